@@ -1,0 +1,1 @@
+"""Amudai: columnar shards that carry their own indexes, read as Arrow."""

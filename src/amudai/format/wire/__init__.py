@@ -1,0 +1,1 @@
+"""Generated from proto/amudai.proto by `make proto`; not edited by hand."""

@@ -1,0 +1,23 @@
+"""What can a value be?
+
+The basic types of the format, the extension types that give them a meaning, and the schema tree that a shard carries.
+Facts only: how a schema is stored is `format`'s matter, how Arrow sees it is `arrow`'s.
+"""
+
+from amudai.types.basic import BYTES, CONTAINERS, INTEGERS, WIDTHS, BasicType
+from amudai.types.path import parse_path, quote_name
+from amudai.types.schema import DECIMAL, DYNAMIC, TIMESPAN, SchemaNode
+
+__all__ = [
+    "BYTES",
+    "CONTAINERS",
+    "DECIMAL",
+    "DYNAMIC",
+    "INTEGERS",
+    "TIMESPAN",
+    "WIDTHS",
+    "BasicType",
+    "SchemaNode",
+    "parse_path",
+    "quote_name",
+]

@@ -1,0 +1,66 @@
+"""What does a shard's schema say of one field?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from amudai.types.basic import WIDTHS, BasicType
+from amudai.types.path import quote_name
+
+__all__ = ["DECIMAL", "DYNAMIC", "TIMESPAN", "SchemaNode"]
+
+# Labels of the extension types that change what a stored value means.
+DECIMAL: Final = "KustoDecimal"
+TIMESPAN: Final = "KustoTimeSpan"
+DYNAMIC: Final = "KustoDynamic"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchemaNode:
+    """One node of the schema tree, with everything below it.
+
+    `schema_id` is the slot of its descriptors in the field lists. `internal` names the role of an internal field (a
+    deleted-records marker, say) and is empty for fields that a user sees.
+    """
+
+    schema_id: int
+    name: str
+    basic_type: BasicType
+    signed: bool = False
+    fixed_size: int = 0
+    extension: str = ""
+    aliases: tuple[str, ...] = ()
+    internal: str = ""
+    children: tuple[SchemaNode, ...] = field(default=(), repr=False)
+
+    @property
+    def is_decimal(self) -> bool:
+        """Whether the 16 bytes of a value are a decimal number."""
+        return self.basic_type is BasicType.FIXED_SIZE_BINARY and self.extension == DECIMAL and self.fixed_size == 16
+
+    @property
+    def dtype(self) -> str:
+        """The numpy type of stored values, for the types whose blocks hold numbers."""
+        width = WIDTHS[self.basic_type]
+        if self.basic_type in (BasicType.FLOAT32, BasicType.FLOAT64):
+            return f"f{width}"
+        return f"i{width}" if self.signed and self.basic_type is not BasicType.DATETIME else f"u{width}"
+
+    def __str__(self) -> str:
+        """The type as people write it: `list<int64>`, `struct<a: string>`."""
+        kind = self.basic_type
+        inner = ", ".join(
+            f"{quote_name(child.name)}: {child}" if kind in (BasicType.STRUCT, BasicType.UNION) else str(child)
+            for child in self.children
+        )
+        if self.is_decimal:
+            text = "decimal"
+        elif kind in WIDTHS and kind not in (BasicType.FLOAT32, BasicType.FLOAT64, BasicType.DATETIME):
+            text = f"{'' if self.signed else 'u'}int{8 * WIDTHS[kind]}"
+        elif kind in (BasicType.FIXED_SIZE_BINARY, BasicType.FIXED_SIZE_LIST):
+            text = f"{kind.name.lower()}[{self.fixed_size}]"
+        else:
+            text = kind.name.lower()
+        text = f"{text}<{inner}>" if self.children else text
+        return f"{text} as {self.extension}" if self.extension and not self.is_decimal else text
