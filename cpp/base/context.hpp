@@ -1,0 +1,87 @@
+// What decoding a block needs besides its bytes: working memory, inflated Zstandard sections, the depth reached.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "base/bytes.hpp"
+
+namespace amudai {
+
+// Working memory of one block. `reset` keeps what was allocated for the next block.
+class Arena {
+public:
+    template <class T>
+    std::span<T> take(std::size_t count) {
+        // Counts come from the file: nothing sound needs more than this for one block.
+        require_range("working memory of a block", count, 0, limit / sizeof(T));
+        const auto bytes = align8(count * sizeof(T)) + slack;
+        total_ += bytes;
+        require_range("working memory of a block", total_, 0, limit);
+        if (used_ == chunks_.size()) chunks_.emplace_back();
+        if (chunks_[used_].size < bytes) chunks_[used_] = {std::make_unique_for_overwrite<std::uint8_t[]>(bytes), bytes};
+        return {reinterpret_cast<T*>(chunks_[used_++].memory.get()), count};
+    }
+    void reset() { used_ = 0, total_ = 0; }
+
+    // Decoders may write this much past the end of what they took.
+    static constexpr std::size_t slack = 64;
+
+private:
+    static constexpr std::size_t limit = std::size_t{1} << 30;
+    struct Chunk {
+        std::unique_ptr<std::uint8_t[]> memory;
+        std::size_t size = 0;
+    };
+    std::vector<Chunk> chunks_;
+    std::size_t used_ = 0;
+    std::size_t total_ = 0;
+};
+
+// Zstandard frames that the caller has inflated, found by where the frame lies.
+class Inflated {
+public:
+    void add(const std::uint8_t* frame, Bytes content) { entries_.push_back({frame, content}); }
+    void sort() { std::ranges::sort(entries_, {}, &Entry::frame); }
+    Bytes find(const std::uint8_t* frame, std::size_t expected) const {
+        const auto content = find_any(frame);
+        require_equal("bytes of an inflated Zstandard frame", content.size(), expected);
+        return content;
+    }
+    Bytes find_any(const std::uint8_t* frame) const {
+        const auto at = std::ranges::lower_bound(entries_, frame, {}, &Entry::frame);
+        if (at == entries_.end() || at->frame != frame) throw std::logic_error("a Zstandard frame was not inflated");
+        return at->content;
+    }
+
+private:
+    struct Entry {
+        const std::uint8_t* frame;
+        Bytes content;
+    };
+    std::vector<Entry> entries_;
+};
+
+struct Context {
+    const Inflated& inflated;
+    Arena& arena;
+    const std::uint8_t* block = nullptr;  // where the block being decoded begins
+    unsigned depth = 0;
+};
+
+// Cascades are at most four deep in sound files; a hostile one could recurse for ever.
+inline constexpr unsigned max_depth = 16;
+
+class Deeper {
+public:
+    explicit Deeper(Context& context) : context_(context) {
+        require_range("nested sections", ++context_.depth, 0, max_depth);
+    }
+    ~Deeper() { --context_.depth; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+
+private:
+    Context& context_;
+};
+
+}  // namespace amudai

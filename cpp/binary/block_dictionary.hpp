@@ -1,0 +1,111 @@
+// BlockDictionary (code 14): the block's distinct values and a code for each slot. Bytes: docs/format/binary.md.
+#pragma once
+#include "binary/copy.hpp"
+#include "binary/nested.hpp"
+
+namespace amudai::binary::block_dictionary {
+
+inline constexpr std::uint16_t code = 14;
+inline constexpr std::string_view name = "block_dictionary";
+inline constexpr std::size_t header_size = 16;
+
+struct Layout {
+    Bytes codes, lengths, entries;
+    std::size_t entry_count;
+    bool lengths_nested;
+};
+
+inline Layout layout(Bytes region, const Slots& slots) {
+    require_at_least("block_dictionary region bytes", region.size(), header_size);
+    const std::size_t codes_size = load<std::uint32_t>(region, 2);
+    const std::size_t lengths_size = load<std::uint32_t>(region, 6);
+    const std::size_t entry_count = load<std::uint32_t>(region, 10);
+    const bool nested = region[14] != 0;
+    const auto codes = part("block_dictionary codes bytes", region, header_size, codes_size);
+    const auto lengths_at = header_size + align8(codes_size);
+    const auto lengths = part("block_dictionary lengths bytes", region, lengths_at, lengths_size);
+    const auto entries = region.subspan(lengths_at + lengths_size);
+    if (slots.is_fixed) {
+        if (slots.fixed_size) require_range("block_dictionary entries", entry_count, 0, entries.size() / slots.fixed_size);
+    } else if (nested) {
+        // A nested section could claim any number of entries; unused ones are few (a null's placeholder).
+        require_range("block_dictionary entries", entry_count, 0, slots.count + 1);
+    } else {
+        require_equal("block_dictionary lengths bytes", lengths.size(), 4 * entry_count);
+    }
+    return {codes, lengths, entries, entry_count, nested};
+}
+
+inline std::span<std::uint32_t> codes_of(const Layout& found, const Slots& slots, std::size_t first, std::size_t count,
+                                         Context& context) {
+    const auto codes = context.arena.take<std::uint32_t>(count);
+    numeric::decode_section<std::uint32_t>(found.codes, slots.count, first, codes, context);
+    std::uint32_t largest = 0;
+    for (const auto each : codes) largest = std::max(largest, each);
+    require_range("block_dictionary code", largest, 0, found.entry_count);
+    return codes;
+}
+
+// Where entries begin: entry 0, which stands for null, is empty; entry c is dictionary value c - 1.
+inline std::span<std::uint64_t> entry_offsets(const Layout& found, const Slots& slots, Context& context) {
+    const auto starts = context.arena.take<std::uint64_t>(found.entry_count + 2);
+    starts[0] = starts[1] = 0;
+    if (slots.is_fixed) {
+        for (std::size_t i = 0; i < found.entry_count; ++i) starts[i + 2] = (i + 1) * slots.fixed_size;
+    } else {
+        const auto lengths = numeric::decode_all<std::uint32_t>("block_dictionary lengths", found.lengths_nested,
+                                                                found.lengths, found.entry_count, context);
+        for (std::size_t i = 0; i < found.entry_count; ++i) starts[i + 2] = starts[i + 1] + lengths[i];
+    }
+    require_range("block_dictionary entry bytes", starts[found.entry_count + 1], 0, found.entries.size());
+    return starts;
+}
+
+inline void offsets(const Layout& found, const Slots& slots, std::size_t first, std::span<std::uint64_t> out, Context& context) {
+    const auto codes = codes_of(found, slots, first, out.size() - 1, context);
+    const auto starts = entry_offsets(found, slots, context);
+    out[0] = 0;
+    for (std::size_t i = 0; i < codes.size(); ++i) out[i + 1] = out[i] + (starts[codes[i] + 1] - starts[codes[i]]);
+}
+
+inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t writable,
+                  Context& context) {
+    const auto codes = codes_of(found, slots, piece.first, piece.count, context);
+    const auto starts = entry_offsets(found, slots, context);
+    auto* at = out.data();
+    if (slots.is_fixed) {
+        for (const auto each : codes) {
+            if (each) std::memcpy(at, found.entries.data() + starts[each], slots.fixed_size);
+            else std::memset(at, 0, slots.fixed_size);
+            at += slots.fixed_size;
+        }
+        return;
+    }
+    const Entries entries{found.entries.data(), found.entries.data() + found.entries.size()};
+    const auto* const limit = out.data() + writable;
+    for (const auto each : codes) at = entries.copy(starts[each], starts[each + 1] - starts[each], at, limit);
+}
+
+// Nullness comes from the codes: a null slot has code 0, whatever the presence section says.
+inline std::size_t write_validity(const Layout& found, const Slots& slots, const Piece& piece, std::uint8_t* validity,
+                                  std::size_t at, Context& context) {
+    const auto codes = codes_of(found, slots, piece.first, piece.count, context);
+    bits::from_values(codes.data(), codes.size(), validity, at);
+    return piece.count - bits::count_set(validity, at, piece.count);
+}
+
+template <class Found>
+void frames(const Layout& layout, const Slots& slots, Found& found) {
+    numeric::find_zstd<std::uint32_t>(layout.codes, slots.count, found);
+    if (layout.lengths_nested) numeric::find_zstd<std::uint32_t>(layout.lengths, layout.entry_count, found);
+}
+
+inline void describe(const Layout& found, const Slots& slots, std::string& out) {
+    numeric::describe<std::uint32_t>(found.codes, slots.count, out);
+    if (slots.is_fixed) return;
+    out += ", ";
+    if (found.lengths_nested) numeric::describe<std::uint32_t>(found.lengths, found.entry_count, out);
+    else out += "raw";
+}
+
+}  // namespace amudai::binary::block_dictionary

@@ -1,0 +1,25 @@
+// Short copies without asking how short: the gather of dictionary values spends its time here.
+#pragma once
+#include "base/bytes.hpp"
+
+namespace amudai::binary {
+
+// Values stored back to back, copied one by one.
+struct Entries {
+    const std::uint8_t* data;
+    const std::uint8_t* end;
+
+    // Copies value [start, start + size) to `at`; may overwrite up to `limit`. Returns the place behind it.
+    std::uint8_t* copy(std::size_t start, std::size_t size, std::uint8_t* at, const std::uint8_t* limit) const {
+        const auto* const from = data + start;
+        // 32 bytes at once cover most values; a branch on smaller sizes would be mispredicted.
+        if (size <= 32 && end - from >= 32 && limit - at >= 32) [[likely]] {
+            std::memcpy(at, from, 32);
+        } else {
+            std::memcpy(at, from, size);
+        }
+        return at + size;
+    }
+};
+
+}  // namespace amudai::binary

@@ -1,0 +1,168 @@
+// FSST (code 15): up to 255 symbols of 1..8 bytes; one code stream for the whole block. Bytes: docs/format/binary.md.
+#pragma once
+#include <bit>
+
+#include "binary/nested.hpp"
+
+namespace amudai::binary::fsst {
+
+inline constexpr std::uint16_t code = 15;
+inline constexpr std::string_view name = "fsst";
+inline constexpr std::size_t header_size = 16;
+inline constexpr std::uint8_t escape = 255;
+
+struct Layout {
+    Bytes symbols, lengths, codes;
+    Offsets offsets;
+};
+
+inline Layout layout(Bytes region, const Slots& slots) {
+    require_at_least("fsst region bytes", region.size(), header_size);
+    const std::size_t symbols = region[2];
+    const std::size_t codes_size = load<std::uint32_t>(region, 3);
+    require_range("fsst symbols", symbols, 0, 255);
+    const auto symbol_bytes = part("fsst symbols bytes", region, header_size, 8 * symbols);
+    const auto lengths = part("fsst lengths bytes", region, header_size + 8 * symbols, symbols);
+    const auto codes = part("fsst codes bytes", region, header_size + 9 * symbols, codes_size);
+    for (const auto length : lengths) require_range("fsst symbol length", length, 1, 8);
+    const auto offsets =
+        offsets_behind(region, header_size + align8(9 * symbols + codes_size), region[8], region[7], slots);
+    return {symbol_bytes, lengths, codes, offsets};
+}
+
+inline void offsets(const Layout& found, const Slots& slots, std::size_t first, std::span<std::uint64_t> out, Context& context) {
+    found.offsets.decode(slots.count, first, out, context);
+}
+
+// Decodes bytes [from, from + out.size()) of the stream; what comes before is stepped over by lengths alone.
+class Stream {
+public:
+    explicit Stream(const Layout& found) : at_(found.codes.data()), end_(at_ + found.codes.size()) {
+        for (std::size_t i = 0; i < found.lengths.size(); ++i) {
+            symbols_[i] = load<std::uint64_t>(found.symbols, 8 * i);
+            lengths_[i] = found.lengths[i];
+        }
+    }
+
+    // Steps over whole codes until less than 8 bytes are left to skip; returns those.
+    std::size_t skip(std::size_t bytes) {
+        while (bytes >= 8) {
+            if (at_ == end_) ended();
+            const auto size = step();
+            bytes -= size;
+        }
+        return bytes;
+    }
+
+    // Fills `out`; may overwrite up to `writable` bytes from its start.
+    void fill(MutableBytes out, std::size_t writable) {
+        auto* at = out.data();
+        auto* const end = at + out.size();
+        const auto* const limit = out.data() + writable;
+        // Eight codes make at most 64 bytes: no further check inside.
+        while (end_ - at_ >= 9 && limit - at >= 72 && end - at >= 64) {
+            const auto codes = load<std::uint64_t>(at_);
+            const auto escapes = (codes & high_bits) & (((~codes & ~high_bits) + ~high_bits) ^ high_bits);
+            if (escapes == 0) [[likely]] {
+                for (unsigned i = 0; i < 8; ++i) at = put(at, at_[i]);
+                at_ += 8;
+            } else {
+                const auto before = static_cast<unsigned>(std::countr_zero(escapes)) / 8;
+                for (unsigned i = 0; i < before; ++i) at = put(at, at_[i]);
+                *at++ = at_[before + 1];
+                at_ += before + 2;
+            }
+        }
+        while (at < end) {
+            if (at_ == end_) ended();
+            std::uint8_t symbol[8];
+            const auto size = take(symbol);
+            const auto room = static_cast<std::size_t>(end - at);
+            std::memcpy(at, symbol, std::min(size, room));
+            if (size > room) {
+                // The value ends inside a symbol: symbols cross value boundaries.
+                at = end;
+                cut_ = true;
+                break;
+            }
+            at += size;
+        }
+        if (invalid_) throw Corrupted("fsst code: expected a symbol or an escape, found a code without symbol");
+    }
+
+    // Whether everything was consumed, exactly.
+    bool exhausted() const { return at_ == end_ && !cut_; }
+
+    std::size_t take(std::uint8_t* symbol) {
+        const auto symbol_code = *at_;
+        if (symbol_code == escape) {
+            if (end_ - at_ < 2) throw Corrupted("fsst codes: end inside an escape");
+            symbol[0] = at_[1];
+            at_ += 2;
+            return 1;
+        }
+        store(symbol, symbols_[symbol_code]);
+        invalid_ |= lengths_[symbol_code] == 0;
+        if (invalid_) throw Corrupted("fsst code: expected a symbol or an escape, found " + std::to_string(symbol_code));
+        ++at_;
+        return lengths_[symbol_code];
+    }
+    [[noreturn]] static void ended() { throw Corrupted("fsst codes: end before the values do"); }
+
+private:
+    static constexpr std::uint64_t high_bits = 0x8080808080808080;
+
+    std::uint8_t* put(std::uint8_t* at, std::uint8_t symbol_code) {
+        store(at, symbols_[symbol_code]);
+        invalid_ |= lengths_[symbol_code] == 0;
+        return at + lengths_[symbol_code];
+    }
+    std::size_t step() {
+        std::uint8_t symbol[8];
+        return take(symbol);
+    }
+
+    const std::uint8_t* at_;
+    const std::uint8_t* end_;
+    std::uint64_t symbols_[256] = {};
+    std::uint8_t lengths_[256] = {};
+    bool invalid_ = false;
+    bool cut_ = false;
+};
+
+inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t writable,
+                  Context&) {
+    Stream stream(found);
+    auto skip = piece.count == slots.count ? 0 : stream.skip(piece.origin);
+    // The last symbol stepped over may reach into what is wanted: a short head is decoded aside.
+    if (skip > 0) {
+        const auto head = std::min<std::size_t>(out.size(), 64);
+        std::uint8_t aside[8 + 64 + 16];
+        std::size_t have = 0;
+        while (have < skip + head) {
+            if (stream.exhausted()) Stream::ended();
+            std::uint8_t symbol[8];
+            const auto size = stream.take(symbol);
+            const auto room = std::min(size, sizeof(aside) - have);
+            std::memcpy(aside + have, symbol, room);
+            have += room;
+        }
+        const auto usable = std::min(have - skip, out.size());
+        std::memcpy(out.data(), aside + skip, usable);
+        out = out.subspan(usable);
+        writable -= usable;
+    }
+    stream.fill(out, writable);
+    if (piece.count == slots.count && !stream.exhausted()) throw Corrupted("fsst codes: go on behind the values");
+}
+
+template <class Found>
+void frames(const Layout& layout, const Slots& slots, Found& found) {
+    layout.offsets.frames(slots.count, found);
+}
+
+inline void describe(const Layout& found, const Slots& slots, std::string& out) {
+    if (!slots.is_fixed) found.offsets.describe(slots.count, out);
+}
+
+}  // namespace amudai::binary::fsst

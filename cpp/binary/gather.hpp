@@ -1,0 +1,71 @@
+// Values of a stripe's dictionary, by code. Bytes: docs/format/buffers.md.
+#pragma once
+#include "binary/copy.hpp"
+#include "binary/run.hpp"
+
+namespace amudai::binary::gather {
+
+inline constexpr std::uint64_t no_null = std::numeric_limits<std::uint64_t>::max();
+
+inline void require_codes(std::span<const std::uint32_t> codes, std::size_t entries) {
+    std::uint32_t largest = 0;
+    for (const auto code : codes) largest = std::max(largest, code);
+    if (!codes.empty()) require_range("dictionary code", largest, 0, entries ? entries - 1 : 0);
+    if (!codes.empty() && entries == 0) throw Corrupted("dictionary code: the dictionary is empty");
+}
+
+inline std::size_t validity(std::span<const std::uint32_t> codes, std::uint64_t null_code, std::uint8_t* bitmap) {
+    if (null_code == no_null) {
+        bits::fill(bitmap, 0, codes.size(), true);
+        return 0;
+    }
+    const auto null = static_cast<std::uint32_t>(null_code);
+    std::size_t i = 0;
+    for (; i + 8 <= codes.size(); i += 8) {
+        unsigned byte = 0;
+        for (unsigned bit = 0; bit < 8; ++bit) byte |= unsigned{codes[i + bit] != null} << bit;
+        bitmap[i / 8] = static_cast<std::uint8_t>(byte);
+    }
+    for (; i < codes.size(); ++i) bits::set(bitmap, i, codes[i] != null);
+    return codes.size() - bits::count_set(bitmap, 0, codes.size());
+}
+
+// `out` has one more element than there are codes. The caller has checked that `entries` ascend.
+template <class Offset>
+std::size_t offsets(std::span<const std::uint32_t> codes, std::span<const std::uint64_t> entries, std::uint64_t null_code,
+                    std::span<Offset> out, std::uint8_t* bitmap) {
+    require_codes(codes, entries.size() - 1);
+    auto total = static_cast<std::uint64_t>(out[0]);
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+        total += entries[codes[i] + 1] - entries[codes[i]];
+        out[i + 1] = static_cast<Offset>(total);
+    }
+    // Totals only grow, so the last one tells of all.
+    if (total > static_cast<std::uint64_t>(std::numeric_limits<Offset>::max())) {
+        throw TooLong("more bytes than the offsets of this Arrow type can count");
+    }
+    return validity(codes, null_code, bitmap);
+}
+
+// `out` has slack behind what the values need.
+inline void bytes(std::span<const std::uint32_t> codes, Bytes values, std::span<const std::uint64_t> entries, MutableBytes out) {
+    require_codes(codes, entries.size() - 1);
+    const Entries source{values.data(), values.data() + values.size()};
+    auto* at = out.data();
+    const auto* const limit = out.data() + out.size();
+    for (const auto code : codes) at = source.copy(entries[code], entries[code + 1] - entries[code], at, limit);
+}
+
+inline std::size_t fixed(std::span<const std::uint32_t> codes, Bytes values, std::size_t size, std::uint64_t null_code,
+                         MutableBytes out, std::uint8_t* bitmap) {
+    require_codes(codes, size ? values.size() / size : codes.size());
+    const auto copy_all = [&]<std::size_t Known>(std::integral_constant<std::size_t, Known>) {
+        const auto width = Known ? Known : size;
+        for (std::size_t i = 0; i < codes.size(); ++i) std::memcpy(out.data() + i * width, values.data() + codes[i] * width, width);
+    };
+    if (size == 16) copy_all(std::integral_constant<std::size_t, 16>{});
+    else copy_all(std::integral_constant<std::size_t, 0>{});
+    return validity(codes, null_code, bitmap);
+}
+
+}  // namespace amudai::binary::gather

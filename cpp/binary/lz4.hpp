@@ -1,0 +1,55 @@
+// LZ4 (code 17): the values as one LZ4 block. Bytes: docs/format/binary.md.
+#pragma once
+#include "binary/lz4_block.hpp"
+#include "binary/zstd.hpp"
+
+namespace amudai::binary::lz4 {
+
+inline constexpr std::uint16_t code = 17;
+inline constexpr std::string_view name = "lz4";
+
+struct Layout {
+    Bytes block;
+    std::size_t decoded_size;
+    Offsets offsets;
+};
+
+inline Layout layout(Bytes region, const Slots& slots) {
+    // The region is laid out as ZSTD's; the payload begins with its decoded size.
+    const auto found = zstd::layout(region, slots);
+    require_at_least("lz4 payload bytes", found.payload.size(), 4);
+    const std::size_t decoded = load<std::uint32_t>(found.payload, 0);
+    const auto block = found.payload.subspan(4);
+    require_range("lz4 decoded bytes", decoded, 0, lz4_block::decoded_most(block.size()));
+    if (slots.is_fixed) require_equal("lz4 decoded bytes", decoded, slots.count * slots.fixed_size);
+    return {block, decoded, found.offsets};
+}
+
+inline void offsets(const Layout& found, const Slots& slots, std::size_t first, std::span<std::uint64_t> out, Context& context) {
+    found.offsets.decode(slots.count, first, out, context);
+}
+
+inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t writable,
+                  Context& context) {
+    if (piece.count == slots.count) {
+        require_equal("lz4 decoded bytes", found.decoded_size, out.size());
+        return lz4_block::decode(found.block, out, writable, true);
+    }
+    // No further than the last byte wanted.
+    const auto end = piece.origin + out.size();
+    require_range("lz4 decoded bytes wanted", end, 0, found.decoded_size);
+    const auto prefix = context.arena.take<std::uint8_t>(end);
+    lz4_block::decode(found.block, prefix, prefix.size() + Arena::slack, end == found.decoded_size);
+    std::memcpy(out.data(), prefix.data() + piece.origin, out.size());
+}
+
+template <class Found>
+void frames(const Layout& layout, const Slots& slots, Found& found) {
+    layout.offsets.frames(slots.count, found);
+}
+
+inline void describe(const Layout& found, const Slots& slots, std::string& out) {
+    if (!slots.is_fixed) found.offsets.describe(slots.count, out);
+}
+
+}  // namespace amudai::binary::lz4

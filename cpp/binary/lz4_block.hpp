@@ -1,0 +1,99 @@
+// One LZ4 block (no frame), bounds-checked, straight into its place. Decoding may stop early.
+#pragma once
+#include "base/bytes.hpp"
+
+namespace amudai::lz4_block {
+
+// Most bytes that `encoded` can decode to: a run costs one byte for 255 more.
+constexpr std::uint64_t decoded_most(std::size_t encoded) { return std::uint64_t{encoded} * 255 + 64; }
+
+namespace detail {
+
+inline std::size_t extended(const std::uint8_t*& in, const std::uint8_t* end, std::size_t length) {
+    for (std::uint8_t byte = 255; byte == 255; length += byte) {
+        if (in == end) throw Corrupted("lz4 block: ends inside a length");
+        byte = *in++;
+    }
+    return length;
+}
+
+// Copies in steps of 16; the caller has checked that both sides have that much room past the end.
+inline void copy16(const std::uint8_t* from, std::uint8_t* to, std::size_t length) {
+    std::uint8_t* const end = to + length;
+    do {
+        std::memcpy(to, from, 16);
+        to += 16, from += 16;
+    } while (to < end);
+}
+
+// A match that overlaps itself: its first bytes repeat with period `distance`.
+inline void copy_overlapping(std::uint8_t* to, std::size_t distance, std::size_t length, const std::uint8_t* limit) {
+    const std::uint8_t* from = to - distance;
+    if (distance >= 16 && to + length + 16 <= limit) return copy16(from, to, length);
+    if (distance >= 8 && to + length + 8 <= limit) {
+        for (std::uint8_t* const end = to + length; to < end; to += 8, from += 8) std::memcpy(to, from, 8);
+        return;
+    }
+    if (distance == 1) return void(std::memset(to, *from, length));
+    for (std::size_t i = 0; i < length; ++i) to[i] = from[i];
+}
+
+}  // namespace detail
+
+// Decodes until `out` is full. `whole` says that the block must end there; otherwise it is a prefix of more.
+// Up to `writable` bytes from out.data() may be overwritten: `out` and whatever follows it that is still free.
+inline void decode(Bytes block, MutableBytes out, std::size_t writable, bool whole) {
+    const std::uint8_t* in = block.data();
+    const std::uint8_t* const in_end = in + block.size();
+    std::uint8_t* at = out.data();
+    std::uint8_t* const end = at + out.size();
+    const std::uint8_t* const limit = out.data() + writable;
+    for (;;) {
+        if (in == in_end) throw Corrupted("lz4 block: ends before its values do");
+        const unsigned token = *in++;
+        std::size_t literals = token >> 4;
+        // The common case: few literals and room on both sides for one unconditional copy.
+        if (literals != 15 && in_end - in >= 16 && limit - at >= 16 && static_cast<std::size_t>(end - at) >= literals) [[likely]] {
+            std::memcpy(at, in, 16);
+        } else {
+            if (literals == 15) literals = detail::extended(in, in_end, literals);
+            if (literals > static_cast<std::size_t>(in_end - in)) throw Corrupted("lz4 block: ends inside literals");
+            if (literals > static_cast<std::size_t>(end - at)) {
+                if (whole) throw Corrupted("lz4 block: more literals than its values need");
+                std::memcpy(at, in, static_cast<std::size_t>(end - at));
+                return;
+            }
+            if (static_cast<std::size_t>(in_end - in) >= literals + 16 && static_cast<std::size_t>(limit - at) >= literals + 16) {
+                detail::copy16(in, at, literals);
+            } else {
+                std::memcpy(at, in, literals);
+            }
+        }
+        in += literals, at += literals;
+        if (at == end) {
+            if (whole && in != in_end) throw Corrupted("lz4 block: goes on behind its values");
+            return;
+        }
+        if (in_end - in < 2) throw Corrupted("lz4 block: ends before its values do");
+        const std::size_t distance = load<std::uint16_t>(in);
+        in += 2;
+        if (distance == 0 || distance > static_cast<std::size_t>(at - out.data())) {
+            refuse("lz4 match distance", "1.." + std::to_string(at - out.data()), distance);
+        }
+        std::size_t length = (token & 15) + 4;
+        if (length == 19) length = detail::extended(in, in_end, length);
+        if (length > static_cast<std::size_t>(end - at)) {
+            if (whole) throw Corrupted("lz4 block: longer match than its values need");
+            length = static_cast<std::size_t>(end - at);
+        }
+        if (length <= 16 && distance >= 16 && limit - at >= 16) [[likely]] {
+            std::memcpy(at, at - distance, 16);
+        } else {
+            detail::copy_overlapping(at, distance, length, limit);
+        }
+        at += length;
+        if (at == end && !whole) return;
+    }
+}
+
+}  // namespace amudai::lz4_block

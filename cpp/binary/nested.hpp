@@ -1,0 +1,58 @@
+// What every binary encoding shares. Bytes: docs/format/binary.md.
+//
+// Each encoding is a namespace with the same names:
+//   code, name      as the format numbers it and as people read it
+//   Layout, layout  the border check: where the parts of a region lie
+//   offsets         where slots [first, first + out.size() - 1] begin and end in the block's decoded bytes
+//   bytes           the decoded bytes of a range of slots
+//   frames          the Zstandard frames inside, known before anything is decoded
+#pragma once
+#include "base/block.hpp"
+#include "numeric/section.hpp"
+#include "presence/presence.hpp"
+
+namespace amudai::binary {
+
+// The slots of a block: how many, how wide (0: variable), which are present.
+struct Slots {
+    std::size_t count;
+    std::size_t fixed_size;
+    bool is_fixed;
+    const presence::Presence* present;
+};
+
+// A wanted piece: slots [first, first + count), whose decoded bytes begin at `origin`.
+struct Piece {
+    std::size_t first;
+    std::size_t count;
+    std::size_t origin;
+};
+
+// The offsets that travel with compressed bytes: n + 1 numbers, raw or a section.
+struct Offsets {
+    Bytes bytes;
+    bool nested = false;
+
+    void decode(std::size_t slots, std::size_t first, std::span<std::uint64_t> out, Context& context) const {
+        numeric::decode_part<std::uint64_t>("offsets", nested, bytes, slots + 1, first, out, context);
+    }
+    template <class Found>
+    void frames(std::size_t slots, Found& found) const {
+        if (nested) numeric::find_zstd<std::uint64_t>(bytes, slots + 1, found);
+    }
+    void describe(std::size_t slots, std::string& out) const {
+        if (nested) numeric::describe<std::uint64_t>(bytes, slots + 1, out);
+        else out += "raw";
+    }
+};
+
+// The two bytes that say how offsets are stored, and the part behind the payload that holds them.
+inline Offsets offsets_behind(Bytes region, std::size_t payload_end, unsigned width, unsigned cascading, const Slots& slots) {
+    require_equal("offset width", width, slots.is_fixed ? 0 : 8);
+    const auto tail = rest("region bytes", region, payload_end);
+    if (slots.is_fixed) return {};
+    if (!cascading) require_equal("offsets bytes", tail.size(), 8 * (slots.count + 1));
+    return {tail, cascading != 0};
+}
+
+}  // namespace amudai::binary

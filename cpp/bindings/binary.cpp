@@ -1,0 +1,191 @@
+// What Python may ask of bytes-like values. No loop, no layout.
+#include "binary/gather.hpp"
+#include "binary/run.hpp"
+
+#include "bindings/blocks.hpp"
+
+namespace amudai::bindings {
+
+namespace {
+
+template <class Use>
+decltype(auto) with_offsets(const OutAny& offsets, Use&& use) {
+    return with_number(offsets.dtype(), [&]<class T>() -> decltype(auto) {
+        if constexpr (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>) {
+            return use(std::span<T>{static_cast<T*>(offsets.data()), offsets.shape(0)});
+        } else {
+            throw nb::type_error("offsets: expected int32 or int64");
+            return use(std::span<std::int32_t>{});
+        }
+    });
+}
+
+void require_bitmap(const Out<std::uint8_t>& validity, std::size_t bits) {
+    if (validity.shape(0) < (bits + 7) / 8) throw nb::value_error("validity: too short");
+}
+
+// Offsets written by us bound what is written: they must fit the output.
+template <class Offset>
+void require_room(std::span<const Offset> offsets, std::size_t room) {
+    if (offsets.empty() || offsets.front() < 0) throw nb::value_error("offsets: expected at least one");
+    for (std::size_t i = 1; i < offsets.size(); ++i) {
+        if (offsets[i] < offsets[i - 1]) throw nb::value_error("offsets: expected an ascending sequence");
+    }
+    if (static_cast<std::size_t>(offsets.back()) > room) throw nb::value_error("out: too short");
+}
+
+
+}  // namespace
+
+void bind_binary(nb::module_& m) {
+    m.def("binary_encodings", [] {
+        std::map<unsigned, std::string> names;
+        binary::each_encoding([&](std::uint16_t code, std::string_view name) { names[code] = name; });
+        return names;
+    }, "Code and name of every binary encoding.");
+
+    m.def("binary_frames", [](const Blocks& blocks, std::optional<std::size_t> fixed_size) {
+        std::vector<Frame> list;
+        const auto found = [&](Bytes frame, std::size_t decoded) {
+            require_zstd_size(frame.size(), decoded);
+            list.push_back(blocks.locate(frame, decoded));
+        };
+        for (const auto& block : blocks.blocks()) {
+            at_block(block.ordinal, [&] {
+                const binary::Slots slots{block.count, fixed_size.value_or(0), fixed_size.has_value(), nullptr};
+                binary::with_layout(block.values, slots, [&]<class L>(const L& layout) {
+                    frames(layout, slots, found);
+                    if constexpr (std::is_same_v<L, binary::zstd::Layout>) {
+                        if (slots.is_fixed) found(layout.payload, slots.count * slots.fixed_size);
+                    }
+                });
+            });
+        }
+        return list;
+    }, "blocks"_a, "fixed_size"_a.none(),
+    nb::sig("def binary_frames(blocks: Blocks, fixed_size: int | None) -> list[tuple[int, int, int, int]]"),
+    "The Zstandard frames that are known before offsets are: (buffer, start, end, decoded bytes).");
+
+    m.def("payload_frames", [](const Blocks& blocks, In<std::uint64_t> sizes) {
+        if (sizes.shape(0) != blocks.blocks().size()) throw nb::value_error("sizes: expected one for each block");
+        std::vector<Frame> frames;
+        for (std::size_t i = 0; i < blocks.blocks().size(); ++i) {
+            const auto& block = blocks.blocks()[i];
+            at_block(block.ordinal, [&] {
+                const binary::Slots slots{block.count, 0, false, nullptr};
+                if (numeric::code_of(block.values) != binary::zstd::code) return;
+                const auto layout = binary::zstd::layout(block.values, slots);
+                require_zstd_size(layout.payload.size(), span(sizes)[i]);
+                frames.push_back(blocks.locate(layout.payload, span(sizes)[i]));
+            });
+        }
+        return frames;
+    }, "blocks"_a, "sizes"_a.noconvert(),
+    nb::sig("def payload_frames(blocks: Blocks, sizes: NDArray[np.uint64]) -> list[tuple[int, int, int, int]]"),
+    "The Zstandard frames of values, once offsets have said how many bytes they hold.");
+
+    m.def("decode_offsets", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+                               OutAny out, Out<std::uint8_t> validity, std::size_t at, Out<std::uint64_t> origins,
+                               Out<std::uint64_t> sizes) {
+        if (out.shape(0) == 0 || sizes.shape(0) != blocks.blocks().size()) throw nb::value_error("out or sizes: wrong length");
+        const auto spans = spans_of(blocks, block, first, count, 1, at, out.shape(0) - 1);
+        if (origins.shape(0) != spans.size()) throw nb::value_error("origins: expected one for each span");
+        require_bitmap(validity, out.shape(0) - 1);
+        return with_offsets(out, [&](auto offsets) {
+            if (offsets[at] < 0) throw nb::value_error("out: expected the place where the values begin");
+            const nb::gil_scoped_release unlocked;
+            return binary::decode_offsets(blocks.blocks(), spans, blocks.inflated(), offsets, validity.data(), at, span(origins), span(sizes));
+        });
+    }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "out"_a.noconvert(),
+    "validity"_a.noconvert(), "at"_a, "origins"_a.noconvert(), "sizes"_a.noconvert(),
+    nb::sig("def decode_offsets(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
+            "count: NDArray[np.uint32], out: NDArray[Any], validity: NDArray[np.uint8], at: int, origins: NDArray[np.uint64], "
+            "sizes: NDArray[np.uint64]) -> int"),
+    "Offsets and validity of variable-size values; returns the number of nulls.");
+
+    m.def("decode_bytes", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+                             In<std::uint64_t> origins, OutAny offsets, std::size_t at, bool text, Out<std::uint8_t> out) {
+        if (offsets.shape(0) == 0) throw nb::value_error("offsets: expected at least one");
+        const auto spans = spans_of(blocks, block, first, count, 1, at, offsets.shape(0) - 1);
+        if (origins.shape(0) != spans.size()) throw nb::value_error("origins: expected one for each span");
+        with_offsets(offsets, [&](auto values) {
+            using Offset = typename decltype(values)::value_type;
+            const nb::gil_scoped_release unlocked;
+            require_room<Offset>(values.subspan(at, numeric::total(spans) + 1), out.shape(0));
+            binary::decode_bytes<Offset>(blocks.blocks(), spans, blocks.inflated(), span(origins), values, at, text, span(out));
+        });
+    }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "origins"_a.noconvert(),
+    "offsets"_a.noconvert(), "at"_a, "text"_a, "out"_a.noconvert(),
+    nb::sig("def decode_bytes(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
+            "count: NDArray[np.uint32], origins: NDArray[np.uint64], offsets: NDArray[Any], at: int, text: bool, "
+            "out: NDArray[np.uint8]) -> None"),
+    "The bytes of variable-size values, where `decode_offsets` has said they go.");
+
+    m.def("decode_fixed", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+                             std::size_t size, Out<std::uint8_t> out, Out<std::uint8_t> validity, std::size_t at) {
+        const auto spans = spans_of(blocks, block, first, count, 1, at, 8 * validity.shape(0));
+        if (out.shape(0) < (at + numeric::total(spans)) * size) throw nb::value_error("out: too short");
+        const nb::gil_scoped_release unlocked;
+        return binary::decode_fixed(blocks.blocks(), spans, blocks.inflated(), size, span(out), validity.data(), at);
+    }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "size"_a, "out"_a.noconvert(),
+    "validity"_a.noconvert(), "at"_a,
+    nb::sig("def decode_fixed(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
+            "count: NDArray[np.uint32], size: int, out: NDArray[np.uint8], validity: NDArray[np.uint8], at: int) -> int"),
+    "Values of one size; returns the number of nulls.");
+
+    m.def("describe_binary", [](const Blocks& blocks, std::optional<std::size_t> fixed_size) {
+        std::map<std::string, std::size_t> plans;
+        for (const auto& block : blocks.blocks()) {
+            at_block(block.ordinal, [&] {
+                const binary::Slots slots{block.count, fixed_size.value_or(0), fixed_size.has_value(), nullptr};
+                std::string inner;
+                binary::with_layout(block.values, slots, [&](const auto& layout) { describe(layout, slots, inner); });
+                const std::string name{binary::name_of(block.values)};
+                ++plans[inner.empty() ? name : name + "(" + inner + ")"];
+            });
+        }
+        return plans;
+    }, "blocks"_a, "fixed_size"_a.none(), "Which encodings a run uses, and in how many blocks each.");
+
+    m.def("gather_offsets", [](In<std::uint32_t> codes, In<std::uint64_t> entries, std::optional<std::uint64_t> null_code,
+                               OutAny out, Out<std::uint8_t> validity) {
+        if (entries.shape(0) == 0 || out.shape(0) != codes.shape(0) + 1) throw nb::value_error("out: wrong length");
+        require_bitmap(validity, codes.shape(0));
+        return with_offsets(out, [&](auto offsets) {
+            offsets[0] = 0;
+            const nb::gil_scoped_release unlocked;
+            return binary::gather::offsets(span(codes), span(entries), null_code.value_or(binary::gather::no_null), offsets, validity.data());
+        });
+    }, "codes"_a.noconvert(), "entries"_a.noconvert(), "null_code"_a.none(), "out"_a.noconvert(), "validity"_a.noconvert(),
+    nb::sig("def gather_offsets(codes: NDArray[np.uint32], entries: NDArray[np.uint64], null_code: int | None, "
+            "out: NDArray[Any], validity: NDArray[np.uint8]) -> int"),
+    "Offsets and validity of dictionary values; returns the number of nulls.");
+
+    m.def("gather_bytes", [](In<std::uint32_t> codes, In<std::uint8_t> values, In<std::uint64_t> entries, Out<std::uint8_t> out) {
+        const nb::gil_scoped_release unlocked;
+        binary::gather::bytes(span(codes), span(values), span(entries), span(out));
+    }, "codes"_a.noconvert(), "values"_a.noconvert(), "entries"_a.noconvert(), "out"_a.noconvert(),
+    nb::sig("def gather_bytes(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], "
+            "out: NDArray[np.uint8]) -> None"),
+    "The bytes of dictionary values, back to back.");
+
+    m.def("gather_fixed", [](In<std::uint32_t> codes, In<std::uint8_t> values, std::size_t size,
+                             std::optional<std::uint64_t> null_code, Out<std::uint8_t> out, Out<std::uint8_t> validity) {
+        if (out.shape(0) < codes.shape(0) * size) throw nb::value_error("out: too short");
+        require_bitmap(validity, codes.shape(0));
+        const nb::gil_scoped_release unlocked;
+        return binary::gather::fixed(span(codes), span(values), size, null_code.value_or(binary::gather::no_null), span(out), validity.data());
+    }, "codes"_a.noconvert(), "values"_a.noconvert(), "size"_a, "null_code"_a.none(), "out"_a.noconvert(), "validity"_a.noconvert(),
+    nb::sig("def gather_fixed(codes: NDArray[np.uint32], values: NDArray[np.uint8], size: int, null_code: int | None, "
+            "out: NDArray[np.uint8], validity: NDArray[np.uint8]) -> int"),
+    "Dictionary values of one size; returns the number of nulls.");
+
+    m.def("require_text", [](In<std::uint8_t> values, In<std::uint64_t> offsets) {
+        const nb::gil_scoped_release unlocked;
+        utf8::require_text<std::uint64_t>(span(values), span(offsets));
+    }, "values"_a.noconvert(), "offsets"_a.noconvert(),
+    nb::sig("def require_text(values: NDArray[np.uint8], offsets: NDArray[np.uint64]) -> None"),
+    "Refuse values that are not UTF-8.");
+}
+
+}  // namespace amudai::bindings

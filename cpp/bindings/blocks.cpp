@@ -1,0 +1,84 @@
+#include "bindings/blocks.hpp"
+
+namespace amudai::bindings {
+
+Blocks::Blocks(nb::list buffers, In<std::uint32_t> which, In<std::uint64_t> starts, In<std::uint64_t> sizes,
+               In<std::uint64_t> counts, In<std::uint64_t> ordinals, bool checksums, bool verify) {
+    const auto n = which.shape(0);
+    if (starts.shape(0) != n || sizes.shape(0) != n || counts.shape(0) != n || ordinals.shape(0) != n) {
+        throw nb::value_error("blocks: the arrays differ in length");
+    }
+    buffers_.reserve(buffers.size());
+    for (const auto buffer : buffers) buffers_.emplace_back(buffer);
+    blocks_.reserve(n);
+    const nb::gil_scoped_release unlocked;
+    for (std::size_t i = 0; i < n; ++i) {
+        at_block(span(ordinals)[i], [&] {
+            require_range("buffer of a block", span(which)[i], 0, buffers_.size() - 1);
+            const auto bytes = part("block bytes", buffers_[span(which)[i]].bytes(), span(starts)[i], span(sizes)[i]);
+            blocks_.push_back(open_block(bytes, span(counts)[i], span(ordinals)[i], checksums, verify));
+        });
+    }
+}
+
+Frame Blocks::locate(Bytes frame, std::size_t decoded) const {
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+        const auto bytes = buffers_[i].bytes();
+        if (frame.data() >= bytes.data() && frame.data() + frame.size() <= bytes.data() + bytes.size()) {
+            const auto start = static_cast<std::size_t>(frame.data() - bytes.data());
+            return {i, start, start + frame.size(), decoded};
+        }
+    }
+    throw std::logic_error("a frame outside of all buffers");
+}
+
+void Blocks::add_inflated(const std::vector<Frame>& frames, nb::list contents) {
+    if (frames.size() != contents.size()) throw nb::value_error("frames and contents differ in number");
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        const auto& [buffer, start, end, size] = frames[i];
+        contents_.emplace_back(contents[i]);
+        inflated_.add(buffers_.at(buffer).bytes().data() + start, contents_.back().bytes());
+    }
+    inflated_.sort();
+}
+
+std::vector<Span> spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+                           std::size_t unit, std::size_t at, std::size_t room) {
+    const auto n = block.shape(0);
+    if (first.shape(0) != n || count.shape(0) != n) throw nb::value_error("spans: the arrays differ in length");
+    std::vector<Span> spans(n);
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        spans[i] = {span(block)[i], span(first)[i], span(count)[i]};
+        if (spans[i].block >= blocks.blocks().size() || (i && spans[i].block < spans[i - 1].block)) {
+            throw nb::value_error("spans: expected blocks of the run, in order");
+        }
+        const auto slots = blocks.blocks()[spans[i].block].count * unit;
+        if (spans[i].count == 0 || spans[i].first > slots || spans[i].count > slots - spans[i].first) {
+            throw nb::value_error("spans: expected slots of the block");
+        }
+        if (i && spans[i].block == spans[i - 1].block && spans[i].first < spans[i - 1].first + spans[i - 1].count) {
+            throw nb::value_error("spans: expected ascending slots that do not overlap");
+        }
+        total += spans[i].count;
+    }
+    if (at > room || total > room - at) throw nb::value_error("spans: more slots than the output has");
+    return spans;
+}
+
+void bind_blocks(nb::module_& m) {
+    nb::class_<Blocks>(m, "Blocks", "A run of blocks, opened: envelopes and checksums have been checked.")
+        .def(nb::init<nb::list, In<std::uint32_t>, In<std::uint64_t>, In<std::uint64_t>, In<std::uint64_t>,
+                      In<std::uint64_t>, bool, bool>(),
+             "buffers"_a, "which"_a.noconvert(), "starts"_a.noconvert(), "sizes"_a.noconvert(), "counts"_a.noconvert(),
+             "ordinals"_a.noconvert(), "checksums"_a, "verify"_a,
+             nb::sig("def __init__(self, buffers: list[memoryview], which: NDArray[np.uint32], starts: NDArray[np.uint64], "
+                     "sizes: NDArray[np.uint64], counts: NDArray[np.uint64], ordinals: NDArray[np.uint64], "
+                     "checksums: bool, verify: bool) -> None"))
+        .def("__len__", [](const Blocks& self) { return self.blocks().size(); })
+        .def("add_inflated", &Blocks::add_inflated, "frames"_a, "contents"_a,
+             nb::sig("def add_inflated(self, frames: list[tuple[int, int, int, int]], contents: list[bytes]) -> None"),
+             "Hand over the contents of Zstandard frames that the run named.");
+}
+
+}  // namespace amudai::bindings

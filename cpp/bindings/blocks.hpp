@@ -1,0 +1,110 @@
+// How Python's arguments become spans. Nothing else: no loop over values, no layout.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/block.hpp"
+
+namespace amudai::bindings {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+template <class T>
+using In = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using OutAny = nb::ndarray<nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Array>
+auto span(const Array& array) {
+    return std::span{array.data(), array.shape(0)};
+}
+
+// A Python buffer, held while its bytes are in use.
+class Held {
+public:
+    explicit Held(nb::handle object) {
+        if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
+    }
+    Held(Held&& other) noexcept : view_(other.view_) { other.view_.obj = nullptr; }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    Held& operator=(Held&&) = delete;
+    ~Held() {
+        if (view_.obj) PyBuffer_Release(&view_);
+    }
+    Bytes bytes() const { return {static_cast<const std::uint8_t*>(view_.buf), static_cast<std::size_t>(view_.len)}; }
+
+private:
+    Py_buffer view_{};
+};
+
+// Where a Zstandard frame lies (buffer, start, end) and how many bytes it decodes to.
+using Frame = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
+
+// A run of blocks whose envelopes and checksums have been checked, with the inflated Zstandard frames inside them.
+class Blocks {
+public:
+    Blocks(nb::list buffers, In<std::uint32_t> which, In<std::uint64_t> starts, In<std::uint64_t> sizes,
+           In<std::uint64_t> counts, In<std::uint64_t> ordinals, bool checksums, bool verify);
+    Blocks(const Blocks&) = delete;
+    Blocks& operator=(const Blocks&) = delete;
+
+    std::span<const Block> blocks() const { return blocks_; }
+    const Inflated& inflated() const { return inflated_; }
+    Frame locate(Bytes frame, std::size_t decoded) const;
+    void add_inflated(const std::vector<Frame>& frames, nb::list contents);
+
+private:
+    std::vector<Held> buffers_;
+    std::vector<Held> contents_;
+    std::vector<Block> blocks_;
+    Inflated inflated_;
+};
+
+std::vector<Span> spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+                           std::size_t unit, std::size_t at, std::size_t room);
+
+// The most bytes that a frame of this size can hold: a block of 128 KiB costs at least three bytes.
+inline void require_zstd_size(std::size_t frame, std::size_t decoded) {
+    require_range("bytes of a Zstandard frame", decoded, 0, (frame / 3 + 1) * (std::size_t{128} << 10));
+}
+
+// Calls use.operator()<T>() for the numpy type of an output array.
+template <class Use>
+decltype(auto) with_number(nb::dlpack::dtype type, Use&& use) {
+    using Code = nb::dlpack::dtype_code;
+    const auto is = [&](Code code, unsigned bits) { return type.code == std::uint8_t(code) && type.bits == bits && type.lanes == 1; };
+    if (is(Code::UInt, 8)) return use.template operator()<std::uint8_t>();
+    if (is(Code::UInt, 16)) return use.template operator()<std::uint16_t>();
+    if (is(Code::UInt, 32)) return use.template operator()<std::uint32_t>();
+    if (is(Code::UInt, 64)) return use.template operator()<std::uint64_t>();
+    if (is(Code::Int, 8)) return use.template operator()<std::int8_t>();
+    if (is(Code::Int, 16)) return use.template operator()<std::int16_t>();
+    if (is(Code::Int, 32)) return use.template operator()<std::int32_t>();
+    if (is(Code::Int, 64)) return use.template operator()<std::int64_t>();
+    if (is(Code::Float, 32)) return use.template operator()<float>();
+    if (is(Code::Float, 64)) return use.template operator()<double>();
+    throw nb::type_error("expected an array of integers or floats");
+}
+
+// The same by numpy's name of the type: "u8", "f4".
+template <class Use>
+decltype(auto) with_number(const std::string& name, Use&& use) {
+    using Code = nb::dlpack::dtype_code;
+    if (name.size() != 2 || name[1] < '1' || name[1] > '8') throw nb::value_error("expected a type such as 'i8'");
+    const auto code = name[0] == 'u' ? Code::UInt : name[0] == 'i' ? Code::Int : Code::Float;
+    return with_number(nb::dlpack::dtype{std::uint8_t(code), std::uint8_t(8 * (name[1] - '0')), 1}, std::forward<Use>(use));
+}
+
+void bind_blocks(nb::module_& m);
+void bind_numeric(nb::module_& m);
+void bind_binary(nb::module_& m);
+
+}  // namespace amudai::bindings

@@ -1,0 +1,41 @@
+// The native module: its parts, and the one place where C++ errors become ours.
+#include "bindings/blocks.hpp"
+#include "binary/run.hpp"
+
+namespace {
+
+namespace nb = nanobind;
+
+// One of our Python errors, with the block's ordinal where it is known.
+void raise(const char* kind, const char* message, const std::uint64_t* block) {
+    nb::object type = nb::module_::import_("amudai.errors").attr(kind);
+    nb::object error = type(message);
+    if (block) error.attr("place")["block"] = *block;
+    PyErr_SetObject(type.ptr(), error.ptr());
+}
+
+void translate(const std::exception_ptr& thrown, void*) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const amudai::AtBlock<amudai::Corrupted>& error) {
+        raise("CorruptedData", error.what(), &error.block);
+    } catch (const amudai::AtBlock<amudai::Unsupported>& error) {
+        raise("UnsupportedFeature", error.what(), &error.block);
+    } catch (const amudai::Corrupted& error) {
+        raise("CorruptedData", error.what(), nullptr);
+    } catch (const amudai::Unsupported& error) {
+        raise("UnsupportedFeature", error.what(), nullptr);
+    } catch (const amudai::binary::TooLong& error) {
+        PyErr_SetString(PyExc_OverflowError, error.what());
+    }
+}
+
+}  // namespace
+
+NB_MODULE(AMUDAI_MODULE, m) {
+    m.doc() = "The loops that Python cannot do fast: blocks in, arrays out.";
+    nb::register_exception_translator(translate);
+    amudai::bindings::bind_blocks(m);
+    amudai::bindings::bind_numeric(m);
+    amudai::bindings::bind_binary(m);
+}

@@ -1,0 +1,65 @@
+// Bitmaps, least significant bit first: Arrow's validity, and the format's bit buffers.
+#pragma once
+#include <bit>
+
+#include "base/bytes.hpp"
+
+namespace amudai::bits {
+
+inline bool get(const std::uint8_t* bitmap, std::size_t at) { return bitmap[at / 8] >> (at % 8) & 1; }
+
+inline void set(std::uint8_t* bitmap, std::size_t at, bool value) {
+    const auto mask = static_cast<std::uint8_t>(1u << (at % 8));
+    bitmap[at / 8] = static_cast<std::uint8_t>(value ? bitmap[at / 8] | mask : bitmap[at / 8] & ~mask);
+}
+
+inline void fill(std::uint8_t* bitmap, std::size_t at, std::size_t count, bool value) {
+    for (; count && at % 8; ++at, --count) set(bitmap, at, value);
+    std::memset(bitmap + at / 8, value ? 0xff : 0, count / 8);
+    at += count & ~std::size_t{7};
+    for (count %= 8; count; ++at, --count) set(bitmap, at, value);
+}
+
+// Bits [from, from + count) of `source` become bits [at, at + count) of `bitmap`.
+inline void copy(const std::uint8_t* source, std::size_t from, std::uint8_t* bitmap, std::size_t at, std::size_t count) {
+    for (; count && at % 8; ++at, ++from, --count) set(bitmap, at, get(source, from));
+    const auto shift = from % 8;
+    const std::uint8_t* in = source + from / 8;
+    std::uint8_t* out = bitmap + at / 8;
+    const auto whole = count / 8;
+    if (shift == 0) {
+        std::memcpy(out, in, whole);
+    } else {
+        for (std::size_t i = 0; i < whole; ++i) {
+            out[i] = static_cast<std::uint8_t>(in[i] >> shift | in[i + 1] << (8 - shift));
+        }
+    }
+    at += 8 * whole, from += 8 * whole;
+    for (count %= 8; count; ++at, ++from, --count) set(bitmap, at, get(source, from));
+}
+
+inline std::size_t count_set(const std::uint8_t* bitmap, std::size_t at, std::size_t count) {
+    std::size_t found = 0;
+    for (; count && at % 8; ++at, --count) found += get(bitmap, at);
+    const std::uint8_t* in = bitmap + at / 8;
+    for (; count >= 64; count -= 64, at += 64, in += 8) found += std::popcount(load<std::uint64_t>(in));
+    for (; count; ++at, --count) found += get(bitmap, at);
+    return found;
+}
+
+// Bit i of the result says whether values[i] is not zero.
+template <class T>
+inline void from_values(const T* values, std::size_t count, std::uint8_t* bitmap, std::size_t at) {
+    for (; count && at % 8; ++at, ++values, --count) set(bitmap, at, *values != 0);
+    std::uint8_t* out = bitmap + at / 8;
+    const auto whole = count / 8;
+    for (std::size_t i = 0; i < whole; ++i, values += 8) {
+        unsigned byte = 0;
+        for (unsigned bit = 0; bit < 8; ++bit) byte |= unsigned{values[bit] != 0} << bit;
+        out[i] = static_cast<std::uint8_t>(byte);
+    }
+    at += 8 * whole;
+    for (count %= 8; count; ++at, ++values, --count) set(bitmap, at, *values != 0);
+}
+
+}  // namespace amudai::bits

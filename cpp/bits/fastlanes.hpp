@@ -1,0 +1,93 @@
+// FastLanes bit packing: chunks of 1024 values, each value W bits wide. Bytes: docs/format/numeric.md.
+//
+// A chunk is LANES * W words; lane l owns words l, l + LANES, ... and holds the rows idx(0, l), idx(1, l), ... back to
+// back. Unpacking row by row therefore touches LANES neighbouring words and writes LANES neighbouring values: a plain
+// loop over the lanes that every compiler vectorises.
+#pragma once
+#include <array>
+
+#include "base/bytes.hpp"
+
+namespace amudai::bits {
+
+inline constexpr std::size_t chunk_values = 1024;
+constexpr std::size_t chunk_bytes(unsigned width) { return 128 * std::size_t{width}; }
+constexpr std::size_t packed_bytes(std::size_t count, unsigned width) {
+    return (count + chunk_values - 1) / chunk_values * chunk_bytes(width);
+}
+
+inline constexpr std::array<unsigned, 8> row_order{0, 4, 2, 6, 1, 5, 3, 7};
+
+template <class U>
+inline constexpr std::size_t lanes = 1024 / (8 * sizeof(U));
+
+template <class U>
+inline U width_mask(unsigned width) {
+    return static_cast<U>(static_cast<U>(~U{0}) >> (8 * sizeof(U) - width));
+}
+
+// Adds `reference` to each value: FFOR's sum costs nothing here, plain bit packing passes 0. Width and row are run-time
+// numbers: the shifts of a row are the same for all lanes, and unrolling every width brought nothing but code.
+template <class U>
+void unpack_chunk(const std::uint8_t* packed, unsigned width, U reference, U* out) {
+    constexpr unsigned bits = 8 * sizeof(U);
+    const U mask = width_mask<U>(width);
+    for (unsigned row = 0; row < bits; ++row) {
+        const unsigned shift = row * width % bits;
+        U* const values = out + row_order[row / 8] * 16 + (row % 8) * 128;
+        const std::uint8_t* const low = packed + row * width / bits * 128;  // the words of all lanes fill 128 bytes
+        if (shift + width <= bits) {
+            for (std::size_t lane = 0; lane < lanes<U>; ++lane) {
+                const U word = load<U>(low + lane * sizeof(U));
+                values[lane] = static_cast<U>(static_cast<U>(static_cast<U>(word >> shift) & mask) + reference);
+            }
+        } else {
+            const std::uint8_t* const high = low + 128;
+            const unsigned back = bits - shift;
+            for (std::size_t lane = 0; lane < lanes<U>; ++lane) {
+                const U first = load<U>(low + lane * sizeof(U));
+                const U second = load<U>(high + lane * sizeof(U));
+                const U word = static_cast<U>(static_cast<U>(first >> shift) | static_cast<U>(second << back));
+                values[lane] = static_cast<U>(static_cast<U>(word & mask) + reference);
+            }
+        }
+    }
+}
+
+// One value of a chunk, without unpacking it.
+template <class U>
+inline U pick(const std::uint8_t* packed, unsigned width, std::size_t index) {
+    constexpr unsigned bits = 8 * sizeof(U);
+    const auto lane = index % lanes<U>;
+    const auto row = row_order[(index % 128 - lane) / 16] * 8 + index / 128;
+    const auto word = row * width / bits;
+    const auto shift = row * width % bits;
+    const std::uint8_t* const at = packed + (word * lanes<U> + lane) * sizeof(U);
+    U value = static_cast<U>(load<U>(at) >> shift);
+    if (shift + width > bits) value = static_cast<U>(value | static_cast<U>(load<U>(at + lanes<U> * sizeof(U)) << (bits - shift)));
+    return static_cast<U>(value & width_mask<U>(width));
+}
+
+// Values [first, first + out.size()) of a packed sequence. The caller has checked width and packed size.
+template <class U>
+void unpack(const std::uint8_t* packed, unsigned width, U reference, std::size_t first, std::span<U> out) {
+    // Below this many values, picking them one by one beats unpacking 1024.
+    constexpr std::size_t few = 24;
+    while (!out.empty()) {
+        const auto skip = first % chunk_values;
+        const auto count = std::min(out.size(), chunk_values - skip);
+        const std::uint8_t* const chunk = packed + first / chunk_values * chunk_bytes(width);
+        if (count == chunk_values) {
+            unpack_chunk<U>(chunk, width, reference, out.data());
+        } else if (count <= few) {
+            for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<U>(pick<U>(chunk, width, skip + i) + reference);
+        } else {
+            U values[chunk_values];
+            unpack_chunk<U>(chunk, width, reference, values);
+            std::memcpy(out.data(), values + skip, count * sizeof(U));
+        }
+        out = out.subspan(count), first += count;
+    }
+}
+
+}  // namespace amudai::bits

@@ -1,0 +1,41 @@
+// Delta (code 5): the first value, then differences in a section of their own. Bytes: docs/format/numeric.md.
+#pragma once
+#include "numeric/nested.hpp"
+
+namespace amudai::numeric::delta {
+
+inline constexpr std::uint16_t code = 5;
+inline constexpr std::string_view name = "delta";
+template <class T>
+inline constexpr bool accepts = std::integral<T>;
+template <class T>
+inline constexpr std::size_t header_size = align8(2 + sizeof(T));
+
+template <class T, class Visit>
+void parts(Bytes section, std::size_t count, Visit&& visit) {
+    visit.template operator()<T>(rest("delta section bytes", section, header_size<T>), count - 1);
+}
+
+template <class T>
+void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
+    using U = unsigned_of<T>;
+    const auto nested = rest("delta section bytes", section, header_size<T>);
+    auto value = load<U>(section, 2);
+    const auto values = as_unsigned(out);
+    if (first == 0) {
+        // Differences land one slot ahead, so that the sum runs in place.
+        decode_section<T>(nested, count - 1, 0, out.subspan(1), context);
+        values[0] = value;
+    } else {
+        // Nothing before `first` is wanted but its sum.
+        const auto before = context.arena.take<T>(first - 1);
+        decode_section<T>(nested, count - 1, 0, before, context);
+        for (const auto difference : before) value = static_cast<U>(value + static_cast<U>(difference));
+        decode_section<T>(nested, count - 1, first - 1, out, context);
+        values[0] = static_cast<U>(values[0] + value);
+    }
+    value = values[0];
+    for (auto& each : values.subspan(1)) each = value = static_cast<U>(value + each);
+}
+
+}  // namespace amudai::numeric::delta

@@ -1,0 +1,34 @@
+// FLBitPack (code 2): unsigned values of few bits, packed. Bytes: docs/format/numeric.md.
+#pragma once
+#include "bits/fastlanes.hpp"
+#include "numeric/nested.hpp"
+
+namespace amudai::numeric::fl_bit_pack {
+
+inline constexpr std::uint16_t code = 2;
+inline constexpr std::string_view name = "fl_bit_pack";
+inline constexpr std::size_t header_size = 8;
+template <class T>
+inline constexpr bool accepts = std::unsigned_integral<T>;
+
+// Whole chunks behind the header, as many as `count` values need. Surplus chunks are allowed by the format.
+template <class T>
+Bytes packed(std::string_view what, Bytes data, std::size_t count, unsigned width) {
+    require_range(what, width, 1, 8 * sizeof(T));
+    require_at_least("packed bytes", data.size(), bits::packed_bytes(count, width));
+    require_equal("packed bytes past the last chunk", data.size() % bits::chunk_bytes(width), 0);
+    return data;
+}
+
+template <class T, class Visit>
+void parts(Bytes, std::size_t, Visit&&) {}
+
+template <class T>
+void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context&) {
+    require_at_least("fl_bit_pack section bytes", section.size(), header_size);
+    const unsigned width = section[2];
+    const auto data = packed<T>("fl_bit_pack width", section.subspan(header_size), count, width);
+    bits::unpack<T>(data.data(), width, 0, first, out);
+}
+
+}  // namespace amudai::numeric::fl_bit_pack

@@ -1,0 +1,33 @@
+// LZ4 (code 17): the plain values as one LZ4 block. Bytes: docs/format/numeric.md.
+#pragma once
+#include "binary/lz4_block.hpp"
+#include "numeric/nested.hpp"
+
+namespace amudai::numeric::lz4 {
+
+inline constexpr std::uint16_t code = 17;
+inline constexpr std::string_view name = "lz4";
+inline constexpr std::size_t header_size = 8;
+template <class T>
+inline constexpr bool accepts = true;
+
+template <class T, class Visit>
+void parts(Bytes, std::size_t, Visit&&) {}
+
+template <class T>
+void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
+    require_at_least("lz4 section bytes", section.size(), header_size + 4);
+    require_equal("lz4 decoded bytes", load<std::uint32_t>(section, header_size), count * sizeof(T));
+    const auto block = section.subspan(header_size + 4);
+    if (first == 0) {
+        // A prefix is decoded no further than it is wanted.
+        const MutableBytes bytes{reinterpret_cast<std::uint8_t*>(out.data()), out.size_bytes()};
+        return lz4_block::decode(block, bytes, bytes.size(), out.size() == count);
+    }
+    const auto prefix = context.arena.take<T>(first + out.size());
+    const MutableBytes bytes{reinterpret_cast<std::uint8_t*>(prefix.data()), prefix.size_bytes()};
+    lz4_block::decode(block, bytes, bytes.size() + Arena::slack, prefix.size() == count);
+    std::memcpy(out.data(), prefix.data() + first, out.size_bytes());
+}
+
+}  // namespace amudai::numeric::lz4

@@ -1,0 +1,54 @@
+// What every numeric encoding shares: how it reaches the section inside it, and how a section is walked.
+//
+// Each encoding is a namespace with the same names:
+//   code, name      as the format numbers it and as people read it
+//   accepts<T>      whether a section of T may have this code
+//   parts<T>        the sections inside: visit.operator()<Nested>(bytes, count) for each
+//   decode<T>       values [first, first + out.size()) of a section that holds `count` values
+// The border (sizes, counts, widths) is checked before the loop; the loop may trust it.
+#pragma once
+#include <concepts>
+
+#include "base/context.hpp"
+
+namespace amudai::numeric {
+
+// Defined in section.hpp, once every encoding is known.
+template <class T>
+void decode_section(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context);
+
+template <class T>
+using unsigned_of = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
+template <class T>
+using signed_of = std::make_signed_t<unsigned_of<T>>;
+
+template <class T>
+std::span<unsigned_of<T>> as_unsigned(std::span<T> values) {
+    return {reinterpret_cast<unsigned_of<T>*>(values.data()), values.size()};
+}
+
+template <class T>
+Bytes raw_values(std::string_view what, Bytes bytes, std::size_t count) {
+    require_at_least(what, bytes.size() / sizeof(T), count);
+    return bytes.first(count * sizeof(T));
+}
+
+// A part that is either a section or plain little-endian values, as a flag byte of the header says.
+template <class T>
+void decode_part(std::string_view what, bool nested, Bytes bytes, std::size_t count, std::size_t first, std::span<T> out,
+                 Context& context) {
+    if (nested) return decode_section<T>(bytes, count, first, out, context);
+    const auto values = raw_values<T>(what, bytes, count);
+    std::memcpy(out.data(), values.data() + first * sizeof(T), out.size_bytes());
+}
+
+template <class T>
+std::span<T> decode_all(std::string_view what, bool nested, Bytes bytes, std::size_t count, Context& context) {
+    const auto values = context.arena.take<T>(count);
+    decode_part<T>(what, nested, bytes, count, 0, values, context);
+    return values;
+}
+
+}  // namespace amudai::numeric

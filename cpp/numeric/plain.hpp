@@ -1,0 +1,22 @@
+// Plain (code 1): the values as they are. Bytes: docs/format/numeric.md.
+#pragma once
+#include "numeric/nested.hpp"
+
+namespace amudai::numeric::plain {
+
+inline constexpr std::uint16_t code = 1;
+inline constexpr std::string_view name = "plain";
+inline constexpr std::size_t header_size = 2;  // no padding: values begin right behind the code
+template <class T>
+inline constexpr bool accepts = true;
+
+template <class T, class Visit>
+void parts(Bytes, std::size_t, Visit&&) {}
+
+template <class T>
+void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context&) {
+    require_equal("plain section bytes", section.size(), header_size + count * sizeof(T));
+    std::memcpy(out.data(), section.data() + header_size + first * sizeof(T), out.size_bytes());
+}
+
+}  // namespace amudai::numeric::plain

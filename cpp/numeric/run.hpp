@@ -1,0 +1,96 @@
+// A run of blocks of numbers, in one call: values and validity straight into their place.
+#pragma once
+#include "base/block.hpp"
+#include "numeric/section.hpp"
+#include "presence/presence.hpp"
+
+namespace amudai::numeric {
+
+// The slots of `spans` of one block, one after the other, into `out`.
+template <class T>
+void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> out, Context& context) {
+    const auto first = spans.front().first;
+    const auto end = spans.back().first + spans.back().count;
+    const auto hull = end - first;
+    if (spans.size() == 1) return decode_section<T>(block.values, block.count, first, out, context);
+    // Few values of a block that is found by position: each by itself. Otherwise everything between first and last.
+    if (spans.size() * 64 < hull && seekable<T>(block.values, block.count)) {
+        for (const auto& span : spans) {
+            decode_section<T>(block.values, block.count, span.first, out.first(span.count), context);
+            out = out.subspan(span.count);
+        }
+        return;
+    }
+    const auto values = context.arena.take<T>(hull);
+    decode_section<T>(block.values, block.count, first, values, context);
+    for (const auto& span : spans) {
+        std::memcpy(out.data(), values.data() + (span.first - first), span.count * sizeof(T));
+        out = out.subspan(span.count);
+    }
+}
+
+// Codes, offsets and bits have no nulls of their own; a presence part that says so is harmless.
+inline void require_all_present(const Block& block, Arena& arena) {
+    if (block.presence.empty()) return;
+    const auto present = presence::decode(block.presence, block.count, arena);
+    for (std::size_t i = 0; i < block.count; ++i) {
+        if (!present.at(i)) throw Corrupted("block presence: expected no nulls in this buffer, found one in slot " + std::to_string(i));
+    }
+}
+
+inline std::size_t total(std::span<const Span> spans) {
+    std::size_t count = 0;
+    for (const auto& span : spans) count += span.count;
+    return count;
+}
+
+// Fills `out` and `validity` from slot `at` on; returns the number of nulls. `validity` may be null where the buffer
+// has no embedded presence.
+template <class T>
+std::size_t decode_run(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
+                       std::span<T> out, std::uint8_t* validity, std::size_t at) {
+    Arena arena;
+    std::size_t nulls = 0;
+    for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
+        arena.reset();
+        Context context{inflated, arena, block.begin};
+        const auto count = total(wanted);
+        decode_spans<T>(block, wanted, out.subspan(at, count), context);
+        if (validity) {
+            const auto present = presence::decode(block.presence, block.count, arena);
+            for (const auto& span : wanted) {
+                nulls += present.write(span.first, span.count, validity, at);
+                at += span.count;
+            }
+        } else {
+            require_all_present(block, arena);
+            at += count;
+        }
+    });
+    return nulls;
+}
+
+// Bits packed into blocks of bytes: spans count bits, blocks count bytes. Fills `out` from bit `at` on; returns how many
+// of the bits are set.
+inline std::size_t decode_bits(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
+                               std::uint8_t* out, std::size_t at) {
+    Arena arena;
+    std::size_t found = 0;
+    for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
+        arena.reset();
+        Context context{inflated, arena, block.begin};
+        require_all_present(block, arena);
+        const auto first = wanted.front().first / 8;
+        const auto end = (wanted.back().first + wanted.back().count + 7) / 8;
+        const auto bytes = arena.take<std::uint8_t>(end - first);
+        decode_section<std::uint8_t>(block.values, block.count, first, bytes, context);
+        for (const auto& span : wanted) {
+            bits::copy(bytes.data(), span.first - 8 * first, out, at, span.count);
+            found += bits::count_set(out, at, span.count);
+            at += span.count;
+        }
+    });
+    return found;
+}
+
+}  // namespace amudai::numeric

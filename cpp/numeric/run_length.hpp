@@ -1,0 +1,92 @@
+// RunLength (code 6): values and how often each repeats. Bytes: docs/format/numeric.md.
+#pragma once
+#include "numeric/nested.hpp"
+
+namespace amudai::numeric::run_length {
+
+inline constexpr std::uint16_t code = 6;
+inline constexpr std::string_view name = "run_length";
+inline constexpr std::size_t header_size = 16;
+template <class T>
+inline constexpr bool accepts = true;
+
+struct Layout {
+    std::size_t runs;
+    bool values_nested, lengths_nested;
+    Bytes values, lengths;
+};
+
+inline Layout layout(Bytes section, std::size_t count, std::size_t shift = 0) {
+    require_at_least("run_length section bytes", section.size(), header_size);
+    const std::size_t values_size = load<std::uint32_t>(section, 2);
+    const std::size_t runs = load<std::uint32_t>(section, 6);
+    require_range("run_length runs", runs, count ? 1 : 0, count);
+    const auto values = part("run_length values bytes", section, header_size, values_size);
+    const auto lengths = rest("run_length section bytes", section, header_size + align8(values_size + shift) - shift);
+    return {runs, section[10] != 0, section[11] != 0, values, lengths};
+}
+
+template <class T, class Visit>
+void parts(Bytes section, std::size_t count, Visit&& visit) {
+    const auto found = layout(section, count);
+    if (found.values_nested) visit.template operator()<T>(found.values, found.runs);
+    if (found.lengths_nested) visit.template operator()<std::uint32_t>(found.lengths, found.runs);
+}
+
+inline bool covers(std::span<const std::uint32_t> lengths, std::size_t count) {
+    std::uint64_t total = 0;
+    for (const auto length : lengths) total += length;
+    return total == count;
+}
+
+// The reference pads the values to the block's alignment where its reader counts from the section. The two differ
+// only for a section that starts off an 8-byte boundary; then the lengths may lie a few bytes further on.
+inline std::span<const std::uint32_t> lengths_of(Bytes section, const Layout& found, std::size_t count, Context& context) {
+    const auto decode_lengths = [&](const Layout& at) {
+        return decode_all<std::uint32_t>("run_length lengths", at.lengths_nested, at.lengths, at.runs, context);
+    };
+    const auto shift = static_cast<std::size_t>(section.data() - context.block) % 8;
+    if (shift != 0) {
+        try {
+            const auto lengths = decode_lengths(found);
+            if (covers(lengths, count)) return lengths;
+        } catch (const Corrupted&) {
+        }
+        const auto lengths = decode_lengths(layout(section, count, shift));
+        if (covers(lengths, count)) return lengths;
+    }
+    return decode_lengths(found);
+}
+
+template <class T>
+void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
+    const auto found = layout(section, count);
+    const auto lengths = lengths_of(section, found, count, context);
+    std::uint64_t total = 0;
+    for (const auto length : lengths) total += length;
+    require_equal("sum of run lengths", total, count);
+    const auto values = decode_all<T>("run_length values", found.values_nested, found.values, found.runs, context);
+    // The border is behind us: the runs cover exactly `count` values.
+    std::size_t run = 0;
+    std::size_t skip = first;
+    while (skip >= lengths[run]) skip -= lengths[run++];
+    T* at = out.data();
+    T* const end = at + out.size();
+    for (std::size_t left = lengths[run] - skip; at != end; left = lengths[++run]) {
+        const auto value = values[run];
+        constexpr std::size_t step = 32 / sizeof(T);
+        const auto room = static_cast<std::size_t>(end - at);
+        if (left <= step && room >= step) {
+            // Short runs dominate: write a whole step and move on by the length.
+            for (std::size_t i = 0; i < step; ++i) at[i] = value;
+            at += left;
+        } else {
+            const auto length = std::min(left, room);
+            std::fill_n(at, length, value);
+            at += length;
+        }
+        if (at == end) break;
+    }
+}
+
+}  // namespace amudai::numeric::run_length

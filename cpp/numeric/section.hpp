@@ -1,0 +1,145 @@
+// A section of numbers: its code says which encoding reads it. The catalog of all numeric encodings.
+#pragma once
+#include "numeric/alp.hpp"
+#include "numeric/alprd.hpp"
+#include "numeric/block_dictionary.hpp"
+#include "numeric/delta.hpp"
+#include "numeric/ffor.hpp"
+#include "numeric/fl_bit_pack.hpp"
+#include "numeric/frame_of_reference.hpp"
+#include "numeric/lz4.hpp"
+#include "numeric/plain.hpp"
+#include "numeric/run_length.hpp"
+#include "numeric/single_value.hpp"
+#include "numeric/sparse.hpp"
+#include "numeric/truncate.hpp"
+#include "numeric/zig_zag.hpp"
+#include "numeric/zstd.hpp"
+
+namespace amudai::numeric {
+
+// A namespace cannot be passed to a template; these can.
+#define AMUDAI_ENCODING(encoding)                                                                                   \
+    struct encoding##_encoding {                                                                                    \
+        static constexpr std::uint16_t code = encoding::code;                                                       \
+        static constexpr std::string_view name = encoding::name;                                                    \
+        template <class T>                                                                                          \
+        static constexpr bool accepts = encoding::accepts<T>;                                                       \
+        template <class T, class Visit>                                                                             \
+        static void parts(Bytes section, std::size_t count, Visit&& visit) {                                        \
+            encoding::parts<T>(section, count, visit);                                                              \
+        }                                                                                                           \
+        template <class T>                                                                                          \
+        static void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) { \
+            encoding::decode<T>(section, count, first, out, context);                                               \
+        }                                                                                                           \
+    };
+AMUDAI_ENCODING(plain)
+AMUDAI_ENCODING(fl_bit_pack)
+AMUDAI_ENCODING(frame_of_reference)
+AMUDAI_ENCODING(ffor)
+AMUDAI_ENCODING(delta)
+AMUDAI_ENCODING(run_length)
+AMUDAI_ENCODING(single_value)
+AMUDAI_ENCODING(alp)
+AMUDAI_ENCODING(alprd)
+AMUDAI_ENCODING(block_dictionary)
+AMUDAI_ENCODING(zstd)
+AMUDAI_ENCODING(lz4)
+AMUDAI_ENCODING(zig_zag)
+AMUDAI_ENCODING(sparse)
+#undef AMUDAI_ENCODING
+
+template <class... E>
+struct Catalog {
+    // Calls use.operator()<Encoding>() for the encoding with this code, if T may have it.
+    template <class T, class Use>
+    static void with(std::uint16_t code, Use&& use) {
+        const bool found = ([&] {
+            if constexpr (E::template accepts<T>) {
+                if (E::code == code) return use.template operator()<E>(), true;
+            }
+            return false;
+        }() || ...);
+        if (found) return;
+        const bool known = ((E::code == code) || ...);
+        const auto message = "encoding code " + std::to_string(code);
+        if (known) throw Corrupted(message + ": not an encoding of this type");
+        throw Unsupported(message + ": unknown to this version");
+    }
+    template <class Use>
+    static void each(Use&& use) {
+        (use.template operator()<E>(), ...);
+    }
+};
+
+using Encodings =
+    Catalog<plain_encoding, fl_bit_pack_encoding, frame_of_reference_encoding, ffor_encoding, delta_encoding,
+            run_length_encoding, single_value_encoding, truncate::U8, truncate::U16, truncate::U32, truncate::U64,
+            alp_encoding, alprd_encoding, block_dictionary_encoding, zstd_encoding, lz4_encoding, zig_zag_encoding,
+            sparse_encoding>;
+
+inline std::uint16_t code_of(Bytes section) {
+    require_at_least("section bytes", section.size(), 2);
+    return load<std::uint16_t>(section, 0);
+}
+
+template <class T>
+void decode_section(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
+    if (out.empty()) return;
+    const Deeper deeper(context);
+    Encodings::with<T>(code_of(section),
+                       [&]<class E>() { E::template decode<T>(section, count, first, out, context); });
+}
+
+// Whether a few values cost less than all: every encoding on the way finds a value by its position.
+template <class T>
+bool seekable(Bytes section, std::size_t count, unsigned depth = 0) {
+    if (count == 0) return true;
+    require_range("nested sections", depth, 0, max_depth);
+    bool result = true;
+    const auto code = code_of(section);
+    if (code == delta::code || code == run_length::code || code == lz4::code || code == sparse::code) return false;
+    if (code == block_dictionary::code) return false;  // its entries are decoded first
+    Encodings::with<T>(code, [&]<class E>() {
+        E::template parts<T>(section, count, [&]<class N>(Bytes bytes, std::size_t n) {
+            result = result && seekable<N>(bytes, n, depth + 1);
+        });
+    });
+    return result;
+}
+
+// The cascade as people read it: "delta(ffor)".
+template <class T>
+void describe(Bytes section, std::size_t count, std::string& out, unsigned depth = 0) {
+    if (count == 0) {
+        out += "empty";
+        return;
+    }
+    require_range("nested sections", depth, 0, max_depth);
+    Encodings::with<T>(code_of(section), [&]<class E>() {
+        out += E::name;
+        bool any = false;
+        E::template parts<T>(section, count, [&]<class N>(Bytes bytes, std::size_t n) {
+            out += any ? ", " : "(";
+            any = true;
+            describe<N>(bytes, n, out, depth + 1);
+        });
+        if (any) out += ")";
+    });
+}
+
+// Calls found(frame, decoded bytes) for every Zstandard frame in the cascade.
+template <class T, class Found>
+void find_zstd(Bytes section, std::size_t count, Found& found, unsigned depth = 0) {
+    if (count == 0) return;
+    require_range("nested sections", depth, 0, max_depth);
+    const auto code = code_of(section);
+    if (code == zstd::code) return found(zstd::frame(section), count * sizeof(T));
+    Encodings::with<T>(code, [&]<class E>() {
+        E::template parts<T>(section, count,
+                             [&]<class N>(Bytes bytes, std::size_t n) { find_zstd<N>(bytes, n, found, depth + 1); });
+    });
+}
+
+}  // namespace amudai::numeric

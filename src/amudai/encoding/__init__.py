@@ -1,0 +1,36 @@
+"""How do values become blocks?
+
+Encoded buffers go in, Arrow buffers come out; nothing here knows stripes, schemas or URLs. Start with `buffer.py`, which
+finds the blocks of a range of positions, then `decode.py`, which hands runs of blocks to the kernels. `numeric/` and
+`binary/` list the encodings, one module each.
+"""
+
+from amudai.encoding.binary.catalog import BINARY
+from amudai.encoding.buffer import BlockBuffer
+from amudai.encoding.decode import (
+    decode_bits,
+    decode_dictionary,
+    decode_fixed,
+    decode_numbers,
+    decode_variable,
+    describe_binary,
+    describe_numbers,
+)
+from amudai.encoding.numeric.catalog import NUMERIC
+from amudai.encoding.ranges import Ranges
+from amudai.encoding.values import Values
+
+__all__ = [
+    "BINARY",
+    "NUMERIC",
+    "BlockBuffer",
+    "Ranges",
+    "Values",
+    "decode_bits",
+    "decode_dictionary",
+    "decode_fixed",
+    "decode_numbers",
+    "decode_variable",
+    "describe_binary",
+    "describe_numbers",
+]

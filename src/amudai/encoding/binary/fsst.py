@@ -1,0 +1,9 @@
+"""Do short strings share pieces of up to eight bytes?"""
+
+from __future__ import annotations
+
+from amudai.encoding.binary.contract import BinaryEncoding
+
+__all__ = ["FSST"]
+
+FSST = BinaryEncoding(code=15, name="fsst", fixed_for_reference=True)

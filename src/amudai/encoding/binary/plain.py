@@ -1,0 +1,9 @@
+"""Are these values best left as they are?"""
+
+from __future__ import annotations
+
+from amudai.encoding.binary.contract import BinaryEncoding
+
+__all__ = ["PLAIN"]
+
+PLAIN = BinaryEncoding(code=1, name="plain", fixed_for_reference=True)

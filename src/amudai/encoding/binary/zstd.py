@@ -1,0 +1,9 @@
+"""Does Zstandard shrink these values?"""
+
+from __future__ import annotations
+
+from amudai.encoding.binary.contract import BinaryEncoding
+
+__all__ = ["ZSTD"]
+
+ZSTD = BinaryEncoding(code=16, name="zstd", fixed_for_reference=True)

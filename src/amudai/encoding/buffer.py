@@ -1,0 +1,170 @@
+"""Which blocks hold these positions, and what are their bytes?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai import _kernels
+from amudai.encoding.ranges import Ranges
+from amudai.errors import CorruptedData, located
+from amudai.format import BlockMap, EncodedBuffer
+from amudai.storage import MAX_READ, Artifact, Pieces
+
+__all__ = ["BlockBuffer", "Run"]
+
+# Encoded bytes that one native call works on: what it verifies is still in the cache when it is decoded.
+RUN_BYTES: Final = 2 * 1024 * 1024
+
+U32 = npt.NDArray[np.uint32]
+U64 = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """Blocks that were read, and the spans of their slots that are wanted: `count[i]` from `first[i]` of `block[i]`."""
+
+    blocks: _kernels.Blocks
+    buffers: list[memoryview]
+    block: U32
+    first: U32
+    count: U32
+    slots: int
+
+
+class BlockBuffer:
+    """An encoded buffer of blocks, opened for reading. Its block map is read when it is first needed.
+
+    Parameters
+    ----------
+    values
+        How many values the field's descriptor says there are; the block map must agree.
+    verify
+        Whether the checksum of each block is compared.
+    """
+
+    def __init__(self, artifact: Artifact, descriptor: EncodedBuffer, values: int, verify: bool) -> None:
+        self._artifact = artifact
+        self._descriptor = descriptor
+        self._values = values
+        self._verify = verify
+        self._buffer, self._map = descriptor.block_refs()
+        self._whole: memoryview | None = None
+
+    @property
+    def ref(self) -> tuple[int, int]:
+        """Where the buffer lies in its artifact."""
+        return self._buffer.start, self._buffer.end
+
+    @property
+    def size(self) -> int:
+        """Bytes of the buffer, block map included."""
+        return self._buffer.size
+
+    def keep(self, whole: memoryview) -> None:
+        """Take the bytes of the whole buffer, which somebody read together with its neighbours."""
+        self._whole = whole
+
+    @cached_property
+    def block_map(self) -> BlockMap:
+        """Where each block lies."""
+        start, room = self._map.start - self._buffer.start, self._map.start - self._buffer.start
+        if self._whole is not None:
+            payload = self._whole[start : start + self._map.size]
+        else:
+            payload = self._artifact.read(self._map.start, self._map.end)
+        with located(url=self._artifact.url, range=f"{self._map.start}..{self._map.end}"):
+            return BlockMap.decode(
+                payload, data_size=room, expected_values=self._values, expected_blocks=self._descriptor.block_count
+            )
+
+    def runs(self, ranges: Ranges, unit: int = 1) -> Iterator[Run]:
+        """The blocks of these positions, a few megabytes at a time; a block's value makes `unit` positions."""
+        if not len(ranges):
+            return
+        # Everything is wanted and small: one request for blocks and map.
+        if self._whole is None and "block_map" not in self.__dict__ and self.size <= MAX_READ:
+            positions = self._values * unit
+            if ranges.count * 2 >= positions:
+                self._whole = self._artifact.read(self._buffer.start, self._buffer.end)
+        found = self.block_map
+        block, first, count = _spans(found.values, ranges, unit)
+        ends = found.offsets[block + 1]
+        low, total = 0, len(block)
+        while low < total:
+            # At least one span, all spans of a block, and as many blocks as the bytes allow.
+            limit = int(found.offsets[block[low]]) + RUN_BYTES
+            high = int(np.searchsorted(ends, np.uint64(limit), "right"))
+            high = max(high, int(np.searchsorted(block, block[low], "right")))
+            yield self._run(found, block[low:high], first[low:high], count[low:high])
+            low = high
+
+    def all_blocks(self) -> Iterator[_kernels.Blocks]:
+        """Every block, opened and verified, a few megabytes at a time."""
+        count = self.block_map.block_count
+        for low in range(0, count, 4096):
+            yield self._open(self.block_map, np.arange(low, min(low + 4096, count), dtype=np.int64))[0]
+
+    def _run(self, found: BlockMap, block: npt.NDArray[np.int64], first: U64, count: U64) -> Run:
+        if len(block) > 1 and block[-1] - block[0] + 1 != len(block):
+            used, index = np.unique(block, return_inverse=True)
+        else:
+            used, index = block, np.arange(len(block))
+        blocks, buffers = self._open(found, used)
+        return Run(
+            blocks, buffers, index.astype(np.uint32), first.astype(np.uint32), count.astype(np.uint32), int(count.sum())
+        )
+
+    def _open(self, found: BlockMap, used: npt.NDArray[np.int64]) -> tuple[_kernels.Blocks, list[memoryview]]:
+        starts, ends = found.offsets[used], found.offsets[used + 1]
+        pieces = self._read(starts, ends)
+        with located(url=self._artifact.url):
+            blocks = _kernels.Blocks(
+                pieces.buffers,
+                pieces.which,
+                pieces.starts,
+                ends - starts,
+                found.values[used + 1] - found.values[used],
+                used.astype(np.uint64),
+                self._descriptor.block_checksums,
+                self._verify,
+            )
+        return blocks, pieces.buffers
+
+    def _read(self, starts: U64, ends: U64) -> Pieces:
+        if self._whole is not None:
+            if int(ends[-1]) > len(self._whole):
+                raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {ends[-1]}")
+            return Pieces([self._whole], np.zeros(len(starts), np.uint32), starts)
+        base = np.uint64(self._buffer.start)
+        if len(starts) > 1 and (ends[:-1] == starts[1:]).all():
+            # Neighbours without a gap are one range.
+            view = self._artifact.read(int(starts[0] + base), int(ends[-1] + base))
+            return Pieces([view], np.zeros(len(starts), np.uint32), starts - starts[0])
+        return self._artifact.read_many(starts + base, ends + base)
+
+
+def _spans(values: U64, ranges: Ranges, unit: int) -> tuple[npt.NDArray[np.int64], U64, U64]:
+    """For each piece of a range in a block: the block, its first position there, how many."""
+    ends = values if unit == 1 else values * np.uint64(unit)
+    if ranges.end > int(ends[-1]):
+        raise CorruptedData(f"positions: expected at most {int(ends[-1])} in the buffer, found {ranges.end}")
+    first = np.searchsorted(ends, ranges.starts, "right") - 1
+    last = np.searchsorted(ends, ranges.ends, "left")  # one past the last block
+    pieces = last - first
+    if len(ranges) == 1:
+        block = np.arange(first[0], last[0], dtype=np.int64)
+        starts, stops = np.maximum(ends[block], ranges.starts[0]), np.minimum(ends[block + 1], ranges.ends[0])
+    elif (pieces == 1).all():
+        block, starts, stops = first, ranges.starts, ranges.ends
+    else:
+        owner = np.repeat(np.arange(len(ranges)), pieces)
+        block = np.arange(int(pieces.sum())) - np.repeat(np.cumsum(pieces) - pieces, pieces) + first[owner]
+        starts = np.maximum(ends[block], ranges.starts[owner])
+        stops = np.minimum(ends[block + 1], ranges.ends[owner])
+    return block, starts - ends[block], stops - starts

@@ -1,0 +1,184 @@
+"""How do blocks become Arrow buffers?
+
+One function for each way in which values are stored. Each allocates the Arrow buffers once, from pyarrow's pool, and
+lets the kernels write every run of blocks straight into its place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from threading import local
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import zstandard
+
+from amudai import _kernels
+from amudai.encoding.buffer import BlockBuffer, Run
+from amudai.encoding.ranges import Ranges
+from amudai.encoding.values import Values
+from amudai.errors import CorruptedData, InvalidArgument
+from amudai.format import ValueDictionary
+
+__all__ = [
+    "decode_bits",
+    "decode_dictionary",
+    "decode_fixed",
+    "decode_numbers",
+    "decode_variable",
+    "describe_binary",
+    "describe_numbers",
+]
+
+# Kernels copy in whole steps and may write this much behind the last value.
+SLACK: Final = 64
+
+Frame = tuple[int, int, int, int]
+
+
+def decode_numbers(buffer: BlockBuffer, ranges: Ranges, dtype: str, nullable: bool = True) -> Values:
+    """Numbers of one width, with the nulls that their blocks mark."""
+    count = ranges.count
+    data, values = _allocate(count, dtype)
+    validity, bits = _bitmap(count) if nullable else (None, None)
+    nulls = done = 0
+    for run in buffer.runs(ranges):
+        _inflate(run, _kernels.numeric_frames(run.blocks, dtype))
+        nulls += _kernels.decode_numbers(run.blocks, run.block, run.first, run.count, values, bits, done)
+        done += run.slots
+    return Values(count, nulls, validity if nulls else None, data)
+
+
+def decode_bits(buffer: BlockBuffer, ranges: Ranges) -> tuple[pa.Buffer, int]:
+    """Bits of a bit buffer as an Arrow bitmap, and how many of them are set."""
+    count = ranges.count
+    bitmap, bits = _bitmap(count)
+    found = done = 0
+    for run in buffer.runs(ranges, unit=8):
+        _inflate(run, _kernels.numeric_frames(run.blocks, "u1"))
+        found += _kernels.decode_bits(run.blocks, run.block, run.first, run.count, bits, done)
+        done += run.slots
+    return bitmap, found
+
+
+def decode_fixed(buffer: BlockBuffer, ranges: Ranges, size: int) -> Values:
+    """Values of `size` bytes each."""
+    count = ranges.count
+    data, out = _allocate(count * size + SLACK, "u1")
+    validity, bits = _bitmap(count)
+    nulls = done = 0
+    for run in buffer.runs(ranges):
+        _inflate(run, _kernels.binary_frames(run.blocks, size))
+        nulls += _kernels.decode_fixed(run.blocks, run.block, run.first, run.count, size, out, bits, done)
+        done += run.slots
+    return Values(count, nulls, validity if nulls else None, data.slice(0, count * size))
+
+
+def decode_variable(buffer: BlockBuffer, ranges: Ranges, *, text: bool, wide: bool) -> Values:
+    """Strings or binaries, with 64-bit offsets where `wide`.
+
+    Raises OverflowError where the values hold more bytes than 32-bit offsets can count.
+    """
+    count = ranges.count
+    offsets_buffer, offsets = _allocate(count + 1, "i8" if wide else "i4")
+    offsets[0] = 0
+    validity, bits = _bitmap(count)
+    nulls = done = 0
+    # First where each value goes, then, in memory of the right size, the values.
+    runs: list[tuple[Run, int, npt.NDArray[np.uint64]]] = []
+    for run in buffer.runs(ranges):
+        _inflate(run, _kernels.binary_frames(run.blocks, None))
+        origins, sizes = np.empty(len(run.block), np.uint64), np.zeros(len(run.blocks), np.uint64)
+        nulls += _kernels.decode_offsets(run.blocks, run.block, run.first, run.count, offsets, bits, done, origins, sizes)
+        if sizes.any():
+            _inflate(run, _kernels.payload_frames(run.blocks, sizes))
+        runs.append((run, done, origins))
+        done += run.slots
+    total = int(offsets[-1])
+    data, out = _allocate(total + SLACK, "u1")
+    for run, at, origins in runs:
+        _kernels.decode_bytes(run.blocks, run.block, run.first, run.count, origins, offsets, at, text, out)
+    return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
+
+
+def decode_dictionary(buffer: BlockBuffer, ranges: Ranges, dictionary: ValueDictionary, *, wide: bool) -> Values:
+    """Values that are stored as codes of a dictionary.
+
+    Raises OverflowError where the values hold more bytes than 32-bit offsets can count.
+    """
+    count = ranges.count
+    codes = np.frombuffer(decode_numbers(buffer, ranges, "u4", nullable=False).data or _EMPTY, np.uint32, count)
+    validity, bits = _bitmap(count)
+    entries = np.frombuffer(dictionary.values, np.uint8)
+    if dictionary.offsets is None:
+        size = dictionary.fixed_value_size
+        data, out = _allocate(count * size, "u1")
+        nulls = _kernels.gather_fixed(codes, entries, size, dictionary.null_id, out, bits)
+        return Values(count, nulls, validity if nulls else None, data)
+    offsets_buffer, offsets = _allocate(count + 1, "i8" if wide else "i4")
+    nulls = _kernels.gather_offsets(codes, dictionary.offsets, dictionary.null_id, offsets, bits)
+    total = int(offsets[-1])
+    data, out = _allocate(total + SLACK, "u1")
+    _kernels.gather_bytes(codes, entries, dictionary.offsets, out)
+    return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
+
+
+def describe_numbers(buffer: BlockBuffer, dtype: str) -> Counter[str]:
+    """Which cascades the blocks use, and in how many blocks each."""
+    found: Counter[str] = Counter()
+    for blocks in buffer.all_blocks():
+        found.update(_kernels.describe_numbers(blocks, dtype))
+    return found
+
+
+def describe_binary(buffer: BlockBuffer, fixed_size: int | None) -> Counter[str]:
+    """Which encodings the blocks use, and in how many blocks each."""
+    found: Counter[str] = Counter()
+    for blocks in buffer.all_blocks():
+        found.update(_kernels.describe_binary(blocks, fixed_size))
+    return found
+
+
+def _allocate(count: int, dtype: str) -> tuple[pa.Buffer, npt.NDArray[Any]]:
+    """Memory for `count` values, as Arrow and as numpy see it."""
+    width = int(dtype[1])
+    try:
+        buffer = pa.allocate_buffer(count * width)
+    except (MemoryError, OverflowError, pa.ArrowException) as error:
+        raise InvalidArgument(f"rows: {count} values of {width} bytes do not fit into memory, read fewer") from error
+    return buffer, np.frombuffer(buffer, dtype, count)
+
+
+def _bitmap(bits: int) -> tuple[pa.Buffer, npt.NDArray[np.uint8]]:
+    return _allocate((bits + 7) // 8 + 1, "u1")
+
+
+_EMPTY = pa.py_buffer(b"")
+_threads = local()
+
+
+def _inflate(run: Run, frames: list[Frame]) -> None:
+    """Give the run the contents of its Zstandard frames."""
+    if frames:
+        contents = [_inflated(run.buffers[buffer][start:end], size) for buffer, start, end, size in frames]
+        run.blocks.add_inflated(frames, contents)
+
+
+def _inflated(frame: memoryview, size: int) -> bytes:
+    decompressor = getattr(_threads, "zstd", None)
+    if decompressor is None:
+        # One for each thread: a decompressor must not be shared. The reference writes windows up to 128 MiB.
+        decompressor = _threads.zstd = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    try:
+        stated = zstandard.frame_content_size(frame)
+        if stated not in (-1, size):
+            raise CorruptedData(f"bytes of a Zstandard frame: expected {size}, found {stated}")
+        # One byte more than expected, so that a longer frame is noticed.
+        content: bytes = decompressor.decompress(frame, max_output_size=size + 1, allow_extra_data=False)
+    except zstandard.ZstdError as error:
+        raise CorruptedData(f"Zstandard frame: {error}") from error
+    if len(content) != size:
+        raise CorruptedData(f"bytes of a Zstandard frame: expected {size}, found {len(content)}")
+    return content

@@ -1,0 +1,1 @@
+"""How are numbers stored? One module for each encoding; `catalog.py` lists them."""

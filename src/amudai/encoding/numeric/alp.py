@@ -1,0 +1,9 @@
+"""Are these floats decimal fractions?"""
+
+from __future__ import annotations
+
+from amudai.encoding.numeric.contract import FLOATS, NumericEncoding
+
+__all__ = ["ALP"]
+
+ALP = NumericEncoding(code=12, name="alp", accepts=FLOATS)

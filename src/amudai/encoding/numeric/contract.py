@@ -1,0 +1,27 @@
+"""What is a numeric encoding?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["FLOATS", "INTEGERS", "NUMBERS", "SIGNED", "UNSIGNED", "NumericEncoding"]
+
+# Value types, by their numpy names.
+UNSIGNED: Final = frozenset({"u1", "u2", "u4", "u8"})
+SIGNED: Final = frozenset({"i1", "i2", "i4", "i8"})
+INTEGERS: Final = UNSIGNED | SIGNED
+FLOATS: Final = frozenset({"f4", "f8"})
+NUMBERS: Final = INTEGERS | FLOATS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumericEncoding:
+    """One way to store numbers: its code in a section, its name, and the value types whose sections may have it.
+
+    The kernel of the same name reads it; bytes are in docs/format/numeric.md.
+    """
+
+    code: int
+    name: str
+    accepts: frozenset[str]

@@ -1,0 +1,9 @@
+"""Are the distances from the smallest value a shape of their own?"""
+
+from __future__ import annotations
+
+from amudai.encoding.numeric.contract import INTEGERS, NumericEncoding
+
+__all__ = ["FRAME_OF_REFERENCE"]
+
+FRAME_OF_REFERENCE = NumericEncoding(code=3, name="for", accepts=INTEGERS)

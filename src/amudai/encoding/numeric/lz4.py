@@ -1,0 +1,9 @@
+"""Does LZ4 shrink these values?"""
+
+from __future__ import annotations
+
+from amudai.encoding.numeric.contract import NUMBERS, NumericEncoding
+
+__all__ = ["LZ4"]
+
+LZ4 = NumericEncoding(code=17, name="lz4", accepts=NUMBERS)

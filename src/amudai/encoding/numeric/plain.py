@@ -1,0 +1,9 @@
+"""Are these values best left as they are?"""
+
+from __future__ import annotations
+
+from amudai.encoding.numeric.contract import NUMBERS, NumericEncoding
+
+__all__ = ["PLAIN"]
+
+PLAIN = NumericEncoding(code=1, name="plain", accepts=NUMBERS)

@@ -1,0 +1,9 @@
+"""Are nearly all values zero?"""
+
+from __future__ import annotations
+
+from amudai.encoding.numeric.contract import NUMBERS, NumericEncoding
+
+__all__ = ["SPARSE"]
+
+SPARSE = NumericEncoding(code=19, name="sparse", accepts=NUMBERS)

@@ -1,0 +1,9 @@
+"""Does Zstandard shrink these values?"""
+
+from __future__ import annotations
+
+from amudai.encoding.numeric.contract import NUMBERS, NumericEncoding
+
+__all__ = ["ZSTD"]
+
+ZSTD = NumericEncoding(code=16, name="zstd", accepts=NUMBERS)

@@ -1,0 +1,111 @@
+"""What do the bytes mean?
+
+Bytes come in, frozen facts or an error go out; nothing here reads a file. Start with `container.py`, which finds the
+directory at the end of a file and takes messages out of their frames; `directory.py`, `fields.py` and `encodings.py`
+say what the messages state, `schema.py` and `block_map.py` read the two tables that are no messages. A number that the
+file states is compared with the bytes at hand before anything is sized by it.
+"""
+
+from amudai.format.block_map import BlockMap
+from amudai.format.container import (
+    FOOTER,
+    HEADER,
+    MAGIC,
+    MAX_DIRECTORY,
+    MIN_SHARD_SIZE,
+    TAIL_READ,
+    check_footer,
+    check_header,
+    checksum,
+    directory_length,
+    directory_range,
+    unframe,
+)
+from amudai.format.dictionary import DictionaryHeader, ValueDictionary, section
+from amudai.format.directory import ShardDirectory, ShardProperties, StripeDirectory, StripeList, StripeProperties
+from amudai.format.encodings import (
+    BufferKind,
+    DataEncoding,
+    EncodedBuffer,
+    NativeEncoding,
+    ParquetColumnChunk,
+    ParquetEncoding,
+    ParquetFileColumn,
+    UnknownEncoding,
+)
+from amudai.format.fields import FieldDescriptor, StripeFieldDescriptor
+from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
+from amudai.format.range_index import RangeIndexHeader
+from amudai.format.references import DataRef, FieldList, UrlList
+from amudai.format.schema import ShardSchema
+from amudai.format.statistics import (
+    BinaryStats,
+    BloomFilter,
+    BooleanStats,
+    Cardinality,
+    DecimalStats,
+    FloatingStats,
+    HllSketch,
+    ListStats,
+    RangeStats,
+    StringStats,
+    TypeStats,
+)
+from amudai.format.values import AnyValue, Properties, python_value, python_values
+
+__all__ = [
+    "FOOTER",
+    "HEADER",
+    "MAGIC",
+    "MAX_DIRECTORY",
+    "MIN_SHARD_SIZE",
+    "TAIL_READ",
+    "AnyValue",
+    "BinaryStats",
+    "BlockMap",
+    "BloomFilter",
+    "BooleanStats",
+    "BufferKind",
+    "Cardinality",
+    "DataEncoding",
+    "DataRef",
+    "DecimalStats",
+    "DictionaryHeader",
+    "EncodedBuffer",
+    "FieldDescriptor",
+    "FieldList",
+    "FloatingStats",
+    "HllSketch",
+    "IndexArtifact",
+    "IndexCollection",
+    "IndexDescriptor",
+    "ListStats",
+    "NativeEncoding",
+    "ParquetColumnChunk",
+    "ParquetEncoding",
+    "ParquetFileColumn",
+    "Properties",
+    "RangeIndexHeader",
+    "RangeStats",
+    "ShardDirectory",
+    "ShardProperties",
+    "ShardSchema",
+    "StringStats",
+    "StripeDirectory",
+    "StripeFieldDescriptor",
+    "StripeList",
+    "StripeProperties",
+    "TypeStats",
+    "UnknownEncoding",
+    "UrlList",
+    "ValueDictionary",
+    "check_footer",
+    "check_header",
+    "checksum",
+    "directory_length",
+    "directory_range",
+    "python_value",
+    "python_values",
+    "section",
+    "unframe",
+]

@@ -1,0 +1,129 @@
+"""Where in the file is what, and is it sound?
+
+A shard file begins with a header and ends with a footer of the same 8 bytes; every message between them lies in a frame
+(length, payload, checksum). The last frame is the shard directory, and its length stands once more before the footer.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import xxhash
+
+from amudai.errors import CorruptedData, UnsupportedFeature
+
+__all__ = [
+    "FOOTER",
+    "HEADER",
+    "MAGIC",
+    "MAX_DIRECTORY",
+    "MIN_SHARD_SIZE",
+    "TAIL_READ",
+    "Bytes",
+    "check_footer",
+    "check_header",
+    "checksum",
+    "directory_length",
+    "directory_range",
+    "unframe",
+]
+
+Bytes: TypeAlias = bytes | memoryview
+
+MAGIC: Final = b"amud"
+HEADER: Final = MAGIC + bytes([0, 1, 0, 0])  # patch, minor (two bytes), major
+FOOTER: Final = HEADER
+TAIL_READ: Final = 64 * 1024
+MAX_DIRECTORY: Final = 16 * 1024 * 1024
+MIN_SHARD_SIZE: Final = 28
+
+_MAJOR: Final = 0
+_WORD: Final = 4
+_FRAME: Final = 2 * _WORD
+_LOW: Final = 0xFFFF_FFFF
+
+
+def checksum(data: Bytes) -> int:
+    """The format's checksum: both halves of XXH3-64, folded into 32 bits.
+
+    >>> hex(checksum(b"testdata"))
+    '0x59981402'
+    """
+    digest = xxhash.xxh3_64_intdigest(data)
+    return (digest >> 32) ^ (digest & _LOW)
+
+
+def check_header(data: Bytes) -> None:
+    """Refuse an artifact whose first 8 bytes are not `HEADER`; a minor version of the future passes."""
+    _check_mark(data, "begins")
+
+
+def check_footer(data: Bytes) -> None:
+    """Refuse a shard whose last 8 bytes are not `FOOTER`; a minor version of the future passes."""
+    _check_mark(data, "ends")
+
+
+def directory_length(tail: Bytes, tail_end: int, end: int) -> int:
+    """Payload bytes of the directory whose second length ends at `end`; `tail` holds the bytes before `tail_end`."""
+    at = end - _WORD - (tail_end - len(tail))
+    if at < 0 or end > tail_end:
+        held = f"{tail_end - len(tail)}..{tail_end}"
+        raise CorruptedData(f"shard directory length: expected at {end - _WORD}..{end}, found only the bytes {held}")
+    length = int.from_bytes(tail[at : at + _WORD], "little")
+    if length >= MAX_DIRECTORY:
+        raise CorruptedData(f"shard directory length: expected less than {MAX_DIRECTORY}, found {length}")
+    return length
+
+
+def directory_range(tail: Bytes, size: int, end: int | None = None) -> tuple[int, int]:
+    """First byte and end of the shard directory's frame, as offsets in the file.
+
+    `tail` holds the last bytes of a file of `size` bytes (`TAIL_READ` of them, or all); the frame may begin before
+    them, then the caller reads it. A shard embedded in a larger file has no footer of its own: for it, `tail` holds the
+    bytes before `end`, which lies just behind the second length, and the caller checks the footer of the file.
+    """
+    if size < MIN_SHARD_SIZE:
+        raise CorruptedData(f"not an Amudai shard: expected at least {MIN_SHARD_SIZE} bytes, found {size}")
+    if end is None:
+        check_footer(tail[-len(FOOTER) :])
+        tail_end, end = size, size - len(FOOTER)
+    elif not MIN_SHARD_SIZE - len(FOOTER) <= end <= size:
+        room = f"{MIN_SHARD_SIZE - len(FOOTER)}..{size}"
+        raise CorruptedData(f"embedded shard: expected its end within {room}, found {end}")
+    else:
+        tail_end = end
+    length = directory_length(tail, tail_end, end)
+    start = end - _WORD - _FRAME - length
+    if start < len(HEADER):
+        most = end - _WORD - _FRAME - len(HEADER)
+        raise CorruptedData(f"shard directory length: expected at most {most}, found {length}")
+    return start, end - _WORD
+
+
+def unframe(frame: Bytes, what: str, verify: bool = True) -> memoryview:
+    """The payload of a frame, checked against its checksum; `what` names the message in errors.
+
+    A frame may be longer than it says: a reference covers at least the frame.
+    """
+    found = len(frame)
+    if found < _FRAME:
+        raise CorruptedData(f"{what} frame: expected at least {_FRAME} bytes, found {found}")
+    length = int.from_bytes(frame[:_WORD], "little")
+    if length + _FRAME > found:
+        raise CorruptedData(f"{what} frame: expected {length + _FRAME} bytes, found {found}")
+    payload = memoryview(frame)[_WORD : _WORD + length]
+    if verify:
+        stored = int.from_bytes(frame[_WORD + length : _FRAME + length], "little")
+        computed = checksum(payload)
+        if stored != computed:
+            raise CorruptedData(f"{what} checksum: expected {stored:#010x}, found {computed:#010x}")
+    return payload
+
+
+def _check_mark(data: Bytes, how: str) -> None:
+    mark = bytes(data[: len(HEADER)])
+    if len(mark) < len(HEADER) or not mark.startswith(MAGIC):
+        found = mark.hex(" ") or "nothing"
+        raise CorruptedData(f"not an Amudai shard: expected a file that {how} with {HEADER.hex(' ')}, found {found}")
+    if mark[-1] > _MAJOR:
+        raise UnsupportedFeature(f"format version: expected major version {_MAJOR}, found {mark[-1]}")

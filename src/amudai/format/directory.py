@@ -1,0 +1,146 @@
+"""What is in the shard, and what in each stripe?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from amudai.errors import CorruptedData
+from amudai.format.container import Bytes
+from amudai.format.message import parse, require
+from amudai.format.references import DataRef
+from amudai.format.values import Properties, properties_of
+from amudai.format.wire import amudai_pb2 as wire
+
+__all__ = ["ShardDirectory", "ShardProperties", "StripeDirectory", "StripeList", "StripeProperties"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardDirectory:
+    """The table of contents at the end of a shard."""
+
+    schema: DataRef
+    field_list: DataRef
+    stripe_list: DataRef
+    url_list: DataRef
+    properties: DataRef | None
+    indexes: DataRef | None
+    total_records: int
+    deleted_records: int
+    stripe_count: int
+    raw_data_size: int | None
+
+    @classmethod
+    def decode(cls, payload: Bytes) -> Self:
+        """The directory in the payload of a frame."""
+        message = parse(wire.ShardDirectory, payload)
+        for field in ("schema_ref", "field_list_ref", "stripe_list_ref", "url_list_ref"):
+            require(message, field)
+        _check_deleted(message)
+        return cls(
+            schema=DataRef.of(message.schema_ref),
+            field_list=DataRef.of(message.field_list_ref),
+            stripe_list=DataRef.of(message.stripe_list_ref),
+            url_list=DataRef.of(message.url_list_ref),
+            properties=DataRef.of(message.properties_ref) if message.HasField("properties_ref") else None,
+            indexes=DataRef.of(message.indexes_ref) if message.HasField("indexes_ref") else None,
+            total_records=message.total_record_count,
+            deleted_records=message.deleted_record_count,
+            stripe_count=message.stripe_count,
+            raw_data_size=message.raw_data_size if message.HasField("raw_data_size") else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StripeDirectory:
+    """One stripe, as the shard's stripe list knows it."""
+
+    field_list: DataRef
+    properties: DataRef | None
+    indexes: DataRef | None
+    shard_position: int
+    total_records: int
+    deleted_records: int
+    raw_data_size: int | None
+
+    @classmethod
+    def of(cls, message: wire.StripeDirectory) -> Self:
+        """The fact that `message` states."""
+        require(message, "field_list_ref")
+        _check_deleted(message)
+        return cls(
+            field_list=DataRef.of(message.field_list_ref),
+            properties=DataRef.of(message.properties_ref) if message.HasField("properties_ref") else None,
+            indexes=DataRef.of(message.indexes_ref) if message.HasField("indexes_ref") else None,
+            shard_position=message.shard_position,
+            total_records=message.total_record_count,
+            deleted_records=message.deleted_record_count,
+            raw_data_size=message.raw_data_size if message.HasField("raw_data_size") else None,
+        )
+
+
+class StripeList(tuple[StripeDirectory, ...]):
+    """The stripes of a shard, in the order of their positions."""
+
+    __slots__ = ()
+
+    @classmethod
+    def decode(cls, payload: Bytes, expected_count: int) -> Self:
+        """The list in the payload of a frame, which has the `stripe_count` of the shard directory."""
+        message = parse(wire.StripeList, payload)
+        if len(message.stripes) != expected_count:
+            raise CorruptedData(f"StripeList: expected {expected_count} stripes, found {len(message.stripes)}")
+        return cls(StripeDirectory.of(stripe) for stripe in message.stripes)
+
+    def check_positions(self, total_records: int) -> None:
+        """Refuse stripes that leave a gap, overlap, or do not add up to the shard directory's `total_records`."""
+        position = 0
+        for ordinal, stripe in enumerate(self):
+            if stripe.shard_position != position:
+                found = f"expected {position}, found {stripe.shard_position}"
+                raise CorruptedData(f"StripeDirectory.shard_position: {found}", stripe=ordinal)
+            position += stripe.total_records
+        if position != total_records:
+            raise CorruptedData(f"StripeList: expected {total_records} records in all stripes, found {position}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardProperties:
+    """What the writer and its application noted about the shard. Ticks are 100 ns from the first day of year 1."""
+
+    creation_min: int | None
+    creation_max: int | None
+    standard: Properties
+    custom: Properties
+
+    @classmethod
+    def decode(cls, payload: Bytes) -> Self:
+        """The properties in the payload of a frame."""
+        message = parse(wire.ShardProperties, payload)
+        return cls(
+            creation_min=message.creation_min.ticks if message.HasField("creation_min") else None,
+            creation_max=message.creation_max.ticks if message.HasField("creation_max") else None,
+            standard=properties_of(message.standard_properties),
+            custom=properties_of(message.custom_properties),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StripeProperties:
+    """What the writer and its application noted about a stripe."""
+
+    standard: Properties
+    custom: Properties
+
+    @classmethod
+    def decode(cls, payload: Bytes) -> Self:
+        """The properties in the payload of a frame."""
+        message = parse(wire.StripeProperties, payload)
+        return cls(standard=properties_of(message.standard_properties), custom=properties_of(message.custom_properties))
+
+
+def _check_deleted(message: wire.ShardDirectory | wire.StripeDirectory) -> None:
+    total, deleted = message.total_record_count, message.deleted_record_count
+    if deleted > total:
+        name = message.DESCRIPTOR.name
+        raise CorruptedData(f"{name}.deleted_record_count: expected at most {total}, found {deleted}")

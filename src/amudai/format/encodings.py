@@ -1,0 +1,172 @@
+"""Which buffers hold a field's values?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final, Self, TypeAlias
+
+from amudai.errors import CorruptedData
+from amudai.format.references import DataRef
+from amudai.format.wire import amudai_pb2 as wire
+
+__all__ = [
+    "BufferKind",
+    "DataEncoding",
+    "EncodedBuffer",
+    "NativeEncoding",
+    "ParquetColumnChunk",
+    "ParquetEncoding",
+    "ParquetFileColumn",
+    "UnknownEncoding",
+    "encoding_of",
+]
+
+
+class BufferKind(IntEnum):
+    """What a buffer holds, numbered as in its descriptor."""
+
+    DATA = 0
+    PRESENCE = 1
+    OFFSETS = 2
+    VALUE_DICTIONARY = 3
+    OPAQUE_DICTIONARY = 4
+    RANGE_INDEX = 5
+
+
+_KINDS: Final[dict[int, BufferKind]] = {kind.value: kind for kind in BufferKind}
+_BLOCK_MAP_ALIGNMENT: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedBuffer:
+    """One buffer of a field: where it lies and how its blocks are made. A kind of a later version is a plain int."""
+
+    kind: BufferKind | int
+    buffer: DataRef | None
+    block_map: DataRef | None
+    block_count: int | None
+    block_checksums: bool
+    embedded_presence: bool
+    embedded_offsets: bool
+    buffer_id: int | None
+    packed_group_index: int | None
+
+    @classmethod
+    def of(cls, message: wire.EncodedBuffer) -> Self:
+        """The fact that `message` states."""
+        return cls(
+            kind=_KINDS.get(message.kind, message.kind),
+            buffer=DataRef.of(message.buffer) if message.HasField("buffer") else None,
+            block_map=DataRef.of(message.block_map) if message.HasField("block_map") else None,
+            block_count=message.block_count if message.HasField("block_count") else None,
+            block_checksums=message.block_checksums,
+            embedded_presence=message.embedded_presence,
+            embedded_offsets=message.embedded_offsets,
+            buffer_id=message.buffer_id if message.HasField("buffer_id") else None,
+            packed_group_index=message.packed_group_index if message.HasField("packed_group_index") else None,
+        )
+
+    def block_refs(self) -> tuple[DataRef, DataRef]:
+        """The whole buffer and, inside it, its block map; an error for a buffer that has no blocks."""
+        buffer, block_map = self.buffer, self.block_map
+        if buffer is None or block_map is None:
+            found = "no block map" if buffer is not None else "no buffer"
+            raise CorruptedData(f"EncodedBuffer: expected a buffer with a block map, found {found}")
+        if not buffer.start <= block_map.start <= block_map.end <= buffer.end:
+            raise CorruptedData(f"EncodedBuffer.block_map: expected a range inside {buffer}, found {block_map}")
+        if block_map.is_empty or block_map.size % _BLOCK_MAP_ALIGNMENT:
+            wanted = f"a size that is a multiple of {_BLOCK_MAP_ALIGNMENT} and not 0"
+            raise CorruptedData(f"EncodedBuffer.block_map: expected {wanted}, found {block_map.size}")
+        return buffer, block_map
+
+
+@dataclass(frozen=True, slots=True)
+class NativeEncoding:
+    """Buffers in the format's own encodings."""
+
+    buffers: tuple[EncodedBuffer, ...]
+    packed_group: bool = False
+
+    @classmethod
+    def of(cls, message: wire.NativeDataEncoding) -> Self:
+        """The fact that `message` states."""
+        return cls(tuple(EncodedBuffer.of(buffer) for buffer in message.buffers), message.packed_group)
+
+    def find(self, kind: BufferKind) -> EncodedBuffer | None:
+        """The buffer of this kind; the first where there are two."""
+        return next((buffer for buffer in self.buffers if buffer.kind == kind), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParquetColumnChunk:
+    """Where in a Parquet file a part of the column lies."""
+
+    storage_type: int
+    schema_element_id: int
+    row_group_id: int
+    column_chunk_id: int
+    file_url: str | None
+    data_pages: tuple[int, int] | None
+    data_page_count: int
+    dictionary: tuple[int, int] | None
+    data_page_map: DataRef | None
+
+    @classmethod
+    def of(cls, message: wire.ParquetColumnChunkRef) -> Self:
+        """The fact that `message` states."""
+        pages, dictionary = message.data_pages_range, message.dictionary_range
+        return cls(
+            storage_type=message.storage_type,
+            schema_element_id=message.schema_element_id,
+            row_group_id=message.row_group_id,
+            column_chunk_id=message.column_chunk_id,
+            file_url=message.file_url if message.HasField("file_url") else None,
+            data_pages=(pages.start, pages.end) if message.HasField("data_pages_range") else None,
+            data_page_count=message.data_page_count,
+            dictionary=(dictionary.start, dictionary.end) if message.HasField("dictionary_range") else None,
+            data_page_map=DataRef.of(message.data_page_map) if message.HasField("data_page_map") else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetFileColumn:
+    """The parts of the column that one Parquet file holds."""
+
+    file: DataRef
+    chunks: tuple[ParquetColumnChunk, ...]
+
+    @classmethod
+    def of(cls, message: wire.ParquetFileColumnRef) -> Self:
+        """The fact that `message` states."""
+        return cls(DataRef.of(message.file_ref), tuple(ParquetColumnChunk.of(chunk) for chunk in message.column_chunks))
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetEncoding:
+    """Values that stayed in Parquet files."""
+
+    files: tuple[ParquetFileColumn, ...]
+
+    @classmethod
+    def of(cls, message: wire.ExternalParquetDataEncoding) -> Self:
+        """The fact that `message` states."""
+        return cls(tuple(ParquetFileColumn.of(column) for column in message.file_column_refs))
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownEncoding:
+    """An encoding of a later version: this field cannot be read, the rest of the shard can."""
+
+
+DataEncoding: TypeAlias = NativeEncoding | ParquetEncoding | UnknownEncoding
+
+
+def encoding_of(message: wire.DataEncoding) -> DataEncoding:
+    """The fact that `message` states."""
+    match message.WhichOneof("kind"):
+        case "native":
+            return NativeEncoding.of(message.native)
+        case "parquet":
+            return ParquetEncoding.of(message.parquet)
+    return UnknownEncoding()

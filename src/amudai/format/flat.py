@@ -1,0 +1,152 @@
+"""What does a FlatBuffers table say?
+
+A reader of our own, because the stock one trusts its bytes. Every table, vector and string is checked to lie inside the
+buffer before it is touched, and references point forward, so no chain of them comes back to where it began.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import Final, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.errors import CorruptedData
+
+__all__ = ["Span", "Table", "Tables"]
+
+_U16 = Struct("<H")
+_U32 = Struct("<I")
+_I32 = Struct("<i")
+_U64 = Struct("<Q")
+_VTABLE = Struct("<HH")  # bytes of the vtable, bytes of the table
+_U32_ARRAY: Final = np.dtype("<u4")
+
+Span = tuple[int, int]
+
+
+class Table:
+    """One table: its fields by slot. A field that is absent has the given default, or is None."""
+
+    __slots__ = ("_at", "_data", "_size", "_slots", "_vtable")
+
+    def __init__(self, data: memoryview, at: int) -> None:
+        end = len(data)
+        if at + 4 > end:
+            raise CorruptedData(f"FlatBuffers table at {at}: expected it inside {end} bytes, found it beyond")
+        vtable = at - _I32.unpack_from(data, at)[0]
+        if not 0 <= vtable <= end - 4:
+            raise CorruptedData(f"FlatBuffers table at {at}: expected its vtable within 0..{end - 4}, found {vtable}")
+        vtable_size, size = _VTABLE.unpack_from(data, vtable)
+        if vtable_size < 4 or vtable_size % 2 or vtable + vtable_size > end:
+            limits = f"an even size within 4..{end - vtable}"
+            raise CorruptedData(f"FlatBuffers vtable at {vtable}: expected {limits}, found {vtable_size}")
+        if size < 4 or at + size > end:
+            raise CorruptedData(f"FlatBuffers table at {at}: expected a size within 4..{end - at}, found {size}")
+        self._data, self._at, self._size = data, at, size
+        self._vtable, self._slots = vtable + 4, (vtable_size - 4) // 2
+
+    @classmethod
+    def root(cls, data: memoryview) -> Self:
+        """The table that the first word of the buffer refers to."""
+        return cls(data, _follow(data, 0))
+
+    def u8(self, slot: int, default: int = 0) -> int:
+        """A byte."""
+        at = self._field(slot, 1)
+        return default if at is None else self._data[at]
+
+    def u32(self, slot: int, default: int = 0) -> int:
+        """An unsigned 32-bit number."""
+        at = self._field(slot, 4)
+        return default if at is None else int(_U32.unpack_from(self._data, at)[0])
+
+    def u64(self, slot: int, default: int = 0) -> int:
+        """An unsigned 64-bit number."""
+        at = self._field(slot, 8)
+        return default if at is None else int(_U64.unpack_from(self._data, at)[0])
+
+    def boolean(self, slot: int, default: bool = False) -> bool:
+        """A byte that is 0 or not."""
+        at = self._field(slot, 1)
+        return default if at is None else self._data[at] != 0
+
+    def table(self, slot: int) -> Table | None:
+        """Another table."""
+        at = self._field(slot, 4)
+        return None if at is None else Table(self._data, _follow(self._data, at))
+
+    def text(self, slot: int) -> Span | None:
+        """Where the bytes of a string lie, not decoded yet."""
+        at = self._field(slot, 4)
+        return None if at is None else _vector(self._data, _follow(self._data, at), 1)
+
+    def texts(self, slot: int) -> list[Span] | None:
+        """Where the bytes of each string of a vector lie."""
+        at = self._field(slot, 4)
+        if at is None:
+            return None
+        start, end = _vector(self._data, _follow(self._data, at), 4)
+        return [_vector(self._data, _follow(self._data, entry), 1) for entry in range(start, end, 4)]
+
+    def tables(self, slot: int) -> Tables | None:
+        """A vector of tables."""
+        at = self._field(slot, 4)
+        return None if at is None else Tables(self._data, *_vector(self._data, _follow(self._data, at), 4))
+
+    def u32s(self, slot: int) -> npt.NDArray[np.uint32] | None:
+        """A vector of unsigned 32-bit numbers, as a view."""
+        at = self._field(slot, 4)
+        if at is None:
+            return None
+        start, end = _vector(self._data, _follow(self._data, at), 4)
+        return np.frombuffer(self._data, _U32_ARRAY, (end - start) // 4, start)
+
+    def _field(self, slot: int, width: int) -> int | None:
+        if slot >= self._slots:
+            return None
+        offset = _U16.unpack_from(self._data, self._vtable + 2 * slot)[0]
+        if offset == 0:
+            return None
+        if offset < 4 or offset + width > self._size:
+            limits = f"4..{self._size - width}"
+            raise CorruptedData(f"FlatBuffers table at {self._at}, slot {slot}: expected {limits}, found {offset}")
+        return self._at + int(offset)
+
+
+class Tables:
+    """A vector of tables, each read when asked for."""
+
+    __slots__ = ("_data", "_end", "_start")
+
+    def __init__(self, data: memoryview, start: int, end: int) -> None:
+        self._data, self._start, self._end = data, start, end
+
+    def __len__(self) -> int:
+        return (self._end - self._start) // 4
+
+    def __getitem__(self, index: int) -> Table:
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        return Table(self._data, _follow(self._data, self._start + 4 * index))
+
+
+def _follow(data: memoryview, at: int) -> int:
+    """Where the reference at `at` points."""
+    if at + 4 > len(data):
+        raise CorruptedData(f"FlatBuffers reference at {at}: expected it inside {len(data)} bytes, found it beyond")
+    distance = int(_U32.unpack_from(data, at)[0])
+    if not 4 <= distance <= len(data) - 4 - at:
+        limits = f"4..{len(data) - 4 - at}"
+        raise CorruptedData(f"FlatBuffers reference at {at}: expected a distance within {limits}, found {distance}")
+    return at + distance
+
+
+def _vector(data: memoryview, at: int, width: int) -> Span:
+    """First byte and end of the elements of the vector at `at`, which lies inside."""
+    count = int(_U32.unpack_from(data, at)[0])
+    room = (len(data) - at - 4) // width
+    if count > room:
+        raise CorruptedData(f"FlatBuffers vector at {at}: expected at most {room} elements, found {count}")
+    return at + 4, at + 4 + count * width

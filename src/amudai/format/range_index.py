@@ -1,0 +1,96 @@
+"""Where does a range index keep the bounds of each logical block?
+
+The buffer has a header and three payloads: the smallest and the largest value of each logical block (256 slots, as a
+rule), and how many of its slots hold none (nulls and NaNs). A payload is one encoded block of `u8`, not decoded here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from struct import Struct
+from typing import Final, Self
+
+from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.format.container import Bytes, checksum
+from amudai.types import WIDTHS, SchemaNode
+
+__all__ = ["RangeIndexHeader"]
+
+_HEADER: Final = Struct("<HBBQQQQHH")
+_VERSION: Final = 1
+_CHECKSUM: Final = 4
+_ENVELOPE: Final = 8
+_ALIGNMENT: Final = 64
+_NAMES: Final = ("minima", "maxima", "invalid counts")
+_DECIMAL_SIZE: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeIndexHeader:
+    """The first 40 bytes of a range index: how many slots, in blocks of how many, with bounds of `width` bytes."""
+
+    span: int
+    logical_block_size: int
+    width: int
+    has_checksum: bool
+    sizes: tuple[int, int, int]
+
+    @property
+    def logical_block_count(self) -> int:
+        """Logical blocks, the last of which may be shorter."""
+        return -(-self.span // self.logical_block_size)
+
+    @classmethod
+    def decode(cls, data: Bytes, node: SchemaNode, *, expected_span: int | None = None) -> Self:
+        """The header of the buffer that begins with `data`; `expected_span` is the descriptor's `position_count`."""
+        if len(data) < _HEADER.size:
+            raise CorruptedData(f"range index header: expected {_HEADER.size} bytes, found {len(data)}")
+        version, kind, has_checksum, span, minima, maxima, counts, logical_block_size, padding = _HEADER.unpack_from(
+            data
+        )
+        if version != _VERSION:
+            raise UnsupportedFeature(f"range index version: expected {_VERSION}, found {version}")
+        if padding != 0:
+            raise CorruptedData(f"range index header padding: expected 0, found {padding}")
+        if kind != node.basic_type or not (node.basic_type in WIDTHS or node.is_decimal):
+            raise CorruptedData(f"range index basic_type: expected {node.basic_type.value} ({node}), found {kind}")
+        if has_checksum > 1:
+            raise CorruptedData(f"range index has_checksum: expected 0 or 1, found {has_checksum}")
+        if expected_span is not None and span != expected_span:
+            raise CorruptedData(f"range index span: expected {expected_span}, found {span}")
+        if not (span and logical_block_size and minima and maxima):
+            found = f"span {span}, block size {logical_block_size}, payloads of {minima} and {maxima} bytes"
+            raise CorruptedData(f"range index header: expected no zero, found {found}")
+        return cls(
+            span=span,
+            logical_block_size=logical_block_size,
+            width=_DECIMAL_SIZE if node.is_decimal else WIDTHS[node.basic_type],
+            has_checksum=bool(has_checksum),
+            sizes=(minima, maxima, counts),
+        )
+
+    def payloads(self, buffer: Bytes, verify: bool = True) -> tuple[memoryview, memoryview, memoryview]:
+        """The blocks of minima, maxima and invalid counts, checksums included; the last is empty where all are 0."""
+        end = _HEADER.size + sum(self.sizes)
+        if not end <= len(buffer) < end + _ALIGNMENT:
+            room = f"{end}..{end + _ALIGNMENT - 1}"
+            raise CorruptedData(f"range index: expected {room} bytes, found {len(buffer)}")
+        view, at, found = memoryview(buffer), _HEADER.size, []
+        for name, size in zip(_NAMES, self.sizes, strict=True):
+            payload = view[at : at + size]
+            if size:
+                self._check(payload, name, verify)
+            found.append(payload)
+            at += size
+        if any(buffer[end:]):  # the header has no checksum, and a count payload of size 0 would mean: no nulls
+            raise CorruptedData(f"range index: expected zeros after byte {end}, found other bytes")
+        return found[0], found[1], found[2]
+
+    def _check(self, payload: memoryview, name: str, verify: bool) -> None:
+        least = _ENVELOPE + (_CHECKSUM if self.has_checksum else 0)
+        if len(payload) < least:
+            raise CorruptedData(f"range index {name}: expected at least {least} bytes, found {len(payload)}")
+        if verify and self.has_checksum:
+            stored, computed = int.from_bytes(payload[-_CHECKSUM:], "little"), checksum(payload[:-_CHECKSUM])
+            if stored != computed:
+                raise CorruptedData(f"range index {name} checksum: expected {stored:#010x}, found {computed:#010x}")

@@ -1,0 +1,90 @@
+"""Where does the next piece lie?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from amudai.errors import CorruptedData
+from amudai.format.container import Bytes
+from amudai.format.message import parse
+from amudai.format.wire import amudai_pb2 as wire
+
+__all__ = ["DataRef", "FieldList", "UrlList"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataRef:
+    """A byte range of an artifact. The empty URL is the artifact that holds the reference."""
+
+    url: str
+    start: int
+    end: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of the range."""
+        return self.end - self.start
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it refers to nothing, which is how lists spell a missing element."""
+        return self.end == self.start
+
+    @classmethod
+    def of(cls, message: wire.DataRef) -> Self:
+        """The fact that `message` states; an absent range is 0..0."""
+        span = message.range
+        return cls._checked(message.url, span.start, span.end)
+
+    @classmethod
+    def _checked(cls, url: str, start: int, end: int) -> Self:
+        if end < start:
+            raise CorruptedData(f"DataRef.range: expected an end of at least {start}, found {end}")
+        return cls(url, start, end)
+
+    def __str__(self) -> str:
+        return f"{self.url}[{self.start}..{self.end}]"
+
+
+class FieldList:
+    """The descriptors of a shard's or a stripe's fields: slot `schema_id` says where each lies.
+
+    Wide shards have tens of thousands of slots and a scan touches few, so a slot becomes a `DataRef` when asked for.
+    """
+
+    __slots__ = ("_ends", "_size", "_starts", "_urls")
+
+    def __init__(self, message: wire.DataRefArray) -> None:
+        self._urls, self._starts, self._ends = message.url, message.start, message.end
+        self._size = len(self._starts)
+        if not len(self._urls) == len(self._ends) == self._size:
+            found = f"{len(self._urls)} URLs, {self._size} starts and {len(self._ends)} ends"
+            raise CorruptedData(f"DataRefArray: expected three lists of one length, found {found}")
+
+    @classmethod
+    def decode(cls, payload: Bytes) -> Self:
+        """The list in the payload of a frame."""
+        return cls(parse(wire.DataRefArray, payload))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def ref(self, schema_id: int) -> DataRef | None:
+        """Where the field's descriptor lies; None for an empty slot and for one beyond the list."""
+        if not 0 <= schema_id < self._size:
+            return None
+        ref = DataRef._checked(self._urls[schema_id], self._starts[schema_id], self._ends[schema_id])
+        return None if ref.is_empty else ref
+
+
+@dataclass(frozen=True, slots=True)
+class UrlList:
+    """The other artifacts of a shard, as its writer listed them."""
+
+    urls: tuple[str, ...]
+
+    @classmethod
+    def decode(cls, payload: Bytes) -> Self:
+        """The list in the payload of a frame."""
+        return cls(tuple(parse(wire.UrlList, payload).urls))

@@ -1,0 +1,303 @@
+"""Which fields does the shard have?
+
+The schema is a FlatBuffers buffer; `proto/schema.fbs` names its slots. Fields are decoded when asked for, so that two
+columns of ten thousand cost what two columns cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, TypeVar
+
+import numpy as np
+import xxhash
+
+from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.format.container import Bytes
+from amudai.format.flat import Span, Table
+from amudai.types import BasicType, SchemaNode
+
+__all__ = ["ShardSchema"]
+
+_FIELDS, _ID_COUNT, _FIELD_LOOKUP = 0, 1, 2  # Schema
+_DATA_TYPE, _INTERNAL = 0, 1  # Field
+_BASIC_TYPE, _SCHEMA_ID, _NAME, _ALIASES, _CHILDREN, _SIGNED, _FIXED_SIZE, _EXTENDED = (
+    0,
+    1,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+)  # DataType
+_LABEL = 0  # ExtendedTypeAnnotation
+_KIND = 0  # InternalFieldAnnotation
+_BUCKETS, _ENTRIES = 0, 1  # HashLookup
+
+_BASIC_TYPES: Final[dict[int, BasicType]] = {kind.value: kind for kind in BasicType}
+_CHILD_COUNTS: Final = {BasicType.LIST: 1, BasicType.FIXED_SIZE_LIST: 1, BasicType.MAP: 2}
+_ANY_CHILDREN: Final = frozenset({BasicType.STRUCT, BasicType.UNION})
+_GUID_SIZE: Final = 16
+_MAX_FIXED_SIZE: Final = 0xFFFF_FFFF
+_MAX_ID: Final = 0xFFFF_FFFE
+_MAX_DEPTH: Final = 64
+
+# A buffer may refer to one table many times, and so describe more nodes than any memory holds. Every node is therefore
+# charged what it takes up where nothing is shared (a reference to it, and a table that refers to its vtable, its name
+# and its children), every alias its reference, every string its length; more than the payload holds is refused.
+_NODE_BYTES: Final = 16
+_ALIAS_BYTES: Final = 4
+
+T = TypeVar("T")
+
+
+class ShardSchema:
+    """The schema of a shard, in the payload of its frame.
+
+    `id_count` is the number of nodes, and of slots in the shard's field list; 0 where the writer did not say.
+    """
+
+    __slots__ = ("_all", "_by_id", "_by_name", "_fields", "_lookup", "_nodes", "_root", "_spent", "_texts", "id_count")
+
+    def __init__(self, payload: Bytes) -> None:
+        data = memoryview(payload)
+        self._root = Table.root(data)
+        self._fields = _required(self._root.tables(_FIELDS), "Schema.fields")
+        self._texts = _Texts(data)
+        self._lookup: _Lookup | None = None
+        self._by_name: dict[str, int] | None = None
+        self._by_id: dict[int, SchemaNode] | None = None
+        self._nodes: dict[int, SchemaNode] = {}
+        self._all: tuple[SchemaNode, ...] | None = None
+        self._spent = 0
+        self.id_count = self._root.u32(_ID_COUNT)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all top-level fields."""
+        return tuple(self._texts.read(self._name(index)) for index in range(len(self._fields)))
+
+    def field(self, index: int) -> SchemaNode:
+        """The top-level field at `index`, with everything below it."""
+        node = self._nodes.get(index)
+        if node is not None:
+            return node
+        reader = _FieldReader(self._texts, self.id_count, self._spent)
+        decoded = reader.field(self._fields[index])
+        node = self._nodes.setdefault(index, decoded)
+        if node is decoded:  # not where another thread was faster
+            self._spent = reader.spent
+        return node
+
+    def fields(self) -> tuple[SchemaNode, ...]:
+        """All top-level fields."""
+        if self._all is None:
+            fields = tuple(self.field(index) for index in range(len(self._fields)))
+            by_id: dict[int, SchemaNode] = {}
+            for node in _nodes(fields):
+                if by_id.setdefault(node.schema_id, node) is not node:
+                    names = f"{by_id[node.schema_id].name!r} and {node.name!r}"
+                    raise CorruptedData(f"schema id {node.schema_id}: expected one node, found {names}")
+            self._by_id, self._all = by_id, fields
+        return self._all
+
+    def find(self, name: str) -> SchemaNode | None:
+        """The top-level field of this name, or None; the stored lookup decides where it is sound."""
+        index = self._find(name)
+        return None if index is None else self.field(index)
+
+    def node(self, schema_id: int) -> SchemaNode | None:
+        """The node with this id, at any depth, or None."""
+        if self._by_id is None:
+            # Ids count depth first, so it lies in the last field whose own id is not beyond; unless a writer did not.
+            low, high = 0, len(self._fields)
+            while low < high:
+                middle = (low + high) // 2
+                if self._data_type(middle).u32(_SCHEMA_ID) <= schema_id:
+                    low = middle + 1
+                else:
+                    high = middle
+            below = _nodes((self.field(low - 1),)) if low else iter(())
+            found = next((node for node in below if node.schema_id == schema_id), None)
+            if found is not None:
+                return found
+            self.fields()
+        return self._by_id.get(schema_id) if self._by_id is not None else None
+
+    def _find(self, name: str) -> int | None:
+        wanted = name.encode("utf-8", "surrogatepass")  # a lone surrogate is no error, only never found
+        if self._lookup is None:
+            self._lookup = _Lookup(self._root.table(_FIELD_LOOKUP), len(self._fields))
+        candidates = self._lookup.candidates(wanted)
+        if candidates is not None:
+            return next((index for index in candidates if self._texts.equal(self._name(index), wanted)), None)
+        if self._by_name is None:
+            names = self.names()
+            self._by_name = {names[index]: index for index in reversed(range(len(names)))}  # the first of a name wins
+        return self._by_name.get(name)
+
+    def _data_type(self, index: int) -> Table:
+        return _required(self._fields[index].table(_DATA_TYPE), "Field.data_type")
+
+    def _name(self, index: int) -> Span:
+        return _required(self._data_type(index).text(_NAME), "DataType.field_name")
+
+
+class _Texts:
+    """The strings of the buffer, each decoded and kept once, however many nodes share it."""
+
+    __slots__ = ("_known", "_left", "data")
+
+    def __init__(self, data: memoryview) -> None:
+        self.data = data
+        self._known: dict[Span, str] = {}
+        self._left = len(data)
+
+    def equal(self, span: Span, wanted: bytes) -> bool:
+        start, end = span
+        return end - start == len(wanted) and bytes(self.data[start:end]) == wanted
+
+    def read(self, span: Span) -> str:
+        known = self._known.get(span)
+        if known is not None:
+            return known
+        start, end = span
+        if end - start > self._left:
+            found = f"{len(self.data) - self._left + end - start}"
+            raise CorruptedData(f"schema strings: expected at most {len(self.data)} bytes, found {found}")
+        try:
+            text = str(self.data[start:end], "utf-8")
+        except UnicodeDecodeError as error:
+            raise CorruptedData(f"schema string at {start}: expected UTF-8, found {error.reason}") from error
+        if self._known.setdefault(span, text) is text:
+            self._left -= end - start
+        return text
+
+
+class _FieldReader:
+    """Decodes one top-level field; `spent` is what all fields so far take up in the payload."""
+
+    __slots__ = ("_id_limit", "_ids", "_room", "_texts", "spent")
+
+    def __init__(self, texts: _Texts, id_count: int, spent: int) -> None:
+        self._texts = texts
+        self._id_limit = min(id_count - 1, _MAX_ID) if id_count else _MAX_ID
+        self._ids: set[int] = set()
+        self._room = len(texts.data)
+        self.spent = spent
+
+    def field(self, table: Table) -> SchemaNode:
+        annotation = table.table(_INTERNAL)
+        internal = self._text(annotation, _KIND, "InternalFieldAnnotation.kind") if annotation is not None else ""
+        return self._node(_required(table.table(_DATA_TYPE), "Field.data_type"), 1, internal)
+
+    def _node(self, table: Table, depth: int, internal: str = "") -> SchemaNode:
+        self._spend(_NODE_BYTES)
+        name = self._text(table, _NAME, "DataType.field_name")
+        code = table.u8(_BASIC_TYPE)
+        kind = _BASIC_TYPES.get(code)
+        if kind is None:
+            raise UnsupportedFeature(f"basic type of {name!r}: expected 0..{max(_BASIC_TYPES)}, found {code}")
+        if depth > _MAX_DEPTH:
+            raise CorruptedData(f"schema of {name!r}: expected at most {_MAX_DEPTH} levels, found more")
+        extended = table.table(_EXTENDED)
+        children = _required(table.tables(_CHILDREN), "DataType.children")
+        expected = _CHILD_COUNTS.get(kind, 0)
+        if len(children) != expected and kind not in _ANY_CHILDREN:
+            found = f"expected {expected} children, found {len(children)}"
+            raise CorruptedData(f"{kind.name.lower()} field {name!r}: {found}")
+        return SchemaNode(
+            schema_id=self._schema_id(table, name),
+            name=name,
+            basic_type=kind,
+            signed=table.boolean(_SIGNED),
+            fixed_size=_fixed_size(table, kind, name),
+            extension=self._text(extended, _LABEL, "ExtendedTypeAnnotation.label") if extended is not None else "",
+            aliases=self._aliases(table),
+            internal=internal,
+            children=tuple([self._node(children[index], depth + 1) for index in range(len(children))]),
+        )
+
+    def _schema_id(self, table: Table, name: str) -> int:
+        schema_id = table.u32(_SCHEMA_ID)
+        if schema_id > self._id_limit:
+            raise CorruptedData(f"schema id of {name!r}: expected at most {self._id_limit}, found {schema_id}")
+        if schema_id in self._ids:
+            raise CorruptedData(f"schema id of {name!r}: expected one of its own, found {schema_id} a second time")
+        self._ids.add(schema_id)
+        return schema_id
+
+    def _aliases(self, table: Table) -> tuple[str, ...]:
+        spans = table.texts(_ALIASES)
+        if not spans:
+            return ()
+        self._spend(_ALIAS_BYTES * len(spans))
+        return tuple(self._texts.read(span) for span in spans)
+
+    def _text(self, table: Table, slot: int, what: str) -> str:
+        return self._texts.read(_required(table.text(slot), what))
+
+    def _spend(self, size: int) -> None:
+        self.spent += size
+        if self.spent > self._room:
+            raise CorruptedData(f"schema: expected nodes of {self._room} bytes at most, found {self.spent}")
+
+
+class _Lookup:
+    """The stored hash table of names; it has no candidates for any name where it is absent or not sound."""
+
+    __slots__ = ("_buckets", "_entries", "_mask")
+
+    def __init__(self, table: Table | None, count: int) -> None:
+        self._mask = -1
+        buckets, entries = (None, None) if table is None else (table.u32s(_BUCKETS), table.u32s(_ENTRIES))
+        if buckets is None or entries is None or len(entries) != count or len(buckets) < 2:
+            return
+        size = len(buckets) - 1
+        if size & (size - 1) or buckets[0] != 0 or buckets[-1] != count or (buckets[1:] < buckets[:-1]).any():
+            return
+        # Every field must be listed once, or "not found" would be a guess.
+        if count and int(entries.max()) >= count:
+            return
+        listed = np.zeros(count, np.bool_)
+        listed[entries] = True
+        if not listed.all():
+            return
+        self._buckets, self._entries, self._mask = buckets, entries, size - 1
+
+    def candidates(self, name: bytes) -> list[int] | None:
+        """The fields that may have this name; None where the lookup does not know."""
+        if self._mask < 0:
+            return None
+        bucket = xxhash.xxh3_64_intdigest(name) & self._mask
+        entries: list[int] = self._entries[self._buckets[bucket] : self._buckets[bucket + 1]].tolist()
+        return entries
+
+
+def _fixed_size(table: Table, kind: BasicType, name: str) -> int:
+    size = table.u64(_FIXED_SIZE)
+    if kind is BasicType.GUID:
+        if size not in (0, _GUID_SIZE):
+            raise CorruptedData(f"fixed size of guid {name!r}: expected {_GUID_SIZE}, found {size}")
+        return _GUID_SIZE
+    if size > _MAX_FIXED_SIZE:
+        raise CorruptedData(f"fixed size of {name!r}: expected at most {_MAX_FIXED_SIZE}, found {size}")
+    return size
+
+
+def _nodes(fields: tuple[SchemaNode, ...]) -> Iterator[SchemaNode]:
+    """Every node at and below `fields`, depth first."""
+    waiting = list(reversed(fields))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.children))
+
+
+def _required(part: T | None, what: str) -> T:
+    if part is None:
+        raise CorruptedData(f"{what}: expected it to be set, found nothing")
+    return part

@@ -1,0 +1,237 @@
+"""What did the writer note about a field's values?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Self, TypeAlias
+
+from amudai.format.values import AnyValue
+from amudai.format.wire import amudai_pb2 as wire
+
+__all__ = [
+    "BinaryStats",
+    "BloomFilter",
+    "BooleanStats",
+    "Cardinality",
+    "DecimalStats",
+    "FloatingStats",
+    "HllSketch",
+    "ListStats",
+    "RangeStats",
+    "StringStats",
+    "TypeStats",
+    "type_stats",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeStats:
+    """Bounds of the values that are neither null nor NaN; None where there is no such value."""
+
+    min: AnyValue | None
+    min_inclusive: bool
+    max: AnyValue | None
+    max_inclusive: bool
+
+    @classmethod
+    def of(cls, message: wire.RangeStats) -> Self:
+        """The fact that `message` states."""
+        return cls(
+            min=AnyValue.of(message.min_value) if message.HasField("min_value") else None,
+            min_inclusive=message.min_inclusive,
+            max=AnyValue.of(message.max_value) if message.HasField("max_value") else None,
+            max_inclusive=message.max_inclusive,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StringStats:
+    """Sizes in bytes of the strings that are not null, and how many of them are ASCII."""
+
+    min_size: int
+    min_non_empty_size: int | None
+    max_size: int
+    ascii_count: int | None
+
+    @classmethod
+    def of(cls, message: wire.StringStats) -> Self:
+        """The fact that `message` states."""
+        return cls(
+            min_size=message.min_size,
+            min_non_empty_size=message.min_non_empty_size if message.HasField("min_non_empty_size") else None,
+            max_size=message.max_size,
+            ascii_count=message.ascii_count if message.HasField("ascii_count") else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListStats:
+    """Lengths of the lists and maps that are not null."""
+
+    min_length: int
+    min_non_empty_length: int | None
+    max_length: int
+
+    @classmethod
+    def of(cls, message: wire.ListStats) -> Self:
+        """The fact that `message` states."""
+        return cls(
+            min_length=message.min_length,
+            min_non_empty_length=message.min_non_empty_length if message.HasField("min_non_empty_length") else None,
+            max_length=message.max_length,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BinaryStats:
+    """Lengths in bytes of the binary values that are not null."""
+
+    min_length: int
+    min_non_empty_length: int | None
+    max_length: int
+
+    @classmethod
+    def of(cls, message: wire.BinaryStats) -> Self:
+        """The fact that `message` states."""
+        return cls(
+            min_length=message.min_length,
+            min_non_empty_length=message.min_non_empty_length if message.HasField("min_non_empty_length") else None,
+            max_length=message.max_length,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BooleanStats:
+    """How many values are true and how many false."""
+
+    true_count: int
+    false_count: int
+
+    @classmethod
+    def of(cls, message: wire.BooleanStats) -> Self:
+        """The fact that `message` states."""
+        return cls(true_count=message.true_count, false_count=message.false_count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecimalStats:
+    """How many decimals there are of each sign; infinities count by their sign."""
+
+    zero_count: int
+    positive_count: int
+    negative_count: int
+    nan_count: int
+
+    @classmethod
+    def of(cls, message: wire.DecimalStats) -> Self:
+        """The fact that `message` states."""
+        return cls(
+            zero_count=message.zero_count,
+            positive_count=message.positive_count,
+            negative_count=message.negative_count,
+            nan_count=message.nan_count,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FloatingStats:
+    """How many finite floats there are of each sign, and how many that are not finite."""
+
+    zero_count: int
+    positive_count: int
+    negative_count: int
+    nan_count: int
+    positive_infinity_count: int
+    negative_infinity_count: int
+
+    @classmethod
+    def of(cls, message: wire.FloatingStats) -> Self:
+        """The fact that `message` states."""
+        return cls(
+            zero_count=message.zero_count,
+            positive_count=message.positive_count,
+            negative_count=message.negative_count,
+            nan_count=message.nan_count,
+            positive_infinity_count=message.positive_infinity_count,
+            negative_infinity_count=message.negative_infinity_count,
+        )
+
+
+TypeStats: TypeAlias = StringStats | ListStats | BooleanStats | DecimalStats | FloatingStats | BinaryStats
+
+_TYPE_STATS: Final[dict[str, type[TypeStats]]] = {
+    "string_stats": StringStats,
+    "list_stats": ListStats,
+    "boolean_stats": BooleanStats,
+    "decimal_stats": DecimalStats,
+    "floating_stats": FloatingStats,
+    "binary_stats": BinaryStats,
+}
+
+
+def type_stats(message: wire.FieldDescriptor) -> TypeStats | None:
+    """The statistics that fit the field's type, where the descriptor has some."""
+    stored = message.WhichOneof("type_specific")
+    return None if stored is None else _TYPE_STATS[stored].of(getattr(message, stored))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HllSketch:
+    """A HyperLogLog sketch of the distinct values, as stored; `stats` knows what to make of it."""
+
+    hash_algorithm: str
+    hash_seed: int
+    bits_per_index: int
+    counters: bytes
+
+    @classmethod
+    def of(cls, message: wire.HllSketchV1) -> Self:
+        """The fact that `message` states."""
+        return cls(
+            hash_algorithm=message.hash_algorithm,
+            hash_seed=message.hash_seed,
+            bits_per_index=message.bits_per_index,
+            counters=message.counters,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cardinality:
+    """How many distinct values there are, null not counted."""
+
+    count: int | None
+    is_estimate: bool
+    sketch: HllSketch | None
+
+    @classmethod
+    def of(cls, message: wire.CardinalityInfo) -> Self:
+        """The fact that `message` states."""
+        return cls(
+            count=message.count if message.HasField("count") else None,
+            is_estimate=message.is_estimate,
+            sketch=HllSketch.of(message.hll_sketch) if message.HasField("hll_sketch") else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BloomFilter:
+    """A split-block Bloom filter of the values, as stored; `stats` knows how to ask it."""
+
+    num_blocks: int
+    target_fpp: float
+    num_values: int
+    hash_algorithm: str
+    hash_seed: int
+    data: bytes
+
+    @classmethod
+    def of(cls, message: wire.SplitBlockBloomFilter) -> Self:
+        """The fact that `message` states."""
+        return cls(
+            num_blocks=message.num_blocks,
+            target_fpp=message.target_fpp,
+            num_values=message.num_values,
+            hash_algorithm=message.hash_algorithm,
+            hash_seed=message.hash_seed,
+            data=message.data,
+        )

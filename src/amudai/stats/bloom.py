@@ -1,0 +1,75 @@
+"""Can this value be in the stripe at all?
+
+A split-block Bloom filter: blocks of eight 32-bit words. The upper half of a value's hash picks the block, the lower
+half one bit in each word. A clear bit proves that the value is absent; that all are set proves nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amudai.errors import CorruptedData, InvalidArgument
+from amudai.stats.hashing import Hashes
+
+__all__ = ["BLOCK_SIZE", "MAX_VALUES", "TARGET_FPP", "build", "probe", "probe_many", "size_for"]
+
+BytesLike: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
+
+BLOCK_SIZE: Final = 32  # bytes
+TARGET_FPP: Final = 0.01
+MAX_VALUES: Final = 1024  # with more distinct values no filter is kept
+
+_SALTS: Final = np.array(
+    [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31], np.uint32
+)
+
+
+def size_for(count: int, fpp: float = TARGET_FPP) -> int:
+    """Bytes of the filter of `count` distinct hashes.
+
+    >>> [size_for(count) // BLOCK_SIZE for count in (1, 26, 27, 1024)]
+    [1, 1, 2, 40]
+    """
+    if count < 1:
+        raise InvalidArgument(f"values of a Bloom filter: expected at least 1, found {count}")
+    bits = math.ceil(-count * math.log(fpp) / math.log(2) ** 2)
+    # Bits are counted in whole ones for each value first: that rounding is part of the size others expect.
+    size = math.ceil(bits / count) * count // 8
+    return max(BLOCK_SIZE, -(-size // BLOCK_SIZE) * BLOCK_SIZE)
+
+
+def build(hashes: Hashes, fpp: float = TARGET_FPP) -> bytes | None:
+    """The filter of these hashes; None where there is none to keep, or more than `MAX_VALUES` distinct ones."""
+    hashes = np.unique(hashes)
+    if not 1 <= len(hashes) <= MAX_VALUES:
+        return None
+    words = np.zeros((size_for(len(hashes), fpp) // BLOCK_SIZE, len(_SALTS)), "<u4")
+    blocks, bits = _places(hashes, len(words))
+    np.bitwise_or.at(words, blocks, bits)
+    return words.tobytes()
+
+
+def probe(data: BytesLike, value_hash: int) -> bool:
+    """Whether a value with this hash may be in the filter; False proves that it is not."""
+    return bool(probe_many(data, np.array([value_hash], np.uint64))[0])
+
+
+def probe_many(data: BytesLike, hashes: Hashes) -> NDArray[np.bool_]:
+    """`probe` of each hash."""
+    stored = np.frombuffer(data, np.uint8)
+    if not len(stored) or len(stored) % BLOCK_SIZE:
+        raise CorruptedData(f"Bloom filter: expected blocks of {BLOCK_SIZE} bytes, found {len(stored)} bytes")
+    words = stored.view("<u4").reshape(-1, len(_SALTS))
+    blocks, bits = _places(hashes, len(words))
+    return np.asarray((words[blocks] & bits != 0).all(axis=1))
+
+
+def _places(hashes: Hashes, blocks: int) -> tuple[NDArray[np.intp], NDArray[np.uint32]]:
+    """The block of each hash, and its bit in each of the eight words."""
+    upper, lower = hashes >> np.uint64(32), hashes.astype(np.uint32)
+    block = (upper * np.uint64(blocks)) >> np.uint64(32)
+    return block.astype(np.intp), np.uint32(1) << ((lower[:, None] * _SALTS) >> np.uint32(27))

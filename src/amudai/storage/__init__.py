@@ -1,0 +1,110 @@
+"""Where do bytes live?
+
+In stores: local files, memory, and whatever obstore, fsspec or pyarrow.fs can reach. `contract.py` has the three verbs
+that all of them share, `artifact.py` reads one file in few requests, `resolve.py` says which file a reference means.
+Nothing here knows what the bytes mean.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib import import_module
+from typing import Final
+
+from amudai.errors import InvalidArgument, StorageError, located
+from amudai.storage.arrow_fs import ArrowStore
+from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, Pieces
+from amudai.storage.contract import Requests, Slices, Store, StoreBase
+from amudai.storage.foreign import translated
+from amudai.storage.fsspec_fs import FsspecStore
+from amudai.storage.local import LocalStore, local_path
+from amudai.storage.memory import MemoryStore
+from amudai.storage.object_store import ObjectStore
+from amudai.storage.resolve import check_reference, container, file_url, is_relative, resolve
+
+__all__ = [
+    "MAX_READ",
+    "MERGE_GAP",
+    "ArrowStore",
+    "Artifact",
+    "FsspecStore",
+    "LocalStore",
+    "MemoryStore",
+    "ObjectStore",
+    "Pieces",
+    "Requests",
+    "Slices",
+    "Store",
+    "StoreBase",
+    "check_reference",
+    "container",
+    "file_url",
+    "is_relative",
+    "open_store",
+    "resolve",
+]
+
+_REMOTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
+
+
+def open_store(location: str | os.PathLike[str], store: object | None = None) -> tuple[Store, str]:
+    """The store that holds what a user calls `location`, and its URL there.
+
+    Nothing is read, so a missing file is noticed by the first read.
+
+    Parameters
+    ----------
+    location
+        A path, a `file://` URL, or the URL of an object (`s3://bucket/logs.amudai.shard`), which needs obstore and
+        takes credentials from the environment. With `store`: a path or key in it.
+    store
+        An obstore store, an fsspec or pyarrow file system, or a `Store`.
+
+    Examples
+    --------
+    >>> _, url = open_store("/data/logs.amudai.shard")
+    >>> url
+    'file:///data/logs.amudai.shard'
+    """
+    text = os.fsdecode(location)
+    if store is not None:
+        return _adapted(store), text
+    if not isinstance(location, str) or not _REMOTE.match(text):
+        return LocalStore(), file_url(text)
+    if text.startswith("file://"):
+        return LocalStore(), file_url(local_path(text))
+    return _remote(text), text
+
+
+def _adapted(store: object) -> Store:
+    if isinstance(store, Store):
+        return store
+    # By name: none of these packages is imported to recognise the objects of another.
+    lineage = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(store).__mro__]
+    if ("fsspec", "AbstractFileSystem") in lineage:
+        return FsspecStore(store)
+    if ("pyarrow", "FileSystem") in lineage:
+        return ArrowStore(store)
+    if any(package == "obstore" for package, _ in lineage) and hasattr(store, "get_ranges"):
+        return ObjectStore(store)
+    expected = "an obstore store, an fsspec or pyarrow file system, or a Store"
+    raise InvalidArgument(f"store: expected {expected}, found {type(store).__name__}")
+
+
+def _remote(url: str) -> Store:
+    authority, _, path = url.partition("://")[2].partition("/")
+    if "@" in authority or "?" in url or "#" in url:
+        # Not repeated in the message: it may hold a secret.
+        raise InvalidArgument("location: expected a URL without credentials, query and fragment; pass store= instead")
+    if not path or path.endswith("/"):
+        raise InvalidArgument(f"location: expected the URL of a file, found {url}")
+    try:
+        obstore = import_module("obstore.store")
+    except ImportError as error:
+        message = "expected a local path, or obstore (pip install amudai[remote]), or store=; found none of them"
+        raise StorageError(message, url=url) from error
+    base = container(url)
+    with located(url=url), translated():
+        # Without the slash: HTTP stores would ask for folder//name.
+        return ObjectStore(obstore.from_url(base.removesuffix("/")), base)

@@ -1,0 +1,53 @@
+"""How does a `pyarrow.fs.FileSystem` serve as a store?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from amudai.errors import StorageError, UnsupportedFeature
+from amudai.storage.contract import StoreBase
+from amudai.storage.foreign import FOLDER, MISSING, translated
+from amudai.storage.recent import Recent
+
+__all__ = ["ArrowStore"]
+
+MAX_OPEN: Final = 64
+PARALLEL: Final = 8  # Arrow reads one range per call; over a network their waiting times must overlap
+
+
+class ArrowStore(StoreBase):
+    """Files of a `pyarrow.fs.FileSystem`; a URL is a path in it. It reads only: Arrow has no create-only write."""
+
+    def __init__(self, filesystem: Any) -> None:
+        super().__init__()
+        self._filesystem = filesystem
+        self._files: Recent[Any] = Recent(MAX_OPEN)  # opening asks S3 for the size again
+
+    def _size(self, url: str) -> int:
+        with translated():
+            info = self._filesystem.get_file_info(url)
+        if not info.is_file:
+            raise StorageError(MISSING if info.type.name == "NotFound" else FOLDER)
+        return int(info.size)
+
+    def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        with translated():
+            file = self._files.get(url, self._filesystem.open_input_file)
+            if len(ranges) == 1:
+                return [_read(file, ranges[0])]
+            with ThreadPoolExecutor(PARALLEL) as pool:
+                return list(pool.map(lambda each: _read(file, each), ranges))
+
+    def _put(self, url: str, parts: Iterable[bytes]) -> None:  # noqa: ARG002 - refused before it is looked at
+        raise UnsupportedFeature(
+            "writing: expected a store that creates a file only where there is none, found a pyarrow file system, "
+            "which cannot; write to a local path, or pass an obstore store"
+        )
+
+
+def _read(file: Any, part: tuple[int, int]) -> bytes:
+    start, end = part
+    content: bytes = file.read_at(end - start, start)
+    return content

@@ -1,0 +1,168 @@
+"""How is one file read in few requests?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amudai.errors import CorruptedData, InvalidArgument, StorageError, located
+from amudai.storage.contract import Slices, Store
+
+__all__ = ["MAX_READ", "MERGE_GAP", "Artifact", "Pieces"]
+
+# Two ranges this close are read as one: a request costs more than the bytes between them.
+MERGE_GAP: Final = 16 * 1024
+# No merging past this size: several reads of this size run side by side, and nobody holds a whole file for two ranges.
+MAX_READ: Final = 8 * 1024 * 1024
+
+Offsets = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """Where the ranges that were asked for lie: range `i` begins at `starts[i]` of `buffers[which[i]]`."""
+
+    buffers: list[memoryview]
+    which: NDArray[np.uint32]
+    starts: Offsets
+
+
+class Artifact:
+    """One file of a shard, opened for reading.
+
+    A range that leaves the file is `CorruptedData`: ranges come from the shard, and sound ones stay inside.
+
+    Parameters
+    ----------
+    tail
+        A part of the file that is known already, with its start. Ranges inside cost no request.
+    """
+
+    __slots__ = ("_store", "_tail", "_tail_end", "_tail_start", "size", "url")
+
+    def __init__(self, store: Store, url: str, size: int, tail: tuple[int, memoryview] | None = None) -> None:
+        self.url = url
+        self.size = size
+        self._store = store
+        # Without a tail nothing starts at or behind `_tail_start`, not even an empty range.
+        self._tail_start, self._tail = tail if tail is not None else (size + 1, _NOTHING)
+        self._tail_end = self._tail_start + len(self._tail)
+
+    @classmethod
+    def open(cls, store: Store, url: str, tail: int = 0) -> Self:
+        """Ask for the size and read the last `tail` bytes, or all of a smaller file, in advance."""
+        size = store.size(url)
+        start = max(0, size - tail)
+        if start == size:
+            return cls(store, url, size)
+        return cls(store, url, size, (start, cls(store, url, size).read(start, size)))
+
+    def __repr__(self) -> str:
+        return f"Artifact({self.url!r}, {self.size} bytes)"
+
+    def read(self, start: int, end: int) -> memoryview:
+        """The bytes of one half-open range."""
+        if not 0 <= start <= end <= self.size:
+            raise self._outside(start, end)
+        if self._tail_start <= start and end <= self._tail_end:
+            return self._tail[start - self._tail_start : end - self._tail_start]
+        if start == end:
+            return _NOTHING
+        with located(url=self.url, range=f"{start}..{end}"):
+            return self._store.read_ranges(self.url, ((start, end),))[0]
+
+    def read_many(self, starts: Offsets, ends: Offsets) -> Pieces:
+        """Many half-open ranges, neighbours merged into one request; cheapest when they come in the order of the file.
+
+        Ranges up to `MERGE_GAP` apart are read together, up to `MAX_READ` bytes at once unless a range, or ranges that
+        overlap, are larger. No byte is read twice. A mapped file is not read at all: the pieces lie in its one buffer.
+        """
+        starts, ends = np.asarray(starts, np.uint64), np.asarray(ends, np.uint64)
+        if starts.shape != ends.shape or starts.ndim != 1:
+            raise InvalidArgument(f"ranges: expected as many starts as ends, found {starts.shape} and {ends.shape}")
+        if len(starts) == 1:
+            return self._one(int(starts[0]), int(ends[0]))
+        outside = (ends < starts) | (ends > np.uint64(self.size))
+        if outside.any():
+            first = int(outside.argmax())
+            raise self._outside(int(starts[first]), int(ends[first]))
+
+        known = (starts >= np.uint64(self._tail_start)) & (ends <= np.uint64(self._tail_end))
+        wanted = (starts < ends) & ~known
+        which, begins = np.zeros(len(starts), np.uint32), np.zeros(len(starts), np.uint64)
+        buffers: list[memoryview] = []
+        if wanted.any():
+            everything = bool(wanted.all())
+            asked = (starts, ends) if everything else (starts[wanted], ends[wanted])
+            heads, lasts, member = merge(*asked)
+            with located(url=self.url, range=f"{heads[0]}..{lasts[-1]}"):
+                found = self._store.read_ranges(self.url, list(zip(heads.tolist(), lasts.tolist(), strict=True)))
+                if isinstance(found, Slices):
+                    return Pieces([self._whole(found)], which, starts)
+            buffers = list(found)
+            if everything:
+                return Pieces(buffers, member, starts - heads[member])
+            which[wanted], begins[wanted] = member, asked[0] - heads[member]
+        if known.any() or not buffers:
+            which[known], begins[known] = len(buffers), starts[known] - np.uint64(self._tail_start)
+            buffers.append(self._tail)
+        return Pieces(buffers, which, begins)
+
+    def _one(self, start: int, end: int) -> Pieces:
+        return Pieces([self.read(start, end)], np.zeros(1, np.uint32), np.zeros(1, np.uint64))
+
+    def _whole(self, found: Slices) -> memoryview:
+        if len(found.whole) != self.size:
+            raise StorageError(f"expected a file of {self.size} bytes, found {len(found.whole)}: it was replaced")
+        return found.whole
+
+    def _outside(self, start: int, end: int) -> CorruptedData:
+        message = f"range: expected start <= end <= {self.size}, found {start}..{end}"
+        return CorruptedData(message, url=self.url, range=f"{start}..{end}")
+
+
+def merge(starts: Offsets, ends: Offsets) -> tuple[Offsets, Offsets, NDArray[np.uint32]]:
+    """The reads that cover these ranges (none of them empty): their starts, their ends, and each range's read."""
+    order = None
+    if (starts[1:] < starts[:-1]).any():
+        order = np.argsort(starts, kind="stable")
+        starts, ends = starts[order], ends[order]
+    reach = np.maximum.accumulate(ends)  # ranges may overlap: how far those up to here go
+    # np.uint64 around constants: numpy 1 makes floats of an unsigned and a Python integer.
+    first = np.flatnonzero(starts[1:] > reach[:-1] + np.uint64(MERGE_GAP)) + 1
+    first = np.concatenate(([0], first))
+    final = np.append(first[1:], len(starts)) - 1
+    if (reach[final] - starts[first] > np.uint64(MAX_READ)).any():
+        first = _split(starts, reach, first, final)
+        final = np.append(first[1:], len(starts)) - 1
+    member = np.repeat(np.arange(len(first), dtype=np.uint32), final - first + 1)
+    if order is not None:
+        shuffled = np.empty_like(member)
+        shuffled[order] = member
+        member = shuffled
+    return starts[first], reach[final], member
+
+
+def _split(starts: Offsets, reach: Offsets, first: NDArray[np.intp], final: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The first range of each read, after reads longer than `MAX_READ` were cut where no range crosses."""
+    borders = np.flatnonzero(starts[1:] >= reach[:-1]) + 1
+    heads: list[int] = []
+    for low, high in zip(first.tolist(), final.tolist(), strict=True):
+        if reach[high] - starts[low] <= np.uint64(MAX_READ):
+            heads.append(low)
+            continue
+        inside = borders[np.searchsorted(borders, low, "right") : np.searchsorted(borders, high, "right")]
+        marks = np.concatenate(([low], inside))
+        stops = reach[np.append(inside, high + 1) - 1]
+        at = 0
+        while at < len(marks):
+            heads.append(int(marks[at]))
+            fitting = int(np.searchsorted(stops, starts[marks[at]] + np.uint64(MAX_READ), "right"))
+            at = max(at + 1, fitting)
+    return np.array(heads, np.intp)
+
+
+_NOTHING = memoryview(b"")

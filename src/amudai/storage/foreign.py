@@ -1,0 +1,45 @@
+"""What do errors of the system and of other libraries become?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from amudai.errors import AmudaiError, StorageError
+
+__all__ = ["EXISTS", "FOLDER", "MISSING", "NO_FOLDER", "REFUSED", "translated"]
+
+EXISTS: Final = "expected no file yet, found one: a sealed file is never overwritten"
+FOLDER: Final = "expected a file, found a folder"
+MISSING: Final = "expected a file, found none"
+NO_FOLDER: Final = "expected a folder to write into, found none"
+REFUSED: Final = "expected access to the file, found it refused"
+
+# By name, so that no optional package is imported to recognise its errors.
+_KNOWN: Final = {
+    "AlreadyExistsError": EXISTS,
+    "FileExistsError": EXISTS,
+    "FileNotFoundError": MISSING,
+    "IsADirectoryError": FOLDER,
+    "NotADirectoryError": MISSING,
+    "PermissionDeniedError": REFUSED,
+    "PermissionError": REFUSED,
+    "UnauthenticatedError": REFUSED,
+}
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn whatever storage raises inside the block into a `StorageError` that says it in our words."""
+    try:
+        yield
+    except AmudaiError:
+        raise
+    except Exception as error:
+        for kind in type(error).__mro__:
+            if kind.__name__ in _KNOWN:
+                raise StorageError(_KNOWN[kind.__name__]) from error
+        # The first line only: some libraries append a dump of their structures.
+        said = str(error).strip().partition("\n")[0]
+        raise StorageError(f"expected storage to answer, found {type(error).__name__}: {said}") from error

@@ -1,0 +1,68 @@
+"""How does an fsspec file system serve as a store?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from amudai.errors import StorageError, UnsupportedFeature
+from amudai.storage.contract import StoreBase
+from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
+
+__all__ = ["FsspecStore"]
+
+
+class FsspecStore(StoreBase):
+    """Files of an fsspec file system; a URL is a path in it.
+
+    Writing uses its exclusive mode (`"xb"`); a file system without one is an `UnsupportedFeature`. How safe that mode
+    is against a second writer at the same moment, the file system decides. A new file is collected in memory first.
+    """
+
+    def __init__(self, filesystem: Any) -> None:
+        super().__init__()
+        self._filesystem = filesystem
+
+    def _size(self, url: str) -> int:
+        with translated():
+            info = self._filesystem.info(url)
+        if info.get("type") == "directory":
+            raise StorageError(FOLDER)
+        size = info.get("size")
+        if size is None:
+            raise StorageError("expected a file of known size, found one whose size the file system cannot tell")
+        return int(size)
+
+    def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        starts, ends = [start for start, _ in ranges], [end for _, end in ranges]
+        with translated():
+            found: list[bytes] = self._filesystem.cat_ranges([url] * len(ranges), starts, ends, on_error="raise")
+            # Older asynchronous file systems return errors among the results, whatever they are told.
+            for each in found:
+                if isinstance(each, BaseException):
+                    raise each
+        return found
+
+    def _put(self, url: str, parts: Iterable[bytes]) -> None:
+        content = b"".join(parts)
+        with translated():
+            # Some versions take "xb" for "wb": this look before is all that keeps them from overwriting.
+            if self._filesystem.exists(url):
+                raise StorageError(EXISTS)
+            try:
+                out = self._filesystem.open(url, "xb")
+            except (NotImplementedError, ValueError) as error:
+                raise UnsupportedFeature(
+                    "writing: expected a store that creates a file only where there is none, found a file system "
+                    'without mode "xb"; write to a local path, or pass an obstore store'
+                ) from error
+            except FileNotFoundError as error:
+                raise StorageError(NO_FOLDER) from error
+            try:
+                with out:
+                    out.write(content)
+            except BaseException:
+                with suppress(Exception):
+                    self._filesystem.rm_file(url)
+                raise

@@ -1,0 +1,159 @@
+"""How are local files mapped and sealed?"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from amudai.errors import StorageError
+from amudai.storage.contract import Slices, StoreBase
+from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
+from amudai.storage.recent import Recent
+
+__all__ = ["LocalStore", "local_path"]
+
+# Each mapping holds a file descriptor, and many systems allow 1024 of them, or 256.
+MAX_OPEN: Final = 64
+
+_FILE_URL: Final = re.compile(r"file://(?:localhost)?(/.*)", re.DOTALL)
+_NO_LINKS: Final = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV}
+_NO_FOLDER_SYNC: Final = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF}
+
+
+class LocalStore(StoreBase):
+    """Local files by `file://` URLs, mapped into memory: reading copies nothing.
+
+    A shard is immutable, so nobody may truncate a file while it is open; the system would end the process that reads
+    behind the new end. Replacing a file by another is harmless: what is open stays what it was.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._mapped: Recent[memoryview] = Recent(MAX_OPEN)
+
+    def close(self) -> None:
+        """Let go of all files. A file with views in use is closed when the last of them goes."""
+        # No mmap.close(): it fails while views exist. Without a reference from here the last view ends the mapping.
+        self._mapped.clear()
+
+    def _size(self, url: str) -> int:
+        return len(self._whole(url))
+
+    def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> Slices:
+        return Slices(self._whole(url), ranges)
+
+    def _put(self, url: str, parts: Iterable[bytes]) -> None:
+        with translated():
+            path = _candidates(url)[0]
+        if os.path.lexists(path):
+            raise StorageError(EXISTS)
+        folder = os.path.dirname(path)
+        if not os.path.isdir(folder):
+            raise StorageError(NO_FOLDER)
+        aside = os.path.join(folder, f".amudai-{secrets.token_hex(8)}.part")
+        with translated():
+            # Not by tempfile: the sealed file gets the permissions that any new file gets.
+            handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        out = open(handle, "wb")  # noqa: SIM115 - a full disk fails twice: closing must not hide the first error
+        try:
+            for part in parts:  # outside of `translated`: an error of the caller's stays the caller's
+                with translated():
+                    out.write(part)
+            with translated():
+                out.flush()
+                os.fsync(handle)
+                _publish(aside, path)
+        finally:
+            with suppress(OSError):
+                out.close()
+            with suppress(OSError):
+                os.unlink(aside)
+        try:
+            with translated():
+                _sync_folder(folder)
+        except StorageError:
+            with suppress(OSError):
+                os.unlink(path)  # a file that may be gone after a loss of power was not sealed
+            raise
+
+    def _whole(self, url: str) -> memoryview:
+        with translated():
+            return self._mapped.get(url, _map)
+
+
+def _map(url: str) -> memoryview:
+    # Without O_NONBLOCK, opening a pipe waits for its other end.
+    handle = os.open(local_path(url), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        facts = os.fstat(handle)
+        if stat.S_ISDIR(facts.st_mode):
+            raise StorageError(FOLDER)
+        if not stat.S_ISREG(facts.st_mode):
+            raise StorageError("expected a file, found a device, a pipe or a socket")
+        if facts.st_size == 0:
+            return memoryview(b"")  # mmap refuses to map nothing
+        return memoryview(mmap.mmap(handle, facts.st_size, access=mmap.ACCESS_READ))
+    finally:
+        os.close(handle)
+
+
+def local_path(url: str) -> str:
+    """The path of the file that a `file://` URL means."""
+    names = _candidates(url)
+    return next((name for name in names if os.path.lexists(name)), names[0])
+
+
+def _candidates(url: str) -> tuple[str, ...]:
+    """Paths that `url` may mean, the likeliest first.
+
+    The reference implementation does not decode what it appends to a folder, so a name of its own that needed escapes
+    is stored with them.
+    """
+    match = _FILE_URL.fullmatch(url)
+    if match is None:
+        raise StorageError("expected a URL like file:///folder/name of this machine")
+    escaped = match[1]
+    if "%" not in escaped:
+        return (escaped,)
+    if "%2f" in escaped.lower():
+        raise StorageError("expected names without slashes, found an escaped one (%2F)")
+    path = os.fsdecode(unquote_to_bytes(escaped))
+    return path, os.path.join(os.path.dirname(path), os.path.basename(escaped)), escaped
+
+
+def _publish(aside: str, path: str) -> None:
+    """Give the finished file its name, unless the name is taken."""
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Claim the name, then replace the claim. A reader may meet an empty file in between, which is no shard.
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+        try:
+            os.replace(aside, path)
+        except BaseException:
+            os.unlink(path)
+            raise
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name survive a loss of power, where the file system can."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _NO_FOLDER_SYNC:
+            raise
+    finally:
+        os.close(handle)

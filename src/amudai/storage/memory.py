@@ -1,0 +1,48 @@
+"""What if a shard lives in memory?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
+
+from amudai.errors import StorageError
+from amudai.storage.contract import StoreBase
+from amudai.storage.foreign import EXISTS, MISSING
+
+__all__ = ["MemoryStore"]
+
+
+class MemoryStore(StoreBase):
+    """Files in a dict, for tests and small things. Any string is a URL.
+
+    >>> store = MemoryStore({"logs/a": b"0123456789"})
+    >>> [bytes(view) for view in store.read_ranges("logs/a", [(0, 2), (7, 10)])]
+    [b'01', b'789']
+    >>> store.counters
+    Requests(requests=2, bytes=5)
+    """
+
+    def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
+        super().__init__()
+        self._files = dict(files or {})
+        self._lock = Lock()
+
+    def _size(self, url: str) -> int:
+        return len(self._content(url))
+
+    def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[memoryview]:
+        content = memoryview(self._content(url))
+        return [content[start:end] for start, end in ranges]
+
+    def _put(self, url: str, parts: Iterable[bytes]) -> None:
+        content = b"".join(parts)
+        with self._lock:
+            if url in self._files:
+                raise StorageError(EXISTS)
+            self._files[url] = content
+
+    def _content(self, url: str) -> bytes:
+        content = self._files.get(url)
+        if content is None:
+            raise StorageError(MISSING)
+        return content

@@ -1,0 +1,40 @@
+"""Which files are open?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Generic, TypeVar
+
+__all__ = ["Recent"]
+
+T = TypeVar("T")
+
+
+class Recent(Generic[T]):
+    """Keeps what was opened last, up to `limit`, and lets go of the rest.
+
+    A shard may have more files than a process may hold open. Nothing is closed here: whoever still uses a file keeps it
+    alive, and it is closed with its last user.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._opened: dict[str, T] = {}
+        self._lock = Lock()
+
+    def get(self, url: str, opening: Callable[[str], T]) -> T:
+        """The file at `url`, opened by `opening` unless it is open."""
+        with self._lock:
+            found = self._opened.pop(url, None)
+            if found is None:
+                found = opening(url)
+            self._opened[url] = found  # a dict keeps its order: the oldest comes first
+            if len(self._opened) > self._limit:
+                del self._opened[next(iter(self._opened))]
+            return found
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        with self._lock:
+            self._opened.clear()

@@ -1,0 +1,404 @@
+"""What number do the 16 bytes of a stored decimal hold?
+
+IEEE 754 decimal128 with densely packed digits (DPD), as a little-endian 128-bit number: a sign, a combination field in
+which the leading digit and the exponent share five bits, 12 more bits of exponent, then 33 digits, three to each
+ten-bit declet. Columns go through `decode` and `to_unscaled`, single values through `to_decimal` and `from_decimal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import IntEnum
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amudai.errors import CorruptedData, InvalidArgument
+
+__all__ = ["SIZE", "Decimals", "Kind", "decode", "extremes", "from_decimal", "to_decimal", "to_unscaled"]
+
+BytesLike: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
+
+SIZE: Final = 16  # bytes of one value
+
+_DIGITS: Final = 34
+_BIAS: Final = 6176
+_LARGEST_EXPONENT: Final = 6111
+_DECLETS: Final = 11
+_COMBINATION_INFINITY: Final = 0b11110
+_COMBINATION_NAN: Final = 0b11111
+_LOW_DIGITS: Final = 18  # the six lowest declets
+_LOW_RANGE: Final = 10**_LOW_DIGITS
+_CHUNK: Final = 1 << 14  # values at a time, so that the temporary arrays stay in cache
+
+
+class Kind(IntEnum):
+    """What a stored decimal can be."""
+
+    FINITE = 0
+    INFINITY = 1
+    NAN = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decimals:
+    """Decoded decimals, an array for each part: (-1)**negative x coefficient x 10**exponent.
+
+    A coefficient has up to 34 digits: `low` holds the last 18 of them, `high` those before. Infinities have coefficient
+    0; of a NaN the payload is the coefficient. Both have exponent 0.
+    """
+
+    negative: NDArray[np.bool_]
+    high: NDArray[np.uint64]
+    low: NDArray[np.uint64]
+    exponent: NDArray[np.int32]
+    kind: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+    def __getitem__(self, index: int) -> Decimal:
+        """One value, with its trailing zeros; a signalling NaN comes back quiet."""
+        sign = "-" if self.negative[index] else ""
+        coefficient = _coefficient(self, index)
+        match int(self.kind[index]):
+            case Kind.FINITE:
+                return Decimal(f"{sign}{coefficient}E{self.exponent[index]}")
+            case Kind.INFINITY:
+                return Decimal(f"{sign}Infinity")
+            case _:
+                return Decimal(f"{sign}NaN{coefficient or ''}")
+
+
+def decode(data: BytesLike) -> Decimals:
+    """Decode a run of 16-byte values."""
+    stored = np.frombuffer(data, np.uint8)
+    if len(stored) % SIZE:
+        raise CorruptedData(f"decimal values: expected a multiple of {SIZE} bytes, found {len(stored)}")
+    words: NDArray[np.uint64] = stored.view("<u8").reshape(-1, 2)
+    count = len(words)
+    decimals = Decimals(
+        negative=np.empty(count, np.bool_),
+        high=np.empty(count, np.uint64),
+        low=np.empty(count, np.uint64),
+        exponent=np.empty(count, np.int32),
+        kind=np.empty(count, np.uint8),
+    )
+    for part in _chunks(count):
+        lower, upper = words[part, 0], words[part, 1]
+        combination = _bits(upper, 58, 5).astype(np.intp)
+        kind = _KIND[combination]
+        exponent = _EXPONENT_TOP[combination] + _bits(upper, 46, 12).astype(np.int32) - _BIAS
+        low = _number(_bits(lower, 0, 60), 6)
+        high = _number(_bits(lower, 60, 4) | (_bits(upper, 0, 46) << np.uint64(4)), 5) + _LEADING_DIGIT[combination]
+        if kind.any():
+            exponent[kind != Kind.FINITE] = 0
+            high[kind == Kind.INFINITY] = 0
+            low[kind == Kind.INFINITY] = 0
+        decimals.negative[part] = (upper >> 63).astype(np.bool_)
+        decimals.high[part], decimals.low[part] = high, low
+        decimals.exponent[part], decimals.kind[part] = exponent, kind
+    return decimals
+
+
+def to_unscaled(
+    decimals: Decimals,
+    scale: int,
+    width: Literal[16, 32],
+    *,
+    precision: int | None = None,
+    valid: NDArray[np.bool_] | None = None,
+) -> NDArray[np.uint8]:
+    """The numbers as Arrow stores them: value x 10**scale, as little-endian two's complement integers.
+
+    The result has a row of `width` bytes for each value. A value that Arrow cannot hold exactly is an error that names
+    the first one: NaN, infinity, more than `scale` fraction digits, more than `precision` digits in all.
+
+    Parameters
+    ----------
+    width
+        16 for Arrow's decimal128, 32 for decimal256.
+    precision
+        The most digits a value may have; as many as `width` can hold (38 or 76) unless told.
+    valid
+        False where a slot is null: its bytes are not looked at, its result is 0.
+    """
+    widest = {16: 38, 32: 76}.get(width)
+    if widest is None:
+        raise InvalidArgument(f"width: expected 16 or 32, found {width}")
+    precision = widest if precision is None else precision
+    if not 1 <= precision <= widest:
+        raise InvalidArgument(f"precision: expected 1..{widest}, found {precision}")
+    if valid is not None and len(valid) != len(decimals):
+        raise InvalidArgument(f"valid: expected {len(decimals)} slots, found {len(valid)}")
+    result = np.empty((len(decimals), width // 8), "<u8")
+    for part in _chunks(len(decimals)):
+        fits = _unscaled(decimals, part, scale, precision, result[part])
+        if valid is not None:
+            result[part][~valid[part]] = 0
+            fits |= ~valid[part]
+        if not fits.all():
+            raise _misfit(decimals, part.start + int(np.argmin(fits)), scale, precision)
+    return result.view(np.uint8)
+
+
+def extremes(decimals: Decimals) -> tuple[int, int] | None:
+    """Where the smallest and the largest number stand; None where there is none but NaN.
+
+    Numbers compare by value, so 1.0 is 1.00 and -0 is 0; of equal ones the first counts.
+    """
+    numbers = np.flatnonzero(decimals.kind != Kind.NAN)
+    if not len(numbers):
+        return None
+    infinite = decimals.kind[numbers] == Kind.INFINITY
+    zero = ~infinite & ((decimals.high[numbers] | decimals.low[numbers]) == 0)
+    # -infinity, negative, zero, positive, infinity: -2 to 2. Only inside -1 and 1 sizes are left to compare.
+    rank = np.where(zero, 0, 1 + infinite) * np.where(decimals.negative[numbers], -1, 1)
+    return _extreme(decimals, numbers, rank, largest=False), _extreme(decimals, numbers, rank, largest=True)
+
+
+def to_decimal(data: BytesLike) -> Decimal:
+    """One stored value as a `Decimal`, digit for digit: trailing zeros, the sign of zero and NaN payloads are kept.
+
+    >>> to_decimal(bytes.fromhex("c5490000000000000000000000800722"))
+    Decimal('123.45')
+    """
+    stored = bytes(data)
+    if len(stored) != SIZE:
+        raise CorruptedData(f"decimal value: expected {SIZE} bytes, found {len(stored)}")
+    number = int.from_bytes(stored, "little")
+    sign, combination = "-" if number >> 127 else "", number >> 122 & 31
+    coefficient = sum(int(_FROM_DECLET[number >> 10 * place & 0x3FF]) * 1000**place for place in range(_DECLETS))
+    if combination == _COMBINATION_INFINITY:
+        return Decimal(f"{sign}Infinity")
+    if combination == _COMBINATION_NAN:
+        return Decimal(f"{sign}{'s' if number >> 121 & 1 else ''}NaN{coefficient or ''}")
+    coefficient += int(_LEADING_DIGIT[combination]) * 10**_LOW_DIGITS
+    exponent = int(_EXPONENT_TOP[combination]) + (number >> 110 & 0xFFF) - _BIAS
+    return Decimal(f"{sign}{coefficient}E{exponent}")
+
+
+def from_decimal(value: Decimal) -> bytes:
+    """The 16 bytes of `value`, exactly; a value with more than 34 digits or a too large exponent is an error.
+
+    Trailing zeros are kept where they fit. Where they do not, or where an exponent is out of range but zeros can be
+    added or taken away, the same number is stored with other zeros.
+
+    >>> from_decimal(Decimal("123.45")).hex()
+    'c5490000000000000000000000800722'
+    """
+    sign, parts, exponent = value.as_tuple()
+    digits = "".join(map(str, parts)).lstrip("0")
+    if exponent == "F":
+        number = _COMBINATION_INFINITY << 122
+    elif isinstance(exponent, str):
+        if len(digits) > 3 * _DECLETS:
+            raise InvalidArgument(f"NaN payload: expected at most {3 * _DECLETS} digits, found {len(digits)}")
+        number = _COMBINATION_NAN << 122 | (exponent == "N") << 121 | _declets(int(digits or "0"))
+    else:
+        coefficient, exponent = _in_range(digits, exponent)
+        leading, rest = divmod(coefficient, 1000**_DECLETS)
+        top, continuation = divmod(exponent + _BIAS, 1 << 12)
+        combination = top << 3 | leading if leading < 8 else 0b11000 | top << 1 | leading - 8
+        number = combination << 122 | continuation << 110 | _declets(rest)
+    return (sign << 127 | number).to_bytes(SIZE, "little")
+
+
+def _in_range(digits: str, exponent: int) -> tuple[int, int]:
+    """The coefficient and exponent that store a number, as near to those it has as the format allows."""
+    if not digits:
+        return 0, min(max(exponent, -_BIAS), _LARGEST_EXPONENT)
+    # Text and not arithmetic: a `Decimal` may have millions of digits, and an exponent of which no power fits memory.
+    kept = len(digits) - max(len(digits) - _DIGITS, -_BIAS - exponent, 0)
+    added = max(exponent - _LARGEST_EXPONENT, 0)
+    if kept > 0 and not digits[kept:].strip("0") and (not added or kept + added <= _DIGITS):
+        exponent += len(digits) - kept - added
+        if exponent <= _LARGEST_EXPONENT:
+            return int(digits[:kept] + "0" * added), exponent
+    expected = f"at most {_DIGITS} digits and an exponent in {-_BIAS}..{_LARGEST_EXPONENT}"
+    raise InvalidArgument(f"decimal: expected {expected}, found {len(digits)} digits and exponent {exponent}")
+
+
+def _declets(number: int) -> int:
+    """The 110 bits of a number of up to 33 digits."""
+    return sum(_TO_DECLET[number // 1000**place % 1000] << 10 * place for place in range(_DECLETS))
+
+
+def _chunks(count: int) -> Iterator[slice]:
+    for start in range(0, count, _CHUNK):
+        yield slice(start, min(start + _CHUNK, count))
+
+
+def _bits(words: NDArray[np.uint64], first: int, count: int) -> NDArray[np.uint64]:
+    return (words >> np.uint64(first)) & np.uint64((1 << count) - 1)
+
+
+def _number(bits: NDArray[np.uint64], declets: int) -> NDArray[np.uint64]:
+    """The numbers whose digits stand in the lowest `declets` declets; all bits above are 0."""
+    # Most columns hold small numbers: their upper declets are empty in every row.
+    used = -(-int(bits.max(initial=0)).bit_length() // 10)
+    result = np.zeros(len(bits), np.uint64)
+    for place in reversed(range(min(declets, used))):
+        result *= np.uint64(1000)
+        result += _FROM_DECLET[_bits(bits, 10 * place, 10).astype(np.intp)]
+    return result
+
+
+def _coefficient(decimals: Decimals, index: int) -> int:
+    return int(decimals.high[index]) * _LOW_RANGE + int(decimals.low[index])
+
+
+def _unscaled(
+    decimals: Decimals, part: slice, scale: int, precision: int, result: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
+    """Fill `result`; False for the values that do not fit, whose result means nothing."""
+    high, low = decimals.high[part], decimals.low[part]
+    zero = (high | low) == 0
+    shift = decimals.exponent[part] + np.int64(scale)
+    shift[zero] = 0
+    fits: NDArray[np.bool_] = (decimals.kind[part] == Kind.FINITE) & (shift > -_DIGITS) & (shift < precision)
+    shift[~fits] = 0
+    while (shift < 0).any():
+        step = np.clip(-shift, 0, _LOW_DIGITS)
+        power = _POWERS[step]
+        # Digits that leave `high` enter `low` at its top: both are divided by the same power, of 18 digits at most.
+        high, moved = np.divmod(high, power)
+        low, rest = np.divmod(low, power)
+        low += moved * _POWERS[_LOW_DIGITS - step]
+        fits &= rest == 0
+        shift += step
+    room = np.minimum(precision - shift, _DIGITS)
+    fits &= (high < _HIGH_LIMIT[room]) & (low < _LOW_LIMIT[room])
+    negative = decimals.negative[part] & ~zero
+    mask = np.zeros(len(low), np.uint64) - negative
+    carry = negative.astype(np.uint64)
+    for place, word in enumerate(_scaled(high, low, shift, result.shape[1])):
+        result[:, place] = (word ^ mask) + carry
+        carry &= result[:, place] == 0
+    return fits
+
+
+def _scaled(
+    high: NDArray[np.uint64], low: NDArray[np.uint64], shift: NDArray[np.int64], count: int
+) -> list[NDArray[np.uint64]]:
+    """Coefficients x 10**shift in `count` words, the lowest first; what does not fit is cut off."""
+    nothing = np.zeros_like(low)
+    if not high.any() and shift.max() <= _LOW_DIGITS and (low < _LOW_LIMIT[_LOW_DIGITS - shift]).all():
+        return [low * _POWERS[shift]] + [nothing] * (count - 1)
+    words = _times([high] + [nothing] * (count - 1), _POWERS[_LOW_DIGITS], low)
+    while shift.any():
+        step = np.minimum(shift, _LOW_DIGITS)
+        words = _times(words, _POWERS[step], nothing)
+        shift = shift - step
+    return words
+
+
+def _times(
+    words: list[NDArray[np.uint64]], factor: NDArray[np.uint64], carry: NDArray[np.uint64]
+) -> list[NDArray[np.uint64]]:
+    """Numbers of several words x factor + carry."""
+    product = []
+    for word in words:
+        upper, lower = _multiply(word, factor)
+        lower += carry
+        carry = upper + (lower < carry)
+        product.append(lower)
+    return product
+
+
+def _multiply(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The upper and the lower half of 128-bit products."""
+    half, ones = np.uint64(32), np.uint64(0xFFFF_FFFF)
+    a_high, a_low, b_high, b_low = a >> half, a & ones, b >> half, b & ones
+    middle = a_high * b_low + ((a_low * b_low) >> half)
+    other = a_low * b_high + (middle & ones)
+    return a_high * b_high + (middle >> half) + (other >> half), a * b
+
+
+def _misfit(decimals: Decimals, index: int, scale: int, precision: int) -> InvalidArgument:
+    digits = len(str(_coefficient(decimals, index)))
+    if decimals.kind[index] != Kind.FINITE:
+        trouble = "it is no finite number"
+    elif digits + int(decimals.exponent[index]) + scale > precision:
+        trouble = "it has too many digits"
+    else:
+        trouble = "it has too many fraction digits"
+    expected = f"a value of decimal({precision}, {scale})"
+    return InvalidArgument(f"decimal at {index}: expected {expected}, found {decimals[index]}: {trouble}")
+
+
+def _extreme(decimals: Decimals, numbers: NDArray[np.intp], rank: NDArray[np.int_], *, largest: bool) -> int:
+    outermost = int(rank.max() if largest else rank.min())
+    among = numbers[rank == outermost]
+    if abs(outermost) != 1:
+        return int(among[0])
+    return _first_by_size(decimals, among, largest=largest == (outermost > 0))
+
+
+def _first_by_size(decimals: Decimals, among: NDArray[np.intp], *, largest: bool) -> int:
+    """Where the number of the largest or smallest size stands; these are finite and not 0."""
+
+    def outermost(keys: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(keys == (keys.max() if largest else keys.min()))
+
+    if (decimals.exponent[among] != decimals.exponent[among[0]]).any():
+        # Only numbers whose first digits stand in the same place can be equal: that leaves at most 34 exponents.
+        high, low = decimals.high[among], decimals.low[among]
+        length = np.where(high != 0, _LOW_DIGITS + _length(high), _length(low))
+        among = among[outermost(decimals.exponent[among] + length)]
+    found: list[tuple[Decimal, int]] = []
+    for exponent in np.unique(decimals.exponent[among]):
+        group = among[decimals.exponent[among] == exponent]
+        group = group[outermost(decimals.high[group])]
+        first = int(group[outermost(decimals.low[group])][0])
+        found.append((decimals[first].copy_abs(), first))
+    sizes = [size for size, _ in found]
+    extreme = max(sizes) if largest else min(sizes)
+    return min(index for size, index in found if size == extreme)
+
+
+def _length(numbers: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """How many decimal digits each number has; 0 has none."""
+    return np.searchsorted(_POWERS, numbers, side="right")
+
+
+# The ten bits of three digits with the bits abcd efgh ijkm, by the top bits of each digit (a, e, i).
+_PACKING: Final = {
+    "000": "bcdfgh0jkm",
+    "001": "bcdfgh100m",
+    "010": "bcdjkh101m",
+    "100": "jkdfgh110m",
+    "110": "jkd00h111m",
+    "101": "fgd01h111m",
+    "011": "bcd10h111m",
+    "111": "00d11h111m",
+}
+
+
+def _pack(number: int) -> int:
+    bits = dict(zip("abcdefghijkm", "".join(f"{int(digit):04b}" for digit in f"{number:03}"), strict=True))
+    bits |= {"0": "0", "1": "1"}
+    return int("".join(bits[name] for name in _PACKING[bits["a"] + bits["e"] + bits["i"]]), 2)
+
+
+def _unpacking() -> NDArray[np.uint64]:
+    numbers = {declet: number for number, declet in enumerate(_TO_DECLET)}
+    # The 24 declets that no number packs to differ from one that does by their two top bits, which say nothing there.
+    return np.array([numbers.get(declet, numbers[declet & 0xFF]) for declet in range(1024)], np.uint64)
+
+
+_TO_DECLET: Final = tuple(_pack(number) for number in range(1000))
+_FROM_DECLET: Final = _unpacking()
+
+# By the five bits of the combination field; what infinity and NaN find here is not used.
+_KIND: Final = np.array([Kind.FINITE] * 30 + [Kind.INFINITY, Kind.NAN], np.uint8)
+_EXPONENT_TOP: Final = np.array([g >> 3 if g < 24 else g >> 1 & 3 for g in range(30)] + [0, 0], np.int32) << 12
+_LEADING_DIGIT: Final = np.array([g & 7 if g < 24 else 8 + (g & 1) for g in range(30)] + [0, 0], np.uint64) * 10**15
+
+_POWERS: Final = np.array([10**k for k in range(_LOW_DIGITS + 1)], np.uint64)
+# A coefficient is less than 10**k where both its halves are less than these.
+_HIGH_LIMIT: Final = np.array([10 ** max(k - _LOW_DIGITS, 0) for k in range(_DIGITS + 1)], np.uint64)
+_LOW_LIMIT: Final = np.array([10 ** min(k, _LOW_DIGITS) for k in range(_DIGITS + 1)], np.uint64)

@@ -1,0 +1,185 @@
+"""Do all stores keep the promises of the contract? Written once, run against every store in `PLACES`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from amudai.errors import CorruptedData, StorageError, UnsupportedFeature
+from amudai.storage import MERGE_GAP, Artifact, Store
+from tests.storage.places import PLACES, Place
+
+CONTENT = bytes(range(256)) * 4
+
+
+@pytest.fixture(params=PLACES, ids=lambda make: make.__name__)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    found: Place = request.param(tmp_path)
+    return found
+
+
+@pytest.fixture
+def writable(place: Place) -> Place:
+    if not place.writes:
+        pytest.skip("this store only reads")
+    return place
+
+
+@pytest.fixture
+def url(place: Place) -> str:
+    place.seed("a.bin", CONTENT)
+    return place.url("a.bin")
+
+
+def test_speaks_the_protocol(place: Place) -> None:
+    assert isinstance(place.store, Store)
+
+
+def test_size(place: Place, url: str) -> None:
+    assert place.store.size(url) == len(CONTENT)
+
+
+def test_size_of_nothing(place: Place) -> None:
+    place.seed("empty", b"")
+    assert place.store.size(place.url("empty")) == 0
+
+
+def test_one_range(place: Place, url: str) -> None:
+    (found,) = place.store.read_ranges(url, [(3, 300)])
+    assert bytes(found) == CONTENT[3:300]
+
+
+def test_many_ranges_in_any_order(place: Place, url: str) -> None:
+    ranges = [(0, 1), (1000, 1024), (5, 9), (9, 12), (7, 600), (5, 9), (0, 1024)]
+    found = place.store.read_ranges(url, ranges)
+    assert [bytes(each) for each in found] == [CONTENT[start:end] for start, end in ranges]
+
+
+def test_views_are_read_only_bytes(place: Place, url: str) -> None:
+    for view in place.store.read_ranges(url, [(3, 30), (4, 4)]):
+        assert isinstance(view, memoryview)
+        assert (view.readonly, view.format, view.ndim, view.c_contiguous) == (True, "B", 1, True)
+
+
+def test_no_ranges(place: Place, url: str) -> None:
+    assert list(place.store.read_ranges(url, [])) == []
+
+
+def test_empty_ranges_cost_nothing(place: Place, url: str) -> None:
+    found = place.store.read_ranges(url, [(0, 0), (1, 3), (1024, 1024)])
+    assert [bytes(each) for each in found] == [b"", CONTENT[1:3], b""]
+    assert (place.store.counters.requests, place.store.counters.bytes) == (1, 2)
+    assert [bytes(each) for each in place.store.read_ranges(url, [(7, 7)])] == [b""]
+    assert place.store.counters.requests == 1
+
+
+def test_requests_and_bytes_are_counted(place: Place, url: str) -> None:
+    place.store.size(url)
+    place.store.read_ranges(url, [(0, 10), (20, 50)])
+    place.store.read_ranges(url, [(0, 1024)])
+    assert (place.store.counters.requests, place.store.counters.bytes) == (4, 1064)
+
+
+@pytest.mark.parametrize("ranges", [[(1000, 1025)], [(1024, 1025)], [(5000, 5001)], [(0, 3), (1, 2000)]])
+def test_no_bytes_behind_the_end(place: Place, url: str, ranges: list[tuple[int, int]]) -> None:
+    with pytest.raises(StorageError, match=r"a\.bin"):
+        place.store.read_ranges(url, ranges)
+
+
+@pytest.mark.parametrize("ranges", [[(3, 2)], [(-1, 2)], [(-3, -1)], [(0, 3), (9, 5)]])
+def test_no_senseless_ranges(place: Place, url: str, ranges: list[tuple[int, int]]) -> None:
+    with pytest.raises(StorageError, match="expected 0 <= start <= end"):
+        place.store.read_ranges(url, ranges)
+
+
+def test_a_missing_file(place: Place) -> None:
+    with pytest.raises(StorageError, match=r"expected a file, found none .*nothing"):
+        place.store.size(place.url("nothing"))
+    with pytest.raises(StorageError, match=r"expected a file, found none .*nothing"):
+        place.store.read_ranges(place.url("nothing"), [(0, 1), (2, 3)])
+
+
+def test_put_and_read(writable: Place) -> None:
+    parts = [b"one", b"", b"two" * 100_000, b"three"]
+    writable.store.put_if_absent(writable.url("new"), iter(parts))
+    whole = b"".join(parts)
+    assert writable.store.size(writable.url("new")) == len(whole)
+    assert bytes(writable.store.read_ranges(writable.url("new"), [(0, len(whole))])[0]) == whole
+    assert writable.names() == {"new"}
+
+
+def test_put_nothing(writable: Place) -> None:
+    writable.store.put_if_absent(writable.url("empty"), [])
+    assert writable.store.size(writable.url("empty")) == 0
+
+
+def test_a_second_put_is_refused(writable: Place) -> None:
+    writable.store.put_if_absent(writable.url("once"), [b"first"])
+    with pytest.raises(StorageError, match=r"never overwritten .*once"):
+        writable.store.put_if_absent(writable.url("once"), [b"second"])
+    assert bytes(writable.store.read_ranges(writable.url("once"), [(0, 5)])[0]) == b"first"
+    assert writable.names() == {"once"}
+
+
+@pytest.mark.parametrize("trouble", [RuntimeError("stop"), OSError("spool is gone"), KeyboardInterrupt()])
+def test_an_error_in_the_parts_leaves_nothing(writable: Place, trouble: BaseException) -> None:
+    def parts() -> Iterator[bytes]:
+        yield b"some" * 100_000
+        raise trouble
+
+    with pytest.raises(type(trouble)) as caught:
+        writable.store.put_if_absent(writable.url("half"), parts())
+    assert caught.value is trouble
+    assert writable.names() == set()
+    writable.store.put_if_absent(writable.url("half"), [b"whole"])
+    assert writable.store.size(writable.url("half")) == 5
+
+
+def test_one_of_many_writers_wins(writable: Place) -> None:
+    if not writable.races:
+        pytest.skip("the file system does not promise it")
+
+    def put(writer: int) -> bool:
+        try:
+            writable.store.put_if_absent(writable.url("contested"), [bytes([writer])] * 1000)
+        except StorageError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(put, range(8)))
+    assert won.count(True) == 1
+    (found,) = writable.store.read_ranges(writable.url("contested"), [(0, 1000)])
+    assert bytes(found) == bytes([won.index(True)]) * 1000
+    assert writable.names() == {"contested"}
+
+
+def test_a_store_that_cannot_create_says_so(place: Place) -> None:
+    if place.writes:
+        pytest.skip("this store writes")
+    with pytest.raises(UnsupportedFeature, match="creates a file only where there is none"):
+        place.store.put_if_absent(place.url("new"), [b"x"])
+    assert place.names() == set()
+
+
+def test_an_artifact_reads_as_everywhere(place: Place) -> None:
+    content = np.random.default_rng(1).bytes(200_000)
+    place.seed("big", content)
+    artifact = Artifact.open(place.store, place.url("big"), tail=1000)
+    assert (place.store.counters.requests, place.store.counters.bytes) == (2, 1000)
+    # Two neighbours, a far pair that is merged across its gap, one in the tail.
+    starts = np.array([0, 100, 100_000, 100_300, 199_500], np.uint64)
+    ends = np.array([100, 150, 100_200, 100_400, 199_900], np.uint64)
+    assert starts[2] - ends[1] > MERGE_GAP
+    pieces = artifact.read_many(starts, ends)
+    for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        begin = int(pieces.starts[i])
+        assert bytes(pieces.buffers[pieces.which[i]][begin : begin + end - start]) == content[start:end]
+    assert (place.store.counters.requests, place.store.counters.bytes) == (4, 1000 + 150 + 400)
+    with pytest.raises(CorruptedData, match=r"expected start <= end <= 200000, found 199999\.\.200001 .*big"):
+        artifact.read(199_999, 200_001)
+    assert place.store.counters.requests == 4
