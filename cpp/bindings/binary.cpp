@@ -145,7 +145,9 @@ void bind_binary(nb::module_& m) {
             });
         }
         return plans;
-    }, "blocks"_a, "fixed_size"_a.none(), "Which encodings a run uses, and in how many blocks each.");
+    }, "blocks"_a, "fixed_size"_a.none(),
+    nb::sig("def describe_binary(blocks: Blocks, fixed_size: int | None) -> dict[str, int]"),
+    "Which encodings a run uses, and in how many blocks each.");
 
     m.def("gather_offsets", [](In<std::uint32_t> codes, In<std::uint64_t> entries, std::optional<std::uint64_t> null_code,
                                OutAny out, Out<std::uint8_t> validity) {

@@ -66,7 +66,8 @@ void bind_numeric(nb::module_& m) {
             }
         });
         return plans;
-    }, "blocks"_a, "dtype"_a, "Which cascades a run uses, and in how many blocks each.");
+    }, "blocks"_a, "dtype"_a, nb::sig("def describe_numbers(blocks: Blocks, dtype: str) -> dict[str, int]"),
+    "Which cascades a run uses, and in how many blocks each.");
 }
 
 }  // namespace amudai::bindings

@@ -1,1 +1,35 @@
-"""Amudai: columnar shards that carry their own indexes, read as Arrow."""
+"""Amudai: columnar shards that carry their own indexes, read as Arrow.
+
+>>> import amudai
+>>> shard = amudai.open("tests/fixtures/sample.amudai.shard")
+>>> shard.read(["status"]).num_rows
+400
+"""
+
+from amudai.api import Field, FieldStats, Problem, Shard, Stripe, Verification, open  # noqa: A004
+from amudai.errors import (
+    AmudaiError,
+    CorruptedData,
+    InvalidArgument,
+    InvalidSchema,
+    StorageError,
+    UnsupportedFeature,
+)
+
+__all__ = [
+    "AmudaiError",
+    "CorruptedData",
+    "Field",
+    "FieldStats",
+    "InvalidArgument",
+    "InvalidSchema",
+    "Problem",
+    "Shard",
+    "StorageError",
+    "Stripe",
+    "UnsupportedFeature",
+    "Verification",
+    "open",
+]
+
+__version__ = "0.1.0"

@@ -15,6 +15,7 @@ from amudai.encoding.decode import (
     decode_variable,
     describe_binary,
     describe_numbers,
+    require_text,
 )
 from amudai.encoding.numeric.catalog import NUMERIC
 from amudai.encoding.ranges import Ranges
@@ -33,4 +34,5 @@ __all__ = [
     "decode_variable",
     "describe_binary",
     "describe_numbers",
+    "require_text",
 ]

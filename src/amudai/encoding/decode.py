@@ -30,6 +30,7 @@ __all__ = [
     "decode_variable",
     "describe_binary",
     "describe_numbers",
+    "require_text",
 ]
 
 # Kernels copy in whole steps and may write this much behind the last value.
@@ -91,7 +92,9 @@ def decode_variable(buffer: BlockBuffer, ranges: Ranges, *, text: bool, wide: bo
     for run in buffer.runs(ranges):
         _inflate(run, _kernels.binary_frames(run.blocks, None))
         origins, sizes = np.empty(len(run.block), np.uint64), np.zeros(len(run.blocks), np.uint64)
-        nulls += _kernels.decode_offsets(run.blocks, run.block, run.first, run.count, offsets, bits, done, origins, sizes)
+        nulls += _kernels.decode_offsets(
+            run.blocks, run.block, run.first, run.count, offsets, bits, done, origins, sizes
+        )
         if sizes.any():
             _inflate(run, _kernels.payload_frames(run.blocks, sizes))
         runs.append((run, done, origins))
@@ -109,7 +112,7 @@ def decode_dictionary(buffer: BlockBuffer, ranges: Ranges, dictionary: ValueDict
     Raises OverflowError where the values hold more bytes than 32-bit offsets can count.
     """
     count = ranges.count
-    codes = np.frombuffer(decode_numbers(buffer, ranges, "u4", nullable=False).data or _EMPTY, np.uint32, count)
+    codes = decode_numbers(buffer, ranges, "u4", nullable=False).numbers("u4")
     validity, bits = _bitmap(count)
     entries = np.frombuffer(dictionary.values, np.uint8)
     if dictionary.offsets is None:
@@ -123,6 +126,11 @@ def decode_dictionary(buffer: BlockBuffer, ranges: Ranges, dictionary: ValueDict
     data, out = _allocate(total + SLACK, "u1")
     _kernels.gather_bytes(codes, entries, dictionary.offsets, out)
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
+
+
+def require_text(values: memoryview, offsets: npt.NDArray[np.uint64]) -> None:
+    """Refuse dictionary values that are not UTF-8."""
+    _kernels.require_text(np.frombuffer(values, np.uint8), offsets)
 
 
 def describe_numbers(buffer: BlockBuffer, dtype: str) -> Counter[str]:
@@ -155,7 +163,6 @@ def _bitmap(bits: int) -> tuple[pa.Buffer, npt.NDArray[np.uint8]]:
     return _allocate((bits + 7) // 8 + 1, "u1")
 
 
-_EMPTY = pa.py_buffer(b"")
 _threads = local()
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 __all__ = ["Values"]
@@ -18,3 +21,14 @@ class Values:
     validity: pa.Buffer | None = None
     data: pa.Buffer | None = None
     offsets: pa.Buffer | None = None
+
+    def numbers(self, dtype: str) -> npt.NDArray[Any]:
+        """The data as an array of numbers."""
+        return np.frombuffer(b"" if self.data is None else self.data, dtype, self.length)
+
+    def valid(self) -> npt.NDArray[np.bool_] | None:
+        """Which positions are not null; None where none is."""
+        if self.validity is None:
+            return None
+        bits = np.frombuffer(self.validity, np.uint8)
+        return np.unpackbits(bits, count=self.length, bitorder="little").view(np.bool_)

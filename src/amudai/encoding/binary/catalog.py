@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from amudai.encoding.binary.block_dictionary import BLOCK_DICTIONARY
+from amudai.encoding.binary.contract import BinaryEncoding
 from amudai.encoding.binary.fsst import FSST
 from amudai.encoding.binary.lz4 import LZ4
 from amudai.encoding.binary.plain import PLAIN
 from amudai.encoding.binary.single_value import SINGLE_VALUE
 from amudai.encoding.binary.zstd import ZSTD
-from amudai.encoding.binary.contract import BinaryEncoding
 
 __all__ = ["BINARY"]
 

@@ -7,6 +7,7 @@ from typing import Final
 from amudai.encoding.numeric.alp import ALP
 from amudai.encoding.numeric.alprd import ALPRD
 from amudai.encoding.numeric.block_dictionary import BLOCK_DICTIONARY
+from amudai.encoding.numeric.contract import NumericEncoding
 from amudai.encoding.numeric.delta import DELTA
 from amudai.encoding.numeric.ffor import FFOR
 from amudai.encoding.numeric.fl_bit_pack import FL_BIT_PACK
@@ -19,7 +20,6 @@ from amudai.encoding.numeric.sparse import SPARSE
 from amudai.encoding.numeric.truncate import TRUNCATE_U8, TRUNCATE_U16, TRUNCATE_U32, TRUNCATE_U64
 from amudai.encoding.numeric.zig_zag import ZIG_ZAG
 from amudai.encoding.numeric.zstd import ZSTD
-from amudai.encoding.numeric.contract import NumericEncoding
 
 __all__ = ["NUMERIC"]
 

@@ -1,0 +1,179 @@
+"""What does a user see of a column?"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from amudai.api.display import field_html, field_text
+from amudai.arrow import ArrowFields, arrow_field, project, to_array
+from amudai.format import AnyValue, RangeStats, python_values
+from amudai.shard import Constant, FieldReader, ShardReader
+from amudai.types import CONTAINERS, BasicType, SchemaNode, quote_name
+
+__all__ = ["Field", "FieldStats"]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldStats:
+    """What is known of a column without reading it. None means that the shard does not say.
+
+    Attributes
+    ----------
+    count, null_count
+        Positions, and how many of them are null. A column below a list counts items, not rows.
+    min, max
+        The smallest and largest value; NaN does not count.
+    distinct_count
+        How many different values, estimated unless `distinct_is_exact`.
+    raw_bytes
+        Size of the values without any encoding.
+    details
+        What only some types have: sizes of strings, counts of true, of NaN, lengths of lists.
+    """
+
+    count: int
+    null_count: int | None
+    min: object
+    max: object
+    distinct_count: int | None
+    distinct_is_exact: bool
+    raw_bytes: int | None
+    details: dict[str, int]
+
+
+class Field:
+    """A column of a shard, or a member of one. Made by `shard["name"]`.
+
+    Examples
+    --------
+    >>> shard = amudai.open("tests/fixtures/sample.amudai.shard")
+    >>> status = shard["status"]
+    >>> status.type, status.stats.min, status.stats.max
+    (DataType(int64), 200, 503)
+    >>> shard["message"].encodings
+    {'lz4(ffor)': 1}
+    """
+
+    def __init__(self, reader: ShardReader, fields: ArrowFields, nodes: tuple[SchemaNode, ...]) -> None:
+        self._reader = reader
+        self._fields = fields
+        self._nodes = nodes
+        parents: tuple[SchemaNode | None, ...] = (None, *nodes[:-1])
+        self.path = ".".join(_label(parent, node) for parent, node in zip(parents, nodes, strict=True))
+
+    @property
+    def name(self) -> str:
+        """Its own name, without those of its parents."""
+        return self._nodes[-1].name
+
+    @property
+    def label(self) -> str:
+        """Its name, or what it is to a parent whose children have none: `item`, `key`, `value`."""
+        return _label(self._nodes[-2] if len(self._nodes) > 1 else None, self._nodes[-1])
+
+    @property
+    def type(self) -> pa.DataType:
+        """The Arrow type of its values."""
+        if len(self._nodes) == 1:
+            return self._fields.field(self._nodes[0]).type
+        return arrow_field(self._nodes[-1], self._range_of).type
+
+    @property
+    def stored_type(self) -> str:
+        """The type as the shard stores it, in the format's own words."""
+        return str(self._nodes[-1])
+
+    @property
+    def stats(self) -> FieldStats:
+        """What is known of the values over the whole shard, read from its statistics."""
+        found = self._reader.descriptor(self._nodes[-1])
+        if found is None:
+            rows = self._reader.num_rows if len(self._nodes) == 1 else 0
+            return FieldStats(rows, rows, None, None, None, False, None, {})
+        # Stripes that lack the column say nothing of it: their rows are null.
+        missing = self._reader.num_rows - found.position_count if len(self._nodes) == 1 else 0
+        bounds, cardinality = found.range_stats, found.cardinality
+        details = dataclasses.asdict(found.type_stats) if found.type_stats is not None else {}
+        return FieldStats(
+            count=found.position_count + missing,
+            null_count=None if found.null_count is None else found.null_count + missing,
+            min=None if bounds is None or bounds.min is None else self._python(bounds.min),
+            max=None if bounds is None or bounds.max is None else self._python(bounds.max),
+            distinct_count=None if cardinality is None else cardinality.count,
+            distinct_is_exact=cardinality is not None and not cardinality.is_estimate,
+            raw_bytes=found.raw_data_size,
+            details={name: value for name, value in details.items() if value is not None},
+        )
+
+    @property
+    def properties(self) -> dict[str, object]:
+        """What was noted about the column when it was written."""
+        found = self._reader.descriptor(self._nodes[-1])
+        return {} if found is None else python_values((*found.custom, *found.standard))
+
+    @property
+    def encodings(self) -> dict[str, int]:
+        """How the values are stored: each cascade of encodings, and in how many blocks. Reads the column's blocks."""
+        found: Counter[str] = Counter()
+        for reader in self._readers():
+            found.update(reader.encodings())
+        return dict(found.most_common())
+
+    @property
+    def encoded_bytes(self) -> int:
+        """Bytes that the column takes up in the shard's files, those of its children included."""
+        return sum(_bytes_of(reader) for reader in self._readers())
+
+    def __iter__(self) -> Iterator[Field]:
+        """The fields below this one."""
+        for child in self._nodes[-1].children:
+            yield Field(self._reader, self._fields, (*self._nodes, child))
+
+    def __repr__(self) -> str:
+        return f"<amudai.Field {self.path}: {self.stored_type}>"
+
+    def __str__(self) -> str:
+        return field_text(self)
+
+    def _repr_html_(self) -> str:
+        return field_html(self)
+
+    def _readers(self) -> Iterator[FieldReader]:
+        for stripe in self._reader.stripes:
+            found = stripe.field(self._nodes[0], quote_name(self._nodes[0].name), stripe.num_rows)
+            for parent, node in zip(self._nodes, self._nodes[1:], strict=False):
+                found = found.child(parent.children.index(node))
+            yield found
+
+    def _python(self, value: AnyValue) -> object:
+        """A bound of the statistics as the Python value that reading the column gives."""
+        node = self._nodes[-1]
+        kind = self.type if node.basic_type not in CONTAINERS else pa.null()
+        scalar = to_array(Constant(1, value), project(node, kind), kind)[0]
+        try:
+            return scalar.as_py()
+        except (ValueError, OverflowError):
+            return scalar  # a time that Python cannot hold
+
+    def _range_of(self, node: SchemaNode) -> RangeStats | None:
+        found = self._reader.descriptor(node)
+        return None if found is None else found.range_stats
+
+
+def _label(parent: SchemaNode | None, node: SchemaNode) -> str:
+    if parent is not None and parent.basic_type is BasicType.MAP:
+        return "key" if node is parent.children[0] else "value"
+    return quote_name(node.name) or "item"
+
+
+def _bytes_of(reader: FieldReader) -> int:
+    if reader.descriptor is None:
+        return 0
+    own = sum(buffer.buffer.size for buffer in reader.encoding.buffers if buffer.buffer is not None)
+    below = range(len(reader.node.children)) if reader.node.basic_type in CONTAINERS else ()
+    return own + sum(_bytes_of(reader.child(index)) for index in below)

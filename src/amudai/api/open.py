@@ -1,0 +1,53 @@
+"""How is a shard opened by a user?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow as pa
+
+from amudai.api.shard import Shard
+from amudai.shard import ShardReader
+
+__all__ = ["open"]
+
+
+def open(  # noqa: A001 - amudai.open reads as the builtin does
+    location: str | os.PathLike[str],
+    *,
+    store: object | None = None,
+    schema: Mapping[str, pa.DataType] | pa.Schema | None = None,
+    verify: bool = True,
+    threads: int | None = None,
+    allow: Callable[[str], bool] | Sequence[str] = (),
+) -> Shard:
+    """Open a shard for reading.
+
+    This reads the last 64 KiB of the file and nothing else; schema, statistics and values are read when they are asked
+    for.
+
+    Parameters
+    ----------
+    location
+        A path, a `file://` URL, or the URL of an object such as `s3://bucket/logs.amudai.shard`.
+    store
+        Where the shard lives if not in local files: an obstore store, an fsspec or pyarrow file system.
+    schema
+        Arrow types to read some columns as, instead of those that the shard suggests: `{"price": pa.decimal128(20, 2)}`.
+    verify
+        Whether checksums are compared. Without, damage may go unnoticed.
+    threads
+        How many threads read; else `AMUDAI_THREADS`, else the number of cores.
+    allow
+        Beginnings of absolute URLs outside of the shard's folder that its references may lead to.
+
+    Examples
+    --------
+    >>> shard = amudai.open("tests/fixtures/sample.amudai.shard")
+    >>> shard.num_rows
+    400
+    >>> shard.read(columns=["level", "status"], rows=slice(0, 2)).to_pydict()
+    {'level': ['INFO', 'INFO'], 'status': [200, 200]}
+    """
+    return Shard(ShardReader(location, store, verify=verify, allow=allow), schema, threads)

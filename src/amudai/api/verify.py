@@ -1,0 +1,171 @@
+"""Is everything in the shard sound?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from amudai.arrow import ArrowFields, project, to_array
+from amudai.encoding import Ranges
+from amudai.errors import AmudaiError
+from amudai.format import (
+    FOOTER,
+    HEADER,
+    BufferKind,
+    RangeIndexHeader,
+    ValueDictionary,
+    check_footer,
+    check_header,
+)
+from amudai.shard import FieldReader, ShardReader, StripeReader
+from amudai.storage import Artifact
+from amudai.types import SchemaNode, quote_name
+
+__all__ = ["Problem", "Verification", "verify_shard"]
+
+_ROWS = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that is not as it should be, and where."""
+
+    message: str
+    error: AmudaiError
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What `Shard.verify` found.
+
+    Attributes
+    ----------
+    files, blocks, values, bytes
+        What was looked at: files, blocks whose checksums were compared, values decoded, bytes read.
+    problems
+        What is wrong; empty where everything is sound.
+    """
+
+    files: int
+    blocks: int
+    values: int
+    bytes: int
+    problems: tuple[Problem, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def __str__(self) -> str:
+        seen = f"{self.files:,} files, {self.blocks:,} blocks, {self.values:,} values, {self.bytes:,} bytes"
+        if self.ok:
+            return f"sound: {seen}"
+        return "\n".join([f"{len(self.problems):,} problems in {seen}", *(each.message for each in self.problems)])
+
+
+class _Verifier:
+    def __init__(self, reader: ShardReader) -> None:
+        self.reader = reader
+        self.blocks = self.values = 0
+        self.files: dict[str, Artifact] = {reader.root.url: reader.root}
+        self.problems: list[Problem] = []
+
+    def attempt(self, work: Callable[[], object]) -> None:
+        """Do one piece of work; a problem is noted and the next piece goes on."""
+        try:
+            work()
+        except AmudaiError as error:
+            self.problems.append(Problem(str(error), error))
+
+    def run(self) -> None:
+        reader = self.reader
+        self.attempt(lambda: reader.properties)
+        self.attempt(lambda: reader.urls)
+        self.attempt(lambda: reader.indexes)
+        nodes: list[tuple[SchemaNode, ...]] = []
+        self.attempt(lambda: nodes.append(reader.schema.fields()))
+        stripes: list[tuple[StripeReader, ...]] = []
+        self.attempt(lambda: stripes.append(reader.stripes))
+        fields = nodes[0] if nodes else ()
+        for top in fields:
+            for node in _below(top):
+                self.attempt(lambda node=node: reader.descriptor(node))  # type: ignore[misc]
+        for stripe in stripes[0] if stripes else ():
+            self.attempt(lambda stripe=stripe: stripe.properties)  # type: ignore[misc]
+            self.attempt(lambda stripe=stripe: stripe.indexes)  # type: ignore[misc]
+            for top in fields:
+                self.attempt(lambda stripe=stripe, top=top: self.column(stripe, top))  # type: ignore[misc]
+        for artifact in list(self.files.values()):
+            self.attempt(lambda artifact=artifact: self.marks(artifact))  # type: ignore[misc]
+
+    def column(self, stripe: StripeReader, node: SchemaNode) -> None:
+        """Every buffer of a column, and every value."""
+        field = stripe.field(node, quote_name(node.name), stripe.num_rows)
+        for each in _readers(field):
+            self.buffers(each)
+        kind = ArrowFields(self.reader).field(node).type
+        projection = project(node, kind)
+        rows = Ranges.one(0, stripe.num_rows)
+        parts = rows.parts(_ROWS) if len(rows) else []
+        while parts:
+            part = parts.pop()
+            try:
+                to_array(field.read(part, projection), projection, kind)
+            except OverflowError:
+                if part.count > 1:
+                    parts.extend(part.parts((part.count + 1) // 2))
+                continue
+            self.values += part.count
+
+    def buffers(self, field: FieldReader) -> None:
+        if field.descriptor is None:
+            return
+        for _, buffer in field.block_buffers():
+            for blocks in buffer.all_blocks():
+                self.blocks += len(blocks)
+        for descriptor in field.encoding.buffers:
+            if descriptor.buffer is None:
+                continue
+            artifact = field.stripe.artifact_of(descriptor)
+            self.files.setdefault(artifact.url, artifact)
+            if descriptor.kind is BufferKind.RANGE_INDEX:
+                data = artifact.read(descriptor.buffer.start, descriptor.buffer.end)
+                header = RangeIndexHeader.decode(data, field.node, expected_span=field.position_count)
+                header.payloads(data)
+            elif descriptor.kind is BufferKind.VALUE_DICTIONARY:
+                data = artifact.read(descriptor.buffer.start, descriptor.buffer.end)
+                ValueDictionary.decode(data, field.node, sorted_ids=True)
+
+    def marks(self, artifact: Artifact) -> None:
+        check_header(artifact.read(0, min(len(HEADER), artifact.size)))
+        check_footer(artifact.read(max(0, artifact.size - len(FOOTER)), artifact.size))
+
+
+def verify_shard(reader: ShardReader) -> Verification:
+    """Look at everything that the shard holds."""
+    # With checksums, whatever the shard was opened with, and with nothing cached.
+    fresh = ShardReader(reader.url, reader.store, verify=True)
+    before = reader.store.counters.bytes
+    verifier = _Verifier(fresh)
+    verifier.run()
+    return Verification(
+        files=len(verifier.files),
+        blocks=verifier.blocks,
+        values=verifier.values,
+        bytes=reader.store.counters.bytes - before,
+        problems=tuple(verifier.problems),
+    )
+
+
+def _below(node: SchemaNode) -> Iterator[SchemaNode]:
+    yield node
+    for child in node.children:
+        yield from _below(child)
+
+
+def _readers(field: FieldReader) -> Iterator[FieldReader]:
+    yield field
+    if field.descriptor is not None:
+        for index in range(len(field.node.children)):
+            yield from _readers(field.child(index))

@@ -1,0 +1,85 @@
+"""Which Arrow field is a column, in this shard?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from threading import Lock
+
+import pyarrow as pa
+
+from amudai.arrow.kept import kept_schema
+from amudai.arrow.natural import arrow_field
+from amudai.errors import CorruptedData, InvalidArgument, located
+from amudai.format import RangeStats
+from amudai.shard import ShardReader
+from amudai.types import SchemaNode
+
+__all__ = ["ArrowFields"]
+
+
+class ArrowFields:
+    """The Arrow types of a shard's columns: those the caller asked for, else those the writer kept, else natural ones.
+
+    Fields are worked out when they are asked for: two columns of ten thousand cost two.
+    """
+
+    def __init__(self, reader: ShardReader, wanted: Mapping[str, pa.DataType] | pa.Schema | None = None) -> None:
+        self._reader = reader
+        self._wanted: dict[str, pa.DataType] = {}
+        if isinstance(wanted, pa.Schema):
+            self._wanted = {field.name: field.type for field in wanted}
+        elif wanted is not None:
+            self._wanted = dict(wanted)
+        self._fields: dict[int, pa.Field] = {}
+        self._lock = Lock()
+
+    def visible(self) -> tuple[SchemaNode, ...]:
+        """The columns that a user sees: all but internal ones."""
+        return tuple(node for node in self._reader.schema.fields() if not node.internal)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """All columns."""
+        for name in self._wanted:
+            if self._reader.schema.find(name) is None:
+                raise InvalidArgument(f"schema: expected columns of the shard, found {name!r}", url=self._reader.url)
+        metadata = self._kept.metadata if self._kept is not None else None
+        return pa.schema([self.field(node) for node in self.visible()], metadata=metadata)
+
+    @cached_property
+    def _kept(self) -> pa.Schema | None:
+        with located(url=self._reader.url):
+            return kept_schema(self._reader.properties.custom)
+
+    @cached_property
+    def _kept_places(self) -> dict[int, int]:
+        """Where in the kept schema a top-level field stands, by its id."""
+        nodes = self.visible()
+        assert self._kept is not None
+        if [node.name for node in nodes] != self._kept.names:
+            raise CorruptedData(
+                "kept Arrow schema: expected the columns of the shard, found others", url=self._reader.url
+            )
+        return {node.schema_id: place for place, node in enumerate(nodes)}
+
+    def field(self, node: SchemaNode) -> pa.Field:
+        """A top-level column as Arrow sees it."""
+        found = self._fields.get(node.schema_id)
+        if found is None:
+            found = self._find(node)
+            self._fields[node.schema_id] = found
+        return found
+
+    def _find(self, node: SchemaNode) -> pa.Field:
+        if self._kept is not None:
+            found = self._kept.field(self._kept_places[node.schema_id])
+        else:
+            with located(url=self._reader.url):
+                found = arrow_field(node, self._bounds)
+        wanted = self._wanted.get(node.name)
+        return found if wanted is None else found.with_type(wanted)
+
+    def _bounds(self, node: SchemaNode) -> RangeStats | None:
+        found = self._reader.descriptor(node)
+        return None if found is None else found.range_stats

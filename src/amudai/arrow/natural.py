@@ -1,0 +1,116 @@
+"""Which Arrow type has a stored field?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+import pyarrow as pa
+
+from amudai.arrow.ticks import EPOCH, fits_nanoseconds
+from amudai.format import RangeStats
+from amudai.shard import Projection
+from amudai.types import DYNAMIC, TIMESPAN, BasicType, SchemaNode
+
+__all__ = ["Bounds", "arrow_field", "project"]
+
+# Smallest and largest value of a field, where the shard's statistics know them.
+Bounds: TypeAlias = Callable[[SchemaNode], RangeStats | None]
+
+EXTENSION_KEY: Final = b"amudai.extension"
+# Wide enough for any decimal with up to 38 digits on each side of the point.
+_DECIMAL: Final = pa.decimal256(76, 38)
+
+_SIMPLE: Final[Mapping[BasicType, pa.DataType]] = {
+    BasicType.UNIT: pa.null(),
+    BasicType.BOOLEAN: pa.bool_(),
+    BasicType.FLOAT32: pa.float32(),
+    BasicType.FLOAT64: pa.float64(),
+    BasicType.BINARY: pa.binary(),
+    BasicType.STRING: pa.string(),
+    BasicType.GUID: pa.uuid(),
+}
+_INTEGERS: Final[Mapping[BasicType, tuple[pa.DataType, pa.DataType]]] = {
+    BasicType.INT8: (pa.uint8(), pa.int8()),
+    BasicType.INT16: (pa.uint16(), pa.int16()),
+    BasicType.INT32: (pa.uint32(), pa.int32()),
+    BasicType.INT64: (pa.uint64(), pa.int64()),
+}
+_KNOWN_LABELS: Final = frozenset({"", "KustoDecimal", TIMESPAN, DYNAMIC})
+
+
+def arrow_field(node: SchemaNode, bounds: Bounds) -> pa.Field:
+    """The field as Arrow sees it where nobody kept another type. Labels of unknown meaning stay as metadata."""
+    metadata = {EXTENSION_KEY: node.extension.encode()} if node.extension not in _KNOWN_LABELS else None
+    return pa.field(node.name, _type(node, bounds), metadata=metadata)
+
+
+def _type(node: SchemaNode, bounds: Bounds) -> pa.DataType:
+    kind = node.basic_type
+    if kind in _INTEGERS:
+        if kind is BasicType.INT64 and node.signed and node.extension == TIMESPAN:
+            return pa.duration(_unit(node, bounds, 0))
+        return _INTEGERS[kind][node.signed]
+    if kind is BasicType.STRING and node.extension == DYNAMIC:
+        return pa.json_(pa.string())
+    if kind in _SIMPLE:
+        return _SIMPLE[kind]
+    children = [arrow_field(child, bounds) for child in node.children]
+    match kind:
+        case BasicType.FIXED_SIZE_BINARY:
+            return _DECIMAL if node.is_decimal else pa.binary(node.fixed_size)
+        case BasicType.DATETIME:
+            return pa.timestamp(_unit(node, bounds, EPOCH))
+        case BasicType.LIST:
+            return pa.list_(children[0].with_name(children[0].name or "item"))
+        case BasicType.FIXED_SIZE_LIST:
+            return pa.list_(children[0].with_name(children[0].name or "item"), node.fixed_size)
+        case BasicType.MAP:
+            key, value = children
+            return pa.map_(key.with_name("key").with_nullable(False), value.with_name("value"))
+        case BasicType.STRUCT:
+            return pa.struct(children)
+        case _:
+            return pa.sparse_union(children)
+
+
+def _unit(node: SchemaNode, bounds: Bounds, base: int) -> str:
+    """Nanoseconds, unless the statistics say that they could not count all values."""
+    found = bounds(node)
+    if found is not None and found.min is not None and found.max is not None:
+        low, high = found.min.value, found.max.value
+        if isinstance(low, int) and isinstance(high, int) and not fits_nanoseconds(low - base, high - base):
+            return "us"
+    return "ns"
+
+
+def project(node: SchemaNode, kind: pa.DataType) -> Projection:
+    """What must be read of a field to make an array of this type. Structs may ask for some of their children."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return project(node, kind.storage_type)
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return project(node, kind.value_type)
+    wide = (
+        pa.types.is_large_string(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_large_list(kind)
+        or pa.types.is_large_list_view(kind)
+    )
+    match node.basic_type:
+        case BasicType.LIST | BasicType.FIXED_SIZE_LIST:
+            return Projection(node, wide, (project(node.children[0], kind.value_type),))
+        case BasicType.MAP:
+            key, value = node.children
+            return Projection(node, wide, (project(key, kind.key_type), project(value, kind.item_type)))
+        case BasicType.STRUCT:
+            by_name = {child.name: child for child in reversed(node.children)}
+            if kind.num_fields == len(node.children):
+                pairs = zip(node.children, kind, strict=True)
+            else:
+                pairs = ((by_name[field.name], field) for field in kind)  # type: ignore[assignment]
+            return Projection(node, wide, tuple(project(child, field.type) for child, field in pairs))
+        case BasicType.UNION:
+            return Projection(
+                node, wide, tuple(project(child, kind.field(at).type) for at, child in enumerate(node.children))
+            )
+    return Projection(node, wide)

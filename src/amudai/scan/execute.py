@@ -1,0 +1,129 @@
+"""How are rows read?
+
+Work is cut into parts: some rows of one column in one stripe. Parts are independent, so threads take them in any order;
+results are put together in the order of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from amudai.arrow import to_array
+from amudai.encoding import Ranges
+from amudai.errors import InvalidArgument, UnsupportedFeature, located
+from amudai.scan.columns import Selected
+from amudai.scan.threads import in_order
+from amudai.shard import FieldReader, ShardReader, StripeReader
+
+__all__ = ["read_batches", "read_table"]
+
+# Rows of one part: a multiple of every block size in use, large enough that Python does not count.
+PART_ROWS: Final = 1 << 20
+# Fewer values than this are read faster than a thread is started.
+SERIAL_VALUES: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Some rows of a stripe; positions count from its first row."""
+
+    stripe: StripeReader
+    rows: Ranges
+
+
+def read_table(
+    reader: ShardReader, columns: Sequence[Selected], schema: pa.Schema, rows: Ranges, threads: int
+) -> pa.Table:
+    """These rows and columns as a table, one chunk or a few for each stripe."""
+    parts = list(_parts(reader, rows, PART_ROWS))
+    _prepare(reader, columns, parts)
+    tasks = [(part, column) for column in columns for part in parts]
+    if rows.count * len(columns) <= SERIAL_VALUES:
+        threads = 1
+    arrays = list(in_order(_read_part, tasks, threads, ahead=len(tasks) + 1))
+    chunked = []
+    for index, column in enumerate(columns):
+        mine = arrays[index * len(parts) : (index + 1) * len(parts)]
+        chunks = [chunk for chunks in mine for chunk in chunks]
+        chunked.append(pa.chunked_array(chunks, column.field.type))
+    return pa.Table.from_arrays(chunked, schema=schema)
+
+
+def read_batches(
+    reader: ShardReader, columns: Sequence[Selected], schema: pa.Schema, rows: Ranges, size: int, threads: int
+) -> Iterator[pa.RecordBatch]:
+    """These rows and columns, at most `size` rows at a time; a batch never crosses a stripe."""
+    parts = list(_parts(reader, rows, size))
+    _prepare(reader, columns, parts)
+
+    def read(part: Part) -> list[pa.RecordBatch]:
+        return _read_batch(part, columns, schema)
+
+    for batches in in_order(read, parts, threads if rows.count * len(columns) > SERIAL_VALUES else 1):
+        yield from batches
+
+
+def _parts(reader: ShardReader, rows: Ranges, size: int) -> Iterator[Part]:
+    for stripe in reader.stripes:
+        mine = rows.within(stripe.first_row, stripe.first_row + stripe.num_rows)
+        if len(mine):
+            for part in mine.parts(size):
+                yield Part(stripe, part)
+
+
+def _prepare(reader: ShardReader, columns: Sequence[Selected], parts: list[Part]) -> None:
+    """Check that the fields can be read at all, and read what many of them share in few requests."""
+    reader.require_rows()
+    nodes = [node for column in columns for node in column.projection.nodes()]
+    reader.require_readable(nodes, reader.indexes.descriptors)
+    for stripe in {part.stripe.ordinal: part.stripe for part in parts}.values():
+        reader.require_readable(nodes, stripe.indexes.descriptors)
+        stripe.prepare(nodes)
+        for node in nodes:
+            descriptor = stripe.descriptor(node)
+            if descriptor is not None and descriptor.field.indexes is not None:
+                # An index that a field carries itself covers it, whatever fields it names besides.
+                if any(index.required for index in descriptor.field.indexes):
+                    message = "required index of the field: unknown to this version"
+                    raise UnsupportedFeature(message, url=reader.url, stripe=stripe.ordinal, field=node.name)
+        wanted = sum(part.rows.count for part in parts if part.stripe is stripe)
+        if 2 * wanted >= stripe.num_rows:
+            stripe.prefetch([_top(stripe, column) for column in columns])
+
+
+def _top(stripe: StripeReader, column: Selected) -> FieldReader:
+    return stripe.field(column.projection.node, column.path, stripe.num_rows)
+
+
+def _read_part(task: tuple[Part, Selected]) -> list[pa.Array]:
+    part, column = task
+    return _read(part, column)
+
+
+def _read(part: Part, column: Selected) -> list[pa.Array]:
+    """The part's values; in several arrays where one would hold more than its type can count."""
+    try:
+        with located(url=part.stripe.shard.url, stripe=part.stripe.ordinal, field=column.path):
+            stored = _top(part.stripe, column).read(part.rows, column.projection)
+            return [to_array(stored, column.projection, column.field.type)]
+    except OverflowError as error:
+        if part.rows.count == 1:
+            message = f"a value of {column.field.type} is too long for its offsets: ask for the large type"
+            raise InvalidArgument(message, url=part.stripe.shard.url, field=column.path) from error
+        halves = part.rows.parts((part.rows.count + 1) // 2)
+        return [array for rows in halves for array in _read(Part(part.stripe, rows), column)]
+
+
+def _read_batch(part: Part, columns: Sequence[Selected], schema: pa.Schema) -> list[pa.RecordBatch]:
+    arrays = []
+    for column in columns:
+        chunks = _read(part, column)
+        if len(chunks) > 1:
+            halves = part.rows.parts((part.rows.count + 1) // 2)
+            return [batch for rows in halves for batch in _read_batch(Part(part.stripe, rows), columns, schema)]
+        arrays.append(chunks[0])
+    return [pa.RecordBatch.from_arrays(arrays, schema=schema)]

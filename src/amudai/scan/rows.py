@@ -1,0 +1,67 @@
+"""Which rows were named?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from amudai.encoding import Ranges
+from amudai.errors import InvalidArgument
+
+__all__ = ["row_range", "row_ranges"]
+
+
+def row_range(rows: slice | range | None, count: int) -> Ranges:
+    """The rows of a slice, as Python counts them; all rows for None."""
+    if rows is None:
+        return Ranges.one(0, count)
+    if isinstance(rows, range):
+        if rows.step != 1 or (len(rows) and not (rows.start >= 0 and rows.stop <= count)):
+            raise InvalidArgument(f"rows: expected a range with step 1 within 0..{count}, found {rows}")
+        return Ranges.one(rows.start, rows.stop)
+    if not isinstance(rows, slice) or rows.step not in (None, 1):
+        raise InvalidArgument(f"rows: expected a slice or range with step 1, found {rows!r}")
+    start, stop, _ = rows.indices(count)
+    return Ranges.one(start, stop)
+
+
+def row_ranges(
+    positions: Sequence[int] | pa.Array | npt.NDArray[Any], count: int
+) -> tuple[Ranges, npt.NDArray[np.int64] | None]:
+    """The rows at these positions, and where each of them stands among the ascending ones; None where in order."""
+    wanted = _integers(positions)
+    if len(wanted) == 0:
+        return Ranges.one(0, 0), None
+    low, high = int(wanted.min()), int(wanted.max())
+    if low < 0 or high >= count:
+        most = f"0..{count - 1}" if count else "none, the shard is empty"
+        raise InvalidArgument(f"rows: expected {most}, found {low if low < 0 else high}")
+    unsigned = wanted.astype(np.uint64)
+    if (unsigned[1:] > unsigned[:-1]).all():
+        return Ranges.of_positions(unsigned), None
+    ascending, place = np.unique(unsigned, return_inverse=True)
+    return Ranges.of_positions(ascending), place.astype(np.int64)
+
+
+def _integers(positions: Any) -> npt.NDArray[Any]:
+    if isinstance(positions, pa.ChunkedArray):
+        positions = positions.combine_chunks()
+    if isinstance(positions, pa.Array):
+        if positions.null_count:
+            raise InvalidArgument("rows: expected positions, found a null")
+        positions = positions.to_numpy(zero_copy_only=False)
+    try:
+        found = np.asarray(positions)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InvalidArgument(f"rows: expected a sequence of integers, found {type(positions).__name__}") from error
+    if found.ndim == 1 and found.size == 0:
+        return np.empty(0, np.int64)
+    if found.ndim != 1 or found.dtype.kind not in "iu":
+        raise InvalidArgument(
+            f"rows: expected a sequence of integers, found {found.dtype} with {found.ndim} dimensions"
+        )
+    return found

@@ -1,0 +1,205 @@
+"""How is a shard opened?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from threading import Lock
+
+from amudai.errors import CorruptedData, UnsupportedFeature, located
+from amudai.format import (
+    HEADER,
+    TAIL_READ,
+    DataRef,
+    FieldDescriptor,
+    FieldList,
+    IndexCollection,
+    IndexDescriptor,
+    ShardDirectory,
+    ShardProperties,
+    ShardSchema,
+    StripeList,
+    UrlList,
+    check_header,
+    directory_range,
+    unframe,
+)
+from amudai.shard.stripe import StripeReader
+from amudai.storage import Artifact, LocalStore, Store, open_store, resolve
+from amudai.types import SchemaNode
+
+__all__ = ["ShardReader"]
+
+_NO_PROPERTIES = ShardProperties(creation_min=None, creation_max=None, standard=(), custom=())
+
+
+class ShardReader:
+    """An open shard. Opening reads its tail; schema, stripes, descriptors and blocks are read when they are touched.
+
+    Parameters
+    ----------
+    location, store
+        As `storage.open_store` takes them.
+    verify
+        Whether checksums are compared, of messages and of blocks.
+    allow
+        Beginnings of absolute URLs outside of the shard's folder that may be followed.
+    end
+        Where the directory of a shard embedded in a larger file ends.
+    """
+
+    def __init__(
+        self,
+        location: str | os.PathLike[str],
+        store: object | None = None,
+        *,
+        verify: bool = True,
+        allow: Callable[[str], bool] | Sequence[str] = (),
+        end: int | None = None,
+    ) -> None:
+        self.store: Store
+        self.store, self.url = open_store(location, store)
+        self.verify = verify
+        self._allow = allow
+        self._artifacts: dict[str, Artifact] = {}
+        self._lock = Lock()
+        with located(url=self.url):
+            size = self.store.size(self.url)
+            self.root, self.directory = self._open(size, end)
+        self._artifacts[self.url] = self.root
+
+    def _open(self, size: int, end: int | None) -> tuple[Artifact, ShardDirectory]:
+        whole = Artifact(self.store, self.url, size)
+        stop = size if end is None else min(end, size)
+        start = max(0, stop - TAIL_READ)
+        tail = whole.read(start, stop)
+        first, last = directory_range(tail, size, end)
+        if start == 0 and stop >= len(HEADER):
+            check_header(tail)  # it costs no request here; `verify` looks at those of larger files
+        if first < start:
+            start = first
+            tail = whole.read(start, stop)
+        root = Artifact(self.store, self.url, size, (start, tail))
+        with located(range=f"{first}..{last}"):
+            payload = unframe(root.read(first, last), "ShardDirectory", self.verify)
+            return root, ShardDirectory.decode(payload)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        if isinstance(self.store, LocalStore):
+            self.store.close()
+
+    @property
+    def num_rows(self) -> int:
+        """Records of the shard."""
+        return self.directory.total_records
+
+    @cached_property
+    def schema(self) -> ShardSchema:
+        """The fields of the shard, decoded when they are asked for."""
+        payload, place = self._payload(self.directory.schema, "Schema")
+        with place:
+            return ShardSchema(payload)
+
+    @cached_property
+    def stripes(self) -> tuple[StripeReader, ...]:
+        """The stripes, in the order of their records."""
+        payload, place = self._payload(self.directory.stripe_list, "StripeList")
+        with place:
+            found = StripeList.decode(payload, self.directory.stripe_count)
+            found.check_positions(self.directory.total_records)
+        anchor = self.artifact(self.directory.stripe_list.url, self.root)
+        return tuple(StripeReader(self, ordinal, stripe, anchor) for ordinal, stripe in enumerate(found))
+
+    @cached_property
+    def properties(self) -> ShardProperties:
+        """What the writer noted about the shard."""
+        if self.directory.properties is None or self.directory.properties.is_empty:
+            return _NO_PROPERTIES
+        payload, place = self._payload(self.directory.properties, "ShardProperties")
+        with place:
+            return ShardProperties.decode(payload)
+
+    @cached_property
+    def urls(self) -> tuple[str, ...]:
+        """The shard's other files, as its writer listed them."""
+        payload, place = self._payload(self.directory.url_list, "UrlList")
+        with place:
+            return UrlList.decode(payload).urls
+
+    @cached_property
+    def indexes(self) -> IndexCollection:
+        """The indexes of the shard as a whole."""
+        if self.directory.indexes is None or self.directory.indexes.is_empty:
+            return IndexCollection(())
+        payload, place = self._payload(self.directory.indexes, "IndexCollection")
+        with place:
+            return IndexCollection.decode(payload)
+
+    @cached_property
+    def _field_list(self) -> FieldList:
+        payload, place = self._payload(self.directory.field_list, "DataRefArray")
+        with place:
+            return FieldList.decode(payload)
+
+    def descriptor(self, node: SchemaNode) -> FieldDescriptor | None:
+        """Counts and statistics of a field over the whole shard; None where the shard has none."""
+        ref = self._field_list.ref(node.schema_id)
+        if ref is None:
+            return None
+        with located(field=node.name):
+            payload, place = self._payload(ref, "FieldDescriptor", self.directory.field_list)
+            with place:
+                return FieldDescriptor.decode(payload)
+
+    def require_readable(self, nodes: Iterable[SchemaNode], indexes: Iterable[IndexDescriptor]) -> None:
+        """Refuse fields that a required index of an unknown type covers: without it their values mean nothing."""
+        covered = {
+            schema_id: index.index_type
+            for index in indexes
+            if index.required
+            for schema_ids in index.indexed_fields
+            for schema_id in schema_ids
+        }
+        if covered:
+            for node in nodes:
+                if node.schema_id in covered:
+                    message = f"required index {covered[node.schema_id]!r}: unknown to this version"
+                    raise UnsupportedFeature(message, url=self.url, field=node.name)
+
+    def require_rows(self) -> None:
+        """Refuse a shard with deleted records, which would come back as if they were not."""
+        deleted = self.directory.deleted_records
+        if deleted:
+            raise UnsupportedFeature(f"deleted records: expected none, found {deleted}", url=self.url)
+
+    def artifact(self, reference: str, anchor: Artifact) -> Artifact:
+        """The file that a reference in `anchor` means."""
+        if not reference:
+            return anchor
+        url = self._resolved(reference)
+        found = self._artifacts.get(url)
+        if found is None:
+            with self._lock:
+                found = self._artifacts.get(url)
+                if found is None:
+                    found = self._artifacts[url] = Artifact.open(self.store, url)
+        return found
+
+    def _resolved(self, reference: str) -> str:
+        with located(url=self.url):
+            return resolve(reference, self.url, self._allow)
+
+    def payload(self, ref: DataRef, what: str, anchor: Artifact) -> tuple[memoryview, located]:
+        """The payload of the message at `ref`, checked, and its place for errors."""
+        artifact = self.artifact(ref.url, anchor)
+        place = located(url=artifact.url, range=f"{ref.start}..{ref.end}")
+        with place:
+            return unframe(artifact.read(ref.start, ref.end), what, self.verify), place
+
+    def _payload(self, ref: DataRef, what: str, holder: DataRef | None = None) -> tuple[memoryview, located]:
+        anchor = self.root if holder is None else self.artifact(holder.url, self.root)
+        if ref.is_empty:
+            raise CorruptedData(f"{what}: expected a message, found an empty reference", url=self.url)
+        return self.payload(ref, what, anchor)
