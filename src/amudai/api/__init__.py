@@ -1,11 +1,11 @@
 """What does a user call?
 
-`open` gives a `Shard`; a `Shard` gives tables, batches, rows, `Field`s, and a picture of itself. Everything here is thin:
-it checks arguments and asks the rooms below.
+`open` gives a `Shard`; a `Shard` gives tables, batches, rows, `Field`s, and a picture of itself. Everything here is
+thin: it checks arguments and asks the rooms below.
 """
 
 from amudai.api.field import Field, FieldStats
-from amudai.api.open import open
+from amudai.api.open import open  # noqa: A004
 from amudai.api.shard import Shard
 from amudai.api.stripe import Stripe
 from amudai.api.verify import Problem, Verification

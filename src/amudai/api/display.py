@@ -33,8 +33,10 @@ def size_text(size: float) -> str:
 def shard_text(shard: Shard, fields: int) -> str:
     """The shard as a tree."""
     lines = [_headline(shard)]
-    for stripe in shard.stripes[:20]:
-        lines.append(f"├─ stripe {stripe.ordinal}: rows {stripe.first_row:,}..{stripe.first_row + stripe.num_rows:,}")
+    lines += [
+        f"├─ stripe {stripe.ordinal}: rows {stripe.first_row:,}..{stripe.first_row + stripe.num_rows:,}"
+        for stripe in shard.stripes[:20]
+    ]
     if len(shard.stripes) > 20:
         lines.append(f"├─ and {len(shard.stripes) - 20:,} more stripes")
     rows = list(_rows(shard, fields))
@@ -44,8 +46,7 @@ def shard_text(shard: Shard, fields: int) -> str:
     count = len(shard._fields.visible())
     if count > fields:
         lines.append(f"├─ and {count - fields:,} more columns")
-    for index in shard.indexes:
-        lines.append(f"├─ index {index.index_type} over fields {list(index.indexed_fields)}")
+    lines += [f"├─ index {index.index_type} over fields {list(index.indexed_fields)}" for index in shard.indexes]
     lines[-1] = lines[-1].replace("├─", "└─", 1)
     return "\n".join(lines)
 

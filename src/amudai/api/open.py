@@ -34,7 +34,8 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     store
         Where the shard lives if not in local files: an obstore store, an fsspec or pyarrow file system.
     schema
-        Arrow types to read some columns as, instead of those that the shard suggests: `{"price": pa.decimal128(20, 2)}`.
+        Arrow types to read some columns as, instead of those that the shard suggests:
+        `{"price": pa.decimal128(20, 2)}`.
     verify
         Whether checksums are compared. Without, damage may go unnoticed.
     threads

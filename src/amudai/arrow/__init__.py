@@ -1,8 +1,8 @@
 """How does Arrow see it?
 
-`natural.py` gives the Arrow type of a stored field, `kept.py` the types that a writer kept, `storage.py` the stored type
-of an Arrow field; `arrays.py` turns decoded columns into arrays of any of these types. Arrow goes in and out here, files
-do not.
+`natural.py` gives the Arrow type of a stored field, `kept.py` the types that a writer kept, `storage.py` the stored
+type of an Arrow field; `arrays.py` turns decoded columns into arrays of any of these types. `fields.py` says which of
+them a shard's columns have.
 """
 
 from amudai.arrow.arrays import to_array

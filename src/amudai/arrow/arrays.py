@@ -38,7 +38,7 @@ def to_array(column: Column, projection: Projection, kind: pa.DataType) -> pa.Ar
         return _list_view(column, projection, kind)
     match column:
         case Absent(length):
-            return _nulls(length, kind, projection)
+            return _nulls(length, kind)
         case Joined(parts):
             return pa.concat_arrays([to_array(part, projection, kind) for part in parts])
         case Constant(length, value):
@@ -112,7 +112,7 @@ def _decimals(values: Values, kind: pa.DataType) -> pa.Array:
 
 def _repeated(length: int, value: AnyValue, projection: Projection, kind: pa.DataType) -> pa.Array:
     if value.kind == "null":
-        return _nulls(length, kind, projection)
+        return _nulls(length, kind)
     one = to_array(Stored(_single(value, projection)), projection, kind)
     if length == 0:
         return one.slice(0, 0)
@@ -165,7 +165,7 @@ def _bytes_of(value: AnyValue, node: SchemaNode) -> bytes:
     return found
 
 
-def _nulls(length: int, kind: pa.DataType, projection: Projection) -> pa.Array:
+def _nulls(length: int, kind: pa.DataType) -> pa.Array:
     if pa.types.is_union(kind):
         # A union has no nulls of its own: its first variant is null.
         variants = [pa.nulls(length, kind.field(at).type) for at in range(kind.num_fields)]

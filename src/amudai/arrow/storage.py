@@ -68,7 +68,8 @@ class _Ids:
 def schema_nodes(fields: Iterable[pa.Field]) -> tuple[SchemaNode, ...]:
     """The stored schema of Arrow fields.
 
-    >>> [str(node) for node in schema_nodes([pa.field("at", pa.timestamp("us")), pa.field("tags", pa.list_(pa.string()))])]
+    >>> fields = [pa.field("at", pa.timestamp("us")), pa.field("tags", pa.list_(pa.string()))]
+    >>> [str(node) for node in schema_nodes(fields)]
     ['datetime', 'list<string>']
     """
     ids = _Ids()

@@ -1,8 +1,8 @@
 """How do values become blocks?
 
-Encoded buffers go in, Arrow buffers come out; nothing here knows stripes, schemas or URLs. Start with `buffer.py`, which
-finds the blocks of a range of positions, then `decode.py`, which hands runs of blocks to the kernels. `numeric/` and
-`binary/` list the encodings, one module each.
+Encoded buffers go in, Arrow buffers come out; nothing here knows stripes, schemas or URLs. Start with `buffer.py`,
+which finds the blocks of a range of positions, then `decode.py`, which hands runs of blocks to the kernels. `numeric/`
+and `binary/` list the encodings, one module each.
 """
 
 from amudai.encoding.binary.catalog import BINARY

@@ -85,11 +85,11 @@ def _prepare(reader: ShardReader, columns: Sequence[Selected], parts: list[Part]
         stripe.prepare(nodes)
         for node in nodes:
             descriptor = stripe.descriptor(node)
-            if descriptor is not None and descriptor.field.indexes is not None:
-                # An index that a field carries itself covers it, whatever fields it names besides.
-                if any(index.required for index in descriptor.field.indexes):
-                    message = "required index of the field: unknown to this version"
-                    raise UnsupportedFeature(message, url=reader.url, stripe=stripe.ordinal, field=node.name)
+            own = descriptor.field.indexes if descriptor is not None else None
+            # An index that a field carries itself covers it, whatever fields it names besides.
+            if own is not None and any(index.required for index in own):
+                message = "required index of the field: unknown to this version"
+                raise UnsupportedFeature(message, url=reader.url, stripe=stripe.ordinal, field=node.name)
         wanted = sum(part.rows.count for part in parts if part.stripe is stripe)
         if 2 * wanted >= stripe.num_rows:
             stripe.prefetch([_top(stripe, column) for column in columns])

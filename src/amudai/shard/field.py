@@ -72,10 +72,11 @@ class FieldReader:
     def descriptor(self) -> StripeFieldDescriptor | None:
         """How the field is stored; None where it is not."""
         found = self.stripe.descriptor(self.node)
-        if found is not None and self._positions is not None and found.field.position_count != self._positions:
+        if found is not None and self._positions is not None:
+            count = found.field.position_count
             # The reference pads the items of a trailing null fixed-size list too little: fewer is readable, as nulls.
-            if not (self._is_padded and found.field.position_count < self._positions):
-                raise self._error(f"position_count: expected {self._positions}, found {found.field.position_count}")
+            if count != self._positions and not (self._is_padded and count < self._positions):
+                raise self._error(f"position_count: expected {self._positions}, found {count}")
         return found
 
     # Set by the parent, a fixed-size list.
@@ -153,9 +154,9 @@ class FieldReader:
         if self.descriptor is None or self.constant is not None:
             return
         for buffer in self.encoding.buffers:
-            if isinstance(buffer.kind, BufferKind) and buffer.kind not in self._buffers:
-                if buffer.kind is not BufferKind.RANGE_INDEX and buffer.kind not in self._wholes:
-                    yield buffer
+            is_read = buffer.kind in self._buffers or buffer.kind in self._wholes
+            if isinstance(buffer.kind, BufferKind) and buffer.kind is not BufferKind.RANGE_INDEX and not is_read:
+                yield buffer
 
     def keep(self, buffer: EncodedBuffer, whole: memoryview) -> None:
         """Take the bytes of a buffer that was read together with others."""

@@ -1,0 +1,12 @@
+"""Print what pyproject.toml asks for, extras for development included, one requirement an argument."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+wanted = list(project["dependencies"])
+for extra in ("remote", "test", "dev"):
+    wanted += [each for each in project["optional-dependencies"][extra] if not each.startswith("amudai[")]
+print(" ".join(wanted))
