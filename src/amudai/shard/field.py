@@ -170,9 +170,11 @@ class FieldReader:
             if descriptor is None:
                 return None
             found = BlockBuffer(self.stripe.artifact_of(descriptor), descriptor, values, self.stripe.shard.verify)
-            if kind in self._wholes:
-                found.keep(self._wholes.pop(kind))
+            whole = self._wholes.get(kind)
+            if whole is not None:
+                found.keep(whole)
             found = self._buffers.setdefault(kind, found)
+            self._wholes.pop(kind, None)  # only now: another thread may be at the same point
         return found
 
     def block_buffers(self) -> Iterator[tuple[BufferKind, BlockBuffer]]:
@@ -199,7 +201,7 @@ class FieldReader:
         if descriptor is None or descriptor.buffer is None or self.descriptor is None:
             return None
         artifact, ref = self.stripe.artifact_of(descriptor), descriptor.buffer
-        whole = self._wholes.pop(BufferKind.VALUE_DICTIONARY, None)
+        whole = self._wholes.get(BufferKind.VALUE_DICTIONARY)
         with located(url=artifact.url, range=f"{ref.start}..{ref.end}", buffer="VALUE_DICTIONARY"):
             found = ValueDictionary.decode(
                 artifact.read(ref.start, ref.end) if whole is None else whole,

@@ -9,6 +9,7 @@ from threading import Lock
 
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import (
+    FOOTER,
     HEADER,
     TAIL_READ,
     DataRef,
@@ -21,6 +22,7 @@ from amudai.format import (
     ShardSchema,
     StripeList,
     UrlList,
+    check_footer,
     check_header,
     directory_range,
     unframe,
@@ -75,6 +77,8 @@ class ShardReader:
         start = max(0, stop - TAIL_READ)
         tail = whole.read(start, stop)
         first, last = directory_range(tail, size, end)
+        if end is not None:
+            check_footer(whole.read(size - len(FOOTER), size))
         if start == 0 and stop >= len(HEADER):
             check_header(tail)  # it costs no request here; `verify` looks at those of larger files
         if first < start:
