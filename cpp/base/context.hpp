@@ -37,6 +37,9 @@ private:
     std::size_t total_ = 0;
 };
 
+// The most bytes that Zstandard frames of this size can hold: a block of 128 KiB costs at least three bytes.
+constexpr std::uint64_t zstd_most(std::size_t frames) { return (frames / 3 + 1) * (std::uint64_t{128} << 10); }
+
 // Zstandard frames that the caller has inflated, found by where the frame lies.
 class Inflated {
 public:

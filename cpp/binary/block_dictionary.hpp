@@ -25,10 +25,10 @@ inline Layout layout(Bytes region, const Slots& slots) {
     const auto lengths_at = header_size + align8(codes_size);
     const auto lengths = part("block_dictionary lengths bytes", region, lengths_at, lengths_size);
     const auto entries = region.subspan(lengths_at + lengths_size);
-    if (slots.is_fixed) {
-        if (slots.fixed_size) require_range("block_dictionary entries", entry_count, 0, entries.size() / slots.fixed_size);
-    } else if (nested) {
-        // A nested section could claim any number of entries; unused ones are few (a null's placeholder).
+    if (slots.is_fixed && slots.fixed_size) {
+        require_range("block_dictionary entries", entry_count, 0, entries.size() / slots.fixed_size);
+    } else if (slots.is_fixed || nested) {
+        // These could claim any number of entries; unused ones are few (a null's placeholder).
         require_range("block_dictionary entries", entry_count, 0, slots.count + 1);
     } else {
         require_equal("block_dictionary lengths bytes", lengths.size(), 4 * entry_count);
@@ -61,17 +61,31 @@ inline std::span<std::uint64_t> entry_offsets(const Layout& found, const Slots& 
     return starts;
 }
 
-inline void offsets(const Layout& found, const Slots& slots, std::size_t first, std::span<std::uint64_t> out, Context& context) {
-    const auto codes = codes_of(found, slots, first, out.size() - 1, context);
-    const auto starts = entry_offsets(found, slots, context);
-    out[0] = 0;
-    for (std::size_t i = 0; i < codes.size(); ++i) out[i + 1] = out[i] + (starts[codes[i] + 1] - starts[codes[i]]);
+// The codes between two slots and where the entries begin, decoded once for all spans of a block.
+struct Decoded {
+    std::span<const std::uint32_t> codes;
+    std::span<const std::uint64_t> starts;
+    std::size_t first;
+
+    std::span<const std::uint32_t> of(const Piece& piece) const { return codes.subspan(piece.first - first, piece.count); }
+};
+
+inline Decoded decode(const Layout& found, const Slots& slots, std::size_t first, std::size_t count, Context& context) {
+    return {codes_of(found, slots, first, count, context), entry_offsets(found, slots, context), first};
 }
 
-inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t writable,
-                  Context& context) {
-    const auto codes = codes_of(found, slots, piece.first, piece.count, context);
-    const auto starts = entry_offsets(found, slots, context);
+inline void offsets(const Decoded& found, std::span<std::uint64_t> out) {
+    out[0] = 0;
+    for (std::size_t i = 0; i < found.codes.size(); ++i) {
+        const auto code = found.codes[i];
+        out[i + 1] = out[i] + (found.starts[code + 1] - found.starts[code]);
+    }
+}
+
+inline void bytes(const Layout& found, const Decoded& decoded, const Slots& slots, const Piece& piece, MutableBytes out,
+                  std::size_t writable) {
+    const auto codes = decoded.of(piece);
+    const auto starts = decoded.starts;
     auto* at = out.data();
     if (slots.is_fixed) {
         for (const auto each : codes) {
@@ -87,9 +101,8 @@ inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, M
 }
 
 // Nullness comes from the codes: a null slot has code 0, whatever the presence section says.
-inline std::size_t write_validity(const Layout& found, const Slots& slots, const Piece& piece, std::uint8_t* validity,
-                                  std::size_t at, Context& context) {
-    const auto codes = codes_of(found, slots, piece.first, piece.count, context);
+inline std::size_t write_validity(const Decoded& found, const Piece& piece, std::uint8_t* validity, std::size_t at) {
+    const auto codes = found.of(piece);
     bits::from_values(codes.data(), codes.size(), validity, at);
     return piece.count - bits::count_set(validity, at, piece.count);
 }

@@ -16,6 +16,7 @@ struct Entries {
         if (size <= 32 && end - from >= 32 && limit - at >= 32) [[likely]] {
             std::memcpy(at, from, 32);
         } else {
+            if (size > static_cast<std::size_t>(limit - at)) throw std::invalid_argument("out: too short");
             std::memcpy(at, from, size);
         }
         return at + size;

@@ -34,6 +34,8 @@ inline void offsets(const Layout& found, const Slots& slots, std::size_t first, 
     found.offsets.decode(slots.count, first, out, context);
 }
 
+inline std::uint64_t bytes_most(const Layout& found) { return std::uint64_t{8} * found.codes.size(); }
+
 // Decodes bytes [from, from + out.size()) of the stream; what comes before is stepped over by lengths alone.
 class Stream {
 public:

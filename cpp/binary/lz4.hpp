@@ -29,6 +29,8 @@ inline void offsets(const Layout& found, const Slots& slots, std::size_t first, 
     found.offsets.decode(slots.count, first, out, context);
 }
 
+inline std::uint64_t bytes_most(const Layout& found) { return found.decoded_size; }
+
 inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t writable,
                   Context& context) {
     if (piece.count == slots.count) {

@@ -4,6 +4,7 @@
 //   code, name      as the format numbers it and as people read it
 //   Layout, layout  the border check: where the parts of a region lie
 //   offsets         where slots [first, first + out.size() - 1] begin and end in the block's decoded bytes
+//   bytes_most      how many decoded bytes there can be
 //   bytes           the decoded bytes of a range of slots
 //   frames          the Zstandard frames inside, known before anything is decoded
 #pragma once

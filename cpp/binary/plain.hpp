@@ -28,6 +28,8 @@ inline void offsets(const Layout& found, const Slots& slots, std::size_t first, 
     found.offsets.decode(slots.count, first, out, context);
 }
 
+inline std::uint64_t bytes_most(const Layout& found) { return found.data.size(); }
+
 inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t, Context&) {
     const auto data = part("plain data", found.data, piece.origin, out.size());
     if (piece.count == slots.count) require_equal("plain data bytes", found.data.size(), out.size());

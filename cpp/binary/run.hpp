@@ -1,5 +1,7 @@
 // A run of blocks of bytes-like values: first offsets and validity, then, once their total is known, the bytes.
 #pragma once
+#include <variant>
+
 #include "binary/region.hpp"
 #include "binary/utf8.hpp"
 #include "numeric/run.hpp"
@@ -18,10 +20,27 @@ inline void require_ascending(std::span<const std::uint64_t> offsets) {
 }
 
 template <class L>
-std::size_t write_validity(const L& layout, const Slots& slots, const Piece& piece, std::uint8_t* validity, std::size_t at,
-                           Context& context) {
-    if constexpr (std::is_same_v<L, block_dictionary::Layout>) {
-        return block_dictionary::write_validity(layout, slots, piece, validity, at, context);
+inline constexpr bool is_dictionary = std::is_same_v<L, block_dictionary::Layout>;
+
+// What is decoded once for all spans of a block, the first of which begins at `first` and the last of which ends `count`
+// slots further on: codes and entries of a dictionary, nothing of other layouts.
+template <class L>
+auto decode_once(const L& layout, const Slots& slots, std::size_t first, std::size_t count, Context& context) {
+    if constexpr (is_dictionary<L>) return block_dictionary::decode(layout, slots, first, count, context);
+    else return std::monostate{};
+}
+
+template <class L, class Once>
+void write_bytes(const L& layout, const Once& once, const Slots& slots, const Piece& piece, MutableBytes out,
+                 std::size_t writable, Context& context) {
+    if constexpr (is_dictionary<L>) block_dictionary::bytes(layout, once, slots, piece, out, writable);
+    else bytes(layout, slots, piece, out, writable, context);
+}
+
+template <class Once>
+std::size_t write_validity(const Once& once, const Slots& slots, const Piece& piece, std::uint8_t* validity, std::size_t at) {
+    if constexpr (std::is_same_v<Once, block_dictionary::Decoded>) {
+        return block_dictionary::write_validity(once, piece, validity, at);
     } else {
         return slots.present->write(piece.first, piece.count, validity, at);
     }
@@ -47,9 +66,16 @@ std::size_t decode_offsets(std::span<const Block> blocks, std::span<const Span> 
             const auto begin = wanted.front().first;
             const auto end = is_zstd ? block.count : wanted.back().first + wanted.back().count;
             const auto local = arena.take<std::uint64_t>(end - begin + 1);
-            offsets(layout, slots, begin, local, context);
-            require_ascending(local);
-            if (begin == 0) require_equal("first offset", local[0], 0);
+            const auto once = decode_once(layout, slots, begin, end - begin, context);
+            if constexpr (is_dictionary<L>) {
+                block_dictionary::offsets(once, local);
+            } else {
+                offsets(layout, slots, begin, local, context);
+                require_ascending(local);
+                if (begin == 0) require_equal("first offset", local[0], 0);
+                // Before memory is taken for them: values cannot be longer than what is stored.
+                require_range("last offset", local.back(), 0, bytes_most(layout));
+            }
             if (is_zstd) sizes[static_cast<std::size_t>(&block - first_block)] = local.back();
             for (const auto& span : wanted) {
                 const auto* const from = local.data() + (span.first - begin);
@@ -60,7 +86,7 @@ std::size_t decode_offsets(std::span<const Block> blocks, std::span<const Span> 
                     throw TooLong("more bytes than the offsets of this Arrow type can count");
                 }
                 for (std::size_t i = 1; i <= span.count; ++i) out[at + i] = static_cast<Offset>(base + (from[i] - origin));
-                nulls += write_validity(layout, slots, {span.first, span.count, origin}, validity, at, context);
+                nulls += write_validity(once, slots, {span.first, span.count, origin}, validity, at);
                 at += span.count;
             }
         });
@@ -83,7 +109,10 @@ void decode_bytes(std::span<const Block> blocks, std::span<const Span> spans, co
         const auto from = static_cast<std::size_t>(offsets[at]);
         const auto start = at;
         with_layout(block.values, slots, [&]<class L>(const L& layout) {
-            constexpr bool by_slot = std::is_same_v<L, block_dictionary::Layout> || std::is_same_v<L, single_value::Layout>;
+            constexpr bool by_slot = is_dictionary<L> || std::is_same_v<L, single_value::Layout>;
+            const auto first = wanted.front().first;
+            const auto between = wanted.back().first + wanted.back().count - first;
+            const auto once = decode_once(layout, slots, first, between, context);
             const auto size_of = [&](const Span& span, std::size_t slot) {
                 return static_cast<std::size_t>(offsets[slot + span.count]) - static_cast<std::size_t>(offsets[slot]);
             };
@@ -93,7 +122,7 @@ void decode_bytes(std::span<const Block> blocks, std::span<const Span> spans, co
                     const auto& span = wanted[i];
                     const auto to = static_cast<std::size_t>(offsets[at]);
                     const auto target = out.subspan(to, size_of(span, at));
-                    bytes(layout, slots, {span.first, span.count, origins[index + i]}, target, out.size() - to, context);
+                    write_bytes(layout, once, slots, {span.first, span.count, origins[index + i]}, target, out.size() - to, context);
                     at += span.count;
                 }
             } else {
@@ -104,8 +133,7 @@ void decode_bytes(std::span<const Block> blocks, std::span<const Span> spans, co
                 const auto first_byte = origins[index];
                 const auto end_byte = origins[index + last] + size_of(wanted[last], slot);
                 const auto hull = arena.take<std::uint8_t>(end_byte - first_byte);
-                const Piece piece{wanted.front().first, wanted.back().first + wanted.back().count - wanted.front().first, first_byte};
-                bytes(layout, slots, piece, hull, hull.size() + Arena::slack, context);
+                write_bytes(layout, once, slots, {first, between, first_byte}, hull, hull.size() + Arena::slack, context);
                 for (std::size_t i = 0; i < wanted.size(); ++i) {
                     const auto to = static_cast<std::size_t>(offsets[at]);
                     std::memcpy(out.data() + to, hull.data() + (origins[index + i] - first_byte), size_of(wanted[i], at));
@@ -132,17 +160,20 @@ inline std::size_t decode_fixed(std::span<const Block> blocks, std::span<const S
         const Slots slots{block.count, size, true, &present};
         with_layout(block.values, slots, [&]<class L>(const L& layout) {
             const auto first = wanted.front().first;
-            const auto slots_between = wanted.back().first + wanted.back().count - first;
+            const auto between = wanted.back().first + wanted.back().count - first;
+            const auto once = decode_once(layout, slots, first, between, context);
             // As above: one pass over compressed bytes serves all spans of the block.
             const bool as_one = wanted.size() > 1 && (std::is_same_v<L, lz4::Layout> || std::is_same_v<L, fsst::Layout>);
-            const auto hull = arena.take<std::uint8_t>(as_one ? slots_between * size : 0);
-            if (as_one) bytes(layout, slots, {first, slots_between, first * size}, hull, hull.size() + Arena::slack, context);
+            const auto hull = arena.take<std::uint8_t>(as_one ? between * size : 0);
+            if (as_one) {
+                write_bytes(layout, once, slots, {first, between, first * size}, hull, hull.size() + Arena::slack, context);
+            }
             for (const auto& span : wanted) {
                 const Piece piece{span.first, span.count, span.first * size};
                 const auto target = out.subspan(at * size, span.count * size);
                 if (as_one) std::memcpy(target.data(), hull.data() + (span.first - first) * size, target.size());
-                else bytes(layout, slots, piece, target, out.size() - at * size, context);
-                nulls += write_validity(layout, slots, piece, validity, at, context);
+                else write_bytes(layout, once, slots, piece, target, out.size() - at * size, context);
+                nulls += write_validity(once, slots, piece, validity, at);
                 at += span.count;
             }
         });

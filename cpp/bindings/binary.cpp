@@ -164,6 +164,7 @@ void bind_binary(nb::module_& m) {
     "Offsets and validity of dictionary values; returns the number of nulls.");
 
     m.def("gather_bytes", [](In<std::uint32_t> codes, In<std::uint8_t> values, In<std::uint64_t> entries, Out<std::uint8_t> out) {
+        if (entries.shape(0) == 0 || span(entries).back() > values.shape(0)) throw nb::value_error("entries: expected offsets of the values");
         const nb::gil_scoped_release unlocked;
         binary::gather::bytes(span(codes), span(values), span(entries), span(out));
     }, "codes"_a.noconvert(), "values"_a.noconvert(), "entries"_a.noconvert(), "out"_a.noconvert(),

@@ -14,7 +14,8 @@ Blocks::Blocks(nb::list buffers, In<std::uint32_t> which, In<std::uint64_t> star
     const nb::gil_scoped_release unlocked;
     for (std::size_t i = 0; i < n; ++i) {
         at_block(span(ordinals)[i], [&] {
-            require_range("buffer of a block", span(which)[i], 0, buffers_.size() - 1);
+            if (span(which)[i] >= buffers_.size()) throw nb::value_error("blocks: expected one of the buffers");
+            require_range("values of a block", span(counts)[i], 1, std::numeric_limits<std::uint32_t>::max());
             const auto bytes = part("block bytes", buffers_[span(which)[i]].bytes(), span(starts)[i], span(sizes)[i]);
             blocks_.push_back(open_block(bytes, span(counts)[i], span(ordinals)[i], checksums, verify));
         });

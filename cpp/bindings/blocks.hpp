@@ -71,9 +71,8 @@ private:
 std::vector<Span> spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                            std::size_t unit, std::size_t at, std::size_t room);
 
-// The most bytes that a frame of this size can hold: a block of 128 KiB costs at least three bytes.
 inline void require_zstd_size(std::size_t frame, std::size_t decoded) {
-    require_range("bytes of a Zstandard frame", decoded, 0, (frame / 3 + 1) * (std::size_t{128} << 10));
+    require_range("bytes of a Zstandard frame", decoded, 0, zstd_most(frame));
 }
 
 // Calls use.operator()<T>() for the numpy type of an output array.

@@ -63,9 +63,14 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     }
     auto* const at = reinterpret_cast<std::uint8_t*>(out.data());
     const auto mask = static_cast<U>((U{1} << found.right_width) - 1);
+    U seen = 0;
     for (std::size_t i = 0; i < out.size(); ++i) {
-        store<U>(at + i * sizeof(U), static_cast<U>(fronts[left[i]] | load<U>(at + i * sizeof(U))));
+        const auto back = load<U>(at + i * sizeof(U));
+        seen = static_cast<U>(seen | back);
+        store<U>(at + i * sizeof(U), static_cast<U>(fronts[left[i]] | back));
     }
+    // Behind a front stand as many bits as the header says: more would change the front.
+    require_range("alprd right bits", seen, 0, mask);
     for (std::size_t i = 0; i < found.positions.size() / 4; ++i) {
         const std::size_t position = load<std::uint32_t>(found.positions, 4 * i);
         require_range("alprd exception position", position, 0, count - 1);

@@ -27,11 +27,11 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
         decode_section<T>(nested, count - 1, 0, out.subspan(1), context);
         values[0] = value;
     } else {
-        // Nothing before `first` is wanted but its sum.
-        const auto before = context.arena.take<T>(first - 1);
-        decode_section<T>(nested, count - 1, 0, before, context);
-        for (const auto difference : before) value = static_cast<U>(value + static_cast<U>(difference));
-        decode_section<T>(nested, count - 1, first - 1, out, context);
+        // Of what lies before `first` only the sum is wanted. One decoding serves both: two would double at each level.
+        const auto differences = context.arena.take<T>(first - 1 + out.size());
+        decode_section<T>(nested, count - 1, 0, differences, context);
+        for (const auto difference : differences.first(first - 1)) value = static_cast<U>(value + static_cast<U>(difference));
+        std::ranges::copy(differences.subspan(first - 1), out.begin());
         values[0] = static_cast<U>(values[0] + value);
     }
     value = values[0];

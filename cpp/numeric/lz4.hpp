@@ -19,6 +19,7 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     require_at_least("lz4 section bytes", section.size(), header_size + 4);
     require_equal("lz4 decoded bytes", load<std::uint32_t>(section, header_size), count * sizeof(T));
     const auto block = section.subspan(header_size + 4);
+    require_range("lz4 decoded bytes", count * sizeof(T), 0, lz4_block::decoded_most(block.size()));
     if (first == 0) {
         // A prefix is decoded no further than it is wanted.
         const MutableBytes bytes{reinterpret_cast<std::uint8_t*>(out.data()), out.size_bytes()};

@@ -16,14 +16,27 @@ struct Layout {
     Bytes values, lengths;
 };
 
+// The reference pads the values to the block's alignment where its reader counts from the section. The two differ only
+// for a section that starts off an 8-byte boundary; then the lengths lie a few bytes off. A section of lengths is found
+// by its code, whose low byte is never 0 as that of padding is; raw lengths by their sum (`lengths_of`).
+inline std::size_t lengths_at(Bytes section, std::size_t values_size, bool nested, std::size_t shift) {
+    const auto expected = header_size + align8(values_size + shift) - shift;
+    if (!nested) return expected;
+    auto at = header_size + values_size;
+    const auto end = std::min(section.size(), expected + 8);
+    while (at < end && section[at] == 0) ++at;
+    return at < end ? at : expected;
+}
+
 inline Layout layout(Bytes section, std::size_t count, std::size_t shift = 0) {
     require_at_least("run_length section bytes", section.size(), header_size);
     const std::size_t values_size = load<std::uint32_t>(section, 2);
     const std::size_t runs = load<std::uint32_t>(section, 6);
     require_range("run_length runs", runs, count ? 1 : 0, count);
     const auto values = part("run_length values bytes", section, header_size, values_size);
-    const auto lengths = rest("run_length section bytes", section, header_size + align8(values_size + shift) - shift);
-    return {runs, section[10] != 0, section[11] != 0, values, lengths};
+    const bool nested = section[11] != 0;
+    const auto lengths = rest("run_length section bytes", section, lengths_at(section, values_size, nested, shift));
+    return {runs, section[10] != 0, nested, values, lengths};
 }
 
 template <class T, class Visit>
@@ -39,14 +52,12 @@ inline bool covers(std::span<const std::uint32_t> lengths, std::size_t count) {
     return total == count;
 }
 
-// The reference pads the values to the block's alignment where its reader counts from the section. The two differ
-// only for a section that starts off an 8-byte boundary; then the lengths may lie a few bytes further on.
 inline std::span<const std::uint32_t> lengths_of(Bytes section, const Layout& found, std::size_t count, Context& context) {
     const auto decode_lengths = [&](const Layout& at) {
         return decode_all<std::uint32_t>("run_length lengths", at.lengths_nested, at.lengths, at.runs, context);
     };
     const auto shift = static_cast<std::size_t>(section.data() - context.block) % 8;
-    if (shift != 0) {
+    if (shift != 0 && !found.lengths_nested) {
         try {
             const auto lengths = decode_lengths(found);
             if (covers(lengths, count)) return lengths;

@@ -6,11 +6,13 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pyarrow as pa
 
 from amudai.api.display import field_html, field_text
-from amudai.arrow import ArrowFields, arrow_field, project, to_array
+from amudai.arrow import ArrowFields, arrow_field, child_type, project, to_array
+from amudai.errors import CorruptedData, located
 from amudai.format import AnyValue, RangeStats, python_values
 from amudai.shard import Constant, FieldReader, ShardReader
 from amudai.types import CONTAINERS, BasicType, SchemaNode, quote_name
@@ -34,6 +36,12 @@ class FieldStats:
         Size of the values without any encoding.
     details
         What only some types have: sizes of strings, counts of true, of NaN, lengths of lists.
+
+    Examples
+    --------
+    >>> stats = amudai.open("tests/fixtures/sample.amudai.shard")["status"].stats
+    >>> stats.count, stats.null_count, stats.min, stats.max
+    (400, 0, 200, 503)
     """
 
     count: int
@@ -81,7 +89,10 @@ class Field:
         """The Arrow type of its values."""
         if len(self._nodes) == 1:
             return self._fields.field(self._nodes[0]).type
-        return arrow_field(self._nodes[-1], self._range_of).type
+        kind: pa.DataType | None = self._fields.field(self._nodes[0]).type
+        for parent, node in pairwise(self._nodes):
+            kind = None if kind is None else child_type(parent, node, kind)
+        return arrow_field(self._nodes[-1], self._range_of).type if kind is None else kind
 
     @property
     def stored_type(self) -> str:
@@ -97,7 +108,12 @@ class Field:
             return FieldStats(rows, rows, None, None, None, False, None, {})
         # Stripes that lack the column say nothing of it: their rows are null.
         missing = self._reader.num_rows - found.position_count if len(self._nodes) == 1 else 0
+        if missing < 0:
+            message = f"position_count: expected at most {self._reader.num_rows}, found {found.position_count}"
+            raise CorruptedData(message, url=self._reader.url, field=self.path)
         bounds, cardinality = found.range_stats, found.cardinality
+        if self._nodes[-1].basic_type is BasicType.INT16 and pa.types.is_float16(self.type):
+            bounds = None  # of the bits as integers, whose order is not that of the numbers
         details = dataclasses.asdict(found.type_stats) if found.type_stats is not None else {}
         return FieldStats(
             count=found.position_count + missing,
@@ -154,7 +170,8 @@ class Field:
         """A bound of the statistics as the Python value that reading the column gives."""
         node = self._nodes[-1]
         kind = self.type if node.basic_type not in CONTAINERS else pa.null()
-        scalar = to_array(Constant(1, value), project(node, kind), kind)[0]
+        with located(url=self._reader.url, field=self.path):
+            scalar = to_array(Constant(1, value), project(node, kind), kind)[0]
         try:
             return scalar.as_py()
         except (ValueError, OverflowError):

@@ -162,7 +162,7 @@ class Shard:
         chosen, schema = self._select(columns)
         found, order = row_ranges(rows, self.num_rows)
         table = read_table(self._reader, chosen, schema, found, self._pool(threads))
-        return table if order is None else table.take(pa.array(order))
+        return table if order is None else _reordered(table, pa.array(order))
 
     def head(self, count: int = 10, columns: Sequence[str] | None = None) -> pa.Table:
         """The first rows.
@@ -232,3 +232,19 @@ class Shard:
 
     def _pool(self, threads: int | None) -> int:
         return self._threads if threads is None else thread_count(threads)
+
+
+def _reordered(table: pa.Table, order: pa.Array) -> pa.Table:
+    try:
+        return table.take(order)
+    except pa.ArrowNotImplementedError:
+        return pa.Table.from_arrays([_picked(column, order) for column in table.columns], schema=table.schema)
+
+
+def _picked(column: pa.ChunkedArray, order: pa.Array) -> pa.ChunkedArray:
+    try:
+        return column.take(order)
+    except pa.ArrowNotImplementedError:
+        # Arrow takes neither views nor run-end encoded values: rows are cut out one by one and joined.
+        whole = column.combine_chunks()
+        return pa.chunked_array([pa.concat_arrays([whole.slice(at, 1) for at in order.to_pylist()])], column.type)

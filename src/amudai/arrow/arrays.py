@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from amudai.arrow.ticks import from_ticks, from_timespan
-from amudai.encoding import Values
+from amudai.encoding import Values, require_memory
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import AnyValue
 from amudai.shard import Absent, Column, Constant, Joined, Projection, Stored
-from amudai.types import TIMESPAN, WIDTHS, BasicType, SchemaNode, decimal128
+from amudai.types import CONTAINERS, TIMESPAN, WIDTHS, BasicType, SchemaNode, decimal128
 
-__all__ = ["to_array"]
+__all__ = ["least_bits", "to_array"]
 
 _TEXT: Final = {BasicType.STRING: "string", BasicType.BINARY: "bytes"}
 
@@ -26,9 +26,13 @@ def to_array(column: Column, projection: Projection, kind: pa.DataType) -> pa.Ar
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, to_array(column, projection, kind.storage_type))
     if pa.types.is_dictionary(kind):
-        values = to_array(column, projection, kind.value_type)
-        return values.dictionary_encode().cast(kind)
+        encoded = to_array(column, projection, kind.value_type).dictionary_encode()
+        if len(encoded.dictionary) > 1 + _largest(kind.index_type):
+            raise OverflowError("more values than the codes of this Arrow type can count")
+        return encoded.cast(kind)
     if pa.types.is_run_end_encoded(kind):
+        if column.length > _largest(kind.run_end_type):
+            raise OverflowError("more rows than the run ends of this Arrow type can count")
         return pc.run_end_encode(to_array(column, projection, kind.value_type), kind.run_end_type)
     if pa.types.is_string_view(kind):
         return to_array(column, projection, pa.string()).cast(kind)
@@ -44,9 +48,28 @@ def to_array(column: Column, projection: Projection, kind: pa.DataType) -> pa.Ar
         case Constant(length, value):
             return _repeated(length, value, projection, kind)
         case Stored(values, children):
-            if projection.children:
+            if projection.node.basic_type in CONTAINERS:
                 return _container(values, children, projection, kind)
             return _scalars(values, projection.node, kind)
+
+
+def _largest(kind: pa.DataType) -> int:
+    """The largest number of an integer type."""
+    return int(np.iinfo(kind.to_pandas_dtype()).max)
+
+
+def least_bits(kind: pa.DataType) -> int:
+    """Bits that one value of this Arrow type takes up at least, whatever it is."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return least_bits(kind.storage_type)
+    if pa.types.is_fixed_size_list(kind):
+        return 1 + int(kind.list_size) * least_bits(kind.value_type)
+    if pa.types.is_struct(kind) or (pa.types.is_union(kind) and kind.mode == "sparse"):
+        return 1 + sum(least_bits(kind.field(index).type) for index in range(kind.num_fields))
+    try:
+        return 1 + int(kind.bit_width)
+    except ValueError:
+        return 1 if pa.types.is_null(kind) or pa.types.is_run_end_encoded(kind) else 33  # an offset at least
 
 
 # ---- single values ----
@@ -61,7 +84,6 @@ def _scalars(values: Values, node: SchemaNode, kind: pa.DataType) -> pa.Array:
     if node.extension == TIMESPAN and pa.types.is_duration(kind):
         spans = values.numbers("i8")
         return _numbers(values, kind, from_timespan(spans, values.valid(), kind))
-    _check_width(node, kind)
     buffers = [values.validity, values.data]
     if values.offsets is not None:
         buffers = [values.validity, values.offsets, values.data]
@@ -70,26 +92,6 @@ def _scalars(values: Values, node: SchemaNode, kind: pa.DataType) -> pa.Array:
 
 def _is_integer(kind: pa.DataType) -> bool:
     return bool(pa.types.is_int64(kind) or pa.types.is_uint64(kind))
-
-
-def _check_width(node: SchemaNode, kind: pa.DataType) -> None:
-    """Refuse a type whose values have another layout than the stored ones: buffers are taken as they are."""
-    basic = node.basic_type
-    if basic is BasicType.BOOLEAN:
-        fits = pa.types.is_boolean(kind)
-    elif basic in WIDTHS:
-        fits = pa.types.is_primitive(kind) and not pa.types.is_boolean(kind) and kind.bit_width == 8 * WIDTHS[basic]
-    elif basic is BasicType.STRING:
-        fits = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        fits = fits or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
-    elif basic is BasicType.BINARY:
-        fits = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
-    else:
-        width = getattr(kind, "byte_width", None) or getattr(kind, "bit_width", 0) // 8
-        fixed = pa.types.is_fixed_size_binary(kind) or pa.types.is_decimal(kind) or pa.types.is_interval(kind)
-        fits = fixed and width == node.fixed_size
-    if not fits:
-        raise InvalidArgument(f"type: expected an Arrow type that can hold {node}, found {kind}")
 
 
 def _numbers(values: Values, kind: pa.DataType, numbers: npt.NDArray[np.int64]) -> pa.Array:
@@ -104,16 +106,27 @@ def _decimals(values: Values, kind: pa.DataType) -> pa.Array:
     if width in (4, 8):
         wide = pa.decimal128(kind.precision, kind.scale)
         return _decimals(values, wide).cast(kind)
-    unscaled = decimal128.to_unscaled(
-        stored, kind.scale, 16 if width == 16 else 32, precision=kind.precision, valid=values.valid()
-    )
+    try:
+        unscaled = decimal128.to_unscaled(
+            stored, kind.scale, 16 if width == 16 else 32, precision=kind.precision, valid=values.valid()
+        )
+    except InvalidArgument as error:
+        way_out = 'ask for another type, for example open(..., schema={"column": pa.binary(16)}) for the stored bytes'
+        raise InvalidArgument(f"{error.message}: {way_out}") from error
     return pa.Array.from_buffers(kind, values.length, [values.validity, pa.py_buffer(unscaled)], values.nulls)
 
 
 def _repeated(length: int, value: AnyValue, projection: Projection, kind: pa.DataType) -> pa.Array:
     if value.kind == "null":
         return _nulls(length, kind)
-    one = to_array(Stored(_single(value, projection)), projection, kind)
+    single = _single(value, projection)
+    # Arrow does not notice when its 32-bit offsets run over.
+    size = 0 if single.data is None or single.offsets is None or projection.wide else single.data.size
+    if size * length > np.iinfo(np.int32).max:
+        raise OverflowError("more bytes than the offsets of this Arrow type can count")
+    variable = 0 if single.data is None or single.offsets is None else 8 * single.data.size
+    require_memory(length, least_bits(kind) + variable)
+    one = to_array(Stored(single), projection, kind)
     if length == 0:
         return one.slice(0, 0)
     try:
@@ -148,7 +161,10 @@ def _number(value: AnyValue, node: SchemaNode) -> npt.NDArray[Any]:
     if isinstance(found, int) and not np.iinfo(dtype).min <= found <= np.iinfo(dtype).max:
         raise CorruptedData(f"constant_value: expected a value of {node}, found {found}")
     with np.errstate(over="ignore"):
-        return np.array([found], dtype)
+        number = np.array([found], dtype)
+    if isinstance(found, float) and found == found and float(number[0]) != found:
+        raise CorruptedData(f"constant_value: expected a value of {node}, found {found}")
+    return number
 
 
 def _bytes_of(value: AnyValue, node: SchemaNode) -> bytes:
@@ -166,6 +182,7 @@ def _bytes_of(value: AnyValue, node: SchemaNode) -> bytes:
 
 
 def _nulls(length: int, kind: pa.DataType) -> pa.Array:
+    require_memory(length, least_bits(kind))
     if pa.types.is_union(kind):
         # A union has no nulls of its own: its first variant is null.
         variants = [pa.nulls(length, kind.field(at).type) for at in range(kind.num_fields)]
@@ -220,15 +237,30 @@ def _stored_union(values: Values, variants: list[pa.Array], kind: pa.DataType) -
     if values.offsets is None:
         return _union(types, variants, kind)
     places = pa.Array.from_buffers(pa.int32(), values.length, [None, values.offsets])
-    names = [kind.field(index).name for index in range(kind.num_fields)]
     if kind.mode == "dense":
-        return pa.UnionArray.from_dense(types, places, variants, names, kind.type_codes).cast(kind)
+        ascending, variants = _ascending(chosen, places.to_numpy(), variants)
+        buffers = [None, types.buffers()[1], pa.py_buffer(ascending)]
+        return pa.Array.from_buffers(kind, values.length, buffers, children=variants)
     # Stored with places, wanted without: each variant is spread to the positions of the union.
     spread = [
         variant.take(pa.array(np.where(chosen == index, places.to_numpy(), 0), mask=chosen != index))
         for index, variant in enumerate(variants)
     ]
     return _union(types, spread, kind)
+
+
+def _ascending(
+    chosen: npt.NDArray[np.uint8], places: npt.NDArray[np.int32], variants: list[pa.Array]
+) -> tuple[npt.NDArray[np.int32], list[pa.Array]]:
+    """Places that ascend in each variant, as Arrow wants them, and variants in that order."""
+    ascending, ordered = places.copy(), []
+    for index, variant in enumerate(variants):
+        mine = chosen == index
+        if (np.diff(places[mine]) < 0).any():
+            variant = variant.take(pa.array(places[mine]))
+            ascending[mine] = np.arange(len(variant), dtype=np.int32)
+        ordered.append(variant)
+    return ascending, ordered
 
 
 def _union(types: pa.Array, variants: list[pa.Array], kind: pa.DataType) -> pa.Array:

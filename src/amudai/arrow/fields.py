@@ -9,7 +9,7 @@ from threading import Lock
 import pyarrow as pa
 
 from amudai.arrow.kept import kept_schema
-from amudai.arrow.natural import arrow_field
+from amudai.arrow.natural import arrow_field, project
 from amudai.errors import CorruptedData, InvalidArgument, located
 from amudai.format import RangeStats
 from amudai.shard import ShardReader
@@ -74,11 +74,18 @@ class ArrowFields:
     def _find(self, node: SchemaNode) -> pa.Field:
         if self._kept is not None:
             found = self._kept.field(self._kept_places[node.schema_id])
+            self._check_kept(node, found)
         else:
             with located(url=self._reader.url):
                 found = arrow_field(node, self._bounds)
         wanted = self._wanted.get(node.name)
         return found if wanted is None else found.with_type(wanted)
+
+    def _check_kept(self, node: SchemaNode, field: pa.Field) -> None:
+        try:
+            project(node, field.type)
+        except InvalidArgument as error:
+            raise CorruptedData(f"kept Arrow schema: {error.message}", url=self._reader.url, field=node.name) from error
 
     def _bounds(self, node: SchemaNode) -> RangeStats | None:
         found = self._reader.descriptor(node)

@@ -7,12 +7,14 @@ from typing import Final, TypeAlias
 
 import pyarrow as pa
 
+from amudai.arrow.fits import require_fit
 from amudai.arrow.ticks import EPOCH, fits_nanoseconds
+from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import RangeStats
 from amudai.shard import Projection
 from amudai.types import DYNAMIC, TIMESPAN, BasicType, SchemaNode
 
-__all__ = ["Bounds", "arrow_field", "project"]
+__all__ = ["Bounds", "arrow_field", "child_type", "project"]
 
 # Smallest and largest value of a field, where the shard's statistics know them.
 Bounds: TypeAlias = Callable[[SchemaNode], RangeStats | None]
@@ -20,6 +22,10 @@ Bounds: TypeAlias = Callable[[SchemaNode], RangeStats | None]
 EXTENSION_KEY: Final = b"amudai.extension"
 # Wide enough for any decimal with up to 38 digits on each side of the point.
 _DECIMAL: Final = pa.decimal256(76, 38)
+
+# Arrow numbers the variants of a union with signed bytes, and counts the bytes or items of a value with 32 bits.
+_MAX_VARIANTS: Final = 128
+_MAX_FIXED_SIZE: Final = 0x7FFF_FFFF
 
 _SIMPLE: Final[Mapping[BasicType, pa.DataType]] = {
     BasicType.UNIT: pa.null(),
@@ -56,6 +62,9 @@ def _type(node: SchemaNode, bounds: Bounds) -> pa.DataType:
     if kind in _SIMPLE:
         return _SIMPLE[kind]
     children = [arrow_field(child, bounds) for child in node.children]
+    if node.fixed_size > _MAX_FIXED_SIZE:
+        found = f"expected at most {_MAX_FIXED_SIZE}, found {node.fixed_size}"
+        raise UnsupportedFeature(f"fixed size: {found}", field=node.name)
     match kind:
         case BasicType.FIXED_SIZE_BINARY:
             return _DECIMAL if node.is_decimal else pa.binary(node.fixed_size)
@@ -71,6 +80,9 @@ def _type(node: SchemaNode, bounds: Bounds) -> pa.DataType:
         case BasicType.STRUCT:
             return pa.struct(children)
         case _:
+            if len(children) > _MAX_VARIANTS:
+                found = f"expected at most {_MAX_VARIANTS} variants, found {len(children)}"
+                raise UnsupportedFeature(f"union: {found}", field=node.name)
             return pa.sparse_union(children)
 
 
@@ -96,6 +108,7 @@ def project(node: SchemaNode, kind: pa.DataType) -> Projection:
         or pa.types.is_large_list(kind)
         or pa.types.is_large_list_view(kind)
     )
+    require_fit(node, kind)
     match node.basic_type:
         case BasicType.LIST | BasicType.FIXED_SIZE_LIST:
             return Projection(node, wide, (project(node.children[0], kind.value_type),))
@@ -103,14 +116,38 @@ def project(node: SchemaNode, kind: pa.DataType) -> Projection:
             key, value = node.children
             return Projection(node, wide, (project(key, kind.key_type), project(value, kind.item_type)))
         case BasicType.STRUCT:
-            by_name = {child.name: child for child in reversed(node.children)}
-            if kind.num_fields == len(node.children):
-                pairs = zip(node.children, kind, strict=True)
-            else:
-                pairs = ((by_name[field.name], field) for field in kind)  # type: ignore[assignment]
-            return Projection(node, wide, tuple(project(child, field.type) for child, field in pairs))
+            members = _members(node, kind)
+            return Projection(node, wide, tuple(project(child, field.type) for child, field in members))
         case BasicType.UNION:
             return Projection(
                 node, wide, tuple(project(child, kind.field(at).type) for at, child in enumerate(node.children))
             )
     return Projection(node, wide)
+
+
+def child_type(parent: SchemaNode, child: SchemaNode, kind: pa.DataType) -> pa.DataType | None:
+    """The type of a child's values in a parent of this type; None where the type leaves the child out."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return child_type(parent, child, kind.storage_type)
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return child_type(parent, child, kind.value_type)
+    match parent.basic_type:
+        case BasicType.MAP:
+            return kind.key_type if child is parent.children[0] else kind.item_type
+        case BasicType.STRUCT:
+            return next((field.type for node, field in _members(parent, kind) if node is child), None)
+        case BasicType.UNION:
+            return next(kind.field(at).type for at, node in enumerate(parent.children) if node is child)
+    return kind.value_type
+
+
+def _members(node: SchemaNode, kind: pa.DataType) -> list[tuple[SchemaNode, pa.Field]]:
+    """The children that a struct type asks for, by their names, each with its field."""
+    fields = list(kind)
+    if [field.name for field in fields] == [child.name for child in node.children]:
+        return list(zip(node.children, fields, strict=True))  # names may repeat, places do not
+    by_name = {child.name: child for child in reversed(node.children)}
+    unknown = next((field.name for field in fields if field.name not in by_name), None)
+    if unknown is not None:
+        raise InvalidArgument(f"type: expected members of {node}, found {unknown!r}")
+    return [(by_name[field.name], field) for field in fields]

@@ -15,6 +15,7 @@ from amudai.encoding.decode import (
     decode_variable,
     describe_binary,
     describe_numbers,
+    require_memory,
     require_text,
 )
 from amudai.encoding.numeric.catalog import NUMERIC
@@ -34,5 +35,6 @@ __all__ = [
     "decode_variable",
     "describe_binary",
     "describe_numbers",
+    "require_memory",
     "require_text",
 ]

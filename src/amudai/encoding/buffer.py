@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.encoding.ranges import Ranges
-from amudai.errors import CorruptedData, located
+from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import BlockMap, EncodedBuffer
 from amudai.storage import MAX_READ, Artifact, Pieces
 
@@ -20,6 +20,8 @@ __all__ = ["BlockBuffer", "Run"]
 
 # Encoded bytes that one native call works on: what it verifies is still in the cache when it is decoded.
 RUN_BYTES: Final = 2 * 1024 * 1024
+# Kernels number the slots of a block with 32 bits. A block of bits could have eight times as many.
+_MAX_SLOTS: Final = 0xFFFF_FFFF
 
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
@@ -93,6 +95,12 @@ class BlockBuffer:
             if ranges.count * 2 >= positions:
                 self._whole = self._artifact.read(self._buffer.start, self._buffer.end)
         found = self.block_map
+        if ranges.end == ranges.count == self._values * unit and found.data_size <= RUN_BYTES:
+            # All of a buffer that one call can take: no search.
+            block = np.arange(found.block_count, dtype=np.int64)
+            count = np.diff(found.values) if unit == 1 else np.diff(found.values) * np.uint64(unit)
+            yield self._run(found, block, np.zeros(len(block), np.uint64), count)
+            return
         block, first, count = _spans(found.values, ranges, unit)
         ends = found.offsets[block + 1]
         low, total = 0, len(block)
@@ -116,6 +124,8 @@ class BlockBuffer:
         else:
             used, index = block, np.arange(len(block))
         blocks, buffers = self._open(found, used)
+        if int((first + count).max()) > _MAX_SLOTS:
+            raise UnsupportedFeature(f"slots of a block: expected at most {_MAX_SLOTS}, found {(first + count).max()}")
         return Run(
             blocks, buffers, index.astype(np.uint32), first.astype(np.uint32), count.astype(np.uint32), int(count.sum())
         )

@@ -6,6 +6,7 @@ lets the kernels write every run of blocks straight into its place.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from threading import local
 from typing import Any, Final
@@ -30,11 +31,14 @@ __all__ = [
     "decode_variable",
     "describe_binary",
     "describe_numbers",
+    "require_memory",
     "require_text",
 ]
 
 # Kernels copy in whole steps and may write this much behind the last value.
 SLACK: Final = 64
+
+_MEMORY: Final = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 Frame = tuple[int, int, int, int]
 
@@ -95,8 +99,7 @@ def decode_variable(buffer: BlockBuffer, ranges: Ranges, *, text: bool, wide: bo
         nulls += _kernels.decode_offsets(
             run.blocks, run.block, run.first, run.count, offsets, bits, done, origins, sizes
         )
-        if sizes.any():
-            _inflate(run, _kernels.payload_frames(run.blocks, sizes))
+        _inflate(run, _kernels.payload_frames(run.blocks, sizes))
         runs.append((run, done, origins))
         done += run.slots
     total = int(offsets[-1])
@@ -149,13 +152,27 @@ def describe_binary(buffer: BlockBuffer, fixed_size: int | None) -> Counter[str]
     return found
 
 
+def require_memory(count: int, bits: int) -> None:
+    """Refuse `count` values of `bits` bits that are more than this machine can hold.
+
+    Trying would not tell: systems promise more memory than they have, and end the process that makes use of it.
+    """
+    if count * bits // 8 > _MEMORY:
+        raise _too_many(count, bits)
+
+
+def _too_many(count: int, bits: int) -> InvalidArgument:
+    return InvalidArgument(f"rows: {count} values of {bits} bits do not fit into memory, read fewer")
+
+
 def _allocate(count: int, dtype: str) -> tuple[pa.Buffer, npt.NDArray[Any]]:
     """Memory for `count` values, as Arrow and as numpy see it."""
     width = int(dtype[1])
+    require_memory(count, 8 * width)
     try:
         buffer = pa.allocate_buffer(count * width)
     except (MemoryError, OverflowError, pa.ArrowException) as error:
-        raise InvalidArgument(f"rows: {count} values of {width} bytes do not fit into memory, read fewer") from error
+        raise _too_many(count, 8 * width) from error
     return buffer, np.frombuffer(buffer, dtype, count)
 
 
@@ -173,19 +190,39 @@ def _inflate(run: Run, frames: list[Frame]) -> None:
         run.blocks.add_inflated(frames, contents)
 
 
-def _inflated(frame: memoryview, size: int) -> bytes:
+def _inflated(frames: memoryview, size: int) -> bytes:
     decompressor = getattr(_threads, "zstd", None)
     if decompressor is None:
         # One for each thread: a decompressor must not be shared. The reference writes windows up to 128 MiB.
         decompressor = _threads.zstd = zstandard.ZstdDecompressor(max_window_size=1 << 27)
     try:
-        stated = zstandard.frame_content_size(frame)
-        if stated not in (-1, size):
-            raise CorruptedData(f"bytes of a Zstandard frame: expected {size}, found {stated}")
-        # One byte more than expected, so that a longer frame is noticed.
-        content: bytes = decompressor.decompress(frame, max_output_size=size + 1, allow_extra_data=False)
-    except zstandard.ZstdError as error:
-        raise CorruptedData(f"Zstandard frame: {error}") from error
-    if len(content) != size:
+        stated = zstandard.frame_content_size(frames)
+        if stated in (-1, size):
+            # One byte more than expected, so that a longer frame is noticed.
+            content: bytes = decompressor.decompress(frames, max_output_size=size + 1, allow_extra_data=False)
+            if len(content) == size:
+                return content
+    except zstandard.ZstdError:
+        pass  # damaged, or several frames in a row
+    return _inflated_by_frame(decompressor, frames, size)
+
+
+def _inflated_by_frame(decompressor: zstandard.ZstdDecompressor, frames: memoryview, size: int) -> bytes:
+    content, frame = bytearray(), None
+    # Fed in small pieces: few bytes may hold gigabytes that nobody asked for.
+    for at in range(0, len(frames), 256):
+        piece = bytes(frames[at : at + 256])
+        while piece:
+            frame = frame or decompressor.decompressobj()
+            try:
+                content += frame.decompress(piece)
+            except zstandard.ZstdError as error:
+                raise CorruptedData(f"Zstandard frame: {error}") from error
+            if len(content) > size:
+                raise CorruptedData(f"bytes of a Zstandard frame: expected {size}, found more")
+            if not frame.eof:
+                break
+            piece, frame = frame.unused_data, None
+    if frame is not None or len(content) != size:
         raise CorruptedData(f"bytes of a Zstandard frame: expected {size}, found {len(content)}")
-    return content
+    return bytes(content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -77,10 +78,14 @@ class Ranges:
 
     def parts(self, most: int) -> list[Ranges]:
         """The same positions, in their order, cut so that no part has more than `most`."""
-        cut: list[Ranges] = []
+        return list(self.each_part(most))
+
+    def each_part(self, most: int) -> Iterator[Ranges]:
+        """As `parts`, one by one: there may be more of them than a list can hold."""
         done, total = 0, self.count
         if total <= most:
-            return [self]
+            yield self
+            return
         before = np.concatenate(([np.uint64(0)], np.cumsum(self.ends - self.starts)))
         while done < total:
             stop = min(done + most, total)
@@ -89,9 +94,8 @@ class Ranges:
             starts, ends = self.starts[first:last].copy(), self.ends[first:last].copy()
             starts[0] += np.uint64(done) - before[first]
             ends[-1] -= before[last] - np.uint64(stop)
-            cut.append(Ranges(starts, ends))
+            yield Ranges(starts, ends)
             done = stop
-        return cut
 
 
 _NONE = Ranges(np.empty(0, np.uint64), np.empty(0, np.uint64))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Final, Self
 
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
@@ -13,6 +13,9 @@ from amudai.format.values import Properties, properties_of
 from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = ["ShardDirectory", "ShardProperties", "StripeDirectory", "StripeList", "StripeProperties"]
+
+# What Arrow and Python can count.
+_MAX_RECORDS: Final = (1 << 62) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,9 @@ class ShardDirectory:
         for field in ("schema_ref", "field_list_ref", "stripe_list_ref", "url_list_ref"):
             require(message, field)
         _check_deleted(message)
+        total = message.total_record_count
+        if total > _MAX_RECORDS:
+            raise CorruptedData(f"ShardDirectory.total_record_count: expected at most {_MAX_RECORDS}, found {total}")
         return cls(
             schema=DataRef.of(message.schema_ref),
             field_list=DataRef.of(message.field_list_ref),
@@ -44,7 +50,7 @@ class ShardDirectory:
             url_list=DataRef.of(message.url_list_ref),
             properties=DataRef.of(message.properties_ref) if message.HasField("properties_ref") else None,
             indexes=DataRef.of(message.indexes_ref) if message.HasField("indexes_ref") else None,
-            total_records=message.total_record_count,
+            total_records=total,
             deleted_records=message.deleted_record_count,
             stripe_count=message.stripe_count,
             raw_data_size=message.raw_data_size if message.HasField("raw_data_size") else None,

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 import numpy as np
 import xxhash
 
-from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format.container import Bytes
 from amudai.format.flat import Span, Table
 from amudai.types import BasicType, SchemaNode
@@ -55,12 +55,26 @@ T = TypeVar("T")
 class ShardSchema:
     """The schema of a shard, in the payload of its frame.
 
-    `id_count` is the number of nodes, and of slots in the shard's field list; 0 where the writer did not say.
+    `id_count` is the number of nodes, and of slots in the shard's field list; 0 where the writer did not say. `place`
+    is where the payload lies: fields are decoded when nobody else knows it any more.
     """
 
-    __slots__ = ("_all", "_by_id", "_by_name", "_fields", "_lookup", "_nodes", "_root", "_spent", "_texts", "id_count")
+    __slots__ = (
+        "_all",
+        "_by_id",
+        "_by_name",
+        "_fields",
+        "_lookup",
+        "_nodes",
+        "_place",
+        "_root",
+        "_spent",
+        "_texts",
+        "id_count",
+    )
 
-    def __init__(self, payload: Bytes) -> None:
+    def __init__(self, payload: Bytes, place: located | None = None) -> None:
+        self._place = located() if place is None else place
         data = memoryview(payload)
         self._root = Table.root(data)
         self._fields = _required(self._root.tables(_FIELDS), "Schema.fields")
@@ -78,7 +92,8 @@ class ShardSchema:
 
     def names(self) -> tuple[str, ...]:
         """The names of all top-level fields."""
-        return tuple(self._texts.read(self._name(index)) for index in range(len(self._fields)))
+        with self._place:
+            return tuple(self._texts.read(self._name(index)) for index in range(len(self._fields)))
 
     def field(self, index: int) -> SchemaNode:
         """The top-level field at `index`, with everything below it."""
@@ -86,7 +101,8 @@ class ShardSchema:
         if node is not None:
             return node
         reader = _FieldReader(self._texts, self.id_count, self._spent)
-        decoded = reader.field(self._fields[index])
+        with self._place:
+            decoded = reader.field(self._fields[index])
         node = self._nodes.setdefault(index, decoded)
         if node is decoded:  # not where another thread was faster
             self._spent = reader.spent
@@ -97,16 +113,18 @@ class ShardSchema:
         if self._all is None:
             fields = tuple(self.field(index) for index in range(len(self._fields)))
             by_id: dict[int, SchemaNode] = {}
-            for node in _nodes(fields):
-                if by_id.setdefault(node.schema_id, node) is not node:
-                    names = f"{by_id[node.schema_id].name!r} and {node.name!r}"
-                    raise CorruptedData(f"schema id {node.schema_id}: expected one node, found {names}")
+            with self._place:
+                for node in _nodes(fields):
+                    if by_id.setdefault(node.schema_id, node) is not node:
+                        names = f"{by_id[node.schema_id].name!r} and {node.name!r}"
+                        raise CorruptedData(f"schema id {node.schema_id}: expected one node, found {names}")
             self._by_id, self._all = by_id, fields
         return self._all
 
     def find(self, name: str) -> SchemaNode | None:
         """The top-level field of this name, or None; the stored lookup decides where it is sound."""
-        index = self._find(name)
+        with self._place:
+            index = self._find(name)
         return None if index is None else self.field(index)
 
     def node(self, schema_id: int) -> SchemaNode | None:
@@ -116,7 +134,9 @@ class ShardSchema:
             low, high = 0, len(self._fields)
             while low < high:
                 middle = (low + high) // 2
-                if self._data_type(middle).u32(_SCHEMA_ID) <= schema_id:
+                with self._place:
+                    first = self._data_type(middle).u32(_SCHEMA_ID)
+                if first <= schema_id:
                     low = middle + 1
                 else:
                     high = middle

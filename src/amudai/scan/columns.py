@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields, project
-from amudai.errors import InvalidArgument
+from amudai.errors import InvalidArgument, located
 from amudai.shard import Projection, ShardReader
 from amudai.types import BasicType, SchemaNode, parse_path, quote_name
 
@@ -119,7 +119,7 @@ def _pruned(node: SchemaNode, field: pa.Field, paths: list[Steps]) -> pa.Field:
             item = _pruned(node.children[0], kind.value_field, by_child[node.children[0].schema_id])
             if pa.types.is_fixed_size_list(kind):
                 return field.with_type(pa.list_(item, kind.list_size))
-            return field.with_type(pa.large_list(item) if pa.types.is_large_list(kind) else pa.list_(item))
+            return field.with_type(_list_like(kind, item))
         case BasicType.MAP:
             value_id = node.children[1].schema_id
             if value_id in by_child:
@@ -128,8 +128,18 @@ def _pruned(node: SchemaNode, field: pa.Field, paths: list[Steps]) -> pa.Field:
     return field
 
 
+def _list_like(kind: pa.DataType, item: pa.Field) -> pa.DataType:
+    """A list type of the same kind over other items."""
+    if pa.types.is_large_list(kind):
+        return pa.large_list(item)
+    if pa.types.is_list_view(kind):
+        return pa.list_view(item)
+    return pa.large_list_view(item) if pa.types.is_large_list_view(kind) else pa.list_(item)
+
+
 def _selected(node: SchemaNode, field: pa.Field) -> Selected:
-    return Selected(field, project(node, field.type))
+    with located(field=quote_name(node.name)):
+        return Selected(field, project(node, field.type))
 
 
 def _missing(reader: ShardReader, name: str) -> InvalidArgument:

@@ -12,8 +12,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from amudai.arrow import to_array
-from amudai.encoding import Ranges
+from amudai.arrow import least_bits, to_array
+from amudai.encoding import Ranges, require_memory
 from amudai.errors import InvalidArgument, UnsupportedFeature, located
 from amudai.scan.columns import Selected
 from amudai.scan.threads import in_order
@@ -39,8 +39,10 @@ def read_table(
     reader: ShardReader, columns: Sequence[Selected], schema: pa.Schema, rows: Ranges, threads: int
 ) -> pa.Table:
     """These rows and columns as a table, one chunk or a few for each stripe."""
-    parts = list(_parts(reader, rows, PART_ROWS))
-    _prepare(reader, columns, parts)
+    with located(url=reader.url):
+        require_memory(rows.count, 1 + sum(least_bits(column.field.type) for column in columns))
+    pieces = _prepare(reader, columns, rows)
+    parts = list(_parts(pieces, PART_ROWS))
     tasks = [(part, column) for column in columns for part in parts]
     if rows.count * len(columns) <= SERIAL_VALUES:
         threads = 1
@@ -57,8 +59,7 @@ def read_batches(
     reader: ShardReader, columns: Sequence[Selected], schema: pa.Schema, rows: Ranges, size: int, threads: int
 ) -> Iterator[pa.RecordBatch]:
     """These rows and columns, at most `size` rows at a time; a batch never crosses a stripe."""
-    parts = list(_parts(reader, rows, size))
-    _prepare(reader, columns, parts)
+    parts = _parts(_prepare(reader, columns, rows), size)
 
     def read(part: Part) -> list[pa.RecordBatch]:
         return _read_batch(part, columns, schema)
@@ -67,20 +68,24 @@ def read_batches(
         yield from batches
 
 
-def _parts(reader: ShardReader, rows: Ranges, size: int) -> Iterator[Part]:
-    for stripe in reader.stripes:
-        mine = rows.within(stripe.first_row, stripe.first_row + stripe.num_rows)
-        if len(mine):
-            for part in mine.parts(size):
-                yield Part(stripe, part)
+def _parts(pieces: list[Part], size: int) -> Iterator[Part]:
+    """The rows of all stripes in parts of at most this size, made when they are asked for: there may be very many."""
+    for piece in pieces:
+        for part in piece.rows.each_part(size):
+            yield Part(piece.stripe, part)
 
 
-def _prepare(reader: ShardReader, columns: Sequence[Selected], parts: list[Part]) -> None:
-    """Check that the fields can be read at all, and read what many of them share in few requests."""
+def _prepare(reader: ShardReader, columns: Sequence[Selected], rows: Ranges) -> list[Part]:
+    """The rows of each stripe, after a check that the fields can be read at all; what they share is read by then."""
     reader.require_rows()
     nodes = [node for column in columns for node in column.projection.nodes()]
     reader.require_readable(nodes, reader.indexes.descriptors)
-    for stripe in {part.stripe.ordinal: part.stripe for part in parts}.values():
+    pieces = []
+    for stripe in reader.stripes:
+        mine = rows.within(stripe.first_row, stripe.first_row + stripe.num_rows)
+        if not len(mine):
+            continue
+        pieces.append(Part(stripe, mine))
         reader.require_readable(nodes, stripe.indexes.descriptors)
         stripe.prepare(nodes)
         for node in nodes:
@@ -90,9 +95,9 @@ def _prepare(reader: ShardReader, columns: Sequence[Selected], parts: list[Part]
             if own is not None and any(index.required for index in own):
                 message = "required index of the field: unknown to this version"
                 raise UnsupportedFeature(message, url=reader.url, stripe=stripe.ordinal, field=node.name)
-        wanted = sum(part.rows.count for part in parts if part.stripe is stripe)
-        if 2 * wanted >= stripe.num_rows:
+        if 2 * mine.count >= stripe.num_rows:
             stripe.prefetch([_top(stripe, column) for column in columns])
+    return pieces
 
 
 def _top(stripe: StripeReader, column: Selected) -> FieldReader:

@@ -23,7 +23,7 @@ def thread_count(threads: int | None) -> int:
         return threads
     stated = os.environ.get("AMUDAI_THREADS", "")
     if stated:
-        if not stated.isdigit() or int(stated) < 1:
+        if not stated.isdecimal() or int(stated) < 1:
             raise InvalidArgument(f"AMUDAI_THREADS: expected a number from 1 on, found {stated!r}")
         return int(stated)
     if hasattr(os, "sched_getaffinity"):

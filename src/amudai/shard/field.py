@@ -45,6 +45,8 @@ __all__ = ["FieldReader"]
 
 _NULL: Final = AnyValue("null", None)
 _VARIABLE: Final = frozenset({BasicType.STRING, BasicType.BINARY})
+# Positions that can be counted and multiplied without a thought of overflow.
+_MAX_POSITION: Final = (1 << 62) - 1
 
 U64 = npt.NDArray[np.uint64]
 
@@ -110,13 +112,18 @@ class FieldReader:
             return None
         field = self.descriptor.field
         # A dictionary wins over a constant, as it does for the reference.
-        if self.encoding.find(BufferKind.VALUE_DICTIONARY) is not None:
+        if field.dictionary_size is not None:
             return None
         if field.constant_value is not None:
             return field.constant_value
         if field.null_count is not None and field.null_count == field.position_count:
             return _NULL
         return None
+
+    @property
+    def has_buffers(self) -> bool:
+        """Whether reading the field reads buffers of its own."""
+        return self.descriptor is not None and self.constant is None and bool(self.encoding.buffers)
 
     def child(self, index: int) -> FieldReader:
         """The reader of a field below this one."""
@@ -129,9 +136,10 @@ class FieldReader:
                 count = None
             case BasicType.UNION:
                 count = None if self.encoding.find(BufferKind.OFFSETS) is not None else count
-        reader = self.stripe.field(
-            node, f"{self.path}.{quote_name(node.name) or _ROLES[self.node.basic_type][index]}", count
-        )
+        # Children of lists and maps have roles, those of unions may have neither name nor role.
+        roles = _ROLES.get(self.node.basic_type, ())
+        step = quote_name(node.name) or (roles[index] if roles else str(index))
+        reader = self.stripe.field(node, f"{self.path}.{step}", count)
         reader._is_padded = self.node.basic_type is BasicType.FIXED_SIZE_LIST
         return reader
 
@@ -154,8 +162,11 @@ class FieldReader:
         if self.descriptor is None or self.constant is not None:
             return
         for buffer in self.encoding.buffers:
+            if not isinstance(buffer.kind, BufferKind) or buffer.kind is BufferKind.RANGE_INDEX:
+                continue
             is_read = buffer.kind in self._buffers or buffer.kind in self._wholes
-            if isinstance(buffer.kind, BufferKind) and buffer.kind is not BufferKind.RANGE_INDEX and not is_read:
+            # Of two buffers of a kind the first counts.
+            if not is_read and self.encoding.find(buffer.kind) is buffer:
                 yield buffer
 
     def keep(self, buffer: EncodedBuffer, whole: memoryview) -> None:
@@ -249,17 +260,21 @@ class FieldReader:
         return Absent(ranges.count)
 
     def _read_bits(self, ranges: Ranges, _: Projection) -> Column:
+        self._refuse_dictionary()
         bitmap, _set = decode_bits(self._required(BufferKind.DATA), ranges)
         validity, nulls = self._presence(ranges)
         return Stored(Values(ranges.count, nulls, validity, bitmap))
 
     def _read_numbers(self, ranges: Ranges, _: Projection) -> Column:
+        self._refuse_dictionary()
         return Stored(self._merged(decode_numbers(self._required(BufferKind.DATA), ranges, self.node.dtype), ranges))
 
     def _read_bytes(self, ranges: Ranges, projection: Projection) -> Column:
         data = self._required(BufferKind.DATA)
         if self.dictionary is not None:
             values = decode_dictionary(data, ranges, self.dictionary, wide=projection.wide)
+        elif self.descriptor is not None and self.descriptor.field.dictionary_size is not None:
+            raise self._error("buffers: expected one of kind VALUE_DICTIONARY, found none")
         elif self.node.basic_type in _VARIABLE:
             self._refuse_separate_offsets()
             text = self.node.basic_type is BasicType.STRING
@@ -276,8 +291,13 @@ class FieldReader:
     def _read_fixed_list(self, ranges: Ranges, projection: Projection) -> Column:
         self._check_end(ranges)
         validity, nulls = self._presence(ranges)
+        most = _MAX_POSITION // max(1, self.node.fixed_size)
+        if self.position_count > most:
+            raise self._error(f"position_count: expected at most {most}, found {self.position_count}")
+        values = Values(ranges.count, nulls, validity)
+        self._check_padding(ranges, values)
         items = ranges.times(self.node.fixed_size)
-        return Stored(Values(ranges.count, nulls, validity), self._children(projection, items))
+        return Stored(values, self._children(projection, items))
 
     def _read_list(self, ranges: Ranges, projection: Projection) -> Column:
         buffer = self._required(BufferKind.OFFSETS)
@@ -306,6 +326,8 @@ class FieldReader:
         for index in range(len(self.node.children)):
             mine = chosen == index
             used, inverse = np.unique(places[mine], return_inverse=True)
+            if len(used) and int(used[-1]) > _MAX_POSITION:
+                raise self._error(f"union offset: expected at most {_MAX_POSITION}, found {used[-1]}")
             order[mine] = inverse
             wanted[index] = Ranges.of_positions(used)
         children = self._children(projection, wanted)
@@ -328,6 +350,17 @@ class FieldReader:
         # Items that the reference did not store are those of trailing null lists.
         stored = child.read(ranges.within(0, child.position_count), wanted)
         return Joined((stored, Absent(ranges.count - stored.length)))
+
+    def _check_padding(self, ranges: Ranges, lists: Values) -> None:
+        """Refuse lists that are not null although their items are not stored."""
+        child = self.child(0)
+        if child.descriptor is None or self.node.fixed_size == 0:
+            return
+        first = child.position_count // self.node.fixed_size
+        unstored = ranges.within(first, max(first, self.position_count)).count
+        valid = lists.valid()
+        if unstored and (valid is None or valid[-unstored:].any()):
+            raise self._error(f"list items: expected those of {self.position_count} lists, found those of {first}")
 
     def _merged(self, values: Values, ranges: Ranges) -> Values:
         """Values with the nulls of a separate PRESENCE buffer, which the book allows beside any values."""
@@ -355,6 +388,12 @@ class FieldReader:
         if found is None:
             raise self._error(f"buffers: expected one of kind {kind.name}, found none")
         return found
+
+    def _refuse_dictionary(self) -> None:
+        """Refuse codes of a dictionary, which would pass for numbers."""
+        sized = self.descriptor is not None and self.descriptor.field.dictionary_size is not None
+        if sized or self.encoding.find(BufferKind.VALUE_DICTIONARY) is not None:
+            raise UnsupportedFeature(f"dictionary of {self.node} values: not readable by this version")
 
     def _refuse_separate_offsets(self) -> None:
         data = self.encoding.find(BufferKind.DATA)
@@ -384,12 +423,14 @@ def _list_offsets(stored: Values, ranges: Ranges, wide: bool) -> tuple[pa.Buffer
     first = np.concatenate(([np.uint64(0)], np.cumsum(lengths_of + np.uint64(1))[:-1])).astype(np.int64)
     last = first + lengths_of.astype(np.int64)
     steps = np.diff(fences.view(np.int64))
+    if int(fences.max()) > _MAX_POSITION or int(steps.min()) < 0:
+        raise CorruptedData("list offsets: expected an ascending sequence")
+    if ranges.starts[0] == 0 and fences[0] != 0:
+        raise CorruptedData(f"list offsets: expected to begin with 0, found {fences[0]}")
     if len(ranges) > 1:
         keep = np.ones(len(steps), np.bool_)
         keep[last[:-1]] = False  # from the end of one range to the start of the next
         steps = steps[keep]
-    if len(fences) and (int(fences.max()) >= 1 << 62 or (len(steps) and int(steps.min()) < 0)):
-        raise CorruptedData("list offsets: expected an ascending sequence")
     offsets = np.zeros(len(steps) + 1, np.int64)
     np.cumsum(steps, out=offsets[1:])
     if not wide and int(offsets[-1]) > np.iinfo(np.int32).max:
@@ -401,8 +442,6 @@ _ROLES: Final = {
     BasicType.LIST: ("item",),
     BasicType.FIXED_SIZE_LIST: ("item",),
     BasicType.MAP: ("key", "value"),
-    BasicType.STRUCT: (),
-    BasicType.UNION: (),
 }
 
 _READ: Final[dict[BasicType, Callable[[FieldReader, Ranges, Projection], Column]]] = {

@@ -63,7 +63,7 @@ class ShardReader:
         self.store: Store
         self.store, self.url = open_store(location, store)
         self.verify = verify
-        self._allow = allow
+        self.allow = allow
         self._artifacts: dict[str, Artifact] = {}
         self._lock = Lock()
         with located(url=self.url):
@@ -104,7 +104,7 @@ class ShardReader:
         """The fields of the shard, decoded when they are asked for."""
         payload, place = self._payload(self.directory.schema, "Schema")
         with place:
-            return ShardSchema(payload)
+            return ShardSchema(payload, place)
 
     @cached_property
     def stripes(self) -> tuple[StripeReader, ...]:
@@ -149,10 +149,10 @@ class ShardReader:
 
     def descriptor(self, node: SchemaNode) -> FieldDescriptor | None:
         """Counts and statistics of a field over the whole shard; None where the shard has none."""
-        ref = self._field_list.ref(node.schema_id)
-        if ref is None:
-            return None
-        with located(field=node.name):
+        with located(url=self.url, field=node.name):
+            ref = self._field_list.ref(node.schema_id)
+            if ref is None:
+                return None
             payload, place = self._payload(ref, "FieldDescriptor", self.directory.field_list)
             with place:
                 return FieldDescriptor.decode(payload)
@@ -174,7 +174,8 @@ class ShardReader:
 
     def require_rows(self) -> None:
         """Refuse a shard with deleted records, which would come back as if they were not."""
-        deleted = self.directory.deleted_records
+        # Of the two places that count them neither is trusted alone.
+        deleted = self.directory.deleted_records or sum(each.directory.deleted_records for each in self.stripes)
         if deleted:
             raise UnsupportedFeature(f"deleted records: expected none, found {deleted}", url=self.url)
 
@@ -193,7 +194,7 @@ class ShardReader:
 
     def _resolved(self, reference: str) -> str:
         with located(url=self.url):
-            return resolve(reference, self.url, self._allow)
+            return resolve(reference, self.url, self.allow)
 
     def payload(self, ref: DataRef, what: str, anchor: Artifact) -> tuple[memoryview, located]:
         """The payload of the message at `ref`, checked, and its place for errors."""

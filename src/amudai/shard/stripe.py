@@ -19,7 +19,7 @@ from amudai.format import (
     unframe,
 )
 from amudai.shard.field import FieldReader
-from amudai.storage import Artifact
+from amudai.storage import Artifact, LocalStore
 from amudai.types import SchemaNode
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class StripeReader:
 
     def prepare(self, nodes: Iterable[SchemaNode]) -> None:
         """Read the descriptors of these fields, neighbours in one request."""
-        with located(stripe=self.ordinal):
+        with located(url=self.shard.url, stripe=self.ordinal):
             fields, anchor = self._field_list
             by_file: dict[str, list[tuple[SchemaNode, int, int]]] = {}
             for node in nodes:
@@ -124,7 +124,9 @@ class StripeReader:
         return self.shard.artifact(buffer.buffer.url if buffer.buffer else "", anchor)
 
     def prefetch(self, readers: Sequence[FieldReader]) -> None:
-        """Read the small buffers of these fields together. Nothing to gain where files are mapped."""
+        """Read the small buffers of these fields together."""
+        if isinstance(self.shard.store, LocalStore):
+            return  # nothing to gain: local files are mapped
         by_file: dict[str, tuple[Artifact, list[tuple[FieldReader, EncodedBuffer]]]] = {}
         for reader in readers:
             for buffer in reader.unread_buffers():

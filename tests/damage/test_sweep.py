@@ -1,0 +1,114 @@
+"""Whatever happens to the bytes of a shard: the same result, or an error that says which file is damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from amudai.errors import AmudaiError, CorruptedData, StorageError, UnsupportedFeature
+from tests import golden
+from tests.damage.specimens import SPECIMENS, Specimen, same
+
+EACH = pytest.mark.parametrize("specimen", SPECIMENS, ids=str)
+
+Damage = tuple[str, str, bytes]
+"""What was done, to which file, and what it holds now."""
+
+
+@golden.requires_golden
+def test_there_are_golden_shards() -> None:
+    assert len(SPECIMENS) > 10
+
+
+@EACH
+def test_flipped_bits(specimen: Specimen) -> None:
+    _check(specimen, _flips(specimen, specimen.stride))
+
+
+@EACH
+def test_cut_short(specimen: Specimen) -> None:
+    _check(specimen, _cuts(specimen, min(specimen.stride, 5)))
+
+
+@EACH
+def test_moved_pieces(specimen: Specimen) -> None:
+    _check(specimen, _moves(specimen, Random(specimen.name), 60))
+
+
+@EACH
+def test_without_checksums_nothing_else_than_our_errors(specimen: Specimen) -> None:
+    # Values may be wrong now; what checks sizes and references has to do without the checksum's help.
+    for what, name, content in _flips(specimen, 11 * specimen.stride):
+        try:
+            specimen.damaged(name, content).everything(verify=False)
+        except StorageError as error:
+            assert "amud" in str(error) or "stripe" in str(error), what  # names the file that a damaged URL means
+        except AmudaiError as error:
+            assert _is_named(specimen, str(error)), f"{what}: the error names no file: {error}"
+
+
+@EACH
+def test_verify_reports_instead_of_raising(specimen: Specimen) -> None:
+    for what, name, content in _flips(specimen, 61 * specimen.stride):
+        damaged = specimen.damaged(name, content)
+        try:
+            shard = damaged.open()
+        except AmudaiError:
+            continue
+        report = shard.verify()
+        assert all(_is_named(specimen, problem.message) for problem in report.problems), what
+        try:
+            damaged.everything()
+        except AmudaiError as error:
+            assert not report.ok, f"{what}: verify found nothing, reading found {error}"
+
+
+def _check(specimen: Specimen, damages: Iterator[Damage]) -> None:
+    expected = specimen.everything()
+    for what, name, content in damages:
+        try:
+            found = specimen.damaged(name, content).everything()
+        except (CorruptedData, UnsupportedFeature, StorageError) as error:
+            assert name in str(error), f"{what}: the error does not name {name}: {error}"
+        else:
+            assert same(found, expected), what
+
+
+def _is_named(specimen: Specimen, message: str) -> bool:
+    return any(name in message for name in specimen.files)
+
+
+def _flips(specimen: Specimen, stride: int) -> Iterator[Damage]:
+    for name, content in specimen.files.items():
+        for at in range(0, len(content), stride):
+            yield f"{name}, byte {at}", name, _flipped(content, at)
+
+
+def _flipped(content: bytes, at: int) -> bytes:
+    return content[:at] + bytes([content[at] ^ 1 << at % 8]) + content[at + 1 :]
+
+
+def _cuts(specimen: Specimen, stride: int) -> Iterator[Damage]:
+    for name, content in specimen.files.items():
+        for size in range(0, len(content), stride):
+            yield f"{name}, the first {size} bytes", name, content[:size]
+
+
+def _moves(specimen: Specimen, random: Random, count: int) -> Iterator[Damage]:
+    """Pieces that swap their places, vanish, appear, are zeroed or repeated."""
+    for name, content in specimen.files.items():
+        for _ in range(count):
+            a, b, c, d = sorted(random.randrange(len(content) + 1) for _ in range(4))
+            # Short pieces too: a word, a frame.
+            if random.random() < 0.5:
+                b, d = min(b, a + random.choice([1, 4, 8, 64])), min(d, c + random.choice([1, 4, 8, 64]))
+            yield f"{name}, swapped", name, content[:a] + content[c:d] + content[b:c] + content[a:b] + content[d:]
+            yield f"{name}, {a}..{b} removed", name, content[:a] + content[b:]
+            yield f"{name}, {a}..{b} repeated", name, content[:b] + content[a:]
+            yield f"{name}, {a}..{b} zeroed", name, content[:a] + bytes(b - a) + content[b:]
+            inserted = random.randbytes(random.choice([1, 2, 8, 100]))
+            yield f"{name}, {len(inserted)} bytes inserted at {a}", name, content[:a] + inserted + content[a:]
+            noise = random.randbytes(min(b - a, 40))
+            yield f"{name}, noise at {a}", name, content[:a] + noise + content[a + len(noise) :]

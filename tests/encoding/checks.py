@@ -1,0 +1,185 @@
+"""Do the kernels and the package make of blocks what the oracle makes of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai import encoding as package
+from amudai.encoding import Values
+from tests.encoding import runs
+from tests.encoding.runs import Block, Opened
+from tests.oracle import block
+from tests.oracle.common import FLOATS, unsigned
+
+Bits = npt.NDArray[Any]
+
+
+# ---- numbers ----
+
+
+class Numbers:
+    """What the oracle makes of blocks: values as bit patterns, and which of them are there."""
+
+    def __init__(self, blocks: Sequence[Block], dtype: str, *, checksums: bool = True) -> None:
+        found: list[int | None] = []
+        for each in blocks:
+            found += block.decode_numeric(each.data, each.count, dtype, checksums)
+        self.kind = unsigned(dtype) if dtype in FLOATS else dtype
+        self.valid = np.array([value is not None for value in found], np.bool_)
+        self.values: Bits = np.array([value or 0 for value in found], self.kind)
+
+    def check(self, spans: Sequence[runs.Span], values: Bits, valid: Bits, nulls: int) -> None:
+        wanted = runs.positions_of(spans)
+        expected = self.valid[wanted]
+        np.testing.assert_array_equal(valid, expected)
+        assert nulls == np.count_nonzero(~expected)
+        np.testing.assert_array_equal(values.view(self.kind)[expected], self.values[wanted][expected])
+
+
+def decode_numbers(run: Opened, dtype: str, spans: Sequence[runs.Span], at: int = 3) -> tuple[Bits, Bits, int]:
+    """Values, validity and nulls of a run; nothing before `at` and nothing behind the last value is touched."""
+    count, behind = sum(end - start for start, end in spans), 9
+    out = np.frombuffer(bytes([0xA5]) * (at + count + behind) * int(dtype[1]), dtype).copy()
+    validity = np.full((at + count + behind + 7) // 8, 0xA5, np.uint8)
+    guard, guard_bits = out.copy(), np.unpackbits(validity, bitorder="little")
+    nulls = run.kernels.decode_numbers(run.blocks, *run.spans(spans), out, validity, at)
+    bits = np.unpackbits(validity, bitorder="little")
+    for border in (slice(0, at), slice(at + count, at + count + behind)):
+        assert out[border].tobytes() == guard[border].tobytes()
+        np.testing.assert_array_equal(bits[border], guard_bits[border])
+    return out[at : at + count], bits[at : at + count].astype(np.bool_), nulls
+
+
+def check_numbers(blocks: Sequence[Block], dtype: str, seed: int, *, checksums: bool = True) -> None:
+    """Every kernel and the package agree with the oracle on every way to ask for slots of these blocks."""
+    rng = np.random.default_rng(seed)
+    expected = Numbers(blocks, dtype, checksums=checksums)
+    opened = runs.open_all(blocks, checksums=checksums)
+    for run in opened:
+        run.inflate(run.kernels.numeric_frames(run.blocks, dtype))
+    buffer = runs.buffer_of(blocks, checksums=checksums)
+    for name, spans in runs.patterns([each.count for each in blocks], rng):
+        if not spans:
+            continue
+        try:
+            for run in opened:
+                expected.check(spans, *decode_numbers(run, dtype, spans, at=int(rng.integers(0, 20))))
+            found = package.decode_numbers(buffer, runs.ranges_of(spans), dtype)
+            valid = found.valid()
+            expected.check(
+                spans, found.numbers(dtype), np.ones(found.length, np.bool_) if valid is None else valid, found.nulls
+            )
+        except AssertionError as error:
+            error.add_note(f"asked for: {name}")
+            raise
+
+
+def described_numbers(blocks: Sequence[Block], dtype: str) -> list[dict[str, int]]:
+    found = [run.kernels.describe_numbers(run.blocks, dtype) for run in runs.open_all(blocks)]
+    return [*found, dict(package.describe_numbers(runs.buffer_of(blocks), dtype))]
+
+
+# ---- strings and bytes ----
+
+
+class Strings:
+    """What the oracle makes of blocks."""
+
+    def __init__(self, blocks: Sequence[Block], size: int | None) -> None:
+        self.values: list[bytes | None] = []
+        for each in blocks:
+            self.values += block.decode_binary(each.data, each.count, size)
+
+    def check(self, spans: Sequence[runs.Span], found: list[bytes | None], nulls: int) -> None:
+        expected = [self.values[at] for at in runs.positions_of(spans)]
+        assert nulls == expected.count(None)
+        if found != expected:  # plainly, and not the difference of two long lists
+            at = next(at for at, pair in enumerate(zip(found, expected, strict=True)) if pair[0] != pair[1])
+            raise AssertionError(f"value {at}: expected {expected[at]!r:.100}, found {found[at]!r:.100}")
+
+
+def cut(data: npt.NDArray[np.uint8], offsets: Sequence[int], valid: Sequence[bool]) -> list[bytes | None]:
+    content = data.tobytes()
+    return [content[start:end] if here else None for start, end, here in zip(offsets, offsets[1:], valid, strict=False)]
+
+
+def values_in(found: Values, size: int | None, wide: bool) -> list[bytes | None]:
+    """Decoded values as Python sees them."""
+    valid = found.valid()
+    present = [True] * found.length if valid is None else valid.tolist()
+    if size is not None:
+        offsets = [at * size for at in range(found.length + 1)]
+    else:
+        offsets = np.frombuffer(found.offsets, "i8" if wide else "i4", found.length + 1).tolist()
+    return cut(np.frombuffer(found.data or b"", np.uint8), offsets, present)
+
+
+def decode_variable(
+    run: Opened, spans: Sequence[runs.Span], dtype: str, text: bool, at: int
+) -> tuple[list[bytes | None], int]:
+    """Values by the kernels alone, behind `at` slots and 5 bytes that were there before."""
+    kernels, count = run.kernels, sum(end - start for start, end in spans)
+    where = run.spans(spans)
+    offsets = np.full(at + count + 1, 77, dtype)
+    offsets[at] = 5
+    validity = np.full((at + count + 7) // 8, 0xA5, np.uint8)
+    before = np.unpackbits(validity, bitorder="little")[:at]
+    origins, sizes = np.zeros(len(where[0]), np.uint64), np.zeros(len(run.blocks), np.uint64)
+    nulls = kernels.decode_offsets(run.blocks, *where, offsets, validity, at, origins, sizes)
+    assert (np.diff(offsets[at:]) >= 0).all()
+    assert (offsets[:at] == 77).all()
+    np.testing.assert_array_equal(np.unpackbits(validity, bitorder="little")[:at], before)
+    run.inflate(kernels.payload_frames(run.blocks, sizes))
+    # No slack behind the last byte: kernels may use it where it is, but must not count on it.
+    out = np.full(int(offsets[-1]), 0xEE, np.uint8)
+    kernels.decode_bytes(run.blocks, *where, origins, offsets, at, text, out)
+    assert (out[:5] == 0xEE).all()
+    return cut(out, offsets[at:].tolist(), runs.bits_to_bools(validity, at, count).tolist()), nulls
+
+
+def decode_fixed(run: Opened, spans: Sequence[runs.Span], size: int, at: int) -> tuple[list[bytes | None], int]:
+    count = sum(end - start for start, end in spans)
+    out = np.full((at + count) * size, 0xEE, np.uint8)
+    validity = np.full((at + count + 7) // 8, 0xA5, np.uint8)
+    before = np.unpackbits(validity, bitorder="little")[:at]
+    nulls = run.kernels.decode_fixed(run.blocks, *run.spans(spans), size, out, validity, at)
+    assert (out[: at * size] == 0xEE).all()
+    np.testing.assert_array_equal(np.unpackbits(validity, bitorder="little")[:at], before)
+    offsets = [(at + i) * size for i in range(count + 1)]
+    return cut(out, offsets, runs.bits_to_bools(validity, at, count).tolist()), nulls
+
+
+def check_strings(blocks: Sequence[Block], size: int | None, text: bool, seed: int) -> None:
+    """Every kernel and the package agree with the oracle on every way to ask for slots of these blocks."""
+    rng = np.random.default_rng(seed)
+    expected = Strings(blocks, size)
+    buffer = runs.buffer_of(blocks)
+    for turn, (name, spans) in enumerate(runs.patterns([each.count for each in blocks], rng)):
+        if not spans:
+            continue
+        at, wide = int(rng.integers(0, 20)), turn % 2 == 0
+        try:
+            used, moved = runs.touched(blocks, spans)
+            for run in runs.open_all(used):
+                run.inflate(run.kernels.binary_frames(run.blocks, size))
+                if size is None:
+                    expected.check(spans, *decode_variable(run, moved, "i8" if wide else "i4", text, at))
+                else:
+                    expected.check(spans, *decode_fixed(run, moved, size, at))
+            if size is None:
+                found = package.decode_variable(buffer, runs.ranges_of(spans), text=text, wide=not wide)
+            else:
+                found = package.decode_fixed(buffer, runs.ranges_of(spans), size)
+            expected.check(spans, values_in(found, size, not wide), found.nulls)
+        except AssertionError as error:
+            error.add_note(f"asked for: {name}")
+            raise
+
+
+def described_strings(blocks: Sequence[Block], size: int | None) -> list[dict[str, int]]:
+    found = [run.kernels.describe_binary(run.blocks, size) for run in runs.open_all(blocks)]
+    return [*found, dict(package.describe_binary(runs.buffer_of(blocks), size))]

@@ -1,0 +1,214 @@
+"""Runs of blocks for tests: opened by every kernel that this machine can run, and in a buffer of an artifact."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import accumulate
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import settings
+
+from amudai import _kernels
+from amudai.encoding import BlockBuffer, Ranges
+from amudai.format import BufferKind, DataRef, EncodedBuffer
+from amudai.storage import Artifact, MemoryStore
+from tests.oracle import block_map, codec, presence
+
+Span = tuple[int, int]
+Frame = tuple[int, int, int, int]
+
+
+def _modules() -> list[ModuleType]:
+    modules = [import_module("amudai._kernels_base")]
+    if _kernels._runs_v3() and find_spec("amudai._kernels_v3"):  # type: ignore[attr-defined]
+        modules.append(import_module("amudai._kernels_v3"))
+    return modules
+
+
+KERNELS: list[ModuleType] = _modules()
+
+# Sanitized kernels are slow: `tools/sanitize.sh` asks for less.
+EFFORT = float(os.environ.get("AMUDAI_TEST_EFFORT", "1"))
+
+
+def examples(count: int) -> settings:
+    """As many examples, in as much time as they need."""
+    return settings(max_examples=max(2, int(count * EFFORT)), deadline=None)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block as it is stored, and how many slots it has."""
+
+    data: bytes
+    count: int
+
+
+class Opened:
+    """A run of blocks in one of the kernel modules. The blocks lie in two buffers, at odd places in the second."""
+
+    def __init__(self, kernels: ModuleType, blocks: Sequence[Block], *, checksums: bool = True) -> None:
+        self.kernels = kernels
+        buffers, which, starts = [bytearray(), bytearray(b"odd")], [], []
+        for index, block in enumerate(blocks):
+            which.append(index % 2)
+            starts.append(len(buffers[index % 2]))
+            buffers[index % 2] += block.data
+        self.buffers = [memoryview(bytes(buffer)) for buffer in buffers]
+        self.counts = [block.count for block in blocks]
+        self.blocks = kernels.Blocks(
+            self.buffers,
+            np.array(which, np.uint32),
+            np.array(starts, np.uint64),
+            np.array([len(block.data) for block in blocks], np.uint64),
+            np.array(self.counts, np.uint64),
+            np.arange(len(blocks), dtype=np.uint64),
+            checksums,
+            True,
+        )
+
+    def inflate(self, frames: list[Frame]) -> None:
+        """Give the run what its Zstandard frames hold."""
+        contents = [codec.zstd_decompress(bytes(self.buffers[at][start:end]), size) for at, start, end, size in frames]
+        self.blocks.add_inflated(frames, contents)
+
+    def spans(self, ranges: Sequence[Span], unit: int = 1) -> tuple[npt.NDArray[Any], ...]:
+        """Block, first slot and number of slots of each piece of the ranges."""
+        ends = [end * unit for end in accumulate(self.counts)]
+        pieces = []
+        for start, stop in ranges:
+            at = start
+            while at < stop:
+                index = bisect_right(ends, at)
+                end = min(stop, ends[index])
+                pieces.append((index, at - (ends[index] - self.counts[index] * unit), end - at))
+                at = end
+        return tuple(np.array(column, np.uint32) for column in zip(*pieces, strict=True))
+
+
+def open_all(blocks: Sequence[Block], *, checksums: bool = True) -> list[Opened]:
+    """The run, opened by each of the kernel modules."""
+    return [Opened(kernels, blocks, checksums=checksums) for kernels in KERNELS]
+
+
+def touched(blocks: Sequence[Block], ranges: Sequence[Span]) -> tuple[list[Block], list[Span]]:
+    """The blocks that hold something of the ranges, and the ranges among them alone."""
+    found: list[Block] = []
+    moved: list[Span] = []
+    start = at = 0
+    for block in blocks:
+        end = start + block.count
+        here = [(max(first, start), min(last, end)) for first, last in ranges if first < end and last > start]
+        if here:
+            found.append(block)
+            moved += [(first - start + at, last - start + at) for first, last in here]
+            at += block.count
+        start = end
+    return found, moved
+
+
+def buffer_of(
+    blocks: Sequence[Block],
+    *,
+    segment_size: int = 1024,
+    checksums: bool = True,
+    verify: bool = True,
+    values: int | None = None,
+) -> BlockBuffer:
+    """The blocks as a buffer of an artifact that lies in memory."""
+    before = bytes(64)
+    content = b"".join(block.data for block in blocks)
+    content += bytes(-len(content) % 16)
+    stored = block_map.encode([(block.count, len(block.data)) for block in blocks], segment_size)
+    start, middle = len(before), len(before) + len(content)
+    store = MemoryStore({"run": before + content + stored + b"behind"})
+    descriptor = EncodedBuffer(
+        kind=BufferKind.DATA,
+        buffer=DataRef("", start, middle + len(stored)),
+        block_map=DataRef("", middle, middle + len(stored)),
+        block_count=len(blocks),
+        block_checksums=checksums,
+        embedded_presence=True,
+        embedded_offsets=True,
+        buffer_id=None,
+        packed_group_index=None,
+    )
+    expected = sum(block.count for block in blocks) if values is None else values
+    return BlockBuffer(Artifact.open(store, "run"), descriptor, expected, verify)
+
+
+def patterns(counts: Sequence[int], rng: np.random.Generator) -> Iterator[tuple[str, list[Span]]]:
+    """Ways to ask for some slots of blocks of these sizes; ranges ascend and do not touch."""
+    ends = np.cumsum(counts).tolist()
+    total, starts = ends[-1], [0, *ends[:-1]]
+    yield "whole", [(0, total)]
+    yield "first", [(0, 1)]
+    yield "last", [(total - 1, total)]
+    yield "all but first", joined([(1, total)])
+    yield "all but last", joined([(0, total - 1)])
+    yield "middle", joined([(total // 3, total - total // 3)])
+    yield "every second", [(at, at + 1) for at in range(0, total, 2)]
+    yield "now and then", [(at, at + 1) for at in range(total % 97, total, 97)]
+    yield "both ends of each block", joined([(s, s + 1) for s in starts] + [(e - 1, e) for e in ends])
+    yield "inside each block", joined([(s + 1, e - 1) for s, e in zip(starts, ends, strict=True)])
+    yield "across borders", joined([(max(0, e - 2), min(total, e + 3)) for e in ends])
+    for turn in range(2):
+        cuts = np.unique(rng.integers(0, total + 1, 2 * int(rng.integers(1, 30)))).tolist()
+        yield f"random {turn}", joined(list(zip(cuts[::2], cuts[1::2], strict=False)))
+
+
+def joined(ranges: Sequence[Span]) -> list[Span]:
+    """Ranges without the empty ones; those that touch or overlap become one."""
+    found: list[Span] = []
+    for start, end in sorted(ranges):
+        if start >= end:
+            continue
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def ranges_of(spans: Sequence[Span]) -> Ranges:
+    """The same as the package spells it."""
+    return Ranges(np.array([s for s, _ in spans], np.uint64), np.array([e for _, e in spans], np.uint64))
+
+
+def positions_of(spans: Sequence[Span]) -> npt.NDArray[np.int64]:
+    """Every single position."""
+    return np.concatenate([np.arange(start, end) for start, end in spans]) if spans else np.empty(0, np.int64)
+
+
+def bits_to_bools(bitmap: Any, at: int, count: int) -> npt.NDArray[np.bool_]:
+    """Bits `at .. at + count`, lowest first."""
+    bits = np.unpackbits(np.frombuffer(bitmap, np.uint8), bitorder="little")
+    return bits[at : at + count].astype(np.bool_)
+
+
+# How a block says which of its slots hold a value: the kinds of section there are.
+PRESENCE = ["none", "all null", "bytes", "roaring nulls", "roaring present", "runs of nulls", "runs of present"]
+
+
+def presence_of(kind: str, count: int, rng: np.random.Generator) -> tuple[bytes, list[bool]]:
+    """A presence section of this kind, and what it says."""
+    if kind == "none":
+        return b"", [True] * count
+    if kind == "all null":
+        return presence.encode([False] * count, presence.ALL_NULLS), [False] * count
+    if kind.startswith("runs"):
+        present = (np.arange(count) // int(rng.integers(1, 40)) % 2 == int(rng.integers(2))).tolist()
+    else:
+        present = (rng.random(count) < rng.choice([0.02, 0.5, 0.98])).tolist()
+    if kind == "bytes":
+        return presence.encode(present, presence.PLAIN), present
+    negated, runs = kind.endswith("nulls"), kind.startswith("runs")
+    return presence.encode(present, presence.ROARING, negated, runs), present

@@ -1,0 +1,99 @@
+"""Do ranges say what the sets of their positions say?"""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amudai.encoding import Ranges
+
+POSITIONS = st.sets(st.integers(0, 60) | st.integers(0, 3000), max_size=40)
+BOUNDS = st.integers(0, 70) | st.integers(0, 3100)
+
+
+def of(positions: set[int]) -> Ranges:
+    return Ranges.of_positions(np.array(sorted(positions), np.uint64))
+
+
+def listed(ranges: Ranges) -> list[int]:
+    """Every position in order, after a look at the form."""
+    assert ranges.starts.dtype == ranges.ends.dtype == np.uint64
+    assert len(ranges) == len(ranges.starts) == len(ranges.ends)
+    assert (ranges.starts < ranges.ends).all()
+    assert (ranges.ends[:-1] < ranges.starts[1:]).all(), "ranges ascend and do not touch"
+    found = [at for s, e in zip(ranges.starts.tolist(), ranges.ends.tolist(), strict=True) for at in range(s, e)]
+    assert ranges.count == len(found)
+    assert ranges.end == (found[-1] + 1 if found else 0)
+    return found
+
+
+@given(BOUNDS, BOUNDS)
+def test_one(start: int, end: int) -> None:
+    assert listed(Ranges.one(start, end)) == list(range(start, end))
+
+
+@given(POSITIONS)
+def test_of_positions(positions: set[int]) -> None:
+    assert listed(of(positions)) == sorted(positions)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), max_size=20))
+def test_joined(steps: list[tuple[int, int]]) -> None:
+    """Gaps and lengths, of which any may be 0: ranges that touch become one, empty ones go."""
+    starts, ends, at = [], [], 0
+    for gap, length in steps:
+        starts.append(at + gap)
+        ends.append(at + gap + length)
+        at = ends[-1]
+    expected = sorted({at for start, end in zip(starts, ends, strict=True) for at in range(start, end)})
+    assert listed(Ranges.joined(np.array(starts, np.uint64), np.array(ends, np.uint64))) == expected
+
+
+@given(POSITIONS, BOUNDS, BOUNDS)
+def test_within(positions: set[int], start: int, end: int) -> None:
+    start, end = min(start, end), max(start, end)
+    assert listed(of(positions).within(start, end)) == [at - start for at in sorted(positions) if start <= at < end]
+
+
+@given(BOUNDS, BOUNDS, BOUNDS, BOUNDS)
+def test_within_of_one_range(first: int, last: int, start: int, end: int) -> None:
+    start, end = min(start, end), max(start, end)
+    expected = [at - start for at in range(first, last) if start <= at < end]
+    assert listed(Ranges.one(first, last).within(start, end)) == expected
+
+
+@given(POSITIONS, st.integers(0, 9))
+def test_times(positions: set[int], factor: int) -> None:
+    expected = [at * factor + item for at in sorted(positions) for item in range(factor)]
+    assert listed(of(positions).times(factor)) == expected
+
+
+@given(POSITIONS, st.integers(1, 50))
+def test_parts(positions: set[int], most: int) -> None:
+    parts = of(positions).parts(most)
+    assert [at for part in parts for at in listed(part)] == sorted(positions)
+    assert all(part.count <= most for part in parts)
+    # As few parts as there can be: all but the last are full.
+    assert all(part.count == most for part in parts[:-1])
+
+
+@given(BOUNDS, BOUNDS, st.integers(1, 50))
+def test_parts_of_one_range(start: int, end: int, most: int) -> None:
+    parts = Ranges.one(start, end).parts(most)
+    assert [at for part in parts for at in listed(part)] == list(range(start, end))
+    assert all(part.count <= most for part in parts)
+
+
+@given(POSITIONS, st.integers(1, 9))
+def test_nothing_is_changed_in_place(positions: set[int], most: int) -> None:
+    ranges = of(positions)
+    ranges.parts(most), ranges.within(3, 40), ranges.times(2)
+    assert listed(ranges) == sorted(positions)
+
+
+def test_positions_near_the_end_of_64_bits() -> None:
+    last = (1 << 64) - 2
+    ranges = Ranges.of_positions(np.array([0, last], np.uint64))
+    assert (ranges.count, ranges.end) == (2, last + 1)
+    assert ranges.within(last, last + 1).starts.tolist() == [0]

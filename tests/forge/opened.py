@@ -1,0 +1,21 @@
+"""How does the reader get what the forge made?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import amudai
+from amudai.storage import MemoryStore
+from tests.forge.shard import Forge
+
+FOLDER = "shards/"
+
+
+def store_of(forge: Forge) -> MemoryStore:
+    """The files of a shard, in memory."""
+    return MemoryStore({f"{FOLDER}{name}": content for name, content in forge.files().items()})
+
+
+def open_forged(forge: Forge, **options: Any) -> amudai.Shard:
+    """The shard, opened from memory."""
+    return amudai.open(f"{FOLDER}{forge.name}", store=store_of(forge), **options)

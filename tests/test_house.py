@@ -1,0 +1,272 @@
+"""Is the house in order? Rooms, stubs, docstrings, native arguments, catalogs."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import amudai
+from amudai import _kernels
+from amudai.encoding import BINARY, NUMERIC
+from tests.encoding.runs import KERNELS, Block, Opened
+from tests.oracle import block
+from tests.oracle.binary import plain as binary_plain
+from tests.oracle.numeric import plain
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "amudai"
+
+# A room may import the rooms of the lines above its own, and itself.
+ORDER = [
+    {"errors"},
+    {"types", "storage"},
+    {"format"},
+    {"encoding", "stats"},
+    {"shard"},
+    {"arrow"},
+    {"index"},
+    {"scan"},
+    {"api"},
+    {"interop", "cli"},
+]
+LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
+KERNEL_ROOM = "encoding"
+
+
+# ---- rooms ----
+
+
+def rooms() -> list[str]:
+    """The rooms that are built."""
+    folders = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    modules = {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "_kernels"}
+    return sorted(folders | modules)
+
+
+def modules_of(room: str) -> list[Path]:
+    single = SOURCE / f"{room}.py"
+    return [single] if single.is_file() else sorted((SOURCE / room).rglob("*.py"))
+
+
+def imported_rooms(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and room of every import of our own, those for type checkers and those inside functions included."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import hides the room"
+            parts = (node.module or "").split(".")
+            if parts == ["amudai"]:
+                yield from ((node.lineno, name.name) for name in node.names)
+            elif parts[0] == "amudai":
+                yield node.lineno, parts[1]
+        elif isinstance(node, ast.Import):
+            for name in node.names:
+                parts = name.name.split(".")
+                if parts[0] == "amudai":
+                    assert len(parts) > 1, f"{path}:{node.lineno}: a room imports the whole house"
+                    yield node.lineno, parts[1]
+
+
+def test_every_room_has_its_place_in_the_order() -> None:
+    assert set(rooms()) <= set(LEVEL)
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_rooms_import_only_rooms_below_them(room: str) -> None:
+    for path in modules_of(room):
+        for line, other in imported_rooms(path):
+            place = f"{path.relative_to(ROOT)}:{line}: {room} imports {other}"
+            if other.startswith("_kernels"):
+                assert room == KERNEL_ROOM, place
+            elif other != room:
+                assert other in LEVEL, place
+                assert LEVEL[other] < LEVEL[room], place
+
+
+def test_the_front_door_opens_to_api_and_errors_alone() -> None:
+    assert {room for _, room in imported_rooms(SOURCE / "__init__.py")} == {"api", "errors"}
+    assert not list(imported_rooms(SOURCE / "_kernels.py"))
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_a_room_answers_a_question(room: str) -> None:
+    path = modules_of(room)[0]
+    docstring = ast.get_docstring(ast.parse(path.read_text()))
+    assert docstring is not None
+    assert docstring.splitlines()[0].endswith("?"), f"{path.relative_to(ROOT)}: {docstring.splitlines()[0]}"
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_a_module_answers_a_question(room: str) -> None:
+    for path in modules_of(room):
+        if "wire" in path.parts:
+            continue  # generated
+        docstring = ast.get_docstring(ast.parse(path.read_text()))
+        assert docstring is not None, path
+        assert "?" in docstring.splitlines()[0], f"{path.relative_to(ROOT)}: {docstring.splitlines()[0]}"
+
+
+def test_no_plans_are_left_in_the_code() -> None:
+    words = re.compile(r"\b(TODO|FIXME|XXX)\b")
+    for folder in ("src", "cpp"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in (".py", ".pyi", ".hpp", ".cpp"):
+                found = words.search(path.read_text())
+                assert found is None, f"{path.relative_to(ROOT)}: {found and found.group()}"
+
+
+# ---- the public face ----
+
+
+@pytest.mark.parametrize("name", amudai.__all__)
+def test_public_names_are_explained(name: str) -> None:
+    value = getattr(amudai, name)
+    docstring = inspect.getdoc(value)
+    assert docstring
+    if not (inspect.isclass(value) and issubclass(value, Exception)):
+        assert ">>>" in docstring, f"{name} has no example"
+    if inspect.isclass(value):
+        assert value.__doc__ is not None
+        for member, attribute in vars(value).items():
+            if not member.startswith("_") and (inspect.isfunction(attribute) or isinstance(attribute, property)):
+                assert inspect.getdoc(attribute), f"{name}.{member} has no docstring"
+
+
+def test_all_lists_what_there_is() -> None:
+    assert amudai.__all__ == sorted(amudai.__all__)
+    public = {name for name, value in vars(amudai).items() if not name.startswith("_") and not inspect.ismodule(value)}
+    assert public == set(amudai.__all__)
+
+
+# ---- the native border ----
+
+
+def test_stubs_are_those_of_the_module() -> None:
+    pytest.importorskip("nanobind")
+    spec = spec_from_file_location("stubs", ROOT / "tools" / "stubs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tool = module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.TARGET == SOURCE / "_kernels.pyi"
+    assert tool.stubs() == tool.TARGET.read_text()
+
+
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
+def test_catalogs_agree_with_the_kernels(kernels: Any) -> None:
+    assert kernels.numeric_encodings() == {encoding.code: encoding.name for encoding in NUMERIC}
+    assert kernels.binary_encodings() == {encoding.code: encoding.name for encoding in BINARY}
+
+
+def test_the_kernels_of_this_machine_are_one_of_the_modules() -> None:
+    assert _kernels.Blocks in [kernels.Blocks for kernels in KERNELS]
+    names = {name for name in dir(KERNELS[0]) if not name.startswith("_")}
+    assert all({name for name in dir(kernels) if not name.startswith("_")} == names for kernels in KERNELS)
+
+
+def strided(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.repeat(array, 2)[::2]
+
+
+def narrower(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return array.astype(np.int8 if array.dtype.itemsize > 1 else np.int16)
+
+
+def frozen(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def swapped(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return array.astype(array.dtype.newbyteorder(">")) if array.dtype.itemsize > 1 else array.astype("c8")
+
+
+def two_dimensional(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return array.reshape(1, -1)
+
+
+def u1(*values: int) -> np.ndarray[Any, Any]:
+    return np.array(values, np.uint8)
+
+
+def u4(*values: int) -> np.ndarray[Any, Any]:
+    return np.array(values, np.uint32)
+
+
+def u8(*values: int) -> np.ndarray[Any, Any]:
+    return np.array(values, np.uint64)
+
+
+def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
+    """Calls that work: name, arguments, which of these are arrays of one type, and which are written to."""
+    numbers = Opened(kernels, [Block(block.build(b"", plain.encode([1, 2], "u1")), 2)]).blocks
+    doubles = Opened(kernels, [Block(block.build(b"", plain.encode([1, 2], "f8")), 2)]).blocks
+    strings = Opened(kernels, [Block(block.build(b"", binary_plain.encode([b"a", b"b"])), 2)]).blocks
+    fixed = Opened(kernels, [Block(block.build(b"", binary_plain.encode([b"a", b"b"], 1)), 2)]).blocks
+    where = [u4(0), u4(0), u4(2)]
+    offsets = np.array([0, 1, 2], np.int32)
+    out = np.zeros(9, np.uint8)
+    return [
+        ("decode_numbers", [doubles, *where, np.zeros(4, np.float64), out, 0], {1, 2, 3, 5}, {4, 5}),
+        ("decode_bits", [numbers, *where, out, 0], {1, 2, 3, 4}, {4}),
+        ("decode_offsets", [strings, *where, offsets, out, 0, u8(0), u8(0)], {1, 2, 3, 5, 7, 8}, {4, 5, 7, 8}),
+        ("decode_bytes", [strings, *where, u8(0), offsets, 0, True, out], {1, 2, 3, 4, 8}, {8}),
+        ("decode_fixed", [fixed, *where, 1, out, u1(0), 0], {1, 2, 3, 5, 6}, {5, 6}),
+        ("payload_frames", [strings, u8(0)], {1}, set()),
+        ("gather_offsets", [u4(0, 0), u8(0, 1), None, offsets, out], {0, 1, 4}, {3, 4}),
+        ("gather_bytes", [u4(0, 0), u1(7), u8(0, 1), out], {0, 1, 2, 3}, {3}),
+        ("gather_fixed", [u4(0, 0), u1(7), 1, None, out, u1(0)], {0, 1, 4, 5}, {4, 5}),
+        ("require_text", [u1(65), u8(0, 1)], {0, 1}, set()),
+    ]
+
+
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
+def test_native_arguments_are_never_converted(kernels: Any) -> None:
+    """A copy would be filled and dropped in silence: whatever does not fit as it is must be refused."""
+    for name, arguments, typed, written in calls(kernels):
+        function = getattr(kernels, name)
+        function(*arguments)
+        for index in typed | written:
+            changes = [strided, two_dimensional, swapped, list]
+            changes += [narrower] if index in typed else []
+            changes += [frozen] if index in written else []
+            for change in changes:
+                if change is strided and len(arguments[index]) < 2:
+                    continue  # one element has no stride
+                changed = [*arguments[:index], change(arguments[index]), *arguments[index + 1 :]]
+                try:
+                    function(*changed)
+                except TypeError:
+                    continue
+                pytest.fail(f"{name} took argument {index} changed by {change.__name__}")
+
+
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
+def test_outputs_that_are_too_short_are_refused(kernels: Any) -> None:
+    for name, arguments, _, written in calls(kernels):
+        for index in written:
+            changed = [*arguments[:index], arguments[index][:0].copy(), *arguments[index + 1 :]]
+            if name in ("decode_numbers", "decode_offsets") and index == 4:
+                changed[4] = arguments[4][:1].copy()
+            with pytest.raises(ValueError, match=r"expected|too short|wrong length|more slots"):
+                getattr(kernels, name)(*changed)
+
+
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
+def test_blocks_take_their_arguments_as_they_are(kernels: Any) -> None:
+    data = block.build(b"", plain.encode([1, 2], "u1"))
+    arguments = [[memoryview(data)], u4(0), u8(0), u8(len(data)), u8(2), u8(0)]
+    assert len(kernels.Blocks(*arguments, True, True)) == 1
+    for index in range(1, 6):
+        for change in (narrower, two_dimensional, swapped, list):
+            changed = [*arguments[:index], change(arguments[index]), *arguments[index + 1 :]]
+            with pytest.raises(TypeError):
+                kernels.Blocks(*changed, True, True)
