@@ -134,7 +134,7 @@ def test_an_unknown_column_names_those_that_exist(sample: amudai.Shard) -> None:
 
 def test_columns_are_a_list_of_names(sample: amudai.Shard) -> None:
     with pytest.raises(amudai.InvalidArgument, match="expected a list of names, found the name 'status'"):
-        sample.read("status")  # type: ignore[arg-type]
+        sample.read("status")
     with pytest.raises(amudai.InvalidArgument, match="expected names, found 3"):
         sample.read([3])  # type: ignore[list-item]
 
@@ -288,7 +288,8 @@ def test_take_accepts_every_kind_of_positions(sample: amudai.Shard, make: Callab
 
 
 def test_take_of_nothing_is_an_empty_table(sample: amudai.Shard) -> None:
-    for asked in ([], np.array([], np.int64), pa.array([], pa.int64()), pa.array([], pa.null()), np.array([])):
+    nothing: list[Any] = []
+    for asked in (nothing, np.array([], np.int64), pa.array([], pa.int64()), pa.array([], pa.null()), np.array([])):
         found = sample.take(asked, ["status"])
         assert (found.num_rows, found.schema.names) == (0, ["status"])
 

@@ -55,7 +55,7 @@ class Case:
     values: list[Any]
 
 
-class Celsius(pa.ExtensionType):
+class Celsius(pa.ExtensionType):  # type: ignore[misc]
     """An extension type that this process knows."""
 
     def __init__(self) -> None:

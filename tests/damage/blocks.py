@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ _MARK = 0xA5
 
 
 class Watched:
-    """Stands in for `decode._allocate`: memory of exactly the right size, with bytes behind it that nobody may touch."""
+    """Stands in for `decode._allocate`: memory of exactly the right size, and bytes behind it that nobody may touch."""
 
     def __init__(self) -> None:
         self._made: list[tuple[npt.NDArray[np.uint8], int]] = []
@@ -98,5 +99,5 @@ def binaries(held: Held, ranges: Ranges, fixed_size: int | None, *, wide: bool =
         found = decode.decode_fixed(held, ranges, fixed_size)  # type: ignore[arg-type]
         offsets = [at * fixed_size for at in range(found.length + 1)]
     data, valid = bytes(found.data), found.valid()
-    values = [data[start:end] for start, end in zip(offsets[:-1], offsets[1:], strict=True)]
+    values = [data[start:end] for start, end in pairwise(offsets)]
     return values if valid is None else [v if here else None for v, here in zip(values, valid, strict=True)]

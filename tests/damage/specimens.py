@@ -122,7 +122,7 @@ def _two_level() -> forge.Forge:
 
 
 def _forged() -> list[Specimen]:
-    made = [("flat", _flat(), 3), ("nested", _nested(), 3), ("two-level", _two_level(), 1)]
+    made = [("flat", _flat(), 7), ("nested", _nested(), 7), ("two-level", _two_level(), 1)]
     return [Specimen(name, each.name, each.files(), stride) for name, each, stride in made]
 
 

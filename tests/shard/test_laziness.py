@@ -36,7 +36,8 @@ class RecordingStore(MemoryStore):
     @contextmanager
     def watched(self) -> Iterator[list[tuple[str, int, int]]]:
         """What is read inside the block."""
-        before, found = len(self.reads), []
+        before = len(self.reads)
+        found: list[tuple[str, int, int]] = []
         yield found
         found += self.reads[before:]
 

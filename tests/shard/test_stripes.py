@@ -12,6 +12,7 @@ import pytest
 import amudai
 from amudai.arrow import project, to_array
 from amudai.format import AnyValue
+from amudai.format.wire import amudai_pb2 as wire
 from amudai.scan import execute
 from amudai.shard import Column as ShardColumn
 from amudai.shard import Constant, Projection
@@ -314,6 +315,31 @@ def test_a_shard_that_was_moved(folder: str, layout: str, tmp_path: Path) -> Non
     assert shard.verify().ok
 
 
+@pytest.mark.parametrize("verify", [True, False])
+def test_a_shard_that_was_moved_and_renamed(verify: bool) -> None:
+    columns = {"at": datetimes([0]), "n": numbers([7], "i8")}
+    forge = Forge.of(columns, layout="two-level", written_to="file:///once/")
+    files = forge.files()
+    files["renamed.amudai.shard"] = files.pop(forge.name)
+    shard = amudai.open("renamed.amudai.shard", store=MemoryStore(files), verify=verify)
+    assert shard["n"].stats.max == 7
+    assert shard.schema.field("at").type == pa.timestamp("us")  # which only the statistics tell
+    assert shard.read(["n"])["n"].to_pylist() == [7]
+    assert shard.verify().ok
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_statistics_of_another_file_are_not_guessed(verify: bool) -> None:
+    def elsewhere(message: wire.DataRefArray) -> None:
+        if message.url[0]:
+            message.url[0] = "file:///once/other.file"
+            message.start[0] += 1
+
+    forge = Forge.of(ints(1), written_to="file:///once/", edits={"DataRefArray": elsewhere})
+    with pytest.raises(amudai.StorageError, match=r"other\.file"):
+        _ = open_forged(forge, verify=verify)["n"].stats
+
+
 def test_files_elsewhere_are_read_where_the_caller_allows_it() -> None:
     forge = Forge.of(ints(1, 2), layout="two-level", written_to="mem://cold/")
     files = forge.files()
@@ -328,11 +354,11 @@ def test_files_elsewhere_are_read_where_the_caller_allows_it() -> None:
 
 @pytest.mark.parametrize("url", ["../other.amudai.stripe", "/etc/passwd", "a/%2e%2e/b", "file:///x?y"])
 def test_references_never_leave_the_folder(url: str) -> None:
+    def point_elsewhere(message: wire.EncodedBuffer) -> None:
+        message.buffer.url = message.block_map.url = url
+
     column = numbers([1], "i8")
-    column.stored.buffers[0].edit = lambda message: (
-        setattr(message.buffer, "url", url),
-        setattr(message.block_map, "url", url),
-    )[0]
+    column.stored.buffers[0].edit = point_elsewhere
     with pytest.raises(amudai.CorruptedData, match="reference: expected"):
         open_forged(Forge.of({"c": column})).read()
 

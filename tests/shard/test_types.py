@@ -192,7 +192,7 @@ def plainly(array: pa.Array | pa.ChunkedArray) -> list[Any]:
     """The values as Python objects; times as their numbers, which Python could not hold."""
     if pa.types.is_temporal(array.type):
         array = array.cast(pa.int64())
-    return array.to_pylist()
+    return list(array.to_pylist())
 
 
 def test_every_basic_type_has_a_case() -> None:
@@ -425,8 +425,19 @@ def test_a_time_too_fine_is_an_error_with_a_way_out() -> None:
     assert read(column, schema={"c": pa.uint64()}).to_pylist() == [0, YEAR_9999 + 9]
 
 
+def test_statistics_of_the_stripes_do_where_the_shard_has_none() -> None:
+    stripes = [{"c": datetimes([EPOCH])}, {"c": datetimes([None])}, {"c": datetimes([0, None])}]
+    shard = open_forged(Forge.of(*stripes, fields={0: None}))
+    assert shard.schema.field("c").type == pa.timestamp("us")
+    assert plainly(shard.read()["c"]) == [0, None, -EPOCH // 10, None]
+    within = open_forged(Forge.of(*stripes[:2], fields={0: None}))
+    assert within.schema.field("c").type == pa.timestamp("ns")
+
+
 def test_without_statistics_times_are_nanoseconds_or_an_error() -> None:
-    forge = Forge.of({"c": datetimes([0])}, fields={0: None})
+    column = datetimes([0])
+    column.stored.descriptor.ClearField("range_stats")
+    forge = Forge.of({"c": column})
     assert open_forged(forge).schema.field("c").type == pa.timestamp("ns")
     with pytest.raises(amudai.InvalidArgument, match="out of range for timestamp"):
         open_forged(forge).read()

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from amudai.arrow import ArrowFields, project, to_array
 from amudai.encoding import Ranges
-from amudai.errors import AmudaiError, InvalidArgument
+from amudai.errors import AmudaiError, InvalidArgument, located
 from amudai.format import (
     FOOTER,
     HEADER,
@@ -90,7 +90,8 @@ class _Verifier:
     def attempt(self, work: Callable[[], object]) -> None:
         """Do one piece of work; a problem is noted and the next piece goes on."""
         try:
-            work()
+            with located(url=self.reader.url):
+                work()
         except AmudaiError as error:
             self.problems.append(Problem(str(error), error))
 
@@ -160,8 +161,9 @@ class _Verifier:
                 ValueDictionary.decode(data, field.node, sorted_ids=True)
 
     def marks(self, artifact: Artifact) -> None:
-        check_header(artifact.read(0, min(len(HEADER), artifact.size)))
-        check_footer(artifact.read(max(0, artifact.size - len(FOOTER)), artifact.size))
+        with located(url=artifact.url):
+            check_header(artifact.read(0, min(len(HEADER), artifact.size)))
+            check_footer(artifact.read(max(0, artifact.size - len(FOOTER)), artifact.size))
 
 
 def verify_shard(reader: ShardReader) -> Verification:

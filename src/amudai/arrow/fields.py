@@ -11,7 +11,7 @@ import pyarrow as pa
 from amudai.arrow.kept import kept_schema
 from amudai.arrow.natural import arrow_field, project
 from amudai.errors import CorruptedData, InvalidArgument, located
-from amudai.format import RangeStats
+from amudai.format import AnyValue, RangeStats
 from amudai.shard import ShardReader
 from amudai.types import SchemaNode
 
@@ -41,9 +41,6 @@ class ArrowFields:
     @cached_property
     def schema(self) -> pa.Schema:
         """All columns."""
-        for name in self._wanted:
-            if self._reader.schema.find(name) is None:
-                raise InvalidArgument(f"schema: expected columns of the shard, found {name!r}", url=self._reader.url)
         metadata = self._kept.metadata if self._kept is not None else None
         return pa.schema([self.field(node) for node in self.visible()], metadata=metadata)
 
@@ -67,9 +64,15 @@ class ArrowFields:
         """A top-level column as Arrow sees it."""
         found = self._fields.get(node.schema_id)
         if found is None:
+            self._check_wanted()
             found = self._find(node)
             self._fields[node.schema_id] = found
         return found
+
+    def _check_wanted(self) -> None:
+        for name in self._wanted:
+            if self._reader.schema.find(name) is None:
+                raise InvalidArgument(f"schema: expected columns of the shard, found {name!r}", url=self._reader.url)
 
     def _find(self, node: SchemaNode) -> pa.Field:
         if self._kept is not None:
@@ -89,4 +92,22 @@ class ArrowFields:
 
     def _bounds(self, node: SchemaNode) -> RangeStats | None:
         found = self._reader.descriptor(node)
-        return None if found is None else found.range_stats
+        if found is not None and found.range_stats is not None:
+            return found.range_stats
+        return self._bounds_of_stripes(node)
+
+    def _bounds_of_stripes(self, node: SchemaNode) -> RangeStats | None:
+        """Bounds of integers and times where the shard as a whole states none."""
+        stored = [stripe.descriptor(node) for stripe in self._reader.stripes]
+        stated = [each.field.range_stats for each in stored if each is not None and each.field.range_stats is not None]
+        lows = [each.min for each in stated if each.min is not None and isinstance(each.min.value, int)]
+        highs = [each.max for each in stated if each.max is not None and isinstance(each.max.value, int)]
+        if not lows or not highs:
+            return None
+        low, high = min(lows, key=_number), max(highs, key=_number)
+        return RangeStats(min=low, min_inclusive=True, max=high, max_inclusive=True)
+
+
+def _number(value: AnyValue) -> int:
+    assert isinstance(value.value, int)
+    return value.value

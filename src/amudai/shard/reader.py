@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from threading import Lock
 
-from amudai.errors import CorruptedData, UnsupportedFeature, located
+from amudai.errors import CorruptedData, StorageError, UnsupportedFeature, located
 from amudai.format import (
     FOOTER,
     HEADER,
@@ -28,7 +28,7 @@ from amudai.format import (
     unframe,
 )
 from amudai.shard.stripe import StripeReader
-from amudai.storage import Artifact, LocalStore, Store, open_store, resolve
+from amudai.storage import Artifact, LocalStore, Store, is_relative, open_store, resolve
 from amudai.types import SchemaNode
 
 __all__ = ["ShardReader"]
@@ -153,9 +153,26 @@ class ShardReader:
             ref = self._field_list.ref(node.schema_id)
             if ref is None:
                 return None
-            payload, place = self._payload(ref, "FieldDescriptor", self.directory.field_list)
+            payload, place = self._descriptor(ref)
             with place:
                 return FieldDescriptor.decode(payload)
+
+    def _descriptor(self, ref: DataRef) -> tuple[memoryview, located]:
+        try:
+            return self._payload(ref, "FieldDescriptor", self.directory.field_list)
+        except StorageError:
+            # The reference names the root file by the URL it was written to. Where it was moved and renamed, the
+            # descriptor is still at the same place, and its checksum tells that it is one.
+            if is_relative(ref.url) or ref.end > self.root.size:
+                raise
+            frame = self.root.read(ref.start, ref.end)
+            try:
+                payload = unframe(frame, "FieldDescriptor", verify=True)
+            except CorruptedData:
+                payload = None
+            if payload is None:
+                raise
+            return payload, located(url=self.url, range=f"{ref.start}..{ref.end}")
 
     def require_readable(self, nodes: Iterable[SchemaNode], indexes: Iterable[IndexDescriptor]) -> None:
         """Refuse fields that a required index of an unknown type covers: without it their values mean nothing."""
