@@ -8,26 +8,31 @@
 namespace amudai {
 
 // Working memory of one block. `reset` keeps what was allocated for the next block.
+//
+// Counts come from the file, and a few bytes may claim billions of values. So there is a limit: what the best of codecs
+// could make of the block's bytes, and room for cascades over some millions of values.
 class Arena {
 public:
     template <class T>
     std::span<T> take(std::size_t count) {
-        // Counts come from the file: nothing sound needs more than this for one block.
-        require_range("working memory of a block", count, 0, limit / sizeof(T));
+        require_memory(count <= limit_ / sizeof(T));
         const auto bytes = align8(count * sizeof(T)) + slack;
         total_ += bytes;
-        require_range("working memory of a block", total_, 0, limit);
+        require_memory(total_ <= limit_);
         if (used_ == chunks_.size()) chunks_.emplace_back();
         if (chunks_[used_].size < bytes) chunks_[used_] = {std::make_unique_for_overwrite<std::uint8_t[]>(bytes), bytes};
         return {reinterpret_cast<T*>(chunks_[used_++].memory.get()), count};
     }
-    void reset() { used_ = 0, total_ = 0; }
+    void reset(Bytes values) { used_ = 0, total_ = 0, limit_ = least_limit + 256 * values.size(); }
 
     // Decoders may write this much past the end of what they took.
     static constexpr std::size_t slack = 64;
 
 private:
-    static constexpr std::size_t limit = std::size_t{1} << 30;
+    static constexpr std::size_t least_limit = std::size_t{192} << 20;
+    void require_memory(bool enough) const {
+        if (!enough) throw Unsupported("working memory of a block: expected at most " + std::to_string(limit_) + " bytes, found more");
+    }
     struct Chunk {
         std::unique_ptr<std::uint8_t[]> memory;
         std::size_t size = 0;
@@ -35,6 +40,7 @@ private:
     std::vector<Chunk> chunks_;
     std::size_t used_ = 0;
     std::size_t total_ = 0;
+    std::size_t limit_ = least_limit;
 };
 
 // The most bytes that Zstandard frames of this size can hold: a block of 128 KiB costs at least three bytes.

@@ -57,7 +57,7 @@ std::size_t decode_offsets(std::span<const Block> blocks, std::span<const Span> 
     const auto* const first_span = spans.data();
     const auto* const first_block = blocks.data();
     for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
-        arena.reset();
+        arena.reset(block.values);
         Context context{inflated, arena, block.begin};
         const auto present = presence::decode(block.presence, block.count, arena);
         const Slots slots{block.count, 0, false, &present};
@@ -102,7 +102,7 @@ void decode_bytes(std::span<const Block> blocks, std::span<const Span> spans, co
     Arena arena;
     const auto* const first_span = spans.data();
     for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
-        arena.reset();
+        arena.reset(block.values);
         Context context{inflated, arena, block.begin};
         const auto present = presence::decode(block.presence, block.count, arena);
         const Slots slots{block.count, 0, false, &present};
@@ -154,7 +154,7 @@ inline std::size_t decode_fixed(std::span<const Block> blocks, std::span<const S
     Arena arena;
     std::size_t nulls = 0;
     for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
-        arena.reset();
+        arena.reset(block.values);
         Context context{inflated, arena, block.begin};
         const auto present = presence::decode(block.presence, block.count, arena);
         const Slots slots{block.count, size, true, &present};

@@ -52,7 +52,7 @@ std::size_t decode_run(std::span<const Block> blocks, std::span<const Span> span
     Arena arena;
     std::size_t nulls = 0;
     for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
-        arena.reset();
+        arena.reset(block.values);
         Context context{inflated, arena, block.begin};
         const auto count = total(wanted);
         decode_spans<T>(block, wanted, out.subspan(at, count), context);
@@ -77,7 +77,7 @@ inline std::size_t decode_bits(std::span<const Block> blocks, std::span<const Sp
     Arena arena;
     std::size_t found = 0;
     for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
-        arena.reset();
+        arena.reset(block.values);
         Context context{inflated, arena, block.begin};
         require_all_present(block, arena);
         const auto first = wanted.front().first / 8;

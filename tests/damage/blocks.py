@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
 
 from amudai import _kernels
 from amudai.encoding import Ranges, decode
@@ -18,6 +24,9 @@ from tests.oracle.block import checksum
 
 GUARD = 64
 _MARK = 0xA5
+
+MEMORY = 256 * 1024 * 1024
+SECONDS = 10  # a hang, not a slow machine
 
 
 class Watched:
@@ -101,3 +110,71 @@ def binaries(held: Held, ranges: Ranges, fixed_size: int | None, *, wide: bool =
     data, valid = bytes(found.data), found.valid()
     values = [data[start:end] for start, end in pairwise(offsets)]
     return values if valid is None else [v if here else None for v, here in zip(values, valid, strict=True)]
+
+
+# ---- breaking ----
+
+_HOSTILE = (0, 1, 2, 3, 7, 8, 16, 63, 64, 65, 127, 128, 255, 256, 1024, 65535, (1 << 31) - 1, 1 << 31, (1 << 32) - 1)
+
+Edit = tuple[str, int, int]
+
+# What is done, where (from the start, as far as the bytes go), and with which number.
+EDITS: st.SearchStrategy[list[Edit]] = st.lists(
+    st.tuples(
+        st.sampled_from(["flip", "byte", "number", "cut", "insert", "copy"]),
+        st.integers(0, 63) | st.integers(0, 1 << 16),
+        st.sampled_from(_HOSTILE) | st.integers(0, 255),
+    ),
+    max_size=4,
+)
+
+
+def edited(data: bytes, edits: list[Edit]) -> bytes:
+    """The bytes after all edits."""
+    for kind, place, number in edits:
+        at = place % max(1, len(data))
+        match kind:
+            case "flip":
+                data = data[:at] + bytes(byte ^ 1 << number % 8 for byte in data[at : at + 1]) + data[at + 1 :]
+            case "byte":
+                data = data[:at] + bytes([number % 256]) + data[at + 1 :]
+            case "number":
+                data = data[:at] + number.to_bytes(4, "little") + data[at + 4 :]
+            case "cut":
+                data = data[:at] + data[at + number % 40 :]
+            case "insert":
+                data = data[:at] + number.to_bytes(8, "little")[: 1 + number % 8] + data[at:]
+            case "copy":
+                data = data[:at] + data[number : number + 8] + data[at + 8 :]
+    return data
+
+
+def examples(count: int) -> settings:
+    """So many examples; fewer where `AMUDAI_TEST_EFFORT` says so, as under sanitizers."""
+    effort = float(os.environ.get("AMUDAI_TEST_EFFORT", "1"))
+    slow = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    return settings(max_examples=max(1, int(count * effort)), deadline=None, suppress_health_check=slow)
+
+
+# ---- measuring ----
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Neither much memory nor much time."""
+    before, started = _resident("VmRSS"), time.perf_counter()
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+    except OSError:
+        before = MEMORY**2
+    yield
+    assert _resident("VmHWM") - before < MEMORY, "more memory than the block can justify"
+    assert time.perf_counter() - started < SECONDS
+
+
+def _resident(name: str) -> int:
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(name)), 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amudai.encoding import Ranges
@@ -51,6 +51,7 @@ def test_joined(steps: list[tuple[int, int]]) -> None:
 
 
 @given(POSITIONS, BOUNDS, BOUNDS)
+@example({0, 1, 3}, 1, 1)  # nothing of ranges that lie around it
 def test_within(positions: set[int], start: int, end: int) -> None:
     start, end = min(start, end), max(start, end)
     assert listed(of(positions).within(start, end)) == [at - start for at in sorted(positions) if start <= at < end]

@@ -56,6 +56,7 @@ class BlockBuffer:
         self._values = values
         self._verify = verify
         self._buffer, self._map = descriptor.block_refs()
+        artifact.require(self._buffer.start, self._buffer.end)
         self._whole: memoryview | None = None
 
     @property

@@ -200,11 +200,21 @@ def _inflated(frames: memoryview, size: int) -> bytes:
         if stated in (-1, size):
             # One byte more than expected, so that a longer frame is noticed.
             content: bytes = decompressor.decompress(frames, max_output_size=size + 1, allow_extra_data=False)
-            if len(content) == size:
+            if len(content) == size and (stated == size or _frame_size(frames) == len(frames)):
                 return content
     except zstandard.ZstdError:
         pass  # damaged, or several frames in a row
     return _inflated_by_frame(decompressor, frames, size)
+
+
+def _frame_size(frames: memoryview) -> int:
+    """Bytes of the first frame, which is sound. The package misses what lies behind one that states no content size."""
+    at = zstandard.frame_header_size(frames)
+    while True:
+        header = int.from_bytes(frames[at : at + 3], "little")  # last one?, kind (1: one byte, repeated), size
+        at += 3 + (1 if header >> 1 & 3 == 1 else header >> 3)
+        if header & 1:
+            return at + 4 * bool(zstandard.get_frame_parameters(frames).has_checksum)
 
 
 def _inflated_by_frame(decompressor: zstandard.ZstdDecompressor, frames: memoryview, size: int) -> bytes:

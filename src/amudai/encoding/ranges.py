@@ -65,6 +65,8 @@ class Ranges:
         """Those of the positions that lie in `start..end`, counted from `start`."""
         if len(self.starts) == 1:
             return Ranges.one(max(int(self.starts[0]), start) - start, min(int(self.ends[0]), end) - start)
+        if start >= end:
+            return _NONE
         low, high = np.uint64(start), np.uint64(end)
         first = int(np.searchsorted(self.ends, low, "right"))
         last = int(np.searchsorted(self.starts, high, "left"))

@@ -115,6 +115,9 @@ def _read(part: Part, column: Selected) -> list[pa.Array]:
         with located(url=part.stripe.shard.url, stripe=part.stripe.ordinal, field=column.path):
             stored = _top(part.stripe, column).read(part.rows, column.projection)
             return [to_array(stored, column.projection, column.field.type)]
+    except MemoryError as error:
+        message = f"rows: {part.rows.count} rows of {column.field.type} do not fit into memory, read fewer"
+        raise InvalidArgument(message, url=part.stripe.shard.url, field=column.path) from error
     except OverflowError as error:
         if part.rows.count == 1:
             message = f"a value of {column.field.type} is too long for its offsets: ask for the large type"

@@ -304,12 +304,9 @@ class FieldReader:
         # A list needs where it begins and where the next one does.
         fences = Ranges.joined(ranges.starts, ranges.ends + np.uint64(1))
         stored = decode_numbers(buffer, fences, "u8", nullable=False)
+        self._check_offsets(stored.numbers("u8"), ranges)
         offsets, items = _list_offsets(stored, ranges, projection.wide)
         validity, nulls = self._presence(ranges)
-        counts = {child.position_count for child in map(self.child, range(len(self.node.children))) if child.descriptor}
-        for count in counts:
-            if items.end > count:
-                raise self._error(f"list offsets: expected at most {count}, found {items.end}")
         return Stored(Values(ranges.count, nulls, validity, offsets=offsets), self._children(projection, items))
 
     def _read_union(self, ranges: Ranges, projection: Projection) -> Column:
@@ -350,6 +347,21 @@ class FieldReader:
         # Items that the reference did not store are those of trailing null lists.
         stored = child.read(ranges.within(0, child.position_count), wanted)
         return Joined((stored, Absent(ranges.count - stored.length)))
+
+    def _check_offsets(self, fences: U64, lists: Ranges) -> None:
+        """Refuse offsets that fall, lead to items that do not exist, or leave some out at either end."""
+        if not len(lists):
+            return
+        if int(fences.max()) > _MAX_POSITION or (fences[1:] < fences[:-1]).any():
+            raise self._error("list offsets: expected an ascending sequence")
+        if lists.starts[0] == 0 and fences[0] != 0:
+            raise self._error(f"list offsets: expected to begin with 0, found {fences[0]}")
+        for child in map(self.child, range(len(self.node.children))):
+            count, end = child.position_count, int(fences[-1])
+            if child.descriptor is not None and end > count:
+                raise self._error(f"list offsets: expected at most {count}, found {end}")
+            if child.descriptor is not None and end < count and lists.end == self.position_count:
+                raise self._error(f"list offsets: expected to end with {count}, found {end}")
 
     def _check_padding(self, ranges: Ranges, lists: Values) -> None:
         """Refuse lists that are not null although their items are not stored."""
@@ -423,10 +435,6 @@ def _list_offsets(stored: Values, ranges: Ranges, wide: bool) -> tuple[pa.Buffer
     first = np.concatenate(([np.uint64(0)], np.cumsum(lengths_of + np.uint64(1))[:-1])).astype(np.int64)
     last = first + lengths_of.astype(np.int64)
     steps = np.diff(fences.view(np.int64))
-    if int(fences.max()) > _MAX_POSITION or int(steps.min()) < 0:
-        raise CorruptedData("list offsets: expected an ascending sequence")
-    if ranges.starts[0] == 0 and fences[0] != 0:
-        raise CorruptedData(f"list offsets: expected to begin with 0, found {fences[0]}")
     if len(ranges) > 1:
         keep = np.ones(len(steps), np.bool_)
         keep[last[:-1]] = False  # from the end of one range to the start of the next

@@ -63,10 +63,14 @@ class Artifact:
     def __repr__(self) -> str:
         return f"Artifact({self.url!r}, {self.size} bytes)"
 
-    def read(self, start: int, end: int) -> memoryview:
-        """The bytes of one half-open range."""
+    def require(self, start: int, end: int) -> None:
+        """Refuse a range that leaves the file."""
         if not 0 <= start <= end <= self.size:
             raise self._outside(start, end)
+
+    def read(self, start: int, end: int) -> memoryview:
+        """The bytes of one half-open range."""
+        self.require(start, end)
         if self._tail_start <= start and end <= self._tail_end:
             return self._tail[start - self._tail_start : end - self._tail_start]
         if start == end:
