@@ -77,8 +77,8 @@ inline Decoded decode(const Layout& found, const Slots& slots, std::size_t first
 inline void offsets(const Decoded& found, std::span<std::uint64_t> out) {
     out[0] = 0;
     for (std::size_t i = 0; i < found.codes.size(); ++i) {
-        const auto code = found.codes[i];
-        out[i + 1] = out[i] + (found.starts[code + 1] - found.starts[code]);
+        const auto each = found.codes[i];
+        out[i + 1] = out[i] + (found.starts[each + 1] - found.starts[each]);
     }
 }
 

@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amudai.encoding import Ranges
+from tests.encoding import runs
 
 POSITIONS = st.sets(st.integers(0, 60) | st.integers(0, 3000), max_size=40)
 BOUNDS = st.integers(0, 70) | st.integers(0, 3100)
@@ -28,16 +29,19 @@ def listed(ranges: Ranges) -> list[int]:
     return found
 
 
+@runs.examples(100)
 @given(BOUNDS, BOUNDS)
 def test_one(start: int, end: int) -> None:
     assert listed(Ranges.one(start, end)) == list(range(start, end))
 
 
+@runs.examples(100)
 @given(POSITIONS)
 def test_of_positions(positions: set[int]) -> None:
     assert listed(of(positions)) == sorted(positions)
 
 
+@runs.examples(100)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), max_size=20))
 def test_joined(steps: list[tuple[int, int]]) -> None:
     """Gaps and lengths, of which any may be 0: ranges that touch become one, empty ones go."""
@@ -50,6 +54,7 @@ def test_joined(steps: list[tuple[int, int]]) -> None:
     assert listed(Ranges.joined(np.array(starts, np.uint64), np.array(ends, np.uint64))) == expected
 
 
+@runs.examples(100)
 @given(POSITIONS, BOUNDS, BOUNDS)
 @example({0, 1, 3}, 1, 1)  # nothing of ranges that lie around it
 def test_within(positions: set[int], start: int, end: int) -> None:
@@ -57,6 +62,7 @@ def test_within(positions: set[int], start: int, end: int) -> None:
     assert listed(of(positions).within(start, end)) == [at - start for at in sorted(positions) if start <= at < end]
 
 
+@runs.examples(100)
 @given(BOUNDS, BOUNDS, BOUNDS, BOUNDS)
 def test_within_of_one_range(first: int, last: int, start: int, end: int) -> None:
     start, end = min(start, end), max(start, end)
@@ -64,12 +70,14 @@ def test_within_of_one_range(first: int, last: int, start: int, end: int) -> Non
     assert listed(Ranges.one(first, last).within(start, end)) == expected
 
 
+@runs.examples(100)
 @given(POSITIONS, st.integers(0, 9))
 def test_times(positions: set[int], factor: int) -> None:
     expected = [at * factor + item for at in sorted(positions) for item in range(factor)]
     assert listed(of(positions).times(factor)) == expected
 
 
+@runs.examples(100)
 @given(POSITIONS, st.integers(1, 50))
 def test_parts(positions: set[int], most: int) -> None:
     parts = of(positions).parts(most)
@@ -79,6 +87,7 @@ def test_parts(positions: set[int], most: int) -> None:
     assert all(part.count == most for part in parts[:-1])
 
 
+@runs.examples(100)
 @given(BOUNDS, BOUNDS, st.integers(1, 50))
 def test_parts_of_one_range(start: int, end: int, most: int) -> None:
     parts = Ranges.one(start, end).parts(most)
@@ -86,6 +95,7 @@ def test_parts_of_one_range(start: int, end: int, most: int) -> None:
     assert all(part.count <= most for part in parts)
 
 
+@runs.examples(100)
 @given(POSITIONS, st.integers(1, 9))
 def test_nothing_is_changed_in_place(positions: set[int], most: int) -> None:
     ranges = of(positions)
