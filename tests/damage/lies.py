@@ -499,6 +499,12 @@ VALUES: dict[str, Callable[[], Forge]] = {
     "a kept schema that is noise": lambda: _kept(bytes(range(200))),
     "a kept schema that is cut": lambda: _kept(_schema(("n", pa.int64()))[:-20]),
     "a kept schema of nothing": lambda: _kept(b""),
+    "a kept schema with a name that is no text": lambda: _kept(
+        _schema(("nnnn", pa.int64())).replace(b"nnnn", b"\xff" * 4)
+    ),
+    "a kept schema with a member that is no text": lambda: _kept(
+        _schema(("n", pa.struct([("mmmm", pa.int64())]))).replace(b"mmmm", b"\xff" * 4)
+    ),
     "a kept schema of other columns": lambda: _kept(_schema(("other", pa.int64()))),
     "a kept schema of other types": lambda: _kept(_schema(*((name, pa.list_(pa.int8())) for name in columns()))),
     "a kept schema of wider types": lambda: _kept(_schema(*((name, pa.decimal256(70, 2)) for name in columns()))),

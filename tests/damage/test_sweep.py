@@ -47,6 +47,8 @@ def test_without_checksums_nothing_else_than_our_errors(specimen: Specimen) -> N
             assert "url " in str(found), what  # a damaged URL means another file
         elif isinstance(found, AmudaiError):
             assert _is_named(specimen, str(found)), f"{what}: the error names no file: {found}"
+        else:
+            found[0].validate(full=True)
 
 
 @EACH

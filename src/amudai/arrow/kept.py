@@ -23,6 +23,16 @@ def kept_schema(properties: Properties) -> pa.Schema | None:
     if not isinstance(found.value, bytes):
         raise CorruptedData(f"property {SCHEMA_PROPERTY}: expected bytes, found {found.kind}")
     try:
-        return pa.ipc.read_schema(pa.py_buffer(found.value))
+        schema = pa.ipc.read_schema(pa.py_buffer(found.value))
+        for field in schema:
+            _decode_names(field)
+        return schema
     except (pa.ArrowException, ValueError, OSError) as error:
         raise CorruptedData(f"property {SCHEMA_PROPERTY}: expected an Arrow schema, found {error}") from error
+
+
+def _decode_names(field: pa.Field) -> None:
+    """Meet names that are no text now: Arrow decodes them when they are asked for."""
+    str(field.name)
+    for index in range(field.type.num_fields):
+        _decode_names(field.type.field(index))
