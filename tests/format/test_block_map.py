@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amudai.errors import AmudaiError, CorruptedData
-from amudai.format import BlockMap
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument
+from amudai.format import BlockMap, encode_block_map
 
 EMPTY = bytes.fromhex("00" * 40 + "00 04 00 00 00 00 00 00" + "00" * 8)
 
@@ -86,12 +86,15 @@ def test_published_maps(payload: bytes, values: list[int], sizes: list[int]) -> 
         assert (found.values.dtype, found.offsets.dtype) == (np.uint64, np.uint64)
         assert not found.values.flags.writeable
     assert write(list(zip(values, sizes, strict=True))) == payload
+    assert encode_block_map(values, sizes) == payload
+    assert encode_block_map(np.array(values, np.uint32), np.array(sizes, np.uint64)) == payload
 
 
 def test_the_published_map_of_two_segments() -> None:
     payload = write([(2048, 4096)] * 1025)
     assert len(payload) == 2208
     assert payload[0x820:] == EXAMPLE_C_TAIL
+    assert encode_block_map([2048] * 1025, [4096] * 1025) == payload
     found = BlockMap.decode(payload, data_size=4198400, expected_values=2099200, expected_blocks=1025)
     assert found.values.tolist() == list(range(0, 2099201, 2048))
     assert found.offsets.tolist() == list(range(0, 4198401, 4096))
@@ -117,6 +120,42 @@ def test_any_blocks(blocks: Blocks, segment_size: int, shift: int, wide: bool) -
     found = BlockMap.decode(unaligned, data_size=sum(sizes) + 15, expected_blocks=len(blocks))
     assert found.values.tolist() == ends([values for values, _ in blocks])
     assert found.offsets.tolist() == ends(sizes)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    blocks=st.lists(
+        st.tuples(
+            st.one_of(st.integers(1, 300), st.integers(1, 2**32 - 2)),
+            st.one_of(st.integers(8, 300), st.integers(8, 2**32 - 2)),
+        ),
+        max_size=40,
+    ),
+    times=st.sampled_from([1, 60, 400]),
+)
+def test_any_map_is_written_as_the_notes_say(blocks: Blocks, times: int) -> None:
+    blocks = list(blocks) * times
+    counts, sizes = [count for count, _ in blocks], [size for _, size in blocks]
+    payload = encode_block_map(counts, sizes)
+    assert payload == write(blocks)
+    found = BlockMap.decode(payload, data_size=sum(sizes), expected_blocks=len(blocks))
+    assert (found.value_count, found.data_size) == (sum(counts), sum(sizes))
+
+
+@pytest.mark.parametrize(
+    ("counts", "sizes", "message"),
+    [
+        ([1, 2], [8], "expected as many counts as sizes, found 2 and 1"),
+        ([1, 0], [8, 8], r"logical size: expected 1\.\.4294967294, found 0\.\.1"),
+        ([1, 2**32 - 1], [8, 8], r"logical size: expected 1\.\.4294967294, found 1\.\.4294967295"),
+        ([1], [7], r"block size: expected 8\.\.4294967294, found 7\.\.7"),
+        ([1], [2**40], "block size: expected"),
+        ([-1], [8], "logical size: expected"),
+    ],
+)
+def test_blocks_that_no_map_can_hold(counts: list[int], sizes: list[int], message: str) -> None:
+    with pytest.raises(InvalidArgument, match=message):
+        encode_block_map(counts, sizes)
 
 
 def test_what_the_caller_expects() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, UnsupportedFeature
 from amudai.format import (
     FOOTER,
     HEADER,
@@ -18,8 +18,10 @@ from amudai.format import (
     checksum,
     directory_length,
     directory_range,
+    frame_directory,
     unframe,
 )
+from amudai.format import frame as written_frame
 from tests.format.worked_example import SHARD
 
 
@@ -32,14 +34,32 @@ def frame(payload: bytes) -> bytes:
     [(b"", "00 00 00 00 c7 14 d5 15"), (b"testdata", "08 00 00 00 74 65 73 74 64 61 74 61 02 14 98 59")],
 )
 def test_published_frames(payload: bytes, expected: str) -> None:
-    assert frame(payload) == bytes.fromhex(expected)
+    assert frame(payload) == written_frame(payload) == bytes.fromhex(expected)
     assert unframe(bytes.fromhex(expected), "Test") == payload
 
 
 @given(payload=st.binary(max_size=300), surplus=st.binary(max_size=20))
 def test_a_frame_gives_its_payload_back(payload: bytes, surplus: bytes) -> None:
     assert unframe(frame(payload), "Test") == payload
+    assert written_frame(payload) == written_frame(memoryview(payload)) == frame(payload)
     assert unframe(memoryview(frame(payload) + surplus), "Test") == payload
+
+
+class Huge(bytes):
+    def __len__(self) -> int:
+        return 2**32 - 1
+
+
+def test_a_message_that_no_frame_holds() -> None:
+    with pytest.raises(InvalidArgument, match="message: expected at most 4294967294 bytes, found 4294967295"):
+        written_frame(Huge())
+
+
+def test_the_end_of_a_shard() -> None:
+    directory = bytes(unframe(SHARD[394:517], "ShardDirectory"))
+    assert frame_directory(directory) + FOOTER == SHARD[394:]
+    with pytest.raises(InvalidArgument, match=f"shard directory: expected less than {MAX_DIRECTORY} bytes"):
+        frame_directory(bytes(MAX_DIRECTORY))
 
 
 @pytest.mark.parametrize(

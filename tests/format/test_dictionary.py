@@ -7,9 +7,11 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from amudai.errors import AmudaiError, CorruptedData
-from amudai.format import DictionaryHeader, ValueDictionary, checksum, section
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument
+from amudai.format import DictionaryHeader, ValueDictionary, checksum, encode_dictionary, section
 from amudai.types import BasicType, SchemaNode
 
 STRING = SchemaNode(schema_id=0, name="s", basic_type=BasicType.STRING)
@@ -49,6 +51,78 @@ def build(
 
 STRINGS = build(10, 4, 2, 0, b"aaaabcdefghijk1234567", [0, 3, 14, 14, 21], [3, 0, 1])
 GUIDS = build(11, 2, 1, 16, bytes(range(16)) + bytes(16), None, [0])
+
+
+def u64(*numbers: int) -> np.ndarray:
+    return np.array(numbers, np.uint64)
+
+
+def u32(*numbers: int) -> np.ndarray:
+    return np.array(numbers, np.uint32)
+
+
+def test_the_published_dictionaries_are_written() -> None:
+    words = b"aaaabcdefghijk1234567"
+    written = encode_dictionary(
+        STRING, value_count=4, data=words, offsets=u64(0, 3, 14, 14, 21), null_id=2, sorted_ids=u32(3, 0, 1)
+    )
+    assert written == STRINGS
+    guids = memoryview(bytes(range(16)) + bytes(16))
+    assert encode_dictionary(GUID, value_count=2, data=guids, offsets=None, null_id=1, sorted_ids=u32(0)) == GUIDS
+    assert DictionaryHeader.decode(GUIDS).encode() == GUIDS[:128]
+
+
+@given(
+    words=st.lists(st.binary(max_size=40), max_size=20, unique=True),
+    null=st.none() | st.integers(0, 20),
+    listed=st.booleans(),
+)
+def test_any_dictionary(words: list[bytes], null: int | None, listed: bool) -> None:
+    entries: list[bytes | None] = list(words)
+    if null is not None:
+        null = min(null, len(words))
+        entries.insert(null, None)
+    offsets = u64(*np.cumsum([0] + [len(each or b"") for each in entries]).tolist())
+    order = sorted((at for at, each in enumerate(entries) if each is not None), key=lambda at: entries[at] or b"")
+    written = encode_dictionary(
+        STRING,
+        value_count=len(entries),
+        data=b"".join(each or b"" for each in entries),
+        offsets=offsets,
+        null_id=null,
+        sorted_ids=u32(*order) if listed else None,
+    )
+    assert len(written) % 64 == 0
+    found = ValueDictionary.decode(written, STRING, expected_count=len(entries), sorted_ids=True)
+    assert found.null_id == null
+    assert found.offsets is not None
+    assert found.offsets.tolist() == offsets.tolist()
+    assert bytes(found.values) == b"".join(words)
+    assert (None if found.sorted_ids is None else found.sorted_ids.tolist()) == (order if listed else None)
+
+
+INT = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT64)
+
+
+@pytest.mark.parametrize(
+    ("node", "facts", "message"),
+    [
+        (INT, {}, "expected strings, binaries or guids"),
+        (STRING, {"offsets": None}, "expected offsets for values of any size, and only for them"),
+        (GUID, {}, "expected offsets for values of any size, and only for them"),
+        (GUID, {"offsets": None}, "values: expected 16 bytes, found 2"),
+        (STRING, {"offsets": u64(0)}, "offsets: expected 2 of them up to 2, found 1 of them up to 0"),
+        (STRING, {"offsets": u64(0, 3)}, "offsets: expected 2 of them up to 2, found 2 of them up to 3"),
+        (STRING, {"offsets": u64()}, "offsets: expected 2 of them"),
+        (STRING, {"null_id": 1}, "null_id: expected less than 1, found 1"),
+        (STRING, {"null_id": 0, "sorted_ids": u32(0)}, "sorted ids: expected 0, found 1"),
+        (STRING, {"value_count": 2**32}, "expected less than"),
+    ],
+)
+def test_a_dictionary_that_no_reader_takes(node: SchemaNode, facts: dict[str, object], message: str) -> None:
+    sound = {"value_count": 1, "data": b"ab", "offsets": u64(0, 2), "null_id": None, "sorted_ids": u32(0)}
+    with pytest.raises(InvalidArgument, match=message):
+        encode_dictionary(node, **{**sound, **facts})  # type: ignore[arg-type]
 
 
 def test_the_published_strings() -> None:

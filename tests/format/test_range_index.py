@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
-from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
-from amudai.format import RangeIndexHeader
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, UnsupportedFeature
+from amudai.format import RangeIndexHeader, checksum, encode_range_index
 from amudai.types import DECIMAL, BasicType, SchemaNode
 
 INT32 = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT32, signed=True)
@@ -46,6 +46,44 @@ def test_the_published_index_without() -> None:
     assert (header.logical_block_count, header.width) == (2, 1)
     minima, maxima, counts = header.payloads(memoryview(EXAMPLE_2))
     assert (minima[10:12], maxima[10:12], counts) == (b"\x00\x05", b"\xff\x09", b"")
+
+
+def block(content: bytes) -> bytes:
+    """One plain block of u8."""
+    out = struct.pack("<IIH", 0, 2 + len(content), 1) + content
+    out += bytes(-(len(out) + 4) % 8)
+    return out + struct.pack("<I", checksum(out))
+
+
+def test_the_published_indexes_are_written() -> None:
+    bounds = [block(struct.pack("<i", bound)) for bound in (-20, 10)]
+    assert encode_range_index(INT32, 3, *bounds, block(struct.pack("<H", 1))) == EXAMPLE_1
+    assert encode_range_index(UINT8, 300, block(b"\x00\x05"), memoryview(block(b"\xff\x09"))) == EXAMPLE_2
+    assert RangeIndexHeader.decode(EXAMPLE_1, INT32).encode(INT32) == EXAMPLE_1[:40]
+    decimals = encode_range_index(DECIMALS, 100, block(bytes(32)), block(bytes(32)), logical_block_size=50)
+    header = RangeIndexHeader.decode(decimals, DECIMALS, expected_span=100)
+    assert (header.width, header.logical_block_count) == (16, 2)
+    assert [bytes(payload) for payload in header.payloads(decimals)] == [block(bytes(32)), block(bytes(32)), b""]
+
+
+@pytest.mark.parametrize(
+    ("node", "span", "payloads", "size", "message"),
+    [
+        (STRING, 1, (16, 16), 256, "range index of string: expected numbers, times or decimals"),
+        (FIXED, 1, (16, 16), 256, "expected numbers, times or decimals"),
+        (INT32, 0, (16, 16), 256, "expected at least one slot"),
+        (INT32, 1, (16, 16), 0, "in blocks of 1..65535, found 1 slots in blocks of 0"),
+        (INT32, 1, (16, 16), 65536, "in blocks of 1..65535"),
+        (INT32, 1, (0, 16), 256, "minima: expected a block of at least 12 bytes, found 0"),
+        (INT32, 1, (16, 8), 256, "maxima: expected a block of at least 12 bytes, found 8"),
+        (INT32, 1, (16, 16, 0), 256, "invalid counts: expected a block of at least 12 bytes, found 0"),
+    ],
+)
+def test_an_index_that_no_reader_takes(
+    node: SchemaNode, span: int, payloads: tuple[int, ...], size: int, message: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=message):
+        encode_range_index(node, span, *map(bytes, payloads), logical_block_size=size)
 
 
 def changed(at: int, form: str, value: int) -> bytes:

@@ -1,13 +1,15 @@
 """What do the bytes mean?
 
-Bytes come in, frozen facts or an error go out; nothing here reads a file. Start with `container.py`, which finds the
-directory at the end of a file and takes messages out of their frames; `directory.py`, `fields.py` and `encodings.py`
-say what the messages state, `schema.py` and `block_map.py` read the two tables that are no messages. A number that the
-file states is compared with the bytes at hand before anything is sized by it.
+Bytes come in, frozen facts or an error go out, and facts become bytes again; nothing here reads or writes a file. Start
+with `container.py`, which finds the directory at the end of a file and takes messages out of their frames;
+`directory.py`, `fields.py` and `encodings.py` say what the messages state, `schema.py` and `block_map.py` read the two
+tables that are no messages. A number that the file states is compared with the bytes at hand before anything is sized
+by it. The way back is `encode` on every fact, `encode_*` for what is no message, and `frame` around it.
 """
 
-from amudai.format.block_map import BlockMap
+from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, encode_block_map
 from amudai.format.container import (
+    BUFFER_ALIGNMENT,
     FOOTER,
     HEADER,
     MAGIC,
@@ -19,9 +21,11 @@ from amudai.format.container import (
     checksum,
     directory_length,
     directory_range,
+    frame,
+    frame_directory,
     unframe,
 )
-from amudai.format.dictionary import DictionaryHeader, ValueDictionary, section
+from amudai.format.dictionary import DictionaryHeader, ValueDictionary, encode_dictionary, section
 from amudai.format.directory import ShardDirectory, ShardProperties, StripeDirectory, StripeList, StripeProperties
 from amudai.format.encodings import (
     BufferKind,
@@ -35,9 +39,10 @@ from amudai.format.encodings import (
 )
 from amudai.format.fields import FieldDescriptor, StripeFieldDescriptor
 from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
-from amudai.format.range_index import RangeIndexHeader
+from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
 from amudai.format.references import DataRef, FieldList, UrlList
 from amudai.format.schema import ShardSchema
+from amudai.format.schema_writer import encode_schema
 from amudai.format.statistics import (
     BinaryStats,
     BloomFilter,
@@ -51,11 +56,14 @@ from amudai.format.statistics import (
     StringStats,
     TypeStats,
 )
-from amudai.format.values import AnyValue, Properties, python_value, python_values
+from amudai.format.values import AnyValue, Properties, any_value, any_values, python_value, python_values
 
 __all__ = [
+    "BUFFER_ALIGNMENT",
+    "DATA_ALIGNMENT",
     "FOOTER",
     "HEADER",
+    "LOGICAL_BLOCK_SIZE",
     "MAGIC",
     "MAX_DIRECTORY",
     "MIN_SHARD_SIZE",
@@ -99,11 +107,19 @@ __all__ = [
     "UnknownEncoding",
     "UrlList",
     "ValueDictionary",
+    "any_value",
+    "any_values",
     "check_footer",
     "check_header",
     "checksum",
     "directory_length",
     "directory_range",
+    "encode_block_map",
+    "encode_dictionary",
+    "encode_range_index",
+    "encode_schema",
+    "frame",
+    "frame_directory",
     "python_value",
     "python_values",
     "section",

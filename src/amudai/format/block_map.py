@@ -13,10 +13,12 @@ from typing import Any, Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from amudai.errors import CorruptedData
+from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format.container import Bytes
 
-__all__ = ["BlockMap"]
+__all__ = ["DATA_ALIGNMENT", "BlockMap", "encode_block_map"]
+
+DATA_ALIGNMENT: Final = 16  # of the block map's first byte, counted from the start of its buffer
 
 _FOOTER: Final = Struct("<5Q")  # value_count, block_count, segment_count, segment_size, data_size
 _SEGMENT: Final = Struct("<QQIIBBH")  # first value, first byte, smallest of each size, bits of each delta, block_count
@@ -27,6 +29,8 @@ _LARGEST: Final = {1: 0xFF, 2: 0xFFFF, 4: 0xFFFF_FFFF}  # by bytes of a delta
 _MAX_SIZE: Final = 0xFFFF_FFFF
 _MAX_BLOCKS: Final = 0xFFFF_FFFF
 _MIN_BLOCK: Final = 8  # a block begins with two u32
+_MAX_WRITTEN: Final = 0xFFFF_FFFE  # what the reference accepts of a logical size, a block size, a number of blocks
+_BLOCKS_PER_SEGMENT: Final = 1024
 
 U64 = npt.NDArray[np.uint64]
 
@@ -99,6 +103,65 @@ class BlockMap:
                 raise CorruptedData(f"block map {begins} at value {value} and byte {offset}, found {found}")
         value_ends.flags.writeable = offset_ends.flags.writeable = False
         return cls(value_ends, offset_ends)
+
+
+def encode_block_map(value_counts: npt.ArrayLike, block_sizes: npt.ArrayLike) -> bytes:
+    """The map of blocks that lie one behind the other: how many values each holds, how many bytes it takes.
+
+    The caller puts it behind the blocks, at the next multiple of `DATA_ALIGNMENT` from the start of the buffer.
+
+    >>> BlockMap.decode(encode_block_map([100, 50], [200, 104]), data_size=304).offsets.tolist()
+    [0, 200, 304]
+    """
+    counts = _written_sizes(value_counts, "logical size", 1)
+    sizes = _written_sizes(block_sizes, "block size", _MIN_BLOCK)
+    if len(counts) != len(sizes):
+        raise InvalidArgument(f"block map: expected as many counts as sizes, found {len(counts)} and {len(sizes)}")
+    if len(counts) > _MAX_WRITTEN:
+        raise InvalidArgument(f"block map: expected at most {_MAX_WRITTEN} blocks, found {len(counts)}")
+    records: list[bytes] = []
+    logical, ends, value, offset, end = [0], [0], 0, 0, 0
+    for first in range(0, len(counts), _BLOCKS_PER_SEGMENT):
+        segment = slice(first, first + _BLOCKS_PER_SEGMENT)
+        record = _segment(counts[segment], sizes[segment], value, offset)
+        records.append(record)
+        value, offset, end = value + int(counts[segment].sum()), offset + int(sizes[segment].sum()), end + len(record)
+        logical.append(value)
+        ends.append(end)
+    listed = np.array([*logical, *ends], "<u8").tobytes()
+    footer = _FOOTER.pack(value, len(counts), len(records), _BLOCKS_PER_SEGMENT, offset)
+    return b"".join((*records, listed, footer))
+
+
+def _segment(counts: U64, sizes: U64, first_value: int, first_byte: int) -> bytes:
+    """The record of one segment."""
+    (least, count_deltas), (smallest, size_deltas) = _deltas(counts), _deltas(sizes)
+    bits = 8 * count_deltas.itemsize, 8 * size_deltas.itemsize
+    packed = count_deltas.tobytes()
+    record = b"".join(
+        (
+            _SEGMENT.pack(first_value, first_byte, least, smallest, *bits, len(counts)),
+            packed,
+            bytes(-len(packed) % 4),
+            size_deltas.tobytes(),
+        )
+    )
+    return record + bytes(-len(record) % _WORD)
+
+
+def _deltas(sizes: U64) -> tuple[int, npt.NDArray[Any]]:
+    """The smallest size, and the distance of each from it in as few bytes as hold the largest."""
+    smallest, largest = int(sizes.min()), int(sizes.max())
+    width = next(width for width, most in _LARGEST.items() if largest - smallest <= most)
+    return smallest, (sizes - np.uint64(smallest)).astype(_DELTAS[8 * width])
+
+
+def _written_sizes(sizes: npt.ArrayLike, what: str, least: int) -> U64:
+    found = np.asarray(sizes)
+    if len(found) and not (least <= int(found.min()) and int(found.max()) <= _MAX_WRITTEN):
+        limits = f"{least}..{_MAX_WRITTEN}"
+        raise InvalidArgument(f"block map {what}: expected {limits}, found {found.min()}..{found.max()}")
+    return found.astype(np.uint64)
 
 
 def _read_footer(payload: Bytes) -> tuple[int, int, int, int, int, int]:

@@ -10,9 +10,10 @@ from typing import Final, TypeAlias
 
 import xxhash
 
-from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
 
 __all__ = [
+    "BUFFER_ALIGNMENT",
     "FOOTER",
     "HEADER",
     "MAGIC",
@@ -25,6 +26,8 @@ __all__ = [
     "checksum",
     "directory_length",
     "directory_range",
+    "frame",
+    "frame_directory",
     "unframe",
 ]
 
@@ -36,11 +39,13 @@ FOOTER: Final = HEADER
 TAIL_READ: Final = 64 * 1024
 MAX_DIRECTORY: Final = 16 * 1024 * 1024
 MIN_SHARD_SIZE: Final = 28
+BUFFER_ALIGNMENT: Final = 64  # of an encoded buffer's first byte, in its file
 
 _MAJOR: Final = 0
 _WORD: Final = 4
 _FRAME: Final = 2 * _WORD
 _LOW: Final = 0xFFFF_FFFF
+_MAX_PAYLOAD: Final = 0xFFFF_FFFE
 
 
 def checksum(data: Bytes) -> int:
@@ -100,6 +105,24 @@ def directory_range(tail: Bytes, size: int, end: int | None = None) -> tuple[int
     return start, end - _WORD
 
 
+def frame(payload: Bytes) -> bytes:
+    """The frame of a message: its length, the payload, its checksum.
+
+    >>> frame(b"amudai").hex(" ")
+    '06 00 00 00 61 6d 75 64 61 69 05 ca 83 ae'
+    """
+    if len(payload) > _MAX_PAYLOAD:
+        raise InvalidArgument(f"message: expected at most {_MAX_PAYLOAD} bytes, found {len(payload)}")
+    return b"".join((_word(len(payload)), payload, _word(checksum(payload))))
+
+
+def frame_directory(payload: Bytes) -> bytes:
+    """The end of a shard: the directory's frame and its length once more. In a file of its own, `FOOTER` follows."""
+    if len(payload) >= MAX_DIRECTORY:
+        raise InvalidArgument(f"shard directory: expected less than {MAX_DIRECTORY} bytes, found {len(payload)}")
+    return frame(payload) + _word(len(payload))
+
+
 def unframe(frame: Bytes, what: str, verify: bool = True) -> memoryview:
     """The payload of a frame, checked against its checksum; `what` names the message in errors.
 
@@ -118,6 +141,10 @@ def unframe(frame: Bytes, what: str, verify: bool = True) -> memoryview:
         if stored != computed:
             raise CorruptedData(f"{what} checksum: expected {stored:#010x}, found {computed:#010x}")
     return payload
+
+
+def _word(number: int) -> bytes:
+    return number.to_bytes(_WORD, "little")
 
 
 def _check_mark(data: Bytes, how: str) -> None:

@@ -7,21 +7,26 @@ the values in the order of their codes, where each ends, and the codes in the or
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from struct import Struct
 from typing import Final, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from amudai.errors import CorruptedData
+from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format.container import Bytes, checksum
 from amudai.types import BYTES, BasicType, SchemaNode
 
-__all__ = ["DictionaryHeader", "ValueDictionary", "section"]
+__all__ = ["DictionaryHeader", "ValueDictionary", "encode_dictionary", "section"]
 
 _HEADER: Final = Struct("<BIBII6Q62xI")
 _LENGTH: Final = 8
 _CHECKSUM: Final = 4
+_BUFFER_ALIGNMENT: Final = 64
+_SECTION_ALIGNMENT: Final = 16
+_SECTION_PADDING: Final = 64  # behind a payload, so that wide loads from its last bytes stay inside
+_MAX_COUNT: Final = 0xFFFF_FFFF
 _OFFSETS: Final = np.dtype("<u8")
 _IDS: Final = np.dtype("<u4")
 _TYPES: Final[dict[int, BasicType]] = {kind.value: kind for kind in BYTES}
@@ -66,6 +71,13 @@ class DictionaryHeader:
             offsets=(ends[2], ends[3]),
             sorted_ids=(ends[4], ends[5]),
         )
+
+    def encode(self) -> bytes:
+        """The 128 bytes that state this header."""
+        ends = (*self.values, *self.offsets, *self.sorted_ids)
+        has_null, null_id = self.null_id is not None, self.null_id or 0
+        packed = _HEADER.pack(self.value_type, self.value_count, has_null, null_id, self.fixed_value_size, *ends, 0)
+        return packed[:-_CHECKSUM] + checksum(packed[:-_CHECKSUM]).to_bytes(_CHECKSUM, "little")
 
     def check(self, node: SchemaNode, expected_count: int | None = None) -> None:
         """Refuse a dictionary of another type, fixed size or number of entries than the field has."""
@@ -120,6 +132,52 @@ class ValueDictionary:
         )
 
 
+def encode_dictionary(
+    node: SchemaNode,
+    *,
+    value_count: int,
+    data: Bytes,
+    offsets: npt.NDArray[np.uint64] | None,
+    null_id: int | None,
+    sorted_ids: npt.NDArray[np.uint32] | None,
+) -> bytes:
+    """The buffer of a dictionary, the null entry included.
+
+    Parameters
+    ----------
+    value_count
+        Entries, the null entry among them: the descriptor's `dictionary_size`.
+    data
+        The values in the order of their codes. The null entry has no bytes, or zeros where values have a fixed size.
+    offsets
+        Where each value ends in `data`, after a 0; None where values have a fixed size.
+    null_id
+        The code of the null entry, where there is one.
+    sorted_ids
+        The codes of all entries but the null one in the order of their bytes. None leaves them out, which readers of
+        values do not mind.
+    """
+    _check_written(node, value_count, len(data), offsets, null_id, sorted_ids)
+    sections = (
+        _envelope(data),
+        () if offsets is None else _envelope(offsets.astype(_OFFSETS, copy=False).tobytes()),
+        () if sorted_ids is None else _envelope(sorted_ids.astype(_IDS, copy=False).tobytes()),
+    )
+    ends = [_HEADER.size]
+    for pieces in sections:
+        ends.append(ends[-1] + sum(map(len, pieces)))
+    header = DictionaryHeader(
+        value_type=node.basic_type,
+        value_count=value_count,
+        null_id=null_id,
+        fixed_value_size=0 if node.basic_type in _VARIABLE else node.fixed_size,
+        values=(ends[0], ends[1]),
+        offsets=(ends[1], ends[2]),
+        sorted_ids=(ends[2], ends[3]),
+    )
+    return b"".join((header.encode(), *chain(*sections), bytes(-ends[3] % _BUFFER_ALIGNMENT)))
+
+
 def section(buffer: Bytes, start: int, end: int, what: str, verify: bool = True) -> memoryview:
     """The payload of the section at `start..end`, checked against its checksum; `what` names it in errors."""
     if not _HEADER.size <= start <= end <= len(buffer):
@@ -137,6 +195,39 @@ def section(buffer: Bytes, start: int, end: int, what: str, verify: bool = True)
         if stored != computed:
             raise CorruptedData(f"dictionary {what} checksum: expected {stored:#010x}, found {computed:#010x}")
     return payload
+
+
+def _envelope(payload: Bytes) -> tuple[Bytes, ...]:
+    """The pieces of a section: length, payload, padding, checksum."""
+    length, signature = len(payload).to_bytes(_LENGTH, "little"), checksum(payload).to_bytes(_CHECKSUM, "little")
+    least = _LENGTH + len(payload) + _SECTION_PADDING + _CHECKSUM
+    return length, payload, bytes(_SECTION_PADDING + -least % _SECTION_ALIGNMENT), signature
+
+
+def _check_written(
+    node: SchemaNode,
+    count: int,
+    size: int,
+    offsets: npt.NDArray[np.uint64] | None,
+    null_id: int | None,
+    sorted_ids: npt.NDArray[np.uint32] | None,
+) -> None:
+    """Refuse to write what `ValueDictionary` would refuse to read; the ids themselves are the caller's matter."""
+    if node.basic_type not in BYTES:
+        raise InvalidArgument(f"dictionary of {node}: expected strings, binaries or guids, found another type")
+    if not 0 <= count <= _MAX_COUNT or (null_id is not None and not 0 <= null_id < count):
+        raise InvalidArgument(f"dictionary null_id: expected less than {count}, found {null_id}")
+    if (offsets is None) == (node.basic_type in _VARIABLE):
+        raise InvalidArgument(f"dictionary of {node}: expected offsets for values of any size, and only for them")
+    if offsets is None:
+        if size != count * node.fixed_size:
+            raise InvalidArgument(f"dictionary values: expected {count * node.fixed_size} bytes, found {size}")
+    elif len(offsets) != count + 1 or offsets[0] != 0 or offsets[-1] != size:
+        found = f"{len(offsets)} of them up to {offsets[-1] if len(offsets) else 0}"
+        raise InvalidArgument(f"dictionary offsets: expected {count + 1} of them up to {size}, found {found}")
+    ids = count - (null_id is not None)
+    if sorted_ids is not None and len(sorted_ids) != ids:
+        raise InvalidArgument(f"dictionary sorted ids: expected {ids}, found {len(sorted_ids)}")
 
 
 def _offsets(buffer: Bytes, header: DictionaryHeader, values_size: int, verify: bool) -> npt.NDArray[np.uint64] | None:

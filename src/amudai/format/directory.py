@@ -7,9 +7,9 @@ from typing import Final, Self
 
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
-from amudai.format.message import parse, require
+from amudai.format.message import Fact, parse, require
 from amudai.format.references import DataRef
-from amudai.format.values import Properties, properties_of
+from amudai.format.values import Properties, pairs_of, properties_of
 from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = ["ShardDirectory", "ShardProperties", "StripeDirectory", "StripeList", "StripeProperties"]
@@ -19,19 +19,19 @@ _MAX_RECORDS: Final = (1 << 62) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShardDirectory:
+class ShardDirectory(Fact):
     """The table of contents at the end of a shard."""
 
     schema: DataRef
     field_list: DataRef
     stripe_list: DataRef
     url_list: DataRef
-    properties: DataRef | None
-    indexes: DataRef | None
+    properties: DataRef | None = None
+    indexes: DataRef | None = None
     total_records: int
-    deleted_records: int
+    deleted_records: int = 0
     stripe_count: int
-    raw_data_size: int | None
+    raw_data_size: int | None = None
 
     @classmethod
     def decode(cls, payload: Bytes) -> Self:
@@ -56,18 +56,33 @@ class ShardDirectory:
             raw_data_size=message.raw_data_size if message.HasField("raw_data_size") else None,
         )
 
+    def to_message(self) -> wire.ShardDirectory:
+        """The message that states this directory."""
+        return wire.ShardDirectory(
+            schema_ref=self.schema.to_message(),
+            properties_ref=_stated(self.properties),
+            field_list_ref=self.field_list.to_message(),
+            stripe_list_ref=self.stripe_list.to_message(),
+            url_list_ref=self.url_list.to_message(),
+            indexes_ref=_stated(self.indexes),
+            total_record_count=self.total_records,
+            deleted_record_count=self.deleted_records,
+            stripe_count=self.stripe_count,
+            raw_data_size=self.raw_data_size,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StripeDirectory:
+class StripeDirectory(Fact):
     """One stripe, as the shard's stripe list knows it."""
 
     field_list: DataRef
-    properties: DataRef | None
-    indexes: DataRef | None
+    properties: DataRef | None = None
+    indexes: DataRef | None = None
     shard_position: int
     total_records: int
-    deleted_records: int
-    raw_data_size: int | None
+    deleted_records: int = 0
+    raw_data_size: int | None = None
 
     @classmethod
     def of(cls, message: wire.StripeDirectory) -> Self:
@@ -84,8 +99,20 @@ class StripeDirectory:
             raw_data_size=message.raw_data_size if message.HasField("raw_data_size") else None,
         )
 
+    def to_message(self) -> wire.StripeDirectory:
+        """The message that states this stripe."""
+        return wire.StripeDirectory(
+            properties_ref=_stated(self.properties),
+            field_list_ref=self.field_list.to_message(),
+            indexes_ref=_stated(self.indexes),
+            total_record_count=self.total_records,
+            deleted_record_count=self.deleted_records,
+            raw_data_size=self.raw_data_size,
+            shard_position=self.shard_position,
+        )
 
-class StripeList(tuple[StripeDirectory, ...]):
+
+class StripeList(tuple[StripeDirectory, ...], Fact):
     """The stripes of a shard, in the order of their positions."""
 
     __slots__ = ()
@@ -97,6 +124,10 @@ class StripeList(tuple[StripeDirectory, ...]):
         if len(message.stripes) != expected_count:
             raise CorruptedData(f"StripeList: expected {expected_count} stripes, found {len(message.stripes)}")
         return cls(StripeDirectory.of(stripe) for stripe in message.stripes)
+
+    def to_message(self) -> wire.StripeList:
+        """The message that states this list."""
+        return wire.StripeList(stripes=[stripe.to_message() for stripe in self])
 
     def check_positions(self, total_records: int) -> None:
         """Refuse stripes that leave a gap, overlap, or do not add up to the shard directory's `total_records`."""
@@ -111,13 +142,13 @@ class StripeList(tuple[StripeDirectory, ...]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShardProperties:
+class ShardProperties(Fact):
     """What the writer and its application noted about the shard. Ticks are 100 ns from the first day of year 1."""
 
-    creation_min: int | None
-    creation_max: int | None
-    standard: Properties
-    custom: Properties
+    creation_min: int | None = None
+    creation_max: int | None = None
+    standard: Properties = ()
+    custom: Properties = ()
 
     @classmethod
     def decode(cls, payload: Bytes) -> Self:
@@ -130,19 +161,38 @@ class ShardProperties:
             custom=properties_of(message.custom_properties),
         )
 
+    def to_message(self) -> wire.ShardProperties:
+        """The message that states these properties."""
+        return wire.ShardProperties(
+            creation_min=None if self.creation_min is None else wire.DateTimeUtc(ticks=self.creation_min),
+            creation_max=None if self.creation_max is None else wire.DateTimeUtc(ticks=self.creation_max),
+            standard_properties=pairs_of(self.standard),
+            custom_properties=pairs_of(self.custom),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StripeProperties:
+class StripeProperties(Fact):
     """What the writer and its application noted about a stripe."""
 
-    standard: Properties
-    custom: Properties
+    standard: Properties = ()
+    custom: Properties = ()
 
     @classmethod
     def decode(cls, payload: Bytes) -> Self:
         """The properties in the payload of a frame."""
         message = parse(wire.StripeProperties, payload)
         return cls(standard=properties_of(message.standard_properties), custom=properties_of(message.custom_properties))
+
+    def to_message(self) -> wire.StripeProperties:
+        """The message that states these properties."""
+        return wire.StripeProperties(
+            standard_properties=pairs_of(self.standard), custom_properties=pairs_of(self.custom)
+        )
+
+
+def _stated(ref: DataRef | None) -> wire.DataRef | None:
+    return None if ref is None else ref.to_message()
 
 
 def _check_deleted(message: wire.ShardDirectory | wire.StripeDirectory) -> None:

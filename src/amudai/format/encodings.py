@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Self, TypeAlias
 
-from amudai.errors import CorruptedData
+from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.format.message import Fact
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
 
@@ -19,6 +20,7 @@ __all__ = [
     "ParquetEncoding",
     "ParquetFileColumn",
     "UnknownEncoding",
+    "encoding_message",
     "encoding_of",
 ]
 
@@ -39,18 +41,18 @@ _BLOCK_MAP_ALIGNMENT: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EncodedBuffer:
+class EncodedBuffer(Fact):
     """One buffer of a field: where it lies and how its blocks are made. A kind of a later version is a plain int."""
 
     kind: BufferKind | int
     buffer: DataRef | None
-    block_map: DataRef | None
-    block_count: int | None
-    block_checksums: bool
-    embedded_presence: bool
-    embedded_offsets: bool
-    buffer_id: int | None
-    packed_group_index: int | None
+    block_map: DataRef | None = None
+    block_count: int | None = None
+    block_checksums: bool = False
+    embedded_presence: bool = False
+    embedded_offsets: bool = False
+    buffer_id: int | None = None
+    packed_group_index: int | None = None
 
     @classmethod
     def of(cls, message: wire.EncodedBuffer) -> Self:
@@ -65,6 +67,20 @@ class EncodedBuffer:
             embedded_offsets=message.embedded_offsets,
             buffer_id=message.buffer_id if message.HasField("buffer_id") else None,
             packed_group_index=message.packed_group_index if message.HasField("packed_group_index") else None,
+        )
+
+    def to_message(self) -> wire.EncodedBuffer:
+        """The message that states this buffer."""
+        return wire.EncodedBuffer(
+            kind=int(self.kind),  # type: ignore[arg-type]  # an open enum: any number is one
+            buffer=None if self.buffer is None else self.buffer.to_message(),
+            block_map=None if self.block_map is None else self.block_map.to_message(),
+            block_count=self.block_count,
+            block_checksums=self.block_checksums,
+            embedded_presence=self.embedded_presence,
+            embedded_offsets=self.embedded_offsets,
+            buffer_id=self.buffer_id,
+            packed_group_index=self.packed_group_index,
         )
 
     def block_refs(self) -> tuple[DataRef, DataRef]:
@@ -82,7 +98,7 @@ class EncodedBuffer:
 
 
 @dataclass(frozen=True, slots=True)
-class NativeEncoding:
+class NativeEncoding(Fact):
     """Buffers in the format's own encodings."""
 
     buffers: tuple[EncodedBuffer, ...]
@@ -93,13 +109,19 @@ class NativeEncoding:
         """The fact that `message` states."""
         return cls(tuple(EncodedBuffer.of(buffer) for buffer in message.buffers), message.packed_group)
 
+    def to_message(self) -> wire.NativeDataEncoding:
+        """The message that states this encoding."""
+        return wire.NativeDataEncoding(
+            buffers=[buffer.to_message() for buffer in self.buffers], packed_group=self.packed_group
+        )
+
     def find(self, kind: BufferKind) -> EncodedBuffer | None:
         """The buffer of this kind; the first where there are two."""
         return next((buffer for buffer in self.buffers if buffer.kind == kind), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParquetColumnChunk:
+class ParquetColumnChunk(Fact):
     """Where in a Parquet file a part of the column lies."""
 
     storage_type: int
@@ -128,9 +150,23 @@ class ParquetColumnChunk:
             data_page_map=DataRef.of(message.data_page_map) if message.HasField("data_page_map") else None,
         )
 
+    def to_message(self) -> wire.ParquetColumnChunkRef:
+        """The message that states this part."""
+        return wire.ParquetColumnChunkRef(
+            storage_type=self.storage_type,  # type: ignore[arg-type]  # an open enum: any number is one
+            schema_element_id=self.schema_element_id,
+            row_group_id=self.row_group_id,
+            column_chunk_id=self.column_chunk_id,
+            file_url=self.file_url,
+            data_pages_range=_range(self.data_pages),
+            data_page_count=self.data_page_count,
+            dictionary_range=_range(self.dictionary),
+            data_page_map=None if self.data_page_map is None else self.data_page_map.to_message(),
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class ParquetFileColumn:
+class ParquetFileColumn(Fact):
     """The parts of the column that one Parquet file holds."""
 
     file: DataRef
@@ -141,9 +177,15 @@ class ParquetFileColumn:
         """The fact that `message` states."""
         return cls(DataRef.of(message.file_ref), tuple(ParquetColumnChunk.of(chunk) for chunk in message.column_chunks))
 
+    def to_message(self) -> wire.ParquetFileColumnRef:
+        """The message that states these parts."""
+        return wire.ParquetFileColumnRef(
+            file_ref=self.file.to_message(), column_chunks=[chunk.to_message() for chunk in self.chunks]
+        )
+
 
 @dataclass(frozen=True, slots=True)
-class ParquetEncoding:
+class ParquetEncoding(Fact):
     """Values that stayed in Parquet files."""
 
     files: tuple[ParquetFileColumn, ...]
@@ -152,6 +194,10 @@ class ParquetEncoding:
     def of(cls, message: wire.ExternalParquetDataEncoding) -> Self:
         """The fact that `message` states."""
         return cls(tuple(ParquetFileColumn.of(column) for column in message.file_column_refs))
+
+    def to_message(self) -> wire.ExternalParquetDataEncoding:
+        """The message that states this encoding."""
+        return wire.ExternalParquetDataEncoding(file_column_refs=[file.to_message() for file in self.files])
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +216,17 @@ def encoding_of(message: wire.DataEncoding) -> DataEncoding:
         case "parquet":
             return ParquetEncoding.of(message.parquet)
     return UnknownEncoding()
+
+
+def encoding_message(encoding: DataEncoding) -> wire.DataEncoding:
+    """The message that states `encoding`; one of a later version cannot be stated."""
+    match encoding:
+        case NativeEncoding():
+            return wire.DataEncoding(native=encoding.to_message())
+        case ParquetEncoding():
+            return wire.DataEncoding(parquet=encoding.to_message())
+    raise UnsupportedFeature("DataEncoding: expected a kind that this version writes, found one of a later version")
+
+
+def _range(ends: tuple[int, int] | None) -> wire.UInt64Range | None:
+    return None if ends is None else wire.UInt64Range(start=ends[0], end=ends[1])

@@ -7,21 +7,22 @@ from typing import Self
 
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
-from amudai.format.encodings import DataEncoding, encoding_of
+from amudai.format.encodings import DataEncoding, encoding_message, encoding_of
 from amudai.format.indexes import IndexCollection
-from amudai.format.message import parse, require
-from amudai.format.statistics import BloomFilter, Cardinality, RangeStats, TypeStats, type_stats
-from amudai.format.values import AnyValue, Properties, properties_of
+from amudai.format.message import Fact, parse, require
+from amudai.format.statistics import BloomFilter, Cardinality, RangeStats, TypeStats, set_type_stats, type_stats
+from amudai.format.values import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = ["FieldDescriptor", "StripeFieldDescriptor"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldDescriptor:
+class FieldDescriptor(Fact):
     """Counts and statistics of a field, over a stripe or over the shard.
 
-    `message` is what was decoded, so that whoever rewrites metadata keeps what a later version put there.
+    `message` is what was decoded, where it was: what a later version put there is kept when the descriptor is encoded
+    again.
     """
 
     position_count: int
@@ -36,7 +37,7 @@ class FieldDescriptor:
     standard: Properties = ()
     custom: Properties = ()
     raw_data_size: int | None = None
-    message: wire.FieldDescriptor = field(repr=False, compare=False)
+    message: wire.FieldDescriptor | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def decode(cls, payload: Bytes) -> Self:
@@ -67,9 +68,42 @@ class FieldDescriptor:
             message=message,
         )
 
+    def to_message(self) -> wire.FieldDescriptor:
+        """The message that states this descriptor, with what a later version had put into `message`."""
+        if self.message is not None and FieldDescriptor.of(self.message) == self:
+            return self.message
+        stated = self._stated()
+        if self.message is None:
+            return stated
+        kept = wire.FieldDescriptor()
+        kept.CopyFrom(self.message)
+        for known in kept.DESCRIPTOR.fields:
+            kept.ClearField(known.name)
+        kept.MergeFrom(stated)
+        return kept
+
+    def _stated(self) -> wire.FieldDescriptor:
+        bloom, indexes = self.bloom_filter, self.indexes
+        message = wire.FieldDescriptor(
+            position_count=self.position_count,
+            null_count=self.null_count,
+            constant_value=None if self.constant_value is None else self.constant_value.to_message(),
+            dictionary_size=self.dictionary_size,
+            range_stats=None if self.range_stats is None else self.range_stats.to_message(),
+            cardinality=None if self.cardinality is None else self.cardinality.to_message(),
+            membership_filters=None if bloom is None else wire.MembershipFilters(sbbf=bloom.to_message()),
+            indexes=None if indexes is None else indexes.to_message(),
+            standard_properties=pairs_of(self.standard),
+            custom_properties=pairs_of(self.custom),
+            raw_data_size=self.raw_data_size,
+        )
+        if self.type_stats is not None:
+            set_type_stats(message, self.type_stats)
+        return message
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StripeFieldDescriptor:
+class StripeFieldDescriptor(Fact):
     """A field in one stripe: what is known of it, and the ways in which its values are stored, best first."""
 
     field: FieldDescriptor
@@ -83,4 +117,10 @@ class StripeFieldDescriptor:
         return cls(
             field=FieldDescriptor.of(message.field),
             encodings=tuple(encoding_of(encoding) for encoding in message.encodings),
+        )
+
+    def to_message(self) -> wire.StripeFieldDescriptor:
+        """The message that states this descriptor."""
+        return wire.StripeFieldDescriptor(
+            field=self.field.to_message(), encodings=[encoding_message(encoding) for encoding in self.encodings]
         )

@@ -1,17 +1,38 @@
-"""Is this payload the message it should be?"""
+"""Is this payload the message it should be, and which payload states a fact?"""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from abc import ABC, abstractmethod
+from dataclasses import fields
+from typing import Any, TypeVar
 
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import DecodeError, EncodeError, Message
 
-from amudai.errors import CorruptedData
+from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format.container import Bytes
 
-__all__ = ["parse", "require"]
+__all__ = ["Fact", "parse", "require", "same_names"]
 
 M = TypeVar("M", bound=Message)
+
+
+class Fact(ABC):
+    """What a message states. `of` or `decode` made it from one, `to_message` and `encode` make one of it."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_message(self) -> Message:
+        """The message that states this fact; what is None is left out, what is 0 is not."""
+
+    def encode(self) -> bytes:
+        """The payload of the message: the same bytes for the same fact."""
+        try:
+            return self.to_message().SerializeToString(deterministic=True)
+        except (EncodeError, DecodeError, RecursionError) as error:
+            # DecodeError: protobuf copies a message into another by way of its bytes.
+            name = type(self).__name__
+            raise InvalidArgument(f"{name}: expected a message of fewer than 100 levels, found more") from error
 
 
 def parse(kind: type[M], payload: Bytes) -> M:
@@ -28,3 +49,8 @@ def require(message: Message, field: str) -> None:
     """Refuse a message that lacks the submessage `field`."""
     if not message.HasField(field):
         raise CorruptedData(f"{message.DESCRIPTOR.name}.{field}: expected it to be set, found nothing")
+
+
+def same_names(kind: type[M], fact: Any) -> M:
+    """A message of `kind` with the fields of a dataclass whose names it shares."""
+    return kind(**{each.name: getattr(fact, each.name) for each in fields(fact)})

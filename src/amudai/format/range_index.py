@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Final, Self
 
-from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
 from amudai.format.container import Bytes, checksum
 from amudai.types import WIDTHS, SchemaNode
 
-__all__ = ["RangeIndexHeader"]
+__all__ = ["LOGICAL_BLOCK_SIZE", "RangeIndexHeader", "encode_range_index"]
+
+LOGICAL_BLOCK_SIZE: Final = 256
 
 _HEADER: Final = Struct("<HBBQQQQHH")
 _VERSION: Final = 1
@@ -23,6 +25,7 @@ _ENVELOPE: Final = 8
 _ALIGNMENT: Final = 64
 _NAMES: Final = ("minima", "maxima", "invalid counts")
 _DECIMAL_SIZE: Final = 16
+_MAX_BLOCK_SIZE: Final = 0xFFFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +72,11 @@ class RangeIndexHeader:
             sizes=(minima, maxima, counts),
         )
 
+    def encode(self, node: SchemaNode) -> bytes:
+        """The 40 bytes that state this header for a field."""
+        kind, has_checksum, padding = node.basic_type, self.has_checksum, 0
+        return _HEADER.pack(_VERSION, kind, has_checksum, self.span, *self.sizes, self.logical_block_size, padding)
+
     def payloads(self, buffer: Bytes, verify: bool = True) -> tuple[memoryview, memoryview, memoryview]:
         """The blocks of minima, maxima and invalid counts, checksums included; the last is empty where all are 0."""
         end = _HEADER.size + sum(self.sizes)
@@ -94,3 +102,38 @@ class RangeIndexHeader:
             stored, computed = int.from_bytes(payload[-_CHECKSUM:], "little"), checksum(payload[:-_CHECKSUM])
             if stored != computed:
                 raise CorruptedData(f"range index {name} checksum: expected {stored:#010x}, found {computed:#010x}")
+
+
+def encode_range_index(
+    node: SchemaNode,
+    span: int,
+    minima: Bytes,
+    maxima: Bytes,
+    invalid: Bytes | None = None,
+    *,
+    logical_block_size: int = LOGICAL_BLOCK_SIZE,
+) -> bytes:
+    """The buffer of a range index over `span` slots.
+
+    The three payloads are encoded blocks of `u8` with checksums: the stored bytes of the bounds, and of the invalid
+    counts as `u16`. Without the last all counts are 0.
+    """
+    counts = b"" if invalid is None else invalid
+    if not (node.basic_type in WIDTHS or node.is_decimal):
+        raise InvalidArgument(f"range index of {node}: expected numbers, times or decimals, found another type")
+    if span < 1 or not 1 <= logical_block_size <= _MAX_BLOCK_SIZE:
+        found = f"{span} slots in blocks of {logical_block_size}"
+        raise InvalidArgument(f"range index: expected at least one slot, in blocks of 1..65535, found {found}")
+    header = RangeIndexHeader(
+        span=span,
+        logical_block_size=logical_block_size,
+        width=_DECIMAL_SIZE if node.is_decimal else WIDTHS[node.basic_type],
+        has_checksum=True,
+        sizes=(len(minima), len(maxima), len(counts)),
+    )
+    for name, payload in zip(_NAMES, (minima, maxima, invalid), strict=True):
+        if payload is not None and len(payload) < _ENVELOPE + _CHECKSUM:
+            expected = f"a block of at least {_ENVELOPE + _CHECKSUM} bytes"
+            raise InvalidArgument(f"range index {name}: expected {expected}, found {len(payload)}")
+    content = b"".join((header.encode(node), minima, maxima, counts))
+    return content + bytes(-len(content) % _ALIGNMENT)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
-from amudai.format.message import parse
+from amudai.format.message import Fact, parse
 from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = ["DataRef", "FieldList", "UrlList"]
 
 
 @dataclass(frozen=True, slots=True)
-class DataRef:
+class DataRef(Fact):
     """A byte range of an artifact. The empty URL is the artifact that holds the reference."""
 
     url: str
@@ -37,6 +38,10 @@ class DataRef:
         span = message.range
         return cls._checked(message.url, span.start, span.end)
 
+    def to_message(self) -> wire.DataRef:
+        """The message that states this reference; an empty range is stated too."""
+        return wire.DataRef(url=self.url, range=wire.UInt64Range(start=self.start, end=self.end))
+
     @classmethod
     def _checked(cls, url: str, start: int, end: int) -> Self:
         if end < start:
@@ -47,7 +52,7 @@ class DataRef:
         return f"{self.url}[{self.start}..{self.end}]"
 
 
-class FieldList:
+class FieldList(Fact):
     """The descriptors of a shard's or a stripe's fields: slot `schema_id` says where each lies.
 
     Wide shards have tens of thousands of slots and a scan touches few, so a slot becomes a `DataRef` when asked for.
@@ -67,6 +72,22 @@ class FieldList:
         """The list in the payload of a frame."""
         return cls(parse(wire.DataRefArray, payload))
 
+    @classmethod
+    def from_refs(cls, refs: Iterable[DataRef | None]) -> Self:
+        """The list whose slots are these references, in order; None is an empty slot."""
+        slots = [_EMPTY if ref is None else ref for ref in refs]
+        return cls(
+            wire.DataRefArray(
+                url=[ref.url for ref in slots],
+                start=[ref.start for ref in slots],
+                end=[ref.end for ref in slots],
+            )
+        )
+
+    def to_message(self) -> wire.DataRefArray:
+        """The message that states this list."""
+        return wire.DataRefArray(url=self._urls, start=self._starts, end=self._ends)
+
     def __len__(self) -> int:
         return self._size
 
@@ -79,7 +100,7 @@ class FieldList:
 
 
 @dataclass(frozen=True, slots=True)
-class UrlList:
+class UrlList(Fact):
     """The other artifacts of a shard, as its writer listed them."""
 
     urls: tuple[str, ...]
@@ -88,3 +109,10 @@ class UrlList:
     def decode(cls, payload: Bytes) -> Self:
         """The list in the payload of a frame."""
         return cls(tuple(parse(wire.UrlList, payload).urls))
+
+    def to_message(self) -> wire.UrlList:
+        """The message that states this list."""
+        return wire.UrlList(urls=self.urls)
+
+
+_EMPTY = DataRef("", 0, 0)

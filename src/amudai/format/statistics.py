@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Self, TypeAlias
 
+from amudai.format.message import Fact, same_names
 from amudai.format.values import AnyValue
 from amudai.format.wire import amudai_pb2 as wire
 
@@ -20,18 +21,19 @@ __all__ = [
     "RangeStats",
     "StringStats",
     "TypeStats",
+    "set_type_stats",
     "type_stats",
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RangeStats:
+class RangeStats(Fact):
     """Bounds of the values that are neither null nor NaN; None where there is no such value."""
 
     min: AnyValue | None
-    min_inclusive: bool
+    min_inclusive: bool = True
     max: AnyValue | None
-    max_inclusive: bool
+    max_inclusive: bool = True
 
     @classmethod
     def of(cls, message: wire.RangeStats) -> Self:
@@ -43,9 +45,18 @@ class RangeStats:
             max_inclusive=message.max_inclusive,
         )
 
+    def to_message(self) -> wire.RangeStats:
+        """The message that states these bounds."""
+        return wire.RangeStats(
+            min_value=None if self.min is None else self.min.to_message(),
+            min_inclusive=self.min_inclusive,
+            max_value=None if self.max is None else self.max.to_message(),
+            max_inclusive=self.max_inclusive,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StringStats:
+class StringStats(Fact):
     """Sizes in bytes of the strings that are not null, and how many of them are ASCII."""
 
     min_size: int
@@ -63,9 +74,13 @@ class StringStats:
             ascii_count=message.ascii_count if message.HasField("ascii_count") else None,
         )
 
+    def to_message(self) -> wire.StringStats:
+        """The message that states these sizes."""
+        return same_names(wire.StringStats, self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListStats:
+class ListStats(Fact):
     """Lengths of the lists and maps that are not null."""
 
     min_length: int
@@ -81,9 +96,13 @@ class ListStats:
             max_length=message.max_length,
         )
 
+    def to_message(self) -> wire.ListStats:
+        """The message that states these lengths."""
+        return same_names(wire.ListStats, self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BinaryStats:
+class BinaryStats(Fact):
     """Lengths in bytes of the binary values that are not null."""
 
     min_length: int
@@ -99,9 +118,13 @@ class BinaryStats:
             max_length=message.max_length,
         )
 
+    def to_message(self) -> wire.BinaryStats:
+        """The message that states these lengths."""
+        return same_names(wire.BinaryStats, self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BooleanStats:
+class BooleanStats(Fact):
     """How many values are true and how many false."""
 
     true_count: int
@@ -112,9 +135,13 @@ class BooleanStats:
         """The fact that `message` states."""
         return cls(true_count=message.true_count, false_count=message.false_count)
 
+    def to_message(self) -> wire.BooleanStats:
+        """The message that states these counts."""
+        return same_names(wire.BooleanStats, self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecimalStats:
+class DecimalStats(Fact):
     """How many decimals there are of each sign; infinities count by their sign."""
 
     zero_count: int
@@ -132,9 +159,13 @@ class DecimalStats:
             nan_count=message.nan_count,
         )
 
+    def to_message(self) -> wire.DecimalStats:
+        """The message that states these counts."""
+        return same_names(wire.DecimalStats, self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FloatingStats:
+class FloatingStats(Fact):
     """How many finite floats there are of each sign, and how many that are not finite."""
 
     zero_count: int
@@ -156,6 +187,10 @@ class FloatingStats:
             negative_infinity_count=message.negative_infinity_count,
         )
 
+    def to_message(self) -> wire.FloatingStats:
+        """The message that states these counts."""
+        return same_names(wire.FloatingStats, self)
+
 
 TypeStats: TypeAlias = StringStats | ListStats | BooleanStats | DecimalStats | FloatingStats | BinaryStats
 
@@ -167,6 +202,7 @@ _TYPE_STATS: Final[dict[str, type[TypeStats]]] = {
     "floating_stats": FloatingStats,
     "binary_stats": BinaryStats,
 }
+_STORED_AS: Final = {kind: name for name, kind in _TYPE_STATS.items()}
 
 
 def type_stats(message: wire.FieldDescriptor) -> TypeStats | None:
@@ -175,8 +211,13 @@ def type_stats(message: wire.FieldDescriptor) -> TypeStats | None:
     return None if stored is None else _TYPE_STATS[stored].of(getattr(message, stored))
 
 
+def set_type_stats(message: wire.FieldDescriptor, stats: TypeStats) -> None:
+    """State `stats` in a descriptor's message."""
+    getattr(message, _STORED_AS[type(stats)]).CopyFrom(stats.to_message())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HllSketch:
+class HllSketch(Fact):
     """A HyperLogLog sketch of the distinct values, as stored; `stats` knows what to make of it."""
 
     hash_algorithm: str
@@ -194,14 +235,18 @@ class HllSketch:
             counters=message.counters,
         )
 
+    def to_message(self) -> wire.HllSketchV1:
+        """The message that states this sketch."""
+        return same_names(wire.HllSketchV1, self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cardinality:
+class Cardinality(Fact):
     """How many distinct values there are, null not counted."""
 
     count: int | None
     is_estimate: bool
-    sketch: HllSketch | None
+    sketch: HllSketch | None = None
 
     @classmethod
     def of(cls, message: wire.CardinalityInfo) -> Self:
@@ -212,9 +257,17 @@ class Cardinality:
             sketch=HllSketch.of(message.hll_sketch) if message.HasField("hll_sketch") else None,
         )
 
+    def to_message(self) -> wire.CardinalityInfo:
+        """The message that states this number."""
+        return wire.CardinalityInfo(
+            count=self.count,
+            is_estimate=self.is_estimate,
+            hll_sketch=None if self.sketch is None else self.sketch.to_message(),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BloomFilter:
+class BloomFilter(Fact):
     """A split-block Bloom filter of the values, as stored; `stats` knows how to ask it."""
 
     num_blocks: int
@@ -235,3 +288,7 @@ class BloomFilter:
             hash_seed=message.hash_seed,
             data=message.data,
         )
+
+    def to_message(self) -> wire.SplitBlockBloomFilter:
+        """The message that states this filter."""
+        return same_names(wire.SplitBlockBloomFilter, self)

@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal, Self, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias
 
-from amudai.errors import CorruptedData
+import numpy as np
+
+from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
+from amudai.format.container import Bytes
+from amudai.format.message import Fact, parse
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
 
-__all__ = ["AnyValue", "Kind", "Properties", "properties_of", "python_value", "python_values"]
+__all__ = [
+    "AnyValue",
+    "Kind",
+    "Properties",
+    "any_value",
+    "any_values",
+    "pairs_of",
+    "properties_of",
+    "python_value",
+    "python_values",
+]
 
 Kind: TypeAlias = Literal[
     "null",
@@ -34,20 +48,30 @@ _DECIMAL_SIZE: Final = 16
 _FIRST: Final = datetime(1, 1, 1, tzinfo=UTC)
 _TICKS_OF_DATETIME: Final = 3_155_378_976_000_000_000  # the first tick of the year 10000
 _TICKS_OF_MICROSECOND: Final = 10
+_NANOSECONDS_OF_TICK: Final = 100
+_U64: Final = 1 << 64
+# A level of ours takes three of protobuf's, and readers stop at 100 of those.
+_MAX_LEVELS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
-class AnyValue:
+class AnyValue(Fact):
     """A value that says its own kind.
 
     `value` is None, bool, int (also for `datetime` and `timespan`: ticks of 100 ns, from the first day of year 1 and
     signed), float, str, bytes (also for `decimal`: the 16 stored bytes), a tuple of `AnyValue`, a tuple of
-    (name, `AnyValue`) pairs, or a `DataRef`. A kind of a later version is `unknown` and its value None.
+    (name, `AnyValue`) pairs, or a `DataRef`. A kind of a later version is `unknown`, its value None, and it cannot be
+    encoded again.
     """
 
     kind: Kind
     value: object = None
     annotation: str | None = None
+
+    @classmethod
+    def decode(cls, payload: Bytes) -> Self:
+        """The value in a payload that holds nothing else."""
+        return cls.of(parse(wire.AnyValue, payload))
 
     @classmethod
     def of(cls, message: wire.AnyValue) -> Self:
@@ -56,8 +80,16 @@ class AnyValue:
         annotation = message.annotation if message.HasField("annotation") else None
         if stored is None:
             return cls("unknown", None, annotation)
-        kind, read = _KINDS[stored]
+        kind, read, _ = _KINDS[stored]
         return cls(kind, read(getattr(message, stored)), annotation)
+
+    def to_message(self) -> wire.AnyValue:
+        """The message that states this value."""
+        stored, write = _STORED_AS.get(self.kind, ("", _same))
+        if not stored:
+            raise UnsupportedFeature("AnyValue: expected a kind that this version writes, found one of a later version")
+        parts: dict[str, Any] = {stored: write(self.value)}
+        return wire.AnyValue(**parts, annotation=self.annotation)
 
 
 Properties: TypeAlias = tuple[tuple[str, AnyValue], ...]
@@ -66,6 +98,29 @@ Properties: TypeAlias = tuple[tuple[str, AnyValue], ...]
 def properties_of(pairs: Iterable[wire.NameValuePair]) -> Properties:
     """A bag of named values, in the order of the file."""
     return tuple((pair.name, AnyValue.of(pair.value)) for pair in pairs)
+
+
+def pairs_of(properties: Properties) -> list[wire.NameValuePair]:
+    """The messages that state a bag of named values, in its order."""
+    return [wire.NameValuePair(name=name, value=value.to_message()) for name, value in properties]
+
+
+def any_value(value: object) -> AnyValue:
+    """A Python value as the format stores it in a property; `python_value` is the way back.
+
+    Takes None, bool, int of 64 bits, float, str, bytes, `datetime` with a time zone, `timedelta`, sequences and
+    mappings of these, and what is an `AnyValue` or a `DataRef` already.
+
+    >>> any_value([1, "two"])
+    AnyValue(kind='list', value=(AnyValue(kind='i64', value=1, annotation=None),
+    AnyValue(kind='string', value='two', annotation=None)), annotation=None)
+    """
+    return _any_value(value, 0)
+
+
+def any_values(values: Mapping[str, object]) -> Properties:
+    """A dict as a property bag, in its order; `python_values` is the way back."""
+    return _named(values, 0)
 
 
 def python_value(value: AnyValue) -> object:
@@ -101,6 +156,89 @@ def python_values(pairs: Properties) -> dict[str, object]:
     return bag
 
 
+def _any_value(value: object, level: int) -> AnyValue:
+    if level > _MAX_LEVELS:
+        raise InvalidArgument(f"value: expected at most {_MAX_LEVELS} levels of lists and dicts, found more")
+    match value:
+        case AnyValue():
+            return value
+        case None:
+            return AnyValue("null")
+        case bool() | np.bool_():
+            return AnyValue("bool", bool(value))
+        case int() | np.integer():
+            return _integer(int(value))
+        case float() | np.floating():
+            return AnyValue("double", float(value))
+        case str():
+            return AnyValue("string", _text(value))
+        case bytes() | bytearray() | memoryview():
+            return AnyValue("bytes", bytes(value))
+        case datetime() if value == value:  # not pandas' NaT
+            return AnyValue("datetime", _datetime_ticks(value))
+        case timedelta():
+            return AnyValue("timespan", _span_ticks(value))
+        case DataRef():
+            return AnyValue("data_ref", value)
+        case Mapping():
+            return AnyValue("struct", _named(value, level))
+        case list() | tuple():
+            return AnyValue("list", tuple([_any_value(element, level + 1) for element in value]))
+    kinds = "None, bool, int, float, str, bytes, datetime, timedelta, or lists and dicts of these"
+    raise InvalidArgument(f"value: expected {kinds}, found {type(value).__name__}")
+
+
+def _named(values: Mapping[Any, object], level: int) -> Properties:
+    pairs = []
+    for name, value in values.items():
+        if not isinstance(name, str):
+            raise InvalidArgument(f"name of a value: expected str, found {type(name).__name__}")
+        pairs.append((_text(name), _any_value(value, level + 1)))
+    return tuple(pairs)
+
+
+def _integer(value: int) -> AnyValue:
+    if -(1 << 63) <= value < 1 << 63:
+        return AnyValue("i64", value)
+    if 0 < value < _U64:
+        return AnyValue("u64", value)
+    raise InvalidArgument(f"value: expected an integer of 64 bits, found one of {value.bit_length()}")
+
+
+def _text(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(f"text: expected Unicode, found a lone surrogate at {error.start}") from error
+    return value
+
+
+def _datetime_ticks(value: datetime) -> int:
+    offset = value.utcoffset()
+    if offset is None:
+        raise InvalidArgument(f"datetime: expected one with a time zone, found {value.isoformat()}")
+    # From its parts: differences of datetimes and of pandas' timestamps, which are datetimes, do not mix.
+    seconds = 86_400 * (value.toordinal() - 1) + 3_600 * value.hour + 60 * value.minute + value.second
+    ticks = _ticks_of(seconds, value.microsecond, getattr(value, "nanosecond", 0)) - _span_ticks(offset)
+    if ticks < 0:
+        raise InvalidArgument(f"datetime: expected the year 1 or later in UTC, found {value.isoformat()}")
+    return ticks
+
+
+def _span_ticks(value: timedelta) -> int:
+    ticks = _ticks_of(86_400 * value.days + value.seconds, value.microseconds, getattr(value, "nanoseconds", 0))
+    if not -(1 << 63) <= ticks < 1 << 63:
+        raise InvalidArgument(f"timedelta: expected less than 2**63 ticks of 100 ns, found {value}")
+    return ticks
+
+
+def _ticks_of(seconds: int, microseconds: int, nanoseconds: int) -> int:
+    if nanoseconds % _NANOSECONDS_OF_TICK:
+        raise InvalidArgument(f"time: expected whole ticks of 100 ns, found {nanoseconds} ns beside them")
+    whole = _TICKS_OF_MICROSECOND * (1_000_000 * seconds + microseconds)
+    return whole + nanoseconds // _NANOSECONDS_OF_TICK
+
+
 def _signed(message: wire.TimeSpan) -> int:
     # The field is unsigned, a negative span is its two's complement.
     ticks = message.ticks
@@ -117,18 +255,27 @@ def _same(value: object) -> object:
     return value
 
 
-_KINDS: Final[Mapping[str, tuple[Kind, Callable[..., object]]]] = {
-    "null_value": ("null", lambda _: None),
-    "bool_value": ("bool", _same),
-    "u64_value": ("u64", _same),
-    "i64_value": ("i64", _same),
-    "double_value": ("double", _same),
-    "datetime_value": ("datetime", lambda message: message.ticks),
-    "timespan_value": ("timespan", _signed),
-    "string_value": ("string", _same),
-    "bytes_value": ("bytes", _same),
-    "decimal_value": ("decimal", _decimal),
-    "list_value": ("list", lambda message: tuple(AnyValue.of(element) for element in message.elements)),
-    "struct_value": ("struct", lambda message: properties_of(message.fields)),
-    "data_ref": ("data_ref", DataRef.of),
+_KINDS: Final[Mapping[str, tuple[Kind, Callable[..., object], Callable[..., object]]]] = {
+    "null_value": ("null", lambda _: None, lambda _: wire.UnitValue()),
+    "bool_value": ("bool", _same, _same),
+    "u64_value": ("u64", _same, _same),
+    "i64_value": ("i64", _same, _same),
+    "double_value": ("double", _same, _same),
+    "datetime_value": ("datetime", lambda message: message.ticks, lambda ticks: wire.DateTimeUtc(ticks=ticks)),
+    "timespan_value": ("timespan", _signed, lambda ticks: wire.TimeSpan(ticks=ticks % _U64)),
+    "string_value": ("string", _same, _same),
+    "bytes_value": ("bytes", _same, _same),
+    "decimal_value": ("decimal", _decimal, _decimal),
+    "list_value": (
+        "list",
+        lambda message: tuple(AnyValue.of(element) for element in message.elements),
+        lambda elements: wire.ListValue(elements=[element.to_message() for element in elements]),
+    ),
+    "struct_value": (
+        "struct",
+        lambda message: properties_of(message.fields),
+        lambda properties: wire.StructValue(fields=pairs_of(properties)),
+    ),
+    "data_ref": ("data_ref", DataRef.of, DataRef.to_message),
 }
+_STORED_AS: Final = {kind: (stored, write) for stored, (kind, _, write) in _KINDS.items()}
