@@ -178,7 +178,7 @@ class TestWithoutLinks:
 
     @pytest.fixture(autouse=True)
     def no_links(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(*_: object) -> None:
+        def refuse(*_: object, **__: object) -> None:
             raise PermissionError(errno.EPERM, "Operation not permitted")
 
         monkeypatch.setattr(os, "link", refuse)

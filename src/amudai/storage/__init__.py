@@ -2,6 +2,7 @@
 
 In stores: local files, memory, and whatever obstore, fsspec or pyarrow.fs can reach. `contract.py` has the three verbs
 that all of them share, `artifact.py` reads one file in few requests, `resolve.py` says which file a reference means.
+Writers keep pieces in a `Spool` until their place is known, and files in a `Sealing` until all of them are complete.
 Nothing here knows what the bytes mean.
 """
 
@@ -22,6 +23,8 @@ from amudai.storage.local import LocalStore, local_path
 from amudai.storage.memory import MemoryStore
 from amudai.storage.object_store import ObjectStore
 from amudai.storage.resolve import check_reference, container, file_url, is_relative, resolve
+from amudai.storage.sealed import SealedFile, Sealing
+from amudai.storage.spool import Spool
 
 __all__ = [
     "MAX_READ",
@@ -34,7 +37,10 @@ __all__ = [
     "ObjectStore",
     "Pieces",
     "Requests",
+    "SealedFile",
+    "Sealing",
     "Slices",
+    "Spool",
     "Store",
     "StoreBase",
     "check_reference",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from amudai.errors import AmudaiError, StorageError
 
-__all__ = ["EXISTS", "FOLDER", "MISSING", "NO_FOLDER", "REFUSED", "translated"]
+__all__ = ["EXISTS", "FOLDER", "FULL", "MISSING", "NO_FOLDER", "REFUSED", "translated"]
 
 EXISTS: Final = "expected no file yet, found one: a sealed file is never overwritten"
 FOLDER: Final = "expected a file, found a folder"
+FULL: Final = "expected room for the file, found none left on the device"
 MISSING: Final = "expected a file, found none"
 NO_FOLDER: Final = "expected a folder to write into, found none"
 REFUSED: Final = "expected access to the file, found it refused"
@@ -28,6 +30,8 @@ _KNOWN: Final = {
     "UnauthenticatedError": REFUSED,
 }
 
+_NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT}
+
 
 @contextmanager
 def translated() -> Iterator[None]:
@@ -40,6 +44,8 @@ def translated() -> Iterator[None]:
         for kind in type(error).__mro__:
             if kind.__name__ in _KNOWN:
                 raise StorageError(_KNOWN[kind.__name__]) from error
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            raise StorageError(FULL) from error
         # The first line only: some libraries append a dump of their structures.
         said = str(error).strip().partition("\n")[0]
         raise StorageError(f"expected storage to answer, found {type(error).__name__}: {said}") from error

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import errno
 import mmap
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from amudai.errors import StorageError
+from amudai.storage.aside import Aside, sync_folder
 from amudai.storage.contract import Slices, StoreBase
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
 from amudai.storage.recent import Recent
 
-__all__ = ["LocalStore", "local_path"]
+__all__ = ["LocalStore", "local_path", "new_path"]
 
 # Each mapping holds a file descriptor, and many systems allow 1024 of them, or 256.
 MAX_OPEN: Final = 64
 
 _FILE_URL: Final = re.compile(r"file://(?:localhost)?(/.*)", re.DOTALL)
-_NO_LINKS: Final = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV}
-_NO_FOLDER_SYNC: Final = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF}
 
 
 class LocalStore(StoreBase):
@@ -44,6 +40,10 @@ class LocalStore(StoreBase):
         # No mmap.close(): it fails while views exist. Without a reference from here the last view ends the mapping.
         self._mapped.clear()
 
+    def forget(self, url: str) -> None:
+        """Let go of one file: another has its name by now."""
+        self._mapped.drop(url)
+
     def _size(self, url: str) -> int:
         return len(self._whole(url))
 
@@ -52,37 +52,28 @@ class LocalStore(StoreBase):
 
     def _put(self, url: str, parts: Iterable[bytes]) -> None:
         with translated():
-            path = _candidates(url)[0]
+            path = new_path(url)
         if os.path.lexists(path):
             raise StorageError(EXISTS)
         folder = os.path.dirname(path)
         if not os.path.isdir(folder):
             raise StorageError(NO_FOLDER)
-        aside = os.path.join(folder, f".amudai-{secrets.token_hex(8)}.part")
         with translated():
-            # Not by tempfile: the sealed file gets the permissions that any new file gets.
-            handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        out = open(handle, "wb")  # noqa: SIM115 - a full disk fails twice: closing must not hide the first error
+            aside = Aside(folder)
         try:
             for part in parts:  # outside of `translated`: an error of the caller's stays the caller's
                 with translated():
-                    out.write(part)
+                    aside.out.write(part)
             with translated():
-                out.flush()
-                os.fsync(handle)
-                _publish(aside, path)
+                aside.sync()
+                aside.publish(path)
+                try:
+                    sync_folder(folder)
+                except OSError:
+                    aside.withdraw(path)  # a file that may be gone after a loss of power was not sealed
+                    raise
         finally:
-            with suppress(OSError):
-                out.close()
-            with suppress(OSError):
-                os.unlink(aside)
-        try:
-            with translated():
-                _sync_folder(folder)
-        except StorageError:
-            with suppress(OSError):
-                os.unlink(path)  # a file that may be gone after a loss of power was not sealed
-            raise
+            aside.discard()
 
     def _whole(self, url: str) -> memoryview:
         with translated():
@@ -111,6 +102,11 @@ def local_path(url: str) -> str:
     return next((name for name in names if os.path.lexists(name)), names[0])
 
 
+def new_path(url: str) -> str:
+    """The path at which a file of this `file://` URL is created."""
+    return _candidates(url)[0]
+
+
 def _candidates(url: str) -> tuple[str, ...]:
     """Paths that `url` may mean, the likeliest first.
 
@@ -127,33 +123,3 @@ def _candidates(url: str) -> tuple[str, ...]:
         raise StorageError("expected names without slashes, found an escaped one (%2F)")
     path = os.fsdecode(unquote_to_bytes(escaped))
     return path, os.path.join(os.path.dirname(path), os.path.basename(escaped)), escaped
-
-
-def _publish(aside: str, path: str) -> None:
-    """Give the finished file its name, unless the name is taken."""
-    try:
-        os.link(aside, path)
-    except FileExistsError:
-        raise
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        # Claim the name, then replace the claim. A reader may meet an empty file in between, which is no shard.
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
-        try:
-            os.replace(aside, path)
-        except BaseException:
-            os.unlink(path)
-            raise
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the new name survive a loss of power, where the file system can."""
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in _NO_FOLDER_SYNC:
-            raise
-    finally:
-        os.close(handle)

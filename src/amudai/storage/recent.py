@@ -34,6 +34,11 @@ class Recent(Generic[T]):
                 del self._opened[next(iter(self._opened))]
             return found
 
+    def drop(self, url: str) -> None:
+        """Let go of the file at `url`, if it is open: another may have its name by now."""
+        with self._lock:
+            self._opened.pop(url, None)
+
     def clear(self) -> None:
         """Let go of everything."""
         with self._lock:

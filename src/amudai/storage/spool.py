@@ -1,0 +1,196 @@
+"""Where do finished pieces wait for their place?
+
+A writer knows where a piece goes only when everything before it is known. Until then it lies here: in memory up to a
+limit, and beyond it in one file that has no name, so that a process that dies leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from io import FileIO
+from threading import Lock
+from types import TracebackType
+from typing import Any, Final, Protocol, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from amudai.errors import InvalidArgument, StorageError, located
+from amudai.storage.aside import open_scratch
+from amudai.storage.foreign import translated
+
+__all__ = ["Data", "Extent", "Spool", "Target", "view_of"]
+
+Data: TypeAlias = bytes | bytearray | memoryview | NDArray[Any]
+Extent: TypeAlias = tuple[int, int]
+
+_CHUNK: Final = 4 * 1024 * 1024
+
+
+class Target(Protocol):
+    """Whatever takes bytes, one piece after the other."""
+
+    def write(self, data: bytes, /) -> Any:
+        """Take `data`."""
+        ...
+
+
+class Spool:
+    """Scratch memory that only grows: `append` says where a piece went, `copy_to` brings pieces to where they belong.
+
+    Appending is safe from several threads.
+
+    Parameters
+    ----------
+    folder
+        For the file, where one is needed; the system's folder for temporary files where it is None.
+    limit
+        Bytes to keep in memory. What comes after the first piece that does not fit goes to the file.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> out = BytesIO()
+    >>> with Spool(None, limit=1 << 20) as spool:
+    ...     first, second = spool.append(b"later"), spool.append(b"sooner ")
+    ...     spool.copy_to(out, [(second, second + 7), (first, first + 5)])
+    >>> out.getvalue()
+    b'sooner later'
+    """
+
+    def __init__(self, folder: str | None, limit: int) -> None:
+        self._folder = tempfile.gettempdir() if folder is None else folder
+        self._limit = limit
+        self._lock = Lock()
+        self._closed = False
+        self._size = 0
+        # In memory: what lies before `_border`.
+        self._border: int | None = None
+        self._starts: list[int] = []
+        self._pieces: list[bytes] = []
+        self._file: FileIO | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def size(self) -> int:
+        """Bytes appended so far."""
+        return self._size
+
+    @property
+    def size_in_memory(self) -> int:
+        """Bytes of these that lie in memory."""
+        return self._size if self._border is None else self._border
+
+    def append(self, data: Data) -> int:
+        """Keep a piece; return where it begins."""
+        piece = view_of(data)
+        with self._lock:
+            self._check_open()
+            offset = self._size
+            if self._border is None and offset + len(piece) > self._limit:
+                self._open_file()
+                self._border = offset
+            self._size += len(piece)
+            if self._border is None:
+                if len(piece):
+                    self._starts.append(offset)
+                    self._pieces.append(data if type(data) is bytes else bytes(piece))
+                return offset
+            border = self._border
+        self._write(piece, offset - border)
+        return offset
+
+    def pieces(self, extents: Iterable[Extent]) -> Iterator[bytes]:
+        """The bytes of half-open ranges, one after the other, in pieces of 4 MiB at most; neighbours are joined."""
+        for start, end in self._joined(extents):
+            border = self.size_in_memory
+            yield from self._from_memory(start, min(end, border))
+            for at in range(max(start, border), end, _CHUNK):
+                yield self._read(at - border, min(_CHUNK, end - at))
+
+    def copy_to(self, out: Target, extents: Iterable[Extent]) -> None:
+        """Write the bytes of half-open ranges to `out`, one after the other."""
+        for piece in self.pieces(extents):
+            out.write(piece)
+
+    def close(self) -> None:
+        """Let go of everything."""
+        with self._lock:
+            self._closed = True
+            self._starts.clear()
+            self._pieces.clear()
+            if self._file is not None:
+                self._file.close()
+
+    def _from_memory(self, start: int, end: int) -> Iterator[bytes]:
+        at = bisect_right(self._starts, start) - 1
+        while start < end:
+            self._check_open()
+            begin, piece = self._starts[at], self._pieces[at]
+            stop = min(end, begin + len(piece))
+            for cut in range(start, stop, _CHUNK):
+                yield piece[cut - begin : min(cut + _CHUNK, stop) - begin]  # no copy where it is the whole piece
+            start, at = stop, at + 1
+
+    def _open_file(self) -> None:
+        with located(folder=self._folder), translated():
+            self._file = FileIO(open_scratch(self._folder), "r+")
+
+    def _write(self, piece: memoryview, at: int) -> None:
+        with located(folder=self._folder), translated():
+            while len(piece):
+                written = os.pwrite(self._handle(), piece, at)
+                piece, at = piece[written:], at + written
+
+    def _read(self, at: int, size: int) -> bytes:
+        found: list[bytes] = []
+        with located(folder=self._folder), translated():
+            while size:
+                piece = os.pread(self._handle(), size, at)
+                if not piece:
+                    raise StorageError(f"scratch file: expected {size} bytes more at {at}, found its end")
+                found.append(piece)
+                size, at = size - len(piece), at + len(piece)
+        return found[0] if len(found) == 1 else b"".join(found)
+
+    def _joined(self, extents: Iterable[Extent]) -> Iterator[Extent]:
+        """The same ranges, neighbours as one and empty ones left out."""
+        start = end = 0
+        for begin, stop in extents:
+            if not 0 <= begin <= stop <= self._size:
+                raise InvalidArgument(f"extent: expected start <= end <= {self._size}, found {begin}..{stop}")
+            if start < end == begin:
+                end = stop
+            elif begin < stop:
+                if start < end:
+                    yield start, end
+                start, end = begin, stop
+        if start < end:
+            yield start, end
+
+    def _handle(self) -> int:
+        self._check_open()
+        return -1 if self._file is None else self._file.fileno()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InvalidArgument("spool: expected an open one, found it closed")
+
+
+def view_of(data: Data) -> memoryview:
+    """The bytes of `data`, which lie in one piece."""
+    view = data.data if isinstance(data, np.ndarray) else memoryview(data)
+    return view.cast("B") if view.nbytes else _NOTHING  # cast refuses some that are empty
+
+
+_NOTHING: Final = memoryview(b"")
