@@ -4,6 +4,7 @@
 
 #include "base/checksum.hpp"
 #include "base/context.hpp"
+#include "base/sink.hpp"
 
 namespace amudai {
 
@@ -69,6 +70,30 @@ void for_each_block(std::span<const Block> blocks, std::span<const Span> spans, 
         at_block(block.ordinal, [&] { work(block, spans.subspan(i, end - i)); });
         i = end;
     }
+}
+
+// A block around what `presence()` and `values()` append to `out`; returns its size.
+template <class Presence, class Values>
+std::size_t write_block(Sink& out, bool checksums, Presence&& presence, Values&& values) {
+    const auto start = out.size();
+    out.zeros(envelope_size);
+    presence();
+    const auto presence_size = out.size() - start - envelope_size;
+    out.pad8(start);
+    const auto values_at = out.size();
+    values();
+    const auto values_size = out.size() - values_at;
+    out.set<std::uint32_t>(start, static_cast<std::uint32_t>(presence_size));
+    out.set<std::uint32_t>(start + 4, static_cast<std::uint32_t>(values_size));
+    if (checksums) {
+        out.pad8(start + checksum_size);  // such that the block, checksum included, is a multiple of 8
+        out.put<std::uint32_t>(checksum(out.bytes().subspan(start)));
+    } else {
+        out.pad8(start);
+    }
+    const auto size = out.size() - start;
+    if (size >= std::numeric_limits<std::uint32_t>::max()) throw std::invalid_argument("block: expected less than 4 GiB");
+    return size;
 }
 
 }  // namespace amudai

@@ -23,6 +23,8 @@ public:
         if (chunks_[used_].size < bytes) chunks_[used_] = {std::make_unique_for_overwrite<std::uint8_t[]>(bytes), bytes};
         return {reinterpret_cast<T*>(chunks_[used_++].memory.get()), count};
     }
+    // Encoders work on values that are in memory already: what they need is in proportion.
+    void reset() { used_ = 0, total_ = 0, limit_ = std::numeric_limits<std::size_t>::max(); }
     void reset(Bytes values) { used_ = 0, total_ = 0, limit_ = least_limit + 256 * values.size(); }
 
     // Decoders may write this much past the end of what they took.

@@ -1,7 +1,11 @@
 // BlockDictionary (code 14): the block's distinct values and a code for each slot. Bytes: docs/format/binary.md.
 #pragma once
+#include <optional>
+
 #include "binary/copy.hpp"
+#include "binary/interner.hpp"
 #include "binary/nested.hpp"
+#include "binary/values.hpp"
 
 namespace amudai::binary::block_dictionary {
 
@@ -105,6 +109,42 @@ inline std::size_t write_validity(const Decoded& found, const Piece& piece, std:
     const auto codes = found.of(piece);
     bits::from_values(codes.data(), codes.size(), validity, at);
     return piece.count - bits::count_set(validity, at, piece.count);
+}
+
+// The distinct values of a block, in the order of first appearance.
+struct Distinct {
+    std::vector<std::uint32_t> codes;    // 0 is null, c is entry c - 1
+    std::vector<std::uint32_t> lengths;  // never empty: readers want an entry even where every slot is null
+    Interner entries;
+};
+
+// Nothing where more than half of the slots hold a value of their own.
+template <class Values>
+std::optional<Distinct> distinct(const Values& values, const Validity& validity) {
+    Distinct found{std::vector<std::uint32_t>(values.count()), {}, {}};
+    auto& entries = found.entries;
+    // 64 slots at a time, so that a hopeless block is given up early.
+    for (std::size_t first = 0; first < values.count(); first += 64) {
+        const auto size = std::min<std::size_t>(64, values.count() - first);
+        entries.add(
+            values, first, size, validity.word(first, size),
+            [&](std::size_t slot, std::uint32_t number) { found.codes[slot] = 1 + number; }, [](std::size_t) {});
+        if (2 * entries.size() > values.count()) return std::nullopt;
+    }
+    for (std::size_t i = 0; i < entries.size(); ++i) found.lengths.push_back(size32("dictionary entry", entries[i].size()));
+    if (found.lengths.empty()) found.lengths.push_back(0);
+    return found;
+}
+
+inline std::size_t encoded_size(std::size_t codes, std::size_t lengths, std::size_t entries) {
+    return header_size + align8(codes) + lengths + entries;
+}
+
+// Codes are a section, lengths are raw or a section and left out where entries are of one size.
+inline void encode(Bytes codes, Bytes lengths, bool lengths_nested, std::size_t entry_count, Bytes entries, MutableBytes out) {
+    Fill(out).number(code).number(size32("dictionary codes", codes.size())).number(size32("dictionary lengths", lengths.size()))
+        .number(size32("dictionary entries", entry_count)).number(std::uint8_t{lengths_nested}).number(std::uint8_t{0})
+        .bytes(codes).pad().bytes(lengths).bytes(entries);
 }
 
 template <class Found>

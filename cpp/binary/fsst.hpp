@@ -2,6 +2,7 @@
 #pragma once
 #include <bit>
 
+#include "binary/fsst_symbols.hpp"
 #include "binary/nested.hpp"
 
 namespace amudai::binary::fsst {
@@ -9,7 +10,6 @@ namespace amudai::binary::fsst {
 inline constexpr std::uint16_t code = 15;
 inline constexpr std::string_view name = "fsst";
 inline constexpr std::size_t header_size = 16;
-inline constexpr std::uint8_t escape = 255;
 
 struct Layout {
     Bytes symbols, lengths, codes;
@@ -165,6 +165,96 @@ void frames(const Layout& layout, const Slots& slots, Found& found) {
 
 inline void describe(const Layout& found, const Slots& slots, std::string& out) {
     if (!slots.is_fixed) found.offsets.describe(slots.count, out);
+}
+
+// A text in codes, with the symbols they stand for.
+struct Encoded {
+    std::vector<std::uint8_t> symbols;  // eight bytes each
+    std::vector<std::uint8_t> lengths;
+    std::vector<std::uint8_t> codes;
+};
+
+// Writes the codes of a part of the text; `out` has two bytes of room for each byte of it, and one more.
+struct Encoder {
+    const std::uint8_t* at;
+    const std::uint8_t* end;
+    std::uint8_t* out;
+
+    bool has_word() const { return end - at >= 8; }
+    void step(const Matcher& matcher) {
+        const auto text = load<std::uint64_t>(at);
+        put(text, matcher.longest(text));
+    }
+    // The last bytes: nothing may match beyond them.
+    void finish(const Matcher& matcher) {
+        while (has_word()) step(matcher);
+        while (at < end) {
+            const auto room = static_cast<std::size_t>(end - at);
+            std::uint64_t text = 0;
+            std::memcpy(&text, at, room);
+            put(text, matcher.longest(text, room));
+        }
+    }
+
+private:
+    void put(std::uint64_t text, Match match) {
+        out[0] = match.code();
+        out[1] = static_cast<std::uint8_t>(text);
+        out += 1 + match.is_escape();
+        at += match.length();
+    }
+};
+
+inline std::vector<std::uint8_t> encode_with(const Matcher& matcher, Bytes text) {
+    // Each code has to wait for the one before it, so four parts of the text are encoded side by side.
+    constexpr std::size_t lanes = 4;
+    const auto share = text.size() < 1024 ? text.size() : (text.size() + lanes - 1) / lanes;
+    const auto scratch = std::make_unique_for_overwrite<std::uint8_t[]>(2 * text.size() + lanes);
+    std::array<Encoder, lanes> parts;
+    std::array<const std::uint8_t*, lanes> starts;
+    for (std::size_t i = 0; i < lanes; ++i) {
+        const auto first = std::min(i * share, text.size()), last = std::min(first + share, text.size());
+        starts[i] = scratch.get() + 2 * first + i;
+        parts[i] = {text.data() + first, text.data() + last, scratch.get() + 2 * first + i};
+    }
+    auto [a, b, c, d] = parts;
+    while (a.has_word() && b.has_word() && c.has_word() && d.has_word()) {
+        a.step(matcher), b.step(matcher), c.step(matcher), d.step(matcher);
+    }
+    std::vector<std::uint8_t> codes;
+    parts = {a, b, c, d};
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < lanes; ++i) {
+        parts[i].finish(matcher);
+        total += static_cast<std::size_t>(parts[i].out - starts[i]);
+    }
+    codes.reserve(total);
+    for (std::size_t i = 0; i < lanes; ++i) codes.insert(codes.end(), starts[i], static_cast<const std::uint8_t*>(parts[i].out));
+    return codes;
+}
+
+// Trains a table for this text and encodes it.
+inline Encoded compress(Bytes text) {
+    const auto symbols = train(text);
+    const auto matcher = std::make_unique<Matcher>(symbols);
+    Encoded encoded{std::vector<std::uint8_t>(8 * symbols.size()), std::vector<std::uint8_t>(symbols.size()), {}};
+    for (std::size_t i = 0; i < symbols.size(); ++i) {
+        store(encoded.symbols.data() + 8 * i, symbols[i].bytes);
+        encoded.lengths[i] = static_cast<std::uint8_t>(symbols[i].length);
+    }
+    encoded.codes = encode_with(*matcher, text);
+    return encoded;
+}
+
+inline std::size_t encoded_size(std::size_t symbols, std::size_t codes, const OffsetsPart& offsets) {
+    return header_size + align8(9 * symbols + codes) + offsets.size();
+}
+
+inline void encode(Bytes symbols, Bytes lengths, Bytes codes, const OffsetsPart& offsets, MutableBytes out) {
+    // The two bytes about offsets are the other way round than in ZSTD.
+    Fill(out).number(code).number(static_cast<std::uint8_t>(lengths.size())).number(size32("fsst codes", codes.size()))
+        .number(offsets.cascading()).number(offsets.width()).pad()
+        .bytes(symbols).bytes(lengths).bytes(codes).pad().bytes(offsets.stored());
 }
 
 }  // namespace amudai::binary::fsst

@@ -45,6 +45,22 @@ inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, M
     std::memcpy(out.data(), prefix.data() + piece.origin, out.size());
 }
 
+// The most that an LZ4 block can be made of.
+inline constexpr std::size_t max_decoded = 0x7e000000;
+
+inline std::size_t encoded_size(std::size_t block, const OffsetsPart& offsets) {
+    return zstd::encoded_size(4 + block, offsets);
+}
+
+inline void encode(Bytes block, std::size_t decoded, const OffsetsPart& offsets, MutableBytes out) {
+    if (decoded > max_decoded) {
+        throw std::invalid_argument("lz4: expected at most 2113929216 bytes of data, found " + std::to_string(decoded));
+    }
+    Fill(out).number(code).number(size32("compressed payload", 4 + block.size()))
+        .number(offsets.width()).number(offsets.cascading())
+        .number(static_cast<std::uint32_t>(decoded)).bytes(block).pad().bytes(offsets.stored());
+}
+
 template <class Found>
 void frames(const Layout& layout, const Slots& slots, Found& found) {
     layout.offsets.frames(slots.count, found);

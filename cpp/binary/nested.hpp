@@ -7,8 +7,11 @@
 //   bytes_most      how many decoded bytes there can be
 //   bytes           the decoded bytes of a range of slots
 //   frames          the Zstandard frames inside, known before anything is decoded
+//   encoded_size    the bytes of a region made of these parts
+//   encode          writes that region into `out`, which has so many bytes
 #pragma once
 #include "base/block.hpp"
+#include "binary/fill.hpp"
 #include "numeric/section.hpp"
 #include "presence/presence.hpp"
 
@@ -55,5 +58,17 @@ inline Offsets offsets_behind(Bytes region, std::size_t payload_end, unsigned wi
     if (!cascading) require_equal("offsets bytes", tail.size(), 8 * (slots.count + 1));
     return {tail, cascading != 0};
 }
+
+// The offsets of a block on their way into a region: raw or a section made elsewhere; none for values of one size.
+struct OffsetsPart {
+    bool is_fixed;
+    bool nested;
+    Bytes bytes;
+
+    std::uint8_t width() const { return is_fixed ? 0 : 8; }
+    std::uint8_t cascading() const { return !is_fixed && nested; }
+    std::size_t size() const { return is_fixed ? 0 : bytes.size(); }
+    Bytes stored() const { return is_fixed ? Bytes{} : bytes; }
+};
 
 }  // namespace amudai::binary

@@ -1,6 +1,7 @@
 // Plain (code 1): offsets and the values as they are. Bytes: docs/format/binary.md.
 #pragma once
 #include "binary/nested.hpp"
+#include "binary/values.hpp"
 
 namespace amudai::binary::plain {
 
@@ -34,6 +35,22 @@ inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, M
     const auto data = part("plain data", found.data, piece.origin, out.size());
     if (piece.count == slots.count) require_equal("plain data bytes", found.data.size(), out.size());
     std::memcpy(out.data(), data.data(), data.size());
+}
+
+inline std::size_t encoded_size(std::size_t slots, std::size_t data, bool is_fixed) {
+    return header_size + (is_fixed ? 0 : 8 * (slots + 1)) + data;
+}
+
+// Offsets begin at 0 whatever they begin at in Arrow.
+template <class Values>
+void encode(const Values& values, MutableBytes out) {
+    constexpr bool is_fixed = std::is_same_v<Values, FixedValues>;
+    Fill fill(out);
+    fill.number(code).number(std::uint8_t{is_fixed ? 0 : 8});
+    if constexpr (!is_fixed) {
+        for (const auto offset : values.offsets) fill.number(static_cast<std::uint64_t>(offset - values.offsets.front()));
+    }
+    fill.bytes(values.all());
 }
 
 template <class Found>

@@ -33,6 +33,16 @@ inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, M
     std::memcpy(out.data(), wanted.data(), wanted.size());
 }
 
+inline std::size_t encoded_size(std::size_t payload, const OffsetsPart& offsets) {
+    return header_size + align8(payload) + offsets.size();
+}
+
+inline void encode(Bytes payload, const OffsetsPart& offsets, MutableBytes out) {
+    Fill(out).number(code).number(size32("compressed payload", payload.size()))
+        .number(offsets.width()).number(offsets.cascading())
+        .bytes(payload).pad().bytes(offsets.stored());
+}
+
 template <class Found>
 void frames(const Layout& layout, const Slots& slots, Found& found) {
     layout.offsets.frames(slots.count, found);

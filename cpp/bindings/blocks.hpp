@@ -105,5 +105,6 @@ decltype(auto) with_number(const std::string& name, Use&& use) {
 void bind_blocks(nb::module_& m);
 void bind_numeric(nb::module_& m);
 void bind_binary(nb::module_& m);
+void bind_text(nb::module_& m);
 
 }  // namespace amudai::bindings

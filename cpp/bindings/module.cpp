@@ -38,4 +38,5 @@ NB_MODULE(AMUDAI_MODULE, m) {
     amudai::bindings::bind_blocks(m);
     amudai::bindings::bind_numeric(m);
     amudai::bindings::bind_binary(m);
+    amudai::bindings::bind_text(m);
 }

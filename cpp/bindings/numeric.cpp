@@ -2,8 +2,58 @@
 #include "numeric/run.hpp"
 
 #include "bindings/blocks.hpp"
+#include "numeric/analyze.hpp"
+#include "numeric/encode_run.hpp"
 
 namespace amudai::bindings {
+
+namespace {
+
+using InAny = nb::ndarray<nb::ro, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using InBits = std::optional<In<std::uint8_t>>;
+
+// Nothing needs larger blocks, and working memory stays bounded.
+constexpr std::size_t block_values_most = std::size_t{1} << 22;
+
+template <class T>
+std::span<const T> numbers(const InAny& values) {
+    return {static_cast<const T*>(values.data()), values.shape(0)};
+}
+
+numeric::Validity validity_of(const InBits& validity, std::size_t at, std::size_t count) {
+    if (!validity) return {};
+    const auto bits = 8 * validity->shape(0);
+    if (at > bits || count > bits - at) throw nb::value_error("validity: fewer bits than values");
+    return {validity->data(), at};
+}
+
+void require_block_values(std::size_t count) {
+    if (count == 0 || count > block_values_most) throw nb::value_error("block_values: expected 1..4194304");
+}
+
+Bytes bytes_of(const nb::bytes& bytes) { return {static_cast<const std::uint8_t*>(bytes.data()), bytes.size()}; }
+
+nb::bytes to_python(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+nb::object to_python(numeric::Wide value) {
+    // Differences of 64-bit values: the magnitude always fits.
+    const nb::int_ magnitude(static_cast<std::uint64_t>(value < 0 ? -value : value));
+    return value < 0 ? -magnitude : nb::object(magnitude);
+}
+
+template <class T>
+nb::object number(T value) {
+    if constexpr (std::integral<T>) return nb::int_(value);
+    else return nb::float_(static_cast<double>(value));
+}
+
+nb::object sizes_array(std::vector<std::uint32_t>&& sizes) {
+    auto* const kept = new std::vector<std::uint32_t>(std::move(sizes));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<std::uint32_t>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+}  // namespace
 
 void bind_numeric(nb::module_& m) {
     m.def("numeric_encodings", [] {
@@ -68,6 +118,103 @@ void bind_numeric(nb::module_& m) {
         return plans;
     }, "blocks"_a, "dtype"_a, nb::sig("def describe_numbers(blocks: Blocks, dtype: str) -> dict[str, int]"),
     "Which cascades a run uses, and in how many blocks each.");
+
+    m.def("encode_numbers", [](InAny values, InBits validity, std::size_t validity_at, nb::bytes program,
+                               std::size_t block_values, std::optional<nb::list> compressed, bool checksums) {
+        require_block_values(block_values);
+        const auto valid = validity_of(validity, validity_at, values.shape(0));
+        return with_number(values.dtype(), [&]<class T>() {
+            const auto steps = numeric::parse_program<T>(bytes_of(program));
+            const numeric::Plan plan(steps.data());
+            if (plan->codecs && !compressed) {
+                throw nb::value_error("compressed: expected the leaves of the program, found None");
+            }
+            std::vector<Held> held;
+            std::vector<Bytes> supplied;
+            if (compressed) {
+                for (const auto each : *compressed) supplied.push_back(held.emplace_back(each).bytes());
+            }
+            using Pass = numeric::Leaves::Pass;
+            numeric::Leaves leaves(plan->codecs ? Pass::supply : Pass::none, std::move(supplied));
+            Sink out;
+            std::vector<std::uint32_t> sizes;
+            {
+                const nb::gil_scoped_release unlocked;
+                out.reserve(values.shape(0) * sizeof(T) + 64);
+                numeric::encode_run<T>(numbers<T>(values), valid, plan, block_values, leaves, checksums, out,
+                                       [&](std::size_t size) { sizes.push_back(static_cast<std::uint32_t>(size)); });
+            }
+            return nb::make_tuple(to_python(out.bytes()), sizes_array(std::move(sizes)));
+        });
+    }, "values"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a, "program"_a, "block_values"_a,
+    "compressed"_a.none(), "checksums"_a,
+    nb::sig("def encode_numbers(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, "
+            "block_values: int, compressed: list[bytes] | None, checksums: bool) -> tuple[bytes, NDArray[np.uint32]]"),
+    "Encode values by a program, in blocks; returns the blocks and the size of each.");
+
+    m.def("codec_leaves", [](InAny values, InBits validity, std::size_t validity_at, nb::bytes program,
+                             std::size_t block_values) {
+        require_block_values(block_values);
+        const auto valid = validity_of(validity, validity_at, values.shape(0));
+        numeric::Leaves leaves(numeric::Leaves::Pass::collect);
+        with_number(values.dtype(), [&]<class T>() {
+            const auto steps = numeric::parse_program<T>(bytes_of(program));
+            const nb::gil_scoped_release unlocked;
+            numeric::collect_leaves<T>(numbers<T>(values), valid, numeric::Plan(steps.data()), block_values, leaves);
+        });
+        nb::list result;
+        for (const auto& [code, raw] : leaves.collected()) result.append(nb::make_tuple(code, to_python(raw)));
+        return result;
+    }, "values"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a, "program"_a, "block_values"_a,
+    nb::sig("def codec_leaves(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, "
+            "block_values: int) -> list[tuple[int, bytes]]"),
+    "What the codecs of a program are to compress, as (code, raw bytes); `encode_numbers` takes the results in this order.");
+
+    m.def("analyze_numbers", [](InAny values, InBits validity, std::size_t validity_at) {
+        const auto valid = validity_of(validity, validity_at, values.shape(0));
+        return with_number(values.dtype(), [&]<class T>() {
+            numeric::Summary<T> summary;
+            {
+                const nb::gil_scoped_release unlocked;
+                summary = numeric::analyze<T>(numbers<T>(values), valid);
+            }
+            nb::dict result;
+            result["count"] = values.shape(0);
+            result["nulls"] = summary.nulls;
+            result["min"] = summary.range ? number(summary.range->least) : nb::none();
+            result["max"] = summary.range ? number(summary.range->most) : nb::none();
+            result["delta_min"] = summary.deltas ? to_python(summary.deltas->least) : nb::none();
+            result["delta_max"] = summary.deltas ? to_python(summary.deltas->most) : nb::none();
+            result["runs"] = summary.runs;
+            result["distinct"] = summary.distinct;
+            result["gcd"] = std::integral<T> ? nb::object(nb::int_(summary.divisor)) : nb::none();
+            return result;
+        });
+    }, "values"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a,
+    nb::sig("def analyze_numbers(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int) "
+            "-> dict[str, object]"),
+    "What choosing an encoding needs to know. Nulls count as the value before them; `distinct` stops at 4097.");
+
+    m.def("presence_section", [](In<std::uint8_t> validity, std::size_t validity_at, std::size_t count) {
+        const auto valid = validity_of(validity, validity_at, count);
+        Sink out;
+        {
+            const nb::gil_scoped_release unlocked;
+            Arena arena;
+            presence::encode(valid.bitmap, valid.at, count, out, arena);
+        }
+        return to_python(out.bytes());
+    }, "validity"_a.noconvert(), "validity_at"_a, "count"_a,
+    nb::sig("def presence_section(validity: NDArray[np.uint8], validity_at: int, count: int) -> bytes"),
+    "The presence section of a block: which of its slots hold a value. Empty where all do.");
+
+    m.def("build_block", [](nb::bytes presence, nb::bytes values, bool checksums) {
+        Sink out;
+        write_block(out, checksums, [&] { out.append(bytes_of(presence)); }, [&] { out.append(bytes_of(values)); });
+        return to_python(out.bytes());
+    }, "presence"_a, "values"_a, "checksums"_a,
+    nb::sig("def build_block(presence: bytes, values: bytes, checksums: bool) -> bytes"),
+    "A block around its presence section and its values.");
 }
 
 }  // namespace amudai::bindings

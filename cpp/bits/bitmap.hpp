@@ -47,6 +47,28 @@ inline std::size_t count_set(const std::uint8_t* bitmap, std::size_t at, std::si
     return found;
 }
 
+// Bits [at, at + count) as a word, count up to 64; no byte outside of them is touched.
+inline std::uint64_t word(const std::uint8_t* bitmap, std::size_t at, std::size_t count) {
+    const std::uint8_t* const in = bitmap + at / 8;
+    const auto shift = at % 8;
+    const auto bytes = (shift + count + 7) / 8;
+    std::uint64_t low = 0;
+    if (bytes >= 8) {
+        low = load<std::uint64_t>(in) >> shift;
+        if (bytes > 8) low |= std::uint64_t{in[8]} << (64 - shift);
+    } else {
+        std::memcpy(&low, in, bytes);
+        low >>= shift;
+    }
+    return count == 64 ? low : low & ((std::uint64_t{1} << count) - 1);
+}
+
+// Byte i of the result is bit i, 0 or 1.
+inline std::uint64_t spread(std::uint8_t byte) {
+    const auto bits = byte * 0x0101010101010101u & 0x8040201008040201u;
+    return (bits + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
+}
+
 // Bit i of the result says whether values[i] is not zero.
 template <class T>
 inline void from_values(const T* values, std::size_t count, std::uint8_t* bitmap, std::size_t at) {

@@ -90,4 +90,69 @@ void unpack(const std::uint8_t* packed, unsigned width, U reference, std::size_t
     }
 }
 
+// A row of all lanes, 128 bytes, shifted within its lanes. No processor shifts single bytes: they move in words of eight,
+// and a mask stops what would cross into the neighbour.
+template <class U>
+struct Row {
+    U lane[lanes<U>];
+
+    void or_left(const Row& row, unsigned shift) {
+        if constexpr (sizeof(U) == 1) {
+            const auto mask = 0x0101010101010101u * (0xffu << shift & 0xff);
+            words([&](std::uint64_t mine, std::uint64_t other) { return mine | (other << shift & mask); }, row);
+        } else {
+            for (std::size_t i = 0; i < lanes<U>; ++i) lane[i] |= static_cast<U>(row.lane[i] << shift);
+        }
+    }
+    void assign_right(const Row& row, unsigned shift) {
+        if constexpr (sizeof(U) == 1) {
+            const auto mask = 0x0101010101010101u * (0xffu >> shift);
+            words([&](std::uint64_t, std::uint64_t other) { return other >> shift & mask; }, row);
+        } else {
+            for (std::size_t i = 0; i < lanes<U>; ++i) lane[i] = static_cast<U>(row.lane[i] >> shift);
+        }
+    }
+
+private:
+    template <class Combine>
+    void words(Combine&& combine, const Row& row) {
+        auto* const mine = reinterpret_cast<std::uint8_t*>(lane);
+        const auto* const other = reinterpret_cast<const std::uint8_t*>(row.lane);
+        for (std::size_t at = 0; at < sizeof lane; at += 8) {
+            store<std::uint64_t>(mine + at, combine(load<std::uint64_t>(mine + at), load<std::uint64_t>(other + at)));
+        }
+    }
+};
+
+// The inverse of unpack_chunk: each value less `reference`, which leaves no more than `width` bits.
+template <class U>
+void pack_chunk(const U* values, unsigned width, U reference, std::uint8_t* packed) {
+    constexpr unsigned bits = 8 * sizeof(U);
+    Row<U> word{};
+    Row<U> distances;
+    for (unsigned row = 0; row < bits; ++row) {
+        const unsigned shift = row * width % bits;
+        const U* const in = values + row_order[row / 8] * 16 + (row % 8) * 128;
+        for (std::size_t i = 0; i < lanes<U>; ++i) distances.lane[i] = static_cast<U>(in[i] - reference);
+        word.or_left(distances, shift);
+        if (shift + width < bits) continue;
+        std::memcpy(packed, word.lane, sizeof word.lane);
+        packed += sizeof word.lane;
+        if (shift + width > bits) word.assign_right(distances, bits - shift);
+        else word = {};
+    }
+}
+
+// Whole chunks of all values, packed_bytes(count, width) in all; what stands behind the last value is zero.
+template <class U>
+void pack(std::span<const U> values, unsigned width, U reference, std::uint8_t* packed) {
+    for (; values.size() >= chunk_values; values = values.subspan(chunk_values), packed += chunk_bytes(width)) {
+        pack_chunk<U>(values.data(), width, reference, packed);
+    }
+    if (values.empty()) return;
+    U last[chunk_values];
+    std::ranges::fill(std::ranges::copy(values, last).out, last + chunk_values, reference);
+    pack_chunk<U>(last, width, reference, packed);
+}
+
 }  // namespace amudai::bits

@@ -1,8 +1,7 @@
 // ALP (code 12): decimal fractions as integers with an exponent and a factor. Bytes: docs/format/numeric.md.
 #pragma once
-#include <array>
-
-#include "numeric/nested.hpp"
+#include "numeric/alp_integers.hpp"
+#include "numeric/plain.hpp"
 
 namespace amudai::numeric::alp {
 
@@ -11,27 +10,6 @@ inline constexpr std::string_view name = "alp";
 inline constexpr std::size_t header_size = 16;
 template <class T>
 inline constexpr bool accepts = std::floating_point<T>;
-
-// Decimal literals, rounded once: computed powers differ in the last bit.
-inline constexpr std::array<double, 24> powers_f64{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23};
-inline constexpr std::array<double, 24> inverses_f64{1e-0,  1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7,
-                                                     1e-8,  1e-9,  1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15,
-                                                     1e-16, 1e-17, 1e-18, 1e-19, 1e-20, 1e-21, 1e-22, 1e-23};
-inline constexpr std::array<float, 11> powers_f32{1e0f, 1e1f, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f, 1e7f, 1e8f, 1e9f, 1e10f};
-inline constexpr std::array<float, 11> inverses_f32{1e-0f, 1e-1f, 1e-2f, 1e-3f, 1e-4f, 1e-5f,
-                                                    1e-6f, 1e-7f, 1e-8f, 1e-9f, 1e-10f};
-
-template <class T>
-constexpr std::span<const T> powers() {
-    if constexpr (sizeof(T) == 8) return powers_f64;
-    else return powers_f32;
-}
-template <class T>
-constexpr std::span<const T> inverses() {
-    if constexpr (sizeof(T) == 8) return inverses_f64;
-    else return inverses_f32;
-}
 
 struct Layout {
     Bytes integers, positions, values;
@@ -79,6 +57,55 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
             out[position - first] = load<T>(found.values, i * sizeof(T));
         }
     }
+}
+
+template <class T, class Visit>
+void asks(Visit&& visit) {
+    visit.template operator()<signed_of<T>>(false);
+}
+
+template <class T>
+void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
+    using Integer = signed_of<T>;
+    auto& arena = context.arena;
+    const Exponents given{plan->exponent, plan->factor};
+    const auto pair = given.exponent == searched ? search(values, plan->outliers, arena) : given;
+    const auto integers = arena.take<Integer>(values.size());
+    const auto exact = to_integers(values, Scale<T>(pair.exponent, pair.factor), integers, arena);
+    auto exceptions = values.size() - exact.count();
+    if (exceptions > exceptions_most || exceptions * exception_bytes<T> >= values.size_bytes()) {
+        return plain::encode<T>(values, plan, out, context);
+    }
+    if (plan->outliers) {
+        move_outliers(std::span<const Integer>(integers), exact, arena);
+        exceptions = values.size() - exact.count();
+    }
+    const auto at = out.header(code, header_size);
+    out.set<std::uint16_t>(at + 6, static_cast<std::uint16_t>(exceptions));
+    out.set<std::uint8_t>(at + 8, static_cast<std::uint8_t>(pair.exponent));
+    out.set<std::uint8_t>(at + 9, static_cast<std::uint8_t>(pair.factor));
+    const auto positions = arena.take<std::uint32_t>(exceptions);
+    if (exceptions) {
+        // Any integer may stand for an exception; the one before it adds nothing new.
+        std::size_t known = 0;
+        while (!exact.words()[known]) ++known;
+        const auto first = integers[64 * known + static_cast<std::size_t>(std::countr_zero(exact.words()[known]))];
+        std::size_t found = 0;
+        for (std::size_t word = 0; word < exact.words().size(); ++word) {
+            const auto end = std::min(64 * word + 64, values.size());
+            auto missing = ~exact.words()[word];
+            if (end % 64) missing &= (std::uint64_t{1} << end % 64) - 1;
+            for (; missing; missing &= missing - 1) {
+                const auto i = 64 * word + static_cast<std::size_t>(std::countr_zero(missing));
+                positions[found++] = static_cast<std::uint32_t>(i);
+                integers[i] = i ? integers[i - 1] : first;
+            }
+        }
+    }
+    encode_section<Integer>(integers, plan.part(0), out, context);
+    out.set<std::uint32_t>(at + 2, static_cast<std::uint32_t>(out.size() - at - header_size));
+    out.append(std::span<const std::uint32_t>(positions));
+    for (const auto position : positions) out.put<T>(values[position]);
 }
 
 }  // namespace amudai::numeric::alp

@@ -1,6 +1,9 @@
 // ALPRD (code 13): real floats cut into a front of few kinds and the bits behind it. Bytes: docs/format/numeric.md.
 #pragma once
-#include "numeric/nested.hpp"
+#include <array>
+
+#include "numeric/fl_bit_pack.hpp"
+#include "numeric/plain.hpp"
 
 namespace amudai::numeric::alprd {
 
@@ -80,6 +83,135 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
             store<U>(slot, static_cast<U>(front | (load<U>(slot) & mask)));
         }
     }
+}
+
+template <class T, class Visit>
+void asks(Visit&& visit) {
+    visit.template operator()<std::uint16_t>(false);
+    visit.template operator()<unsigned_of<T>>(false);
+}
+
+inline constexpr std::size_t exceptions_most = 65535;
+inline constexpr unsigned front_most = 16;
+
+// Where to cut, and the fronts that get a number.
+struct Cut {
+    unsigned front_width = 0;
+    std::size_t entries = 0;
+    std::array<std::uint16_t, dictionary_most> dictionary{};
+};
+
+// The cut with the fewest bits for each value, by a sample.
+template <class T>
+Cut search(std::span<const T> values, Arena& arena) {
+    const auto sample = arena.take<std::uint16_t>(std::min<std::size_t>(values.size(), 512));
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+        const auto bits = bits_of(values[i * values.size() / sample.size()]);
+        sample[i] = static_cast<std::uint16_t>(bits >> (8 * sizeof(T) - front_most));
+    }
+    std::ranges::sort(sample);
+    // Equal fronts stand together, and a bit less joins neighbours: each width begins with the groups of the one before.
+    struct Group {
+        std::uint16_t front;
+        std::uint16_t count;
+    };
+    auto groups = arena.take<Group>(sample.size());
+    std::size_t found = 0;
+    for (const auto front : sample) groups[found++] = {front, 1};
+    Cut best;
+    auto least_cost = std::numeric_limits<std::size_t>::max();
+    for (auto width = front_most; width; --width) {
+        const auto before = groups.first(found);
+        found = 0;
+        std::array<Group, dictionary_most> frequent{};
+        const auto close = [&](Group group) {
+            for (auto& each : frequent) {
+                if (group.count > each.count) std::swap(group, each);
+            }
+        };
+        for (const auto& [bits, count] : before) {
+            const auto front = width == front_most ? bits : static_cast<std::uint16_t>(bits >> 1);
+            if (found && groups[found - 1].front == front) {
+                groups[found - 1].count = static_cast<std::uint16_t>(groups[found - 1].count + count);
+            } else {
+                if (found) close(groups[found - 1]);
+                groups[found++] = {front, count};
+            }
+        }
+        close(groups[found - 1]);
+        std::size_t covered = 0;
+        for (std::size_t entries = 1; entries <= std::min(found, dictionary_most); ++entries) {
+            covered += frequent[entries - 1].count;
+            const auto number_width = static_cast<std::size_t>(std::bit_width(entries - 1));
+            const auto cost = sample.size() * (8 * sizeof(T) - width + number_width) + 48 * (sample.size() - covered);
+            if (cost > least_cost) continue;
+            least_cost = cost;
+            best = {width, entries, {}};
+            for (std::size_t i = 0; i < entries; ++i) best.dictionary[i] = frequent[i].front;
+        }
+    }
+    return best;
+}
+
+template <class T>
+void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
+    using U = unsigned_of<T>;
+    auto& arena = context.arena;
+    const auto cut = search(values, arena);
+    const auto right_width = static_cast<unsigned>(8 * sizeof(T) - cut.front_width);
+    const auto fronts = arena.take<std::uint16_t>(values.size());
+    const auto right = arena.take<U>(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        fronts[i] = static_cast<std::uint16_t>(bits_of(values[i]) >> right_width);
+        right[i] = static_cast<U>(bits_of(values[i]) & static_cast<U>((U{1} << right_width) - 1));
+    }
+    constexpr std::uint16_t unknown = 0xffff;
+    const auto left = arena.take<std::uint16_t>(values.size());
+    std::ranges::fill(left, unknown);
+    for (std::uint16_t number = 0; number < cut.entries; ++number) {
+        const auto front = cut.dictionary[number];
+        for (std::size_t i = 0; i < values.size(); ++i) left[i] = fronts[i] == front ? number : left[i];
+    }
+    const auto positions = arena.take<std::uint32_t>(values.size() + 1);
+    std::size_t exceptions = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const bool known = left[i] != unknown;
+        positions[exceptions] = static_cast<std::uint32_t>(i);
+        exceptions += !known;
+        left[i] = known ? left[i] : std::uint16_t{0};
+    }
+    if (exceptions > exceptions_most || 6 * exceptions >= values.size_bytes()) {
+        return plain::encode<T>(values, plan, out, context);
+    }
+
+    const auto at = out.header(code, header_size);
+    out.set<std::uint16_t>(at + 10, static_cast<std::uint16_t>(exceptions));
+    out.set<std::uint8_t>(at + 12, static_cast<std::uint8_t>(right_width));
+    // Four or eight entries keep what follows at a multiple of 8; so does the padding behind the left part.
+    const auto entries = cut.entries <= 4 ? std::size_t{4} : dictionary_most;
+    out.set<std::uint8_t>(at + 13, static_cast<std::uint8_t>(entries));
+    out.append(std::span<const std::uint16_t>(cut.dictionary).first(entries));
+    const auto left_at = out.size();
+    encode_section<std::uint16_t>(left, plan.part(0), out, context);
+    if (may_be_padded(out.bytes().subspan(left_at))) out.pad8(at);
+    auto right_at = out.size();
+    const auto encode_right = [&] { encode_section<U>(right, plan.part(1), out, context); };
+    const auto leaves = context.leaves.mark();
+    const bool fits = aligned(context, encode_right);
+    if (!fits && (right_at - at) % 8 == 0) {
+        context.misaligned = true;  // the whole section is
+    } else if (!fits) {
+        // The left part ends anywhere, and the right one minds: bit-packed numbers end at a multiple of 8.
+        out.cut(left_at);
+        context.leaves.rewind(leaves);
+        fl_bit_pack::encode<std::uint16_t>(left, plan, out, context);
+        right_at = out.size();
+        encode_right();
+    }
+    out.set<std::uint32_t>(at + 2, static_cast<std::uint32_t>(right_at - left_at));
+    out.set<std::uint32_t>(at + 6, static_cast<std::uint32_t>(out.size() - right_at));
+    out.append(std::span<const std::uint32_t>(positions.first(exceptions)));
+    for (const auto position : positions.first(exceptions)) out.put<std::uint16_t>(fronts[position]);
 }
 
 }  // namespace amudai::numeric::alprd

@@ -1,6 +1,8 @@
 // BlockDictionary (code 14): the block's distinct values and a code for each slot. Bytes: docs/format/numeric.md.
 #pragma once
-#include "numeric/nested.hpp"
+#include "bits/hash.hpp"
+#include "bits/radix_sort.hpp"
+#include "numeric/encoder.hpp"
 
 namespace amudai::numeric::block_dictionary {
 
@@ -48,6 +50,97 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     entries[0] = T{};  // code 0 stands for a null slot, which reads as zero
     decode_part<T>("block_dictionary values", found.values_nested, found.values, found.entries, 0, entries.subspan(1), context);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = entries[codes[i]];
+}
+
+template <class T, class Visit>
+void asks(Visit&& visit) {
+    visit.template operator()<std::uint32_t>(false);
+    visit.template operator()<T>(true);
+}
+
+// The distinct values of a block in order of appearance, found by hashing their bits.
+template <class U>
+class Distinct {
+public:
+    Distinct(std::size_t count, Arena& arena) : arena_(arena), keys_(arena.take<U>(count)) {
+        resize(std::max<std::size_t>(256, std::bit_ceil(count / 4)));
+    }
+    std::span<U> keys() const { return keys_.first(size_); }
+
+    // The number of `key`, which gets the next one if it is new.
+    std::uint32_t number(U key) {
+        for (auto at = bits::hash_slot(key, shift_);; at = (at + 1) & (numbers_.size() - 1)) {
+            const auto found = numbers_[at];
+            if (found == vacant) [[unlikely]] return add(key, at);
+            if (slots_[at] == key) [[likely]] return found;
+        }
+    }
+
+private:
+    static constexpr std::uint32_t vacant = 0xffffffff;
+
+    void resize(std::size_t slots) {
+        slots_ = arena_.take<U>(slots);
+        numbers_ = arena_.take<std::uint32_t>(slots);
+        shift_ = 64 - static_cast<unsigned>(std::bit_width(slots - 1));
+        std::ranges::fill(numbers_, vacant);
+        for (std::uint32_t i = 0; i < size_; ++i) {
+            auto at = bits::hash_slot(keys_[i], shift_);
+            while (numbers_[at] != vacant) at = (at + 1) & (slots - 1);
+            slots_[at] = keys_[i], numbers_[at] = i;
+        }
+    }
+    std::uint32_t add(U key, std::size_t at) {
+        const auto number = static_cast<std::uint32_t>(size_);
+        keys_[size_++] = key;
+        slots_[at] = key, numbers_[at] = number;
+        if (2 * size_ > numbers_.size()) resize(4 * numbers_.size());
+        return number;
+    }
+
+    Arena& arena_;
+    std::span<U> keys_;
+    std::span<U> slots_;
+    std::span<std::uint32_t> numbers_;  // of the keys in the slots
+    std::size_t size_ = 0;
+    unsigned shift_ = 0;
+};
+
+template <class T>
+void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
+    using U = unsigned_of<T>;
+    auto& arena = context.arena;
+    // Signed values in their own order, floats in that of their bits.
+    constexpr U flip = std::signed_integral<T> ? U{1} << (8 * sizeof(T) - 1) : U{0};
+    const auto codes = arena.take<std::uint32_t>(values.size());
+    Distinct<U> distinct(values.size(), arena);
+    for (std::size_t i = 0; i < values.size(); ++i) codes[i] = distinct.number(static_cast<U>(bits_of(values[i]) ^ flip));
+    // Sorted entries compress well themselves. Code 0 is left to nulls, which have no need of it: presence knows them.
+    const auto keys = distinct.keys();
+    const auto order = arena.take<std::uint32_t>(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+    bits::radix_sort<U>(keys, order, arena);
+    const auto entries = arena.take<T>(keys.size());
+    const auto rank = arena.take<std::uint32_t>(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        entries[i] = std::bit_cast<T>(static_cast<U>(keys[i] ^ flip));
+        rank[order[i]] = static_cast<std::uint32_t>(i + 1);
+    }
+    for (auto& each : codes) each = rank[each];
+
+    const auto at = out.header(code, header_size);
+    encode_section<std::uint32_t>(codes, plan.part(0), out, context);
+    if (may_be_padded(out.bytes().subspan(at + header_size))) out.pad8(at);
+    const auto values_at = out.size();
+    out.set<std::uint32_t>(at + 2, static_cast<std::uint32_t>(values_at - at - header_size));
+    out.set<std::uint32_t>(at + 6, static_cast<std::uint32_t>(entries.size()));
+    const bool fits = aligned(context, [&] {
+        out.set<std::uint8_t>(at + 10, encode_part<T>(entries, plan.part(1), out, context));
+    });
+    if (fits) return;
+    out.cut(values_at);
+    out.set<std::uint8_t>(at + 10, 0);
+    out.append(std::span<const T>(entries));
 }
 
 }  // namespace amudai::numeric::block_dictionary

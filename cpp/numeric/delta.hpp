@@ -1,6 +1,6 @@
 // Delta (code 5): the first value, then differences in a section of their own. Bytes: docs/format/numeric.md.
 #pragma once
-#include "numeric/nested.hpp"
+#include "numeric/encoder.hpp"
 
 namespace amudai::numeric::delta {
 
@@ -36,6 +36,23 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     }
     value = values[0];
     for (auto& each : values.subspan(1)) each = value = static_cast<U>(value + each);
+}
+
+template <class T, class Visit>
+void asks(Visit&& visit) {
+    visit.template operator()<T>(false);
+}
+
+template <class T>
+void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
+    using U = unsigned_of<T>;
+    const auto differences = context.arena.take<T>(values.size() - 1);
+    for (std::size_t i = 0; i < differences.size(); ++i) {
+        differences[i] = static_cast<T>(static_cast<U>(static_cast<U>(values[i + 1]) - static_cast<U>(values[i])));
+    }
+    const auto at = out.header(code, header_size<T>);
+    out.set<T>(at + 2, values.front());
+    encode_section<T>(differences, plan.part(0), out, context);
 }
 
 }  // namespace amudai::numeric::delta

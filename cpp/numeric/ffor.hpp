@@ -24,4 +24,46 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     bits::unpack<U>(data.data(), width, reference, first, as_unsigned(out));
 }
 
+template <class T, class Visit>
+void asks(Visit&&) {}
+
+template <class U>
+struct Frame {
+    U reference;
+    unsigned width;
+};
+
+// The narrowest frame. Differences are small numbers around zero; where they are unsigned the negative ones look huge,
+// and the frame begins at the least of them in signed order: the reader's addition wraps around.
+template <class T>
+Frame<unsigned_of<T>> frame(std::span<const T> values) {
+    using U = unsigned_of<T>;
+    const auto from = [](auto range) {
+        const auto reference = static_cast<U>(range.first);
+        const auto span = static_cast<U>(static_cast<U>(range.second) - reference);
+        return Frame<U>{reference, static_cast<unsigned>(std::bit_width(span))};
+    };
+    const auto range = min_max(values);
+    const auto natural = from(range);
+    if constexpr (std::unsigned_integral<T>) {
+        using S = signed_of<T>;
+        if (static_cast<S>(range.first) >= 0 && static_cast<S>(range.second) < 0) {
+            const auto wrapped = from(min_max(std::span{reinterpret_cast<const S*>(values.data()), values.size()}));
+            if (wrapped.width < natural.width) return wrapped;
+        }
+    }
+    return natural;
+}
+
+template <class T>
+void encode(std::span<const T> values, Plan, Sink& out, EncodeContext& context) {
+    using U = unsigned_of<T>;
+    const auto [reference, width] = frame(values);
+    context.wants_alignment(out);
+    const auto at = out.header(code, header_size<T>);
+    out.set<U>(at + 2, reference);
+    out.set<std::uint8_t>(at + 2 + sizeof(T), static_cast<std::uint8_t>(width));
+    bits::pack<U>(as_unsigned(values), width, reference, out.extend(bits::packed_bytes(values.size(), width)));
+}
+
 }  // namespace amudai::numeric::ffor

@@ -1,7 +1,7 @@
 // FLBitPack (code 2): unsigned values of few bits, packed. Bytes: docs/format/numeric.md.
 #pragma once
 #include "bits/fastlanes.hpp"
-#include "numeric/nested.hpp"
+#include "numeric/encoder.hpp"
 
 namespace amudai::numeric::fl_bit_pack {
 
@@ -29,6 +29,20 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     const unsigned width = section[2];
     const auto data = packed<T>("fl_bit_pack width", section.subspan(header_size), count, width);
     bits::unpack<T>(data.data(), width, 0, first, out);
+}
+
+template <class T, class Visit>
+void asks(Visit&&) {}
+
+template <class T>
+void encode(std::span<const T> values, Plan, Sink& out, EncodeContext& context) {
+    T seen = 0;
+    for (const auto value : values) seen |= value;
+    const auto width = static_cast<unsigned>(std::bit_width(seen));
+    context.wants_alignment(out);
+    const auto at = out.header(code, header_size);
+    out.set<std::uint8_t>(at + 2, static_cast<std::uint8_t>(width));
+    bits::pack<T>(values, width, 0, out.extend(bits::packed_bytes(values.size(), width)));
 }
 
 }  // namespace amudai::numeric::fl_bit_pack

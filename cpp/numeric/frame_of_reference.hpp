@@ -1,6 +1,6 @@
 // FOR (code 3): distances from a reference, in a section of their own. Bytes: docs/format/numeric.md.
 #pragma once
-#include "numeric/nested.hpp"
+#include "numeric/encoder.hpp"
 
 namespace amudai::numeric::frame_of_reference {
 
@@ -24,6 +24,26 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     const auto values = as_unsigned(out);
     decode_section<U>(nested, count, first, values, context);
     for (auto& value : values) value = static_cast<U>(value + reference);
+}
+
+template <class T, class Visit>
+void asks(Visit&& visit) {
+    visit.template operator()<unsigned_of<T>>(false);
+}
+
+template <class T>
+void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
+    using U = unsigned_of<T>;
+    const auto [least, most] = min_max(values);
+    // The reference implementation adds signed numbers: where the span exceeds their range, only zero never overflows.
+    const auto span = static_cast<U>(static_cast<U>(most) - static_cast<U>(least));
+    const bool overflows = std::signed_integral<T> && static_cast<signed_of<T>>(span) < 0;
+    const auto reference = overflows ? U{0} : static_cast<U>(least);
+    const auto distances = context.arena.take<U>(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) distances[i] = static_cast<U>(static_cast<U>(values[i]) - reference);
+    const auto at = out.header(code, header_size<T>);
+    out.set<U>(at + 2, reference);
+    encode_section<U>(distances, plan.part(0), out, context);
 }
 
 }  // namespace amudai::numeric::frame_of_reference

@@ -1,7 +1,7 @@
 // LZ4 (code 17): the plain values as one LZ4 block. Bytes: docs/format/numeric.md.
 #pragma once
 #include "binary/lz4_block.hpp"
-#include "numeric/nested.hpp"
+#include "numeric/plain.hpp"
 
 namespace amudai::numeric::lz4 {
 
@@ -29,6 +29,22 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     const MutableBytes bytes{reinterpret_cast<std::uint8_t*>(prefix.data()), prefix.size_bytes()};
     lz4_block::decode(block, bytes, bytes.size() + Arena::slack, prefix.size() == count);
     std::memcpy(out.data(), prefix.data() + first, out.size_bytes());
+}
+
+template <class T, class Visit>
+void asks(Visit&&) {}
+
+template <class T>
+void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
+    const auto raw = bytes_of(values);
+    if (raw.size() < Leaves::least) return plain::encode<T>(values, plan, out, context);
+    const auto compressed = context.leaves.next(code, raw);
+    if (compressed.empty() || header_size + 4 + compressed.size() >= plain::header_size + raw.size()) {
+        return plain::encode<T>(values, plan, out, context);
+    }
+    out.header(code, header_size);
+    out.put<std::uint32_t>(static_cast<std::uint32_t>(raw.size()));
+    out.append(compressed);
 }
 
 }  // namespace amudai::numeric::lz4

@@ -5,6 +5,8 @@
 //   accepts<T>      whether a section of T may have this code
 //   parts<T>        the sections inside: visit.operator()<Nested>(bytes, count) for each
 //   decode<T>       values [first, first + out.size()) of a section that holds `count` values
+//   asks<T>         what a program says about its parts: visit.operator()<Nested>(may be raw) for each
+//   encode<T>       a section of two or more values that are not all equal (encode_section has seen to the others)
 // The border (sizes, counts, widths) is checked before the loop; the loop may trust it.
 #pragma once
 #include <concepts>

@@ -1,6 +1,6 @@
 // Plain (code 1): the values as they are. Bytes: docs/format/numeric.md.
 #pragma once
-#include "numeric/nested.hpp"
+#include "numeric/encoder.hpp"
 
 namespace amudai::numeric::plain {
 
@@ -17,6 +17,15 @@ template <class T>
 void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context&) {
     require_equal("plain section bytes", section.size(), header_size + count * sizeof(T));
     std::memcpy(out.data(), section.data() + header_size + first * sizeof(T), out.size_bytes());
+}
+
+template <class T, class Visit>
+void asks(Visit&&) {}
+
+template <class T>
+void encode(std::span<const T> values, Plan, Sink& out, EncodeContext&) {
+    out.header(code, header_size);
+    out.append(values);
 }
 
 }  // namespace amudai::numeric::plain

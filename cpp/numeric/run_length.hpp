@@ -1,6 +1,6 @@
 // RunLength (code 6): values and how often each repeats. Bytes: docs/format/numeric.md.
 #pragma once
-#include "numeric/nested.hpp"
+#include "numeric/encoder.hpp"
 
 namespace amudai::numeric::run_length {
 
@@ -98,6 +98,52 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
         }
         if (at == end) break;
     }
+}
+
+template <class T, class Visit>
+void asks(Visit&& visit) {
+    visit.template operator()<T>(true);
+    visit.template operator()<std::uint32_t>(true);
+}
+
+// The first value of each run, and how long it is. Both spans have room for as many runs as there are values.
+template <class T>
+std::size_t find_runs(std::span<const T> values, std::span<T> heads, std::span<std::uint32_t> lengths) {
+    constexpr std::size_t tile = 128 / sizeof(T);
+    std::size_t runs = 0;
+    const auto step = [&](std::size_t i) {
+        // Written at every value, kept where the next one differs: no branch to mispredict.
+        heads[runs] = values[i];
+        lengths[runs] = static_cast<std::uint32_t>(i + 1);
+        runs += difference(values[i], values[i + 1]) != 0;
+    };
+    std::size_t at = 0;
+    for (; at + tile < values.size(); at += tile) {
+        unsigned_of<T> differences = 0;
+        for (std::size_t i = at; i < at + tile; ++i) differences |= difference(values[i], values[i + 1]);
+        if (!differences) continue;
+        for (std::size_t i = at; i < at + tile; ++i) step(i);
+    }
+    for (; at + 1 < values.size(); ++at) step(at);
+    heads[runs] = values[at];
+    lengths[runs++] = static_cast<std::uint32_t>(values.size());
+    // So far these are ends.
+    for (std::size_t run = runs - 1; run; --run) lengths[run] -= lengths[run - 1];
+    return runs;
+}
+
+template <class T>
+void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
+    const auto heads = context.arena.take<T>(values.size());
+    const auto lengths = context.arena.take<std::uint32_t>(values.size());
+    const auto runs = find_runs(values, heads, lengths);
+    context.wants_alignment(out);
+    const auto at = out.header(code, header_size);
+    out.set<std::uint8_t>(at + 10, encode_part<T>(heads.first(runs), plan.part(0), out, context));
+    out.set<std::uint32_t>(at + 2, static_cast<std::uint32_t>(out.size() - at - header_size));
+    out.set<std::uint32_t>(at + 6, static_cast<std::uint32_t>(runs));
+    out.pad8(at);
+    out.set<std::uint8_t>(at + 11, encode_part<std::uint32_t>(lengths.first(runs), plan.part(1), out, context));
 }
 
 }  // namespace amudai::numeric::run_length

@@ -33,6 +33,14 @@ namespace amudai::numeric {
         static void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) { \
             encoding::decode<T>(section, count, first, out, context);                                               \
         }                                                                                                           \
+        template <class T, class Visit>                                                                             \
+        static void asks(Visit&& visit) {                                                                           \
+            encoding::asks<T>(visit);                                                                               \
+        }                                                                                                           \
+        template <class T>                                                                                          \
+        static void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {               \
+            encoding::encode<T>(values, plan, out, context);                                                        \
+        }                                                                                                           \
     };
 AMUDAI_ENCODING(plain)
 AMUDAI_ENCODING(fl_bit_pack)
@@ -70,6 +78,10 @@ struct Catalog {
     template <class Use>
     static void each(Use&& use) {
         (use.template operator()<E>(), ...);
+    }
+    template <class T>
+    static bool accepts(std::uint16_t code) {
+        return ((E::code == code && E::template accepts<T>) || ...);
     }
 };
 
@@ -140,6 +152,69 @@ void find_zstd(Bytes section, std::size_t count, Found& found, unsigned depth = 
         E::template parts<T>(section, count,
                              [&]<class N>(Bytes bytes, std::size_t n) { find_zstd<N>(bytes, n, found, depth + 1); });
     });
+}
+
+// The steps of one program, from `at` on, which moves behind it.
+template <class T>
+void parse_step(Bytes program, std::size_t& at, bool may_be_raw, std::vector<Step>& steps, unsigned depth) {
+    const auto refused = [&](const std::string& what) { throw std::invalid_argument("program: " + what); };
+    const auto next = [&] {
+        if (at == program.size()) refused("ends before it is complete");
+        return program[at++];
+    };
+    if (depth > max_depth) refused("nested more than " + std::to_string(max_depth) + " deep");
+    const auto mine = steps.size();
+    const std::uint8_t code = next();
+    steps.push_back({.code = code});
+    if (code == 0) {
+        if (!may_be_raw) refused("byte " + std::to_string(at - 1) + " is 0, but that part cannot be raw");
+        return;
+    }
+    if (!Encodings::accepts<T>(code)) refused("code " + std::to_string(code) + " is not an encoding of these values");
+    if constexpr (alp::accepts<T>) {
+        if (code == alp::code) {
+            const auto exponent = next(), factor = next(), outliers = next();
+            const auto most = alp::powers<T>().size() - 1;
+            if (!(exponent == searched && factor == searched) && (exponent > most || factor > most)) {
+                refused("expected an exponent and a factor up to " + std::to_string(most) + ", or 255 for both");
+            }
+            if (outliers > 1) refused("expected 0 or 1 for outliers, found " + std::to_string(outliers));
+            steps[mine].exponent = exponent, steps[mine].factor = factor, steps[mine].outliers = outliers != 0;
+        }
+    }
+    bool codecs = code == lz4::code || code == zstd::code;
+    Encodings::with<T>(code, [&]<class E>() {
+        E::template asks<T>([&]<class N>(bool raw) {
+            const auto part = steps.size();
+            parse_step<N>(program, at, raw, steps, depth + 1);
+            codecs |= steps[part].codecs;
+            // The reference reads runs there only where its two ideas of padding agree.
+            const bool left = code == alprd::code && part == mine + 1;
+            if (left && steps[part].code == run_length::code) refused("run_length as the left part of alprd");
+        });
+    });
+    steps[mine].codecs = codecs;
+    steps[mine].steps = steps.size() - mine;
+}
+
+// A program for values of T. Throws std::invalid_argument where it is not one.
+template <class T>
+std::vector<Step> parse_program(Bytes program) {
+    std::vector<Step> steps;
+    std::size_t at = 0;
+    parse_step<T>(program, at, false, steps, 1);
+    const auto surplus = program.size() - at;
+    if (surplus) throw std::invalid_argument("program: " + std::to_string(surplus) + " bytes behind its end");
+    return steps;
+}
+
+// Writes a section of one or more values.
+template <class T>
+void encode_section(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
+    if (all_equal(values)) return single_value::encode<T>(values, plan, out, context);
+    if (context.leaves.collecting() && !plan->codecs) return plain::encode<T>(values.first(1), plan, out, context);
+    if (plan->code == single_value::code) return plain::encode<T>(values, plan, out, context);
+    Encodings::with<T>(plan->code, [&]<class E>() { E::template encode<T>(values, plan, out, context); });
 }
 
 }  // namespace amudai::numeric

@@ -1,6 +1,6 @@
 // Sparse (code 19): few values at known positions, zero elsewhere. Bytes: docs/format/numeric.md.
 #pragma once
-#include "numeric/nested.hpp"
+#include "numeric/encoder.hpp"
 
 namespace amudai::numeric::sparse {
 
@@ -44,6 +44,31 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
         require_range("sparse position", positions[i], 0, count - 1);
         if (positions[i] >= first && positions[i] - first < out.size()) out[positions[i] - first] = values[i];
     }
+}
+
+template <class T, class Visit>
+void asks(Visit&& visit) {
+    visit.template operator()<std::uint32_t>(true);
+    visit.template operator()<T>(true);
+}
+
+template <class T>
+void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
+    const auto positions = context.arena.take<std::uint32_t>(values.size() + 1);
+    const auto stored = context.arena.take<T>(values.size() + 1);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        positions[count] = static_cast<std::uint32_t>(i);
+        stored[count] = values[i];
+        count += bits_of(values[i]) != 0;
+    }
+    context.wants_alignment(out);
+    const auto at = out.header(code, header_size);
+    out.set<std::uint32_t>(at + 2, static_cast<std::uint32_t>(count));
+    out.set<std::uint8_t>(at + 10, encode_part<std::uint32_t>(positions.first(count), plan.part(0), out, context));
+    out.set<std::uint32_t>(at + 6, static_cast<std::uint32_t>(out.size() - at - header_size));
+    out.pad8(at);
+    out.set<std::uint8_t>(at + 11, encode_part<T>(stored.first(count), plan.part(1), out, context));
 }
 
 }  // namespace amudai::numeric::sparse

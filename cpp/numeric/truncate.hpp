@@ -1,13 +1,13 @@
 // Truncate (codes 8..11): signed values cut to 8, 16, 32 or 64 bits, sign-extended when read. Bytes: docs/format/numeric.md.
 #pragma once
-#include "numeric/nested.hpp"
+#include "numeric/plain.hpp"
 
 namespace amudai::numeric::truncate {
 
 inline constexpr std::size_t header_size = 8;
 
-// `N` is the narrow unsigned type that is stored.
-template <class N, std::uint16_t Code>
+// `N` is the narrow unsigned type that is stored, `Wider` what takes over where it is too narrow.
+template <class N, std::uint16_t Code, class Wider>
 struct To {
     static constexpr std::uint16_t code = Code;
     static constexpr std::string_view name = sizeof(N) == 1   ? "truncate_u8"
@@ -36,11 +36,40 @@ struct To {
             for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<T>(static_cast<signed_of<N>>(narrow[i]));
         }
     }
+
+    template <class T, class Visit>
+    static void asks(Visit&& visit) {
+        visit.template operator()<N>(true);
+    }
+
+    // `widened`: a narrower one was asked for, and some value did not fit.
+    template <class T>
+    static void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context, bool widened = false) {
+        if constexpr (sizeof(N) == sizeof(T)) {
+            if (widened && plan.part(0).raw()) return plain::encode<T>(values, plan, out, context);
+            write(as_unsigned(values), plan, out, context);
+        } else {
+            const auto [least, most] = min_max(values);
+            using Limits = std::numeric_limits<signed_of<N>>;
+            if (least < Limits::min() || most > Limits::max()) {
+                return Wider::template encode<T>(values, plan, out, context, true);
+            }
+            const auto narrow = context.arena.take<N>(values.size());
+            for (std::size_t i = 0; i < values.size(); ++i) narrow[i] = static_cast<N>(values[i]);
+            write(narrow, plan, out, context);
+        }
+    }
+
+private:
+    static void write(std::span<const N> values, Plan plan, Sink& out, EncodeContext& context) {
+        const auto at = out.header(code, header_size);
+        out.set<std::uint8_t>(at + 2, encode_part<N>(values, plan.part(0), out, context));
+    }
 };
 
-using U8 = To<std::uint8_t, 8>;
-using U16 = To<std::uint16_t, 9>;
-using U32 = To<std::uint32_t, 10>;
-using U64 = To<std::uint64_t, 11>;
+using U64 = To<std::uint64_t, 11, void>;
+using U32 = To<std::uint32_t, 10, U64>;
+using U16 = To<std::uint16_t, 9, U32>;
+using U8 = To<std::uint8_t, 8, U16>;
 
 }  // namespace amudai::numeric::truncate

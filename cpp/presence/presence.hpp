@@ -56,4 +56,49 @@ inline Presence decode(Bytes section, std::size_t count, Arena& arena) {
     }
 }
 
+// Below this many slots a bitmap container, 8 KiB, is not worth its size.
+inline constexpr std::size_t bitmap_above = 32768;
+
+// The smallest section for bits [at, at + count) of `validity`; nothing where all are set. Of equal size, the simpler.
+inline void encode(const std::uint8_t* validity, std::size_t at, std::size_t count, Sink& out, Arena& arena) {
+    const auto present_count = bits::count_set(validity, at, count);
+    if (present_count == count) return;
+    if (present_count == 0) return out.put<std::uint8_t>(all_null);
+    const auto present = arena.take<std::uint64_t>((count + 63) / 64);
+    const auto null = arena.take<std::uint64_t>(present.size());
+    for (std::size_t i = 0; i < present.size(); ++i) {
+        present[i] = bits::word(validity, at + 64 * i, std::min<std::size_t>(64, count - 64 * i));
+        null[i] = ~present[i];
+    }
+    if (count % 64) null.back() &= (std::uint64_t{1} << count % 64) - 1;
+
+    auto least = 1 + count;
+    std::vector<roaring::Container> chosen;
+    bool negated = false, runs = false;
+    for (const bool nulls : {true, false}) {
+        const auto containers = roaring::containers(nulls ? null : present);
+        for (const bool as_runs : {false, true}) {
+            bool fits = !as_runs || std::ranges::any_of(containers, &roaring::Container::better_as_runs);
+            for (const auto& each : containers) {
+                const bool is_bitmap = each.bitmap() && !(as_runs && each.better_as_runs());
+                fits = fits && !(is_bitmap && count <= bitmap_above);
+            }
+            const auto size = 2 + roaring::encoded_size(containers, as_runs);
+            if (fits && size < least) least = size, chosen = containers, negated = nulls, runs = as_runs;
+        }
+    }
+    if (chosen.empty()) {
+        out.put<std::uint8_t>(plain);
+        const auto start = out.size();
+        auto* const bytes = out.extend(align8(count));
+        for (std::size_t i = 0; i < count; i += 8) {
+            store<std::uint64_t>(bytes + i, bits::spread(static_cast<std::uint8_t>(present[i / 64] >> i % 64)));
+        }
+        return out.cut(start + count);
+    }
+    out.put<std::uint8_t>(roaring_bitmap);
+    out.put<std::uint8_t>(negated);
+    roaring::encode(chosen, runs, out);
+}
+
 }  // namespace amudai::presence

@@ -34,6 +34,29 @@ def decode_bits(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uin
 def describe_numbers(blocks: Blocks, dtype: str) -> dict[str, int]:
     """Which cascades a run uses, and in how many blocks each."""
 
+def encode_numbers(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, block_values: int, compressed: list[bytes] | None, checksums: bool) -> tuple[bytes, NDArray[np.uint32]]:
+    """
+    Encode values by a program, in blocks; returns the blocks and the size of each.
+    """
+
+def codec_leaves(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, block_values: int) -> list[tuple[int, bytes]]:
+    """
+    What the codecs of a program are to compress, as (code, raw bytes); `encode_numbers` takes the results in this order.
+    """
+
+def analyze_numbers(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int) -> dict[str, object]:
+    """
+    What choosing an encoding needs to know. Nulls count as the value before them; `distinct` stops at 4097.
+    """
+
+def presence_section(validity: NDArray[np.uint8], validity_at: int, count: int) -> bytes:
+    """
+    The presence section of a block: which of its slots hold a value. Empty where all do.
+    """
+
+def build_block(presence: bytes, values: bytes, checksums: bool) -> bytes:
+    """A block around its presence section and its values."""
+
 def binary_encodings() -> dict[int, str]:
     """Code and name of every binary encoding."""
 
@@ -76,3 +99,113 @@ def gather_fixed(codes: NDArray[np.uint32], values: NDArray[np.uint8], size: int
 
 def require_text(values: NDArray[np.uint8], offsets: NDArray[np.uint64]) -> None:
     """Refuse values that are not UTF-8."""
+
+def block_offsets(offsets: NDArray[Any]) -> NDArray[np.uint64]:
+    """Arrow's offsets of the slots of a block, from 0 on."""
+
+def plain_region(offsets: NDArray[Any] | None, data: NDArray[np.uint8]) -> bytes:
+    """
+    Plain: the slots that Arrow's `offsets` cut out of `data`; without offsets all of `data`, values of one size.
+    """
+
+def single_value_region(value: bytes | memoryview) -> bytes:
+    """SingleValue: one value for all slots."""
+
+def zstd_region(frame: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
+    """
+    ZSTD: a Zstandard frame of the values, and their offsets: a section if `cascading`, else u64; None for values of one size.
+    """
+
+def lz4_region(block: bytes | memoryview, decoded_size: int, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
+    """
+    LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes; offsets as in `zstd_region`.
+    """
+
+def fsst_encode(data: NDArray[np.uint8]) -> tuple[bytes, bytes, bytes]:
+    """
+    Symbols (8 bytes each), their lengths, and the codes of `data`: what `fsst_region` wants. There is always a symbol.
+    """
+
+def fsst_region(symbols: bytes, lengths: bytes, codes: bytes, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
+    """
+    FSST: what `fsst_encode` made of the values; offsets as in `zstd_region`.
+    """
+
+def dictionary_region(codes: bytes | memoryview, lengths: bytes | memoryview | NDArray[Any] | None, cascading: bool, entry_count: int, entries: bytes | memoryview) -> bytes:
+    """
+    BlockDictionary: a section of codes; lengths of the entries, a section if `cascading`, else u32, None for one size; entries.
+    """
+
+def block_dictionary(offsets: NDArray[Any], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, validity_at: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], bytes] | None:
+    """
+    Codes (0 is null, c is entry c - 1), lengths and bytes of distinct values; None if they are more than half of the slots.
+    """
+
+class Dictionary:
+    """A stripe's dictionary while it grows. One thread at a time may use it."""
+
+    def __init__(self, fixed_size: int | None) -> None: ...
+
+    def encode(self, offsets: NDArray[Any] | None, data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> NDArray[np.uint32]:
+        """
+        The codes of these values; what is new gets the next code, and so does the first null.
+        """
+
+    @property
+    def size(self) -> int:
+        """Entries, null's included."""
+
+    @property
+    def value_bytes(self) -> int:
+        """Bytes of all entries."""
+
+    @property
+    def null_code(self) -> int | None:
+        """The code of null, if there was one."""
+
+    def values(self) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+        """
+        Offsets and bytes of the entries, in the order of their codes; null's is empty, or zeros.
+        """
+
+    def sorted_ids(self) -> NDArray[np.uint32]:
+        """The codes of all entries but null's, by their bytes, ascending."""
+
+    def counts(self) -> NDArray[np.uint64]:
+        """How often each code was given."""
+
+def hll_update(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, validity_at: int, count: int, registers: NDArray[np.uint8]) -> None:
+    """
+    Take the values that are not null into the registers of a HyperLogLog sketch.
+    """
+
+def hash_values(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, validity_at: int, count: int, seed: int) -> NDArray[np.uint64]:
+    """XXH3 of each value that is not null, in their order."""
+
+class HashSet:
+    """Distinct hashes, as long as there are no more than `limit`."""
+
+    def __init__(self, limit: int) -> None: ...
+
+    def add(self, hashes: NDArray[np.uint64]) -> bool:
+        """
+        Whether the set still holds everything it was given: False for good once there is one hash too many.
+        """
+
+    def values(self) -> NDArray[np.uint64]:
+        """The hashes, in the order of first appearance."""
+
+def text_stats(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> tuple[int, int, int, int, int]:
+    """
+    Bytes of the values that are not null; least, least but 0 (-1 if there is none) and greatest length; how many are ASCII.
+    """
+
+def range_minmax(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, span: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.uint16]]:
+    """
+    Least and greatest value of every `span` slots, 0 where none is valid, and how many are invalid: null or NaN.
+    """
+
+def float_stats(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int) -> tuple[int, int, int, int, int, int, float | None, float | None]:
+    """
+    Counts of zero, positive, negative, NaN, +inf, -inf among the values that are not null; least and greatest but NaN.
+    """

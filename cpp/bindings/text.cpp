@@ -1,0 +1,364 @@
+// What Python may ask of values on their way into a shard: regions of bytes-like values, dictionaries, sketches.
+#include "binary/dictionary.hpp"
+#include "binary/region.hpp"
+#include "sketch/bloom.hpp"
+#include "sketch/float_stats.hpp"
+#include "sketch/hll.hpp"
+#include "sketch/ranges.hpp"
+#include "sketch/text_stats.hpp"
+
+#include "bindings/blocks.hpp"
+
+namespace amudai::bindings {
+
+namespace {
+
+using InAny = nb::ndarray<nb::ro, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Bitmap = std::optional<In<std::uint8_t>>;
+template <class T>
+using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+// Memory that becomes a numpy array once it is full.
+template <class T>
+class Made {
+public:
+    explicit Made(std::size_t size) : memory_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
+    T* data() { return memory_.get(); }
+    std::span<T> span() { return {memory_.get(), size_}; }
+    Array<T> array() && { return std::move(*this).first(size_); }
+    Array<T> first(std::size_t size) && {
+        auto* const memory = memory_.release();
+        return {memory, {size}, nb::capsule(memory, [](void* owned) noexcept { delete[] static_cast<T*>(owned); })};
+    }
+
+private:
+    std::unique_ptr<T[]> memory_;
+    std::size_t size_;
+};
+
+template <class T>
+Array<T> copied(std::span<const T> values) {
+    Made<T> made(values.size());
+    std::ranges::copy(values, made.data());
+    return std::move(made).array();
+}
+
+nb::bytes to_bytes(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+// A region of `size` bytes, written without holding the interpreter.
+template <class Write>
+nb::bytes region(std::size_t size, Write&& write) {
+    binary::size32("region", size);
+    auto result = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+    if (!result.is_valid()) throw nb::python_error();
+    const MutableBytes out{reinterpret_cast<std::uint8_t*>(PyBytes_AsString(result.ptr())), size};
+    const nb::gil_scoped_release unlocked;
+    write(out);
+    return result;
+}
+
+template <class Use>
+decltype(auto) with_offsets(const InAny& offsets, Use&& use) {
+    return with_number(offsets.dtype(), [&]<class T>() -> decltype(auto) {
+        if constexpr (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>) {
+            return use(std::span<const T>{static_cast<const T*>(offsets.data()), offsets.shape(0)});
+        } else {
+            throw nb::type_error("offsets: expected int32 or int64");
+            return use(std::span<const std::int32_t>{});
+        }
+    });
+}
+
+// Calls use(values) with values whose borders have been checked.
+template <class Use>
+decltype(auto) with_values(const std::optional<InAny>& offsets, const In<std::uint8_t>& data,
+                           std::optional<std::size_t> fixed_size, std::size_t count, Use&& use) {
+    if (offsets.has_value() == fixed_size.has_value()) throw nb::value_error("values: expected either offsets or a fixed size");
+    if (!offsets) return use(binary::FixedValues::checked(*fixed_size, count, span(data)));
+    if (offsets->shape(0) != count + 1) throw nb::value_error("offsets: expected one more than there are values");
+    return with_offsets(*offsets, [&](auto list) {
+        using Offset = std::remove_const_t<typename decltype(list)::element_type>;
+        return use(binary::VariableValues<Offset>::checked(list, span(data)));
+    });
+}
+
+Validity validity_of(const Bitmap& bitmap, std::size_t at, std::size_t count) {
+    if (!bitmap) return {};
+    const auto bits = 8 * bitmap->shape(0);
+    if (at > bits || count > bits - at) throw nb::value_error("validity: too short");
+    return {bitmap->data(), at};
+}
+
+// The offsets of a region, held while it is written.
+class HeldOffsets {
+public:
+    HeldOffsets(const nb::object& offsets, bool cascading) : cascading_(cascading) {
+        if (!offsets.is_none()) held_.emplace(offsets);
+        if (held_ && !cascading && held_->bytes().size() % 8) throw nb::value_error("offsets: expected u64, or a section");
+    }
+    binary::OffsetsPart part() const { return {!held_, cascading_, held_ ? held_->bytes() : Bytes{}}; }
+
+private:
+    std::optional<Held> held_;
+    bool cascading_;
+};
+
+void bind_regions(nb::module_& m) {
+    m.def("block_offsets", [](InAny offsets) {
+        Made<std::uint64_t> made(offsets.shape(0));
+        with_offsets(offsets, [&](auto list) {
+            const nb::gil_scoped_release unlocked;
+            binary::rebase(list, made.data());
+        });
+        return std::move(made).array();
+    }, "offsets"_a.noconvert(),
+    nb::sig("def block_offsets(offsets: NDArray[Any]) -> NDArray[np.uint64]"),
+    "Arrow's offsets of the slots of a block, from 0 on.");
+
+    m.def("plain_region", [](std::optional<InAny> offsets, In<std::uint8_t> data) {
+        const auto write = [](const auto& values) {
+            constexpr bool is_fixed = std::is_same_v<std::remove_cvref_t<decltype(values)>, binary::FixedValues>;
+            const auto size = binary::plain::encoded_size(values.count(), values.all().size(), is_fixed);
+            return region(size, [&](MutableBytes out) { binary::plain::encode(values, out); });
+        };
+        if (!offsets) return write(binary::FixedValues::checked(1, data.shape(0), span(data)));
+        if (offsets->shape(0) == 0) throw nb::value_error("offsets: expected at least one");
+        return with_values(offsets, data, std::nullopt, offsets->shape(0) - 1, write);
+    }, "offsets"_a.noconvert().none(), "data"_a.noconvert(),
+    nb::sig("def plain_region(offsets: NDArray[Any] | None, data: NDArray[np.uint8]) -> bytes"),
+    "Plain: the slots that Arrow's `offsets` cut out of `data`; without offsets all of `data`, values of one size.");
+
+    m.def("single_value_region", [](nb::object value) {
+        const Held held(value);
+        return region(binary::single_value::encoded_size(held.bytes().size()),
+                      [&](MutableBytes out) { binary::single_value::encode(held.bytes(), out); });
+    }, "value"_a, nb::sig("def single_value_region(value: bytes | memoryview) -> bytes"), "SingleValue: one value for all slots.");
+
+    m.def("zstd_region", [](nb::object frame, nb::object offsets, bool cascading) {
+        const Held payload(frame);
+        const HeldOffsets held(offsets, cascading);
+        return region(binary::zstd::encoded_size(payload.bytes().size(), held.part()),
+                      [&](MutableBytes out) { binary::zstd::encode(payload.bytes(), held.part(), out); });
+    }, "frame"_a, "offsets"_a.none(), "cascading"_a,
+    nb::sig("def zstd_region(frame: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, "
+            "cascading: bool) -> bytes"),
+    "ZSTD: a Zstandard frame of the values, and their offsets: a section if `cascading`, else u64; None for values of one size.");
+
+    m.def("lz4_region", [](nb::object block, std::size_t decoded_size, nb::object offsets, bool cascading) {
+        const Held payload(block);
+        const HeldOffsets held(offsets, cascading);
+        return region(binary::lz4::encoded_size(payload.bytes().size(), held.part()),
+                      [&](MutableBytes out) { binary::lz4::encode(payload.bytes(), decoded_size, held.part(), out); });
+    }, "block"_a, "decoded_size"_a, "offsets"_a.none(), "cascading"_a,
+    nb::sig("def lz4_region(block: bytes | memoryview, decoded_size: int, offsets: bytes | memoryview | NDArray[Any] | None, "
+            "cascading: bool) -> bytes"),
+    "LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes; offsets as in `zstd_region`.");
+
+    m.def("fsst_encode", [](In<std::uint8_t> data) {
+        binary::fsst::Encoded encoded;
+        {
+            const nb::gil_scoped_release unlocked;
+            encoded = binary::fsst::compress(span(data));
+        }
+        return nb::make_tuple(to_bytes(encoded.symbols), to_bytes(encoded.lengths), to_bytes(encoded.codes));
+    }, "data"_a.noconvert(), nb::sig("def fsst_encode(data: NDArray[np.uint8]) -> tuple[bytes, bytes, bytes]"),
+    "Symbols (8 bytes each), their lengths, and the codes of `data`: what `fsst_region` wants. There is always a symbol.");
+
+    m.def("fsst_region", [](nb::object symbols, nb::object lengths, nb::object codes, nb::object offsets, bool cascading) {
+        const Held table(symbols), sizes(lengths), stream(codes);
+        const HeldOffsets held(offsets, cascading);
+        const auto count = sizes.bytes().size();
+        if (count < 1 || count > binary::fsst::max_symbols) throw nb::value_error("symbols: expected 1..255");
+        if (table.bytes().size() != 8 * count) throw nb::value_error("symbols: expected 8 bytes for each length");
+        return region(binary::fsst::encoded_size(count, stream.bytes().size(), held.part()), [&](MutableBytes out) {
+            binary::fsst::encode(table.bytes(), sizes.bytes(), stream.bytes(), held.part(), out);
+        });
+    }, "symbols"_a, "lengths"_a, "codes"_a, "offsets"_a.none(), "cascading"_a,
+    nb::sig("def fsst_region(symbols: bytes, lengths: bytes, codes: bytes, offsets: bytes | memoryview | NDArray[Any] | None, "
+            "cascading: bool) -> bytes"),
+    "FSST: what `fsst_encode` made of the values; offsets as in `zstd_region`.");
+
+    m.def("dictionary_region", [](nb::object codes, nb::object lengths, bool cascading, std::size_t entry_count,
+                                  nb::object entries) {
+        const Held code_section(codes), data(entries);
+        std::optional<Held> sizes;
+        if (!lengths.is_none()) sizes.emplace(lengths);
+        const auto raw = sizes ? sizes->bytes() : Bytes{};
+        if (entry_count == 0) throw nb::value_error("entries: expected at least one");
+        if (sizes && !cascading && raw.size() != 4 * entry_count) throw nb::value_error("lengths: expected a u32 for each entry");
+        const auto size = binary::block_dictionary::encoded_size(code_section.bytes().size(), raw.size(), data.bytes().size());
+        return region(size, [&](MutableBytes out) {
+            binary::block_dictionary::encode(code_section.bytes(), raw, sizes && cascading, entry_count, data.bytes(), out);
+        });
+    }, "codes"_a, "lengths"_a.none(), "cascading"_a, "entry_count"_a, "entries"_a,
+    nb::sig("def dictionary_region(codes: bytes | memoryview, lengths: bytes | memoryview | NDArray[Any] | None, cascading: bool, "
+            "entry_count: int, entries: bytes | memoryview) -> bytes"),
+    "BlockDictionary: a section of codes; lengths of the entries, a section if `cascading`, else u32, None for one size; entries.");
+
+    m.def("block_dictionary", [](InAny offsets, In<std::uint8_t> data, Bitmap validity, std::size_t validity_at) -> nb::object {
+        if (offsets.shape(0) == 0) throw nb::value_error("offsets: expected at least one");
+        const auto count = offsets.shape(0) - 1;
+        const auto present = validity_of(validity, validity_at, count);
+        std::optional<binary::block_dictionary::Distinct> found;
+        with_values(offsets, data, std::nullopt, count, [&](const auto& values) {
+            const nb::gil_scoped_release unlocked;
+            found = binary::block_dictionary::distinct(values, present);
+        });
+        if (!found) return nb::none();
+        const auto codes = copied<std::uint32_t>(found->codes), lengths = copied<std::uint32_t>(found->lengths);
+        return nb::make_tuple(codes, lengths, to_bytes(found->entries.bytes()));
+    }, "offsets"_a.noconvert(), "data"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a,
+    nb::sig("def block_dictionary(offsets: NDArray[Any], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, "
+            "validity_at: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], bytes] | None"),
+    "Codes (0 is null, c is entry c - 1), lengths and bytes of distinct values; None if they are more than half of the slots.");
+}
+
+void bind_dictionary(nb::module_& m) {
+    using binary::Dictionary;
+    nb::class_<Dictionary>(m, "Dictionary", "A stripe's dictionary while it grows. One thread at a time may use it.")
+        .def(nb::init<std::optional<std::size_t>>(), "fixed_size"_a.none(),
+             nb::sig("def __init__(self, fixed_size: int | None) -> None"))
+        .def("encode", [](Dictionary& self, std::optional<InAny> offsets, In<std::uint8_t> data, Bitmap validity,
+                          std::size_t validity_at, std::size_t count) {
+            const auto present = validity_of(validity, validity_at, count);
+            return with_values(offsets, data, self.fixed_size(), count, [&](const auto& values) {
+                Made<std::uint32_t> codes(count);
+                {
+                    const nb::gil_scoped_release unlocked;
+                    self.encode(values, present, codes.data());
+                }
+                return std::move(codes).array();
+            });
+        }, "offsets"_a.noconvert().none(), "data"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a, "count"_a,
+        nb::sig("def encode(self, offsets: NDArray[Any] | None, data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, "
+                "validity_at: int, count: int) -> NDArray[np.uint32]"),
+        "The codes of these values; what is new gets the next code, and so does the first null.")
+        .def_prop_ro("size", &Dictionary::size, "Entries, null's included.")
+        .def_prop_ro("value_bytes", [](const Dictionary& self) { return self.entries().bytes().size(); }, "Bytes of all entries.")
+        .def_prop_ro("null_code", &Dictionary::null_code, "The code of null, if there was one.")
+        .def("values", [](const Dictionary& self) {
+            return nb::make_tuple(copied<std::uint64_t>(self.entries().starts()), copied<std::uint8_t>(self.entries().bytes()));
+        }, nb::sig("def values(self) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]"),
+        "Offsets and bytes of the entries, in the order of their codes; null's is empty, or zeros.")
+        .def("sorted_ids", [](const Dictionary& self) {
+            Made<std::uint32_t> ids(self.size() - self.null_code().has_value());
+            {
+                const nb::gil_scoped_release unlocked;
+                self.sort(ids.span());
+            }
+            return std::move(ids).array();
+        }, nb::sig("def sorted_ids(self) -> NDArray[np.uint32]"), "The codes of all entries but null's, by their bytes, ascending.")
+        .def("counts", [](const Dictionary& self) { return copied<std::uint64_t>(self.counts()); },
+             nb::sig("def counts(self) -> NDArray[np.uint64]"), "How often each code was given.");
+}
+
+void bind_sketches(nb::module_& m) {
+    m.def("hll_update", [](std::optional<InAny> offsets, In<std::uint8_t> data, std::optional<std::size_t> fixed_size,
+                           Bitmap validity, std::size_t validity_at, std::size_t count, Out<std::uint8_t> registers) {
+        const auto present = validity_of(validity, validity_at, count);
+        const sketch::hll::Registers target(span(registers));
+        with_values(offsets, data, fixed_size, count, [&](const auto& values) {
+            const nb::gil_scoped_release unlocked;
+            sketch::hll::update(values, present, target);
+        });
+    }, "offsets"_a.noconvert().none(), "data"_a.noconvert(), "fixed_size"_a.none(), "validity"_a.noconvert().none(),
+    "validity_at"_a, "count"_a, "registers"_a.noconvert(),
+    nb::sig("def hll_update(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, "
+            "validity: NDArray[np.uint8] | None, validity_at: int, count: int, registers: NDArray[np.uint8]) -> None"),
+    "Take the values that are not null into the registers of a HyperLogLog sketch.");
+
+    m.def("hash_values", [](std::optional<InAny> offsets, In<std::uint8_t> data, std::optional<std::size_t> fixed_size,
+                            Bitmap validity, std::size_t validity_at, std::size_t count, std::uint64_t seed) {
+        const auto present = validity_of(validity, validity_at, count);
+        return with_values(offsets, data, fixed_size, count, [&](const auto& values) {
+            Made<std::uint64_t> hashes(count);
+            std::size_t size = 0;
+            {
+                const nb::gil_scoped_release unlocked;
+                size = static_cast<std::size_t>(sketch::hash_values(values, present, seed, hashes.data()) - hashes.data());
+            }
+            return std::move(hashes).first(size);
+        });
+    }, "offsets"_a.noconvert().none(), "data"_a.noconvert(), "fixed_size"_a.none(), "validity"_a.noconvert().none(),
+    "validity_at"_a, "count"_a, "seed"_a,
+    nb::sig("def hash_values(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, "
+            "validity: NDArray[np.uint8] | None, validity_at: int, count: int, seed: int) -> NDArray[np.uint64]"),
+    "XXH3 of each value that is not null, in their order.");
+
+    nb::class_<sketch::HashSet>(m, "HashSet", "Distinct hashes, as long as there are no more than `limit`.")
+        .def(nb::init<std::size_t>(), "limit"_a)
+        .def("add", [](sketch::HashSet& self, In<std::uint64_t> hashes) {
+            const nb::gil_scoped_release unlocked;
+            return self.add(span(hashes));
+        }, "hashes"_a.noconvert(), nb::sig("def add(self, hashes: NDArray[np.uint64]) -> bool"),
+        "Whether the set still holds everything it was given: False for good once there is one hash too many.")
+        .def("values", [](const sketch::HashSet& self) {
+            if (self.full()) throw nb::value_error("hashes: more than the limit, none was kept");
+            return copied<std::uint64_t>(self.values());
+        }, nb::sig("def values(self) -> NDArray[np.uint64]"), "The hashes, in the order of first appearance.");
+
+    m.def("text_stats", [](std::optional<InAny> offsets, In<std::uint8_t> data, std::optional<std::size_t> fixed_size,
+                           Bitmap validity, std::size_t validity_at, std::size_t count) {
+        const auto present = validity_of(validity, validity_at, count);
+        const auto found = with_values(offsets, data, fixed_size, count, [&](const auto& values) {
+            const nb::gil_scoped_release unlocked;
+            return sketch::text_stats(values, present);
+        });
+        const auto non_empty = found.min_non_empty == sketch::TextStats::none ? -1 : static_cast<std::int64_t>(found.min_non_empty);
+        return std::tuple(found.total_bytes, found.min_length, non_empty, found.max_length, found.ascii_count);
+    }, "offsets"_a.noconvert().none(), "data"_a.noconvert(), "fixed_size"_a.none(), "validity"_a.noconvert().none(),
+    "validity_at"_a, "count"_a,
+    nb::sig("def text_stats(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, "
+            "validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> tuple[int, int, int, int, int]"),
+    "Bytes of the values that are not null; least, least but 0 (-1 if there is none) and greatest length; how many are ASCII.");
+
+    m.def("range_minmax", [](InAny values, Bitmap validity, std::size_t validity_at, std::size_t per_range) {
+        if (per_range < 1 || per_range > 65535) throw nb::value_error("span: expected 1..65535");
+        const auto count = values.shape(0);
+        const auto present = validity_of(validity, validity_at, count);
+        return with_number(values.dtype(), [&]<class T>() {
+            const auto ranges = (count + per_range - 1) / per_range;
+            Made<T> least(ranges), greatest(ranges);
+            Made<std::uint16_t> invalid(ranges);
+            {
+                const nb::gil_scoped_release unlocked;
+                sketch::range_minmax<T>({static_cast<const T*>(values.data()), count}, present, per_range, least.data(),
+                                        greatest.data(), invalid.data());
+            }
+            return nb::make_tuple(std::move(least).array(), std::move(greatest).array(), std::move(invalid).array());
+        });
+    }, "values"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a, "span"_a,
+    nb::sig("def range_minmax(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, span: int) "
+            "-> tuple[NDArray[Any], NDArray[Any], NDArray[np.uint16]]"),
+    "Least and greatest value of every `span` slots, 0 where none is valid, and how many are invalid: null or NaN.");
+
+    m.def("float_stats", [](InAny values, Bitmap validity, std::size_t validity_at) {
+        const auto count = values.shape(0);
+        const auto present = validity_of(validity, validity_at, count);
+        const auto found = with_number(values.dtype(), [&]<class T>() {
+            if constexpr (std::floating_point<T>) {
+                const nb::gil_scoped_release unlocked;
+                return sketch::float_stats<T>({static_cast<const T*>(values.data()), count}, present);
+            } else {
+                throw nb::type_error("values: expected float32 or float64");
+                return sketch::FloatStats{};
+            }
+        });
+        const auto bound = [&](double value) { return found.has_numbers() ? std::optional(value) : std::nullopt; };
+        return std::tuple(found.zero, found.positive, found.negative, found.nan, found.positive_infinity, found.negative_infinity,
+                          bound(found.least), bound(found.greatest));
+    }, "values"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a,
+    nb::sig("def float_stats(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int) "
+            "-> tuple[int, int, int, int, int, int, float | None, float | None]"),
+    "Counts of zero, positive, negative, NaN, +inf, -inf among the values that are not null; least and greatest but NaN.");
+}
+
+}  // namespace
+
+void bind_text(nb::module_& m) {
+    bind_regions(m);
+    bind_dictionary(m);
+    bind_sketches(m);
+}
+
+}  // namespace amudai::bindings

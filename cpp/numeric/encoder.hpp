@@ -1,0 +1,178 @@
+// What every numeric encoder shares: the program it follows, the codecs it leaves to others, the parts it writes.
+//
+// A program says how a sequence is to be encoded: a code, then a program for each part of that encoding, or 0 for a
+// part that stays raw. It is checked once (`parse_program` in section.hpp); encoders trust it. Where values do not fit
+// what a program asks for, the encoder writes something that does: the values always come back.
+#pragma once
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "base/sink.hpp"
+#include "numeric/nested.hpp"
+
+namespace amudai::numeric {
+
+// One encoding of a program, with its parameters.
+struct Step {
+    std::uint8_t code = 0;      // 0: raw
+    std::uint8_t exponent = 0;  // ALP's, or `searched`
+    std::uint8_t factor = 0;
+    bool outliers = false;  // ALP: far values become exceptions
+    bool codecs = false;    // LZ4 or ZSTD, here or in a part
+    std::size_t steps = 1;  // its own and those of its parts
+};
+
+inline constexpr std::uint8_t searched = 255;
+
+// A place in a program.
+class Plan {
+public:
+    explicit Plan(const Step* step) : step_(step) {}
+    const Step* operator->() const { return step_; }
+    bool raw() const { return step_->code == 0; }
+    Plan part(std::size_t index) const {
+        const auto* at = step_ + 1;
+        for (; index; --index) at += at->steps;
+        return Plan(at);
+    }
+
+private:
+    const Step* step_;
+};
+
+// What LZ4 and ZSTD compress is compressed outside: a first pass collects the raw bytes of these leaves, a second one is
+// given what became of them, in the same order. Which leaves there are must not depend on how well they compress.
+class Leaves {
+public:
+    // Below this a codec's own overhead eats what it saves.
+    static constexpr std::size_t least = 64;
+
+    enum class Pass { none, collect, supply };
+    explicit Leaves(Pass pass = Pass::none, std::vector<Bytes> supplied = {})
+        : pass_(pass), supplied_(std::move(supplied)) {}
+
+    bool collecting() const { return pass_ == Pass::collect; }
+    // The compressed form of `raw`; empty where it is not known, yet.
+    Bytes next(std::uint16_t code, Bytes raw) {
+        switch (pass_) {
+            case Pass::collect:
+                collected_.emplace_back(code, std::vector<std::uint8_t>(raw.begin(), raw.end()));
+                return {};
+            case Pass::supply:
+                if (at_ == supplied_.size()) throw std::invalid_argument("compressed: fewer than the leaves of the program");
+                return supplied_[at_++];
+            case Pass::none: break;
+        }
+        throw std::invalid_argument("compressed: expected the leaves of a program with codecs, found none");
+    }
+    // How many have gone by; `rewind` goes back there.
+    std::size_t mark() const { return collecting() ? collected_.size() : at_; }
+    void rewind(std::size_t mark) {
+        if (collecting()) collected_.resize(mark);
+        else at_ = mark;
+    }
+    void require_done() const {
+        if (at_ != supplied_.size()) throw std::invalid_argument("compressed: more than the leaves of the program");
+    }
+    const std::vector<std::pair<std::uint16_t, std::vector<std::uint8_t>>>& collected() const { return collected_; }
+
+private:
+    Pass pass_;
+    std::vector<Bytes> supplied_;
+    std::size_t at_ = 0;
+    std::vector<std::pair<std::uint16_t, std::vector<std::uint8_t>>> collected_;
+};
+
+struct EncodeContext {
+    Arena& arena;
+    Leaves& leaves;
+    bool misaligned = false;  // a section that wants 8-byte alignment was begun without
+
+    void wants_alignment(const Sink& out) { misaligned |= out.size() % 8 != 0; }
+};
+
+// Runs `work`; whether all sections it wrote lie where the reference's reader wants them. Blocks begin at multiples of 8.
+template <class Work>
+bool aligned(EncodeContext& context, Work&& work) {
+    const bool before = std::exchange(context.misaligned, false);
+    work();
+    return !std::exchange(context.misaligned, before);
+}
+
+// Defined in section.hpp, once every encoding is known.
+template <class T>
+void encode_section(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context);
+
+// Equality is that of bits: 0.0 and -0.0 differ, and a NaN equals itself.
+template <class T>
+constexpr unsigned_of<T> bits_of(T value) {
+    return std::bit_cast<unsigned_of<T>>(value);
+}
+
+// 0 for equal values.
+template <class T>
+constexpr unsigned_of<T> difference(T left, T right) {
+    return static_cast<unsigned_of<T>>(bits_of(left) ^ bits_of(right));
+}
+
+template <class T>
+std::span<const unsigned_of<T>> as_unsigned(std::span<const T> values) {
+    static_assert(std::integral<T>);
+    return {reinterpret_cast<const unsigned_of<T>*>(values.data()), values.size()};
+}
+
+template <class T>
+Bytes bytes_of(std::span<const T> values) {
+    return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
+}
+
+template <class T>
+bool all_equal(std::span<const T> values) {
+    constexpr std::size_t tile = 256 / sizeof(T);
+    for (std::size_t at = 0; at < values.size(); at += tile) {
+        unsigned_of<T> differences = 0;
+        const auto part = values.subspan(at, std::min(tile, values.size() - at));
+        for (const auto value : part) differences |= difference(value, values.front());
+        if (differences) return false;
+    }
+    return true;
+}
+
+template <class T>
+std::pair<T, T> min_max(std::span<const T> values) {
+    T least = values.front();
+    T most = values.front();
+    for (const auto value : values) {
+        least = std::min(least, value);
+        most = std::max(most, value);
+    }
+    return {least, most};
+}
+
+// Writes a part as a section or raw; the result goes into the flag byte of the header.
+template <class T>
+bool encode_part(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
+    const bool worth_a_section = values.size_bytes() > 2 + sizeof(T) && all_equal(values);
+    if (plan.raw() && !worth_a_section) {
+        out.append(values);
+        return false;
+    }
+    encode_section<T>(values, plan, out, context);
+    return true;
+}
+
+// Whether readers skip bytes behind this section, of u16 or u32 values, as long as its parent counts them as its own.
+inline bool may_be_padded(Bytes section) {
+    switch (load<std::uint16_t>(section, 0)) {
+        case 3:                                          // FOR
+        case 5: return may_be_padded(section.subspan(8));  // Delta
+        case 6:                                          // RunLength
+        case 19: return section[11] == 0;                // Sparse: its last part is raw
+        case 7: return true;                             // SingleValue
+        case 14: return section[10] == 0;                // BlockDictionary
+        default: return false;
+    }
+}
+
+}  // namespace amudai::numeric

@@ -1,0 +1,65 @@
+// The distinct hashes of a Bloom filter to be, as long as there are few. Bytes: docs/format/statistics.md.
+#pragma once
+#include <bit>
+#include <vector>
+
+#include "base/bytes.hpp"
+
+namespace amudai::sketch {
+
+// Keeps up to `limit` distinct hashes, in the order of first appearance; with one more it is full and forgets them.
+class HashSet {
+public:
+    explicit HashSet(std::size_t limit)
+        : limit_(limit), slots_(std::bit_ceil(4 * std::min(limit, most) + 4)), mask_(slots_.size() - 1) {
+        if (limit > most) throw std::invalid_argument("limit: expected at most 16777216, found " + std::to_string(limit));
+    }
+
+    bool full() const { return full_; }
+    std::span<const std::uint64_t> values() const { return values_; }
+
+    // Whether the set still holds everything it was given.
+    bool add(std::span<const std::uint64_t> hashes) {
+        for (const auto hash : hashes) {
+            if (full_) break;
+            insert(hash);
+        }
+        return !full_;
+    }
+
+private:
+    static constexpr std::size_t most = 1 << 24;
+
+    // Hashes need no hashing. Zero marks a free slot, so the hash 0 is noted apart.
+    void insert(std::uint64_t hash) {
+        if (hash == 0) [[unlikely]] {
+            if (has_zero_) return;
+            has_zero_ = true;
+            return keep(hash);
+        }
+        for (auto at = hash & mask_;; at = (at + 1) & mask_) {
+            if (slots_[at] == hash) return;
+            if (slots_[at] == 0) {
+                slots_[at] = hash;
+                return keep(hash);
+            }
+        }
+    }
+    void keep(std::uint64_t hash) {
+        if (values_.size() == limit_) {
+            full_ = true;
+            values_.clear();
+        } else {
+            values_.push_back(hash);
+        }
+    }
+
+    std::size_t limit_;
+    std::vector<std::uint64_t> slots_;
+    std::size_t mask_;
+    std::vector<std::uint64_t> values_;
+    bool has_zero_ = false;
+    bool full_ = false;
+};
+
+}  // namespace amudai::sketch
