@@ -1,25 +1,32 @@
 """How does Arrow see it?
 
 `natural.py` gives the Arrow type of a stored field, `kept.py` the types that a writer kept, `storage.py` the stored
-type of an Arrow field; `arrays.py` turns decoded columns into arrays of any of these types. `fields.py` says which of
-them a shard's columns have, `fits.py` which a column can have at all.
+type of an Arrow field. On the way out `arrays.py` turns decoded columns into arrays of any of these types, `fields.py`
+says which of them a shard's columns have and `fits.py` which a column can have at all. On the way in `inputs.py` makes
+batches of what a user has, and `to_storage.py` makes of their arrays what encoders take.
 """
 
 from amudai.arrow.arrays import least_bits, to_array
 from amudai.arrow.fields import ArrowFields
+from amudai.arrow.inputs import batches_of, matching
 from amudai.arrow.kept import SCHEMA_PROPERTY, kept_schema
 from amudai.arrow.natural import Bounds, arrow_field, child_type, project
-from amudai.arrow.storage import schema_nodes
+from amudai.arrow.storage import Timestamps, schema_nodes
+from amudai.arrow.to_storage import to_storage
 
 __all__ = [
     "SCHEMA_PROPERTY",
     "ArrowFields",
     "Bounds",
+    "Timestamps",
     "arrow_field",
+    "batches_of",
     "child_type",
     "kept_schema",
     "least_bits",
+    "matching",
     "project",
     "schema_nodes",
     "to_array",
+    "to_storage",
 ]

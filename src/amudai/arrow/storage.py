@@ -7,16 +7,22 @@ does not know by name are stored as integers or fixed-size binaries of their wid
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import pyarrow as pa
 
-from amudai.errors import InvalidSchema
-from amudai.types import DECIMAL, DYNAMIC, TIMESPAN, BasicType, SchemaNode
+from amudai.errors import InvalidArgument, InvalidSchema
+from amudai.types import DECIMAL, DYNAMIC, TIMESPAN, BasicType, SchemaNode, quote_name
 
-__all__ = ["schema_nodes"]
+__all__ = ["Timestamps", "schema_nodes"]
+
+# How timestamps, dates and durations are stored: as ticks of 100 ns, or as the integers that Arrow has.
+Timestamps: TypeAlias = Literal["ticks", "int64"]
 
 _MAX_DECIMAL_DIGITS: Final = 34
+# A scale is stored as an exponent.
+_SCALES: Final = range(-6111, 6176 + 1)
+_MAX_DEPTH: Final = 64
 
 _Is = Callable[[pa.DataType], bool]
 _INTEGERS: Final[tuple[tuple[_Is, BasicType, bool], ...]] = (
@@ -54,34 +60,65 @@ _LISTS: Final[tuple[_Is, ...]] = (
 )
 
 
-class _Ids:
-    """Numbers nodes in the order in which a schema lists them: a node, then everything below it."""
+class _Walk:
+    """Numbers nodes in the order in which a schema lists them (a node, then everything below it)."""
 
-    def __init__(self) -> None:
+    def __init__(self, timestamps: Timestamps) -> None:
+        self.raw_times = timestamps == "int64"
         self._next = 0
 
-    def take(self) -> int:
+    def take_id(self) -> int:
         self._next += 1
         return self._next - 1
 
 
-def schema_nodes(fields: Iterable[pa.Field]) -> tuple[SchemaNode, ...]:
-    """The stored schema of Arrow fields.
+def schema_nodes(fields: Iterable[pa.Field], *, timestamps: Timestamps = "ticks") -> tuple[SchemaNode, ...]:
+    """The stored schema of Arrow fields; `InvalidSchema` where shards cannot hold them.
 
+    Parameters
+    ----------
+    timestamps
+        "ticks" stores timestamps, dates and durations as the format does, in 100 ns. "int64" stores the integers that
+        Arrow has, for values that are finer or lie outside years 1 to 9999; only the kept schema knows what they mean.
+
+    Examples
+    --------
     >>> fields = [pa.field("at", pa.timestamp("us")), pa.field("tags", pa.list_(pa.string()))]
     >>> [str(node) for node in schema_nodes(fields)]
     ['datetime', 'list<string>']
+    >>> [str(node) for node in schema_nodes(fields, timestamps="int64")]
+    ['int64', 'list<string>']
     """
-    ids = _Ids()
-    return tuple(_node(field.name, field.type, ids) for field in fields)
+    if timestamps not in ("ticks", "int64"):
+        raise InvalidArgument(f"timestamps: expected 'ticks' or 'int64', found {timestamps!r}")
+    walk = _Walk(timestamps)
+    fields = list(fields)
+    _check_names([field.name for field in fields], "")
+    return tuple(_node(field.name, field.type, walk, quote_name(field.name), 1) for field in fields)
 
 
-def _node(name: str, kind: pa.DataType, ids: _Ids) -> SchemaNode:
+def _check_names(names: list[str], path: str, *, may_be_empty: bool = False) -> None:
+    where = f"struct {path!r}" if path else "columns"
+    seen: set[str] = set()
+    for name in names:
+        if not name and not may_be_empty:
+            raise InvalidSchema(f"{where}: expected names, found an empty one")
+        if name and name in seen:
+            raise InvalidSchema(f"{where}: expected unique names, found {name!r} twice")
+        seen.add(name)
+
+
+def _node(name: str, kind: pa.DataType, walk: _Walk, path: str, depth: int) -> SchemaNode:
     if isinstance(kind, pa.BaseExtensionType):
-        return _extension(name, kind, ids)
+        return _extension(name, kind, walk, path, depth)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
-        return _node(name, kind.value_type, ids)
-    schema_id = ids.take()
+        return _node(name, kind.value_type, walk, path, depth)
+    if depth > _MAX_DEPTH:
+        raise InvalidSchema(f"column {path!r}: expected at most {_MAX_DEPTH} levels, found more")
+    schema_id = walk.take_id()
+    if walk.raw_times and (pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_duration(kind)):
+        basic = BasicType.INT32 if kind.bit_width == 32 else BasicType.INT64
+        return SchemaNode(schema_id=schema_id, name=name, basic_type=basic, signed=True)
     for check, basic, signed in _INTEGERS:
         if check(kind):
             return SchemaNode(schema_id=schema_id, name=name, basic_type=basic, signed=signed)
@@ -90,21 +127,21 @@ def _node(name: str, kind: pa.DataType, ids: _Ids) -> SchemaNode:
             return SchemaNode(schema_id=schema_id, name=name, basic_type=basic)
     if pa.types.is_duration(kind):
         return SchemaNode(schema_id=schema_id, name=name, basic_type=BasicType.INT64, signed=True, extension=TIMESPAN)
-    if pa.types.is_decimal(kind) and kind.precision <= _MAX_DECIMAL_DIGITS:
+    if pa.types.is_decimal(kind) and kind.precision <= _MAX_DECIMAL_DIGITS and kind.scale in _SCALES:
         return _bytes(schema_id, name, 16, DECIMAL)
     if pa.types.is_decimal(kind) or pa.types.is_interval(kind):
         return _bytes(schema_id, name, kind.bit_width // 8)
     if pa.types.is_fixed_size_binary(kind):
         return _bytes(schema_id, name, kind.byte_width)
-    return _container(schema_id, name, kind, ids)
+    return _container(schema_id, name, kind, walk, path, depth)
 
 
-def _extension(name: str, kind: pa.BaseExtensionType, ids: _Ids) -> SchemaNode:
+def _extension(name: str, kind: pa.BaseExtensionType, walk: _Walk, path: str, depth: int) -> SchemaNode:
     if kind.extension_name == "arrow.uuid":
-        return SchemaNode(schema_id=ids.take(), name=name, basic_type=BasicType.GUID, fixed_size=16)
+        return SchemaNode(schema_id=walk.take_id(), name=name, basic_type=BasicType.GUID, fixed_size=16)
     if kind.extension_name == "arrow.json":
-        return SchemaNode(schema_id=ids.take(), name=name, basic_type=BasicType.STRING, extension=DYNAMIC)
-    return _node(name, kind.storage_type, ids)
+        return SchemaNode(schema_id=walk.take_id(), name=name, basic_type=BasicType.STRING, extension=DYNAMIC)
+    return _node(name, kind.storage_type, walk, path, depth)
 
 
 def _bytes(schema_id: int, name: str, size: int, extension: str = "") -> SchemaNode:
@@ -112,12 +149,17 @@ def _bytes(schema_id: int, name: str, size: int, extension: str = "") -> SchemaN
     return SchemaNode(schema_id=schema_id, name=name, basic_type=basic, fixed_size=size, extension=extension)
 
 
-def _container(schema_id: int, name: str, kind: pa.DataType, ids: _Ids) -> SchemaNode:
+def _container(schema_id: int, name: str, kind: pa.DataType, walk: _Walk, path: str, depth: int) -> SchemaNode:
+    def child(role: str, of: pa.DataType, called: str = "") -> SchemaNode:
+        return _node(called, of, walk, f"{path}.{role}", depth + 1)
+
     if any(check(kind) for check in _LISTS):
-        children: tuple[SchemaNode, ...] = (_node("", kind.value_type, ids),)
+        children: tuple[SchemaNode, ...] = (child("item", kind.value_type),)
         return SchemaNode(schema_id=schema_id, name=name, basic_type=BasicType.LIST, children=children)
     if pa.types.is_fixed_size_list(kind):
-        children = (_node("", kind.value_type, ids),)
+        if not kind.list_size:
+            raise InvalidSchema(f"column {path!r}: expected fixed-size lists of at least 1 item, found {kind}")
+        children = (child("item", kind.value_type),)
         return SchemaNode(
             schema_id=schema_id,
             name=name,
@@ -126,11 +168,14 @@ def _container(schema_id: int, name: str, kind: pa.DataType, ids: _Ids) -> Schem
             children=children,
         )
     if pa.types.is_map(kind):
-        children = (_node("", kind.key_type, ids), _node("", kind.item_type, ids))
+        children = (child("key", kind.key_type), child("value", kind.item_type))
         return SchemaNode(schema_id=schema_id, name=name, basic_type=BasicType.MAP, children=children)
     if pa.types.is_struct(kind) or pa.types.is_union(kind):
         fields = [kind.field(index) for index in range(kind.num_fields)]
-        children = tuple(_node(field.name, field.type, ids) for field in fields)
         basic = BasicType.STRUCT if pa.types.is_struct(kind) else BasicType.UNION
+        _check_names([field.name for field in fields], path, may_be_empty=basic is BasicType.UNION)
+        children = tuple(
+            child(quote_name(field.name) or str(index), field.type, field.name) for index, field in enumerate(fields)
+        )
         return SchemaNode(schema_id=schema_id, name=name, basic_type=basic, children=children)
-    raise InvalidSchema(f"column {name!r}: expected a type that shards can hold, found {kind}")
+    raise InvalidSchema(f"column {path!r}: expected a type that shards can hold, found {kind}")

@@ -1,7 +1,7 @@
-"""How do ticks of 100 ns become Arrow's times?
+"""How do ticks of 100 ns become Arrow's times, and the other way round?
 
 A DateTime counts ticks from the first day of year 1, a time span counts ticks. Arrow counts seconds to nanoseconds from
-1970. Nothing is rounded: a value that the Arrow type cannot hold is an error that says so.
+1970. Nothing is rounded: a value that the other side cannot hold is an error that says so.
 """
 
 from __future__ import annotations
@@ -14,15 +14,20 @@ import pyarrow as pa
 
 from amudai.errors import InvalidArgument
 
-__all__ = ["EPOCH", "fits_nanoseconds", "from_ticks", "from_timespan"]
+__all__ = ["EPOCH", "fits_nanoseconds", "from_ticks", "from_timespan", "to_ticks", "to_timespan"]
 
 # Ticks from the first day of year 1 to that of 1970.
 EPOCH: Final = 621_355_968_000_000_000
+
+# The last tick of year 9999.
+_LAST: Final = 3_155_378_975_999_999_999
 
 _PER_UNIT: Final = {"s": 10_000_000, "ms": 10_000, "us": 10}
 _PER_DAY: Final = 864_000_000_000
 _NANOSECONDS: Final = 100
 _LARGEST: Final = np.iinfo(np.int64).max // _NANOSECONDS
+
+_CHUNK: Final = 1 << 14  # values at a time, so that the temporary arrays stay in cache
 
 I64 = npt.NDArray[np.int64]
 
@@ -51,6 +56,60 @@ def from_timespan(ticks: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.Data
     return _counted(ticks, valid, kind.unit, kind)
 
 
+def to_ticks(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> npt.NDArray[np.uint64]:
+    """The numbers of a timestamp or date type as ticks of a DateTime; null slots become 0.
+
+    >>> to_ticks(np.array([1_700_000_000_123_456_700]), None, pa.timestamp("ns"))
+    array([638355968001234567], dtype=uint64)
+    """
+    ticks = _ticks(numbers, valid, kind, -EPOCH, _LAST - EPOCH, "outside years 1 to 9999")
+    ticks += EPOCH
+    if valid is not None:
+        ticks[~valid] = 0
+    return ticks.view(np.uint64)
+
+
+def to_timespan(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> I64:
+    """The numbers of a duration type as ticks of a time span; null slots become 0."""
+    limits = np.iinfo(np.int64)
+    ticks = _ticks(numbers, valid, kind, int(limits.min), int(limits.max), "outside 64-bit ticks of 100 ns")
+    if valid is not None:
+        ticks[~valid] = 0
+    return ticks
+
+
+def _ticks(
+    numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType, low: int, high: int, outside: str
+) -> I64:
+    """Arrow's numbers as ticks from the same origin, which must lie in low..high; null slots may hold anything."""
+    unit = _PER_DAY if pa.types.is_date32(kind) else _PER_UNIT.get("ms" if pa.types.is_date64(kind) else kind.unit)
+    if unit is None:
+        return _from_nanoseconds(numbers, valid, kind)
+    # Compared before it is multiplied: the product could wrap.
+    first, last = -(-low // unit), high // unit
+    if len(numbers) and (int(numbers.min()) < first or int(numbers.max()) > last):
+        beyond = (numbers < first) | (numbers > last)
+        if _any(beyond, valid):
+            raise _unstorable(numbers, beyond, valid, kind, outside)
+    with np.errstate(over="ignore"):  # in null slots only
+        return numbers * np.int64(unit)
+
+
+def _from_nanoseconds(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> I64:
+    ticks = np.empty(len(numbers), np.int64)
+    for start in range(0, len(numbers), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        # Raised to unsigned numbers, which numpy divides faster. The few that wrap are no multiples of 100 either way.
+        raised = numbers[part].view(np.uint64) + np.uint64(_LARGEST * _NANOSECONDS)
+        found = raised // np.uint64(_NANOSECONDS)
+        finer = found * np.uint64(_NANOSECONDS) != raised
+        if finer.any() and _any(finer, None if valid is None else valid[part]):
+            whole = numbers % _NANOSECONDS != 0
+            raise _unstorable(numbers, whole, valid, kind, "finer than 100 ns")
+        np.subtract(found.view(np.int64), _LARGEST, out=ticks[part])
+    return ticks
+
+
 def _counted(ticks: I64, valid: npt.NDArray[np.bool_] | None, unit: str, kind: pa.DataType) -> I64:
     if unit != "ns":
         return _divided(ticks, valid, _PER_UNIT[unit], kind)
@@ -77,3 +136,9 @@ def _misfit(ticks: I64, found: Any, valid: Any, kind: pa.DataType, reason: str) 
     at = int(np.argmax(found if valid is None else found & valid))
     way_out = 'ask for another type, for example open(..., schema={"column": pa.int64()}) for the stored ticks'
     return InvalidArgument(f"value of {int(ticks[at])} ticks is {reason} for {kind}: {way_out}")
+
+
+def _unstorable(numbers: I64, found: Any, valid: Any, kind: pa.DataType, reason: str) -> InvalidArgument:
+    at = int(np.argmax(found if valid is None else found & valid))
+    way_out = 'write with timestamps="int64" to keep the integers as they are'
+    return InvalidArgument(f"{kind} value {int(numbers[at])} at {at} is {reason}: {way_out}")

@@ -2,7 +2,8 @@
 
 IEEE 754 decimal128 with densely packed digits (DPD), as a little-endian 128-bit number: a sign, a combination field in
 which the leading digit and the exponent share five bits, 12 more bits of exponent, then 33 digits, three to each
-ten-bit declet. Columns go through `decode` and `to_unscaled`, single values through `to_decimal` and `from_decimal`.
+ten-bit declet. Columns go through `decode` and `to_unscaled` or, the other way, `from_unscaled`; single values through
+`to_decimal` and `from_decimal`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,17 @@ from numpy.typing import NDArray
 
 from amudai.errors import CorruptedData, InvalidArgument
 
-__all__ = ["SIZE", "Decimals", "Kind", "decode", "extremes", "from_decimal", "to_decimal", "to_unscaled"]
+__all__ = [
+    "SIZE",
+    "Decimals",
+    "Kind",
+    "decode",
+    "extremes",
+    "from_decimal",
+    "from_unscaled",
+    "to_decimal",
+    "to_unscaled",
+]
 
 BytesLike: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
 
@@ -145,6 +156,50 @@ def to_unscaled(
     return result.view(np.uint8)
 
 
+def from_unscaled(
+    unscaled: NDArray[np.uint8], scale: int, *, precision: int = _DIGITS, valid: NDArray[np.bool_] | None = None
+) -> NDArray[np.uint8]:
+    """The stored form of the numbers that Arrow keeps as integers x 10**-scale: the way back from `to_unscaled`.
+
+    The result has a row of 16 bytes for each value. The exponent is -scale, so trailing zeros are kept. A value with
+    more than `precision` digits is an error that names the first one.
+
+    Parameters
+    ----------
+    unscaled
+        A row of 4, 8, 16 or 32 bytes for each value: a little-endian two's complement integer.
+    valid
+        False where a slot is null: its bytes are not looked at, its result is zeros.
+
+    Examples
+    --------
+    >>> from_unscaled(np.array([[12345]], "<i8").view(np.uint8), 2).tobytes().hex()
+    'c5490000000000000000000000800722'
+    """
+    if unscaled.ndim != 2 or unscaled.shape[1] not in (4, 8, 16, 32):
+        raise InvalidArgument(f"unscaled: expected rows of 4, 8, 16 or 32 bytes, found the shape {unscaled.shape}")
+    if not 1 <= precision <= _DIGITS:
+        raise InvalidArgument(f"precision: expected 1..{_DIGITS}, found {precision}")
+    if not -_LARGEST_EXPONENT <= scale <= _BIAS:
+        raise InvalidArgument(f"scale: expected {-_LARGEST_EXPONENT}..{_BIAS}, found {scale}")
+    if valid is not None and len(valid) != len(unscaled):
+        raise InvalidArgument(f"valid: expected {len(unscaled)} slots, found {len(valid)}")
+    exponent = _exponent_bits(-scale)
+    words = np.ascontiguousarray(unscaled).view("<i4" if unscaled.shape[1] == 4 else "<u8")
+    result = np.empty((len(unscaled), 2), "<u8")
+    for part in _chunks(len(unscaled)):
+        fits = _pack_column(words[part], exponent, precision, result[part])
+        if valid is not None:
+            result[part][~valid[part]] = 0
+            fits |= ~valid[part]
+        if not fits.all():
+            at = part.start + int(np.argmin(fits))
+            found = int.from_bytes(unscaled[at].tobytes(), "little", signed=True)
+            expected = f"a value of decimal({precision}, {scale})"
+            raise InvalidArgument(f"decimal at {at}: expected {expected}, found {found}E{-scale}")
+    return result.view(np.uint8)
+
+
 def extremes(decimals: Decimals) -> tuple[int, int] | None:
     """Where the smallest and the largest number stand; None where there is none but NaN.
 
@@ -205,6 +260,75 @@ def from_decimal(value: Decimal) -> bytes:
         combination = top << 3 | leading if leading < 8 else 0b11000 | top << 1 | leading - 8
         number = combination << 122 | continuation << 110 | _declets(rest)
     return (sign << 127 | number).to_bytes(SIZE, "little")
+
+
+def _exponent_bits(exponent: int) -> NDArray[np.uint64]:
+    """The combination field and the rest of the exponent, where they stand in the upper word, by the leading digit."""
+    top, continuation = divmod(exponent + _BIAS, 1 << 12)
+    combinations = [top << 3 | leading if leading < 8 else 0b11000 | top << 1 | leading - 8 for leading in range(10)]
+    return np.array([combination << 58 | continuation << 46 for combination in combinations], np.uint64)
+
+
+def _pack_column(
+    words: NDArray[Any], exponent: NDArray[np.uint64], precision: int, result: NDArray[np.uint64]
+) -> NDArray[np.bool_]:
+    """Fill `result`; False for the values that have too many digits, whose result means nothing."""
+    low = words[:, 0].astype(np.int64).view(np.uint64)
+    negative = words[:, -1].view(f"i{words.itemsize}") < 0
+    mask = np.zeros(len(low), np.uint64) - negative
+    wide = words.shape[1] > 1 and bool((words[:, 1:] != mask[:, None]).any())
+    high = words[:, 1] if wide else mask
+    fits: NDArray[np.bool_] = (words[:, 2:] == mask[:, None]).all(axis=1) if wide else np.ones(len(low), np.bool_)
+    low = (low ^ mask) + negative
+    high = (high ^ mask) + (negative & (low == 0))
+    groups, rest = _grouped(high, low, wide or bool(high.any()))
+    fits &= rest < _GROUP_LIMIT[max(precision - 3 * _GROUP_DIGITS, 0)]
+    for place, group in enumerate(groups):
+        fits &= group < _GROUP_LIMIT[min(max(precision - place * _GROUP_DIGITS, 0), _GROUP_DIGITS)]
+    packed = [_packed_group(group) if group.any() else _NOTHING for group in groups]
+    leading, top = _divided(np.minimum(rest, _GROUP_LIMIT[7] - 1), 10**6)
+    result[:, 0] = packed[0] | packed[1] << np.uint64(30) | packed[2] << np.uint64(60)
+    result[:, 1] = packed[2] >> np.uint64(4) | exponent[leading.astype(np.intp)]
+    result[:, 1] |= negative.astype(np.uint64) << np.uint64(63)
+    if top.any():
+        result[:, 1] |= _packed_group(top) << np.uint64(26)
+    return fits
+
+
+def _grouped(
+    high: NDArray[np.uint64], low: NDArray[np.uint64], wide: bool
+) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint64]]:
+    """The lowest three groups of nine digits, and the number above them."""
+    groups = []
+    if not wide:
+        for _ in range(3):
+            low, group = _divided(low, _GROUP)
+            groups.append(group)
+        return groups, low
+    half, ones = np.uint64(32), np.uint64(0xFFFF_FFFF)
+    limbs = [high >> half, high & ones, low >> half, low & ones]
+    for _ in range(3):
+        group = np.zeros_like(low)
+        for place, limb in enumerate(limbs):
+            limbs[place], group = _divided(group << half | limb, _GROUP)
+        groups.append(group)
+    return groups, limbs[2] << half | limbs[3]
+
+
+def _divided(numbers: NDArray[np.uint64], by: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Quotient and remainder; numpy's own `divmod` does not know that the divisor is always the same."""
+    quotient = numbers // np.uint64(by)
+    return quotient, numbers - quotient * np.uint64(by)
+
+
+def _packed_group(group: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The three declets of nine digits."""
+    upper, low = _divided(group, 1000)
+    high, middle = _divided(upper, 1000)
+    packed: NDArray[np.uint64] = _DECLET[low.astype(np.intp)]
+    packed |= _DECLET[middle.astype(np.intp)] << np.uint64(10)
+    packed |= _DECLET[high.astype(np.intp)] << np.uint64(20)
+    return packed
 
 
 def _in_range(digits: str, exponent: int) -> tuple[int, int]:
@@ -392,6 +516,12 @@ def _unpacking() -> NDArray[np.uint64]:
 
 _TO_DECLET: Final = tuple(_pack(number) for number in range(1000))
 _FROM_DECLET: Final = _unpacking()
+_DECLET: Final = np.array(_TO_DECLET, np.uint64)
+_NOTHING: Final = np.uint64(0)
+
+_GROUP_DIGITS: Final = 9  # three declets
+_GROUP: Final = 10**_GROUP_DIGITS
+_GROUP_LIMIT: Final = np.array([10**k for k in range(_GROUP_DIGITS + 1)], np.uint64)
 
 # By the five bits of the combination field; what infinity and NaN find here is not used.
 _KIND: Final = np.array([Kind.FINITE] * 30 + [Kind.INFINITY, Kind.NAN], np.uint8)

@@ -1,0 +1,53 @@
+"""What do the buffers of an array hold?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from amudai.shard.build.stored import Bits
+
+__all__ = ["Mask", "Seen", "bits_of", "dtype_of", "validity_of", "view", "visible"]
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+# Which positions can be seen, worked out only where it matters; None where all can.
+Seen: TypeAlias = Callable[[], Mask] | None
+
+
+def view(buffer: pa.Buffer | None, dtype: npt.DTypeLike, first: int, count: int) -> npt.NDArray[Any]:
+    """Values of a buffer, which nobody can write to."""
+    kind = np.dtype(dtype)
+    if not count or buffer is None:
+        return np.zeros(count, kind)
+    found: npt.NDArray[Any] = np.frombuffer(buffer, kind, count, first * kind.itemsize)
+    if not found.flags.aligned:
+        found = found.copy()  # rare, and not every loop reads such numbers
+    found.flags.writeable = False
+    return found
+
+
+def bits_of(buffer: pa.Buffer | None, first: int, count: int) -> Bits:
+    """Bits of a buffer, from any place on."""
+    return Bits(view(buffer, "u1", first // 8, (first % 8 + count + 7) // 8), first % 8, count)
+
+
+def validity_of(array: pa.Array) -> tuple[Bits | None, int]:
+    """Which positions are not null, None where none is, and how many are."""
+    nulls = int(array.null_count)
+    return (bits_of(array.buffers()[0], array.offset, len(array)), nulls) if nulls else (None, 0)
+
+
+def visible(valid: Mask | None, seen: Seen, count: int) -> Mask:
+    """Which positions hold a value that can be seen."""
+    mask = np.ones(count, np.bool_) if valid is None else valid
+    return mask if seen is None else mask & seen()
+
+
+def dtype_of(kind: pa.DataType) -> str:
+    """The numpy type of an integer or float type, as nodes spell it."""
+    dtype = np.dtype(kind.to_pandas_dtype())
+    return f"{dtype.kind}{dtype.itemsize}"

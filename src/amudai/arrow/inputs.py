@@ -1,0 +1,208 @@
+"""What can be written, and which batches does it give?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import pyarrow as pa
+
+from amudai.arrow.storage import schema_nodes
+from amudai.errors import InvalidArgument, InvalidSchema
+
+__all__ = ["batches_of", "matching"]
+
+_EXPECTED: Final = (
+    "an Arrow table, batch, reader, dataset or scanner, a data frame, an iterable of batches, or a dict of columns"
+)
+
+
+def batches_of(data: Any, schema: pa.Schema | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The schema of `data` and its batches, one by one: a reader or generator is never held as a whole.
+
+    All batches have exactly this schema. Data that disagrees is refused with `InvalidSchema`; only metadata may differ,
+    and is replaced.
+
+    Parameters
+    ----------
+    data
+        A pyarrow table, batch, reader, dataset or scanner; anything that speaks the Arrow PyCapsule protocol, such as
+        a pandas or polars frame; an iterable of these; or a dict of columns (lists, numpy or Arrow arrays, series).
+    schema
+        What the data must have, columns in this order. Without it the data says it, of an iterable its first item.
+
+    Examples
+    --------
+    >>> schema, batches = batches_of({"level": ["info", "warn"], "code": [1, None]})
+    >>> schema.names, [batch.num_rows for batch in batches]
+    (['level', 'code'], [2])
+    """
+    if schema is not None:
+        schema_nodes(schema)  # refuses names and types that no shard can have
+    found, batches = _opened(data, schema)
+    if schema is None or schema is found:
+        schema_nodes(found)
+        return found, batches
+    wanted = schema
+    _check_schema(found, wanted)
+    return wanted, (matching(batch, wanted) for batch in batches)
+
+
+def matching(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The batch with exactly this schema, which it has but for metadata; otherwise `InvalidSchema`."""
+    _check_schema(batch.schema, schema)
+    if batch.schema.equals(schema, check_metadata=True):
+        return batch
+    return pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+
+
+def _opened(data: Any, schema: pa.Schema | None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    if isinstance(data, pa.RecordBatchReader):
+        return data.schema, iter(data)
+    if isinstance(data, pa.Table):
+        return data.schema, iter(data.to_batches())
+    if isinstance(data, pa.RecordBatch):
+        return data.schema, iter([data])
+    # Whoever has a dataset has imported its module; nobody else needs to.
+    dataset = sys.modules.get("pyarrow.dataset")
+    if dataset is not None and isinstance(data, dataset.Dataset):
+        return data.schema, data.to_batches()
+    if dataset is not None and isinstance(data, dataset.Scanner):
+        return data.projected_schema, data.to_batches()
+    if isinstance(data, Mapping):
+        table = _columns(data, schema)
+        return table.schema, iter(table.to_batches())
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        return _capsule(data)
+    lineage = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(data).__mro__]
+    if ("pandas", "DataFrame") in lineage:
+        table = pa.Table.from_pandas(data)
+        return table.schema, iter(table.to_batches())
+    if isinstance(data, (str, bytes, bytearray, memoryview, os.PathLike)):
+        raise InvalidArgument(f"data: expected {_EXPECTED}, found {type(data).__name__}: read a file first")
+    if isinstance(data, Iterable):
+        return _series(data, schema)
+    raise InvalidArgument(f"data: expected {_EXPECTED}, found {type(data).__name__}")
+
+
+def _capsule(data: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    try:
+        if hasattr(data, "__arrow_c_stream__"):
+            reader = pa.RecordBatchReader.from_stream(data)
+            return reader.schema, iter(reader)
+        batch = pa.record_batch(data)
+    except pa.ArrowInvalid as error:
+        found = f"{type(data).__name__}: {error}"
+        raise InvalidArgument(f"data: expected {_EXPECTED}, found {found}") from error
+    return batch.schema, iter([batch])
+
+
+def _columns(data: Mapping[Any, Any], schema: pa.Schema | None) -> pa.Table:
+    """A dict as a table, each column of its wanted type where there is one."""
+    for name in data:
+        if not isinstance(name, str):
+            raise InvalidArgument(f"data: expected names as keys, found {name!r}")
+    if schema is not None and set(schema.names) != set(data):
+        odd = sorted(set(schema.names) ^ set(data))[0]
+        missing = odd in schema.names
+        raise InvalidSchema(f"column {odd!r}: {'expected it, found none' if missing else 'expected none, found it'}")
+    fields = dict.fromkeys(data) if schema is None else {field.name: field for field in schema}
+    arrays = {name: _column(name, data[name], field) for name, field in fields.items()}
+    lengths = {name: len(array) for name, array in arrays.items()}
+    first = next(iter(lengths.values()), 0)
+    for name, length in lengths.items():
+        if length != first:
+            raise InvalidArgument(f"column {name!r}: expected {first} values as in the first column, found {length}")
+    return pa.table(arrays, schema=schema)
+
+
+def _column(name: str, values: Any, field: pa.Field | None) -> pa.Array | pa.ChunkedArray:
+    kind = None if field is None else field.type
+    try:
+        if isinstance(values, (pa.Array, pa.ChunkedArray)):
+            found = values
+        elif hasattr(values, "__arrow_c_stream__"):
+            found = pa.chunked_array(values)
+        elif isinstance(values, (str, bytes)):
+            raise InvalidArgument(f"column {name!r}: expected a list or array, found {type(values).__name__}")
+        else:
+            return pa.array(values) if kind is None else _converted(values, kind)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InvalidArgument):
+            raise
+        raise InvalidArgument(f"column {name!r}: expected values of one Arrow type, found {error}") from error
+    if kind is not None and not found.type.equals(kind):
+        raise InvalidSchema(f"column {name!r}: expected {kind}, found {found.type}")
+    return found
+
+
+def _converted(values: Any, kind: pa.DataType) -> pa.Array:
+    found = pa.array(values, kind)
+    if any(map(pa.types.is_integer, _leaves(kind))):
+        # pyarrow cuts the fractions of Python floats off without a word; its cast does not.
+        try:
+            natural = pa.array(values)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            return found
+        if any(map(pa.types.is_floating, _leaves(natural.type))):
+            natural.cast(kind)
+    return found
+
+
+def _leaves(kind: pa.DataType) -> Iterator[pa.DataType]:
+    if not kind.num_fields:
+        yield kind
+    for index in range(kind.num_fields):
+        yield from _leaves(kind.field(index).type)
+
+
+def _series(items: Iterable[Any], schema: pa.Schema | None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """Batches of an iterable whose items all have the schema of the first, or the one that is given."""
+    rest = iter(items)
+    if schema is not None:
+        return schema, _each(rest, schema)
+    for first in rest:
+        found, batches = _item(first)
+        return found, _chained(batches, rest, found)
+    raise InvalidArgument("data: expected at least one batch, or schema=; found an empty iterable")
+
+
+def _chained(batches: Iterator[pa.RecordBatch], rest: Iterator[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    yield from batches
+    yield from _each(rest, schema)
+
+
+def _each(items: Iterator[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for item in items:
+        found, batches = _item(item)
+        _check_schema(found, schema)  # also where it has no batch
+        for batch in batches:
+            yield matching(batch, schema)
+
+
+def _item(item: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    tabular = isinstance(item, (pa.Table, pa.RecordBatch)) or hasattr(item, "__arrow_c_stream__")
+    if not tabular and not hasattr(item, "__arrow_c_array__"):
+        raise InvalidArgument(f"data: expected batches or tables in the iterable, found {type(item).__name__}")
+    return _opened(item, None)
+
+
+def _check_schema(found: pa.Schema, wanted: pa.Schema) -> None:
+    """Refuse columns that differ in more than metadata, and name the first."""
+    if found.equals(wanted):
+        return
+    for place, field in enumerate(wanted):
+        if place >= len(found):
+            raise InvalidSchema(f"column {field.name!r}: expected {field.type}, found no such column")
+        other = found.field(place)
+        if other.name != field.name:
+            raise InvalidSchema(f"column {place}: expected {field.name!r}, found {other.name!r}")
+        if not other.equals(field):
+            raise InvalidSchema(f"column {field.name!r}: expected {_described(field)}, found {_described(other)}")
+    raise InvalidSchema(f"column {found.field(len(wanted)).name!r}: expected no such column, found it")
+
+
+def _described(field: pa.Field) -> str:
+    return f"{field.type}{'' if field.nullable else ' not null'}"

@@ -1,0 +1,173 @@
+"""What is stored of single values?
+
+A value that cannot be stored is refused where it can be seen. Where it is hidden, below a null struct, say, it is
+stored as null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from amudai.arrow.buffers import Mask, Seen, bits_of, dtype_of, validity_of, view, visible
+from amudai.arrow.take import MISSING, take
+from amudai.arrow.ticks import to_ticks, to_timespan
+from amudai.errors import InvalidArgument
+from amudai.shard.build.stored import Bits, StoredArray
+from amudai.types import TIMESPAN, WIDTHS, BasicType, SchemaNode, decimal128
+
+__all__ = ["leaf", "leaf_fits"]
+
+T = TypeVar("T")
+
+
+def leaf_fits(kind: pa.DataType, node: SchemaNode) -> bool:
+    """Whether values of this Arrow type are stored, or can be made, as the node says."""
+    match node.basic_type:
+        case BasicType.UNIT:
+            return bool(pa.types.is_null(kind))
+        case BasicType.BOOLEAN:
+            return bool(pa.types.is_boolean(kind))
+        case BasicType.STRING:
+            return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+        case BasicType.BINARY:
+            return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+        case BasicType.FIXED_SIZE_BINARY | BasicType.GUID:
+            if _is_converted_decimal(kind, node):
+                return True
+            raw = pa.types.is_fixed_size_binary(kind) or pa.types.is_decimal(kind) or pa.types.is_interval(kind)
+            return bool(raw) and kind.bit_width == 8 * node.fixed_size
+    if _is_converted_time(kind, node):
+        return True
+    if not pa.types.is_primitive(kind) or pa.types.is_boolean(kind) or kind.bit_width != 8 * WIDTHS[node.basic_type]:
+        return False
+    if pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind):
+        return dtype_of(kind) == node.dtype
+    # Half floats are kept as their bits, all other kinds of numbers as signed integers.
+    return not node.extension and (node.dtype == "u2" if pa.types.is_float16(kind) else node.dtype[0] == "i")
+
+
+def leaf(array: pa.Array, node: SchemaNode, seen: Seen) -> StoredArray:
+    """The stored form of an array without children, whose type fits the node."""
+    count = len(array)
+    match node.basic_type:
+        case BasicType.UNIT:
+            return StoredArray(node=node, length=count, null_count=count)
+        case BasicType.BOOLEAN:
+            return _boolean(array, node)
+        case BasicType.STRING | BasicType.BINARY:
+            return _variable(array, node, seen)
+        case BasicType.FIXED_SIZE_BINARY | BasicType.GUID:
+            return _decimal(array, node, seen) if _is_converted_decimal(array.type, node) else _fixed(array, node)
+        case _:
+            return _number(array, node, seen)
+
+
+def _number(array: pa.Array, node: SchemaNode, seen: Seen) -> StoredArray:
+    validity, nulls = validity_of(array)
+    buffer, count = array.buffers()[1], len(array)
+    if not _is_converted_time(array.type, node):
+        data = view(buffer, node.dtype, array.offset, count)
+        return StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=data)
+    dtype = "i4" if pa.types.is_date32(array.type) else "i8"
+    numbers = view(buffer, dtype, array.offset, count).astype(np.int64, copy=False)
+    convert = to_ticks if node.basic_type is BasicType.DATETIME else to_timespan
+    found, validity, nulls = _of_visible(lambda valid: convert(numbers, valid, array.type), array, seen)
+    return StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=found)
+
+
+def _boolean(array: pa.BooleanArray, node: SchemaNode) -> StoredArray:
+    validity, nulls = validity_of(array)
+    data = bits_of(array.buffers()[1], array.offset, len(array)).packed()
+    if validity is not None:
+        data = data & validity.packed()
+    return StoredArray(node=node, length=len(array), null_count=nulls, validity=validity, data=data)
+
+
+def _variable(array: pa.Array, node: SchemaNode, seen: Seen) -> StoredArray:
+    validity, nulls = validity_of(array)
+    wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
+    _, positions, content = array.buffers()
+    count, dtype = len(array), np.dtype(np.int64 if wide else np.int32)
+    # An empty array may come without any offset.
+    offsets = view(positions, dtype, array.offset, count + 1) if count else np.zeros(1, dtype)
+    data = view(content, "u1", 0, 0 if content is None else content.size)
+    if not _is_sound(array):
+        if node.basic_type is BasicType.BINARY:
+            raise InvalidArgument("offsets: expected them to grow and to stay inside the data, found others")
+        _, validity, nulls = _of_visible(lambda valid: _require_text(array, valid), array, seen)
+    stored = StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=data, offsets=offsets)
+    valid = stored.valid()
+    if valid is not None and np.diff(offsets)[~valid].any():
+        return take(stored, np.where(valid, np.arange(count), MISSING))
+    return stored
+
+
+def _fixed(array: pa.Array, node: SchemaNode) -> StoredArray:
+    validity, nulls = validity_of(array)
+    size, count = node.fixed_size, len(array)
+    data = view(array.buffers()[1], "u1", array.offset * size, count * size)
+    if validity is not None:
+        gone = ~validity.mask()
+        if data.reshape(count, size)[gone].any():
+            data = data.copy()
+            data.reshape(count, size)[gone] = 0
+    return StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=data)
+
+
+def _decimal(array: pa.Array, node: SchemaNode, seen: Seen) -> StoredArray:
+    kind, count = array.type, len(array)
+    width = kind.bit_width // 8
+    rows = view(array.buffers()[1], "u1", array.offset * width, count * width).reshape(count, width)
+    found, validity, nulls = _of_visible(
+        lambda valid: decimal128.from_unscaled(rows, kind.scale, precision=kind.precision, valid=valid), array, seen
+    )
+    return StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=found.reshape(-1))
+
+
+def _is_converted_time(kind: pa.DataType, node: SchemaNode) -> bool:
+    if node.basic_type is BasicType.DATETIME:
+        return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+    return node.extension == TIMESPAN and node.dtype == "i8" and bool(pa.types.is_duration(kind))
+
+
+def _is_converted_decimal(kind: pa.DataType, node: SchemaNode) -> bool:
+    return node.is_decimal and bool(pa.types.is_decimal(kind))
+
+
+def _of_visible(convert: Callable[[Mask | None], T], array: pa.Array, seen: Seen) -> tuple[T, Bits | None, int]:
+    """What `convert` makes of the valid slots; where it refuses one, of the slots that can be seen."""
+    validity, nulls = validity_of(array)
+    valid = None if validity is None else validity.mask()
+    try:
+        return convert(valid), validity, nulls
+    except InvalidArgument:
+        if seen is None:
+            raise
+        mask = visible(valid, seen, len(array))
+        return convert(mask), Bits.of(mask), len(mask) - int(np.count_nonzero(mask))
+
+
+def _is_sound(array: pa.Array) -> bool:
+    """Whether offsets grow inside the data and text is UTF-8."""
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _require_text(array: pa.Array, valid: Mask | None) -> None:
+    """Refuse the first value that is not UTF-8; only asked for where some value is not."""
+    values = array.cast(pa.large_binary() if pa.types.is_large_string(array.type) else pa.binary())
+    if not _is_sound(values):
+        raise InvalidArgument("offsets: expected them to grow and to stay inside the data, found others")
+    for at, value in enumerate(values):
+        if valid is None or valid[at]:
+            try:
+                value.as_py().decode()
+            except UnicodeDecodeError as error:
+                raise InvalidArgument(f"string at {at}: expected UTF-8, found other bytes") from error

@@ -1,0 +1,49 @@
+"""How are Arrow IPC files and streams read? Feather files are such files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import pyarrow as pa
+
+from amudai.errors import InvalidArgument
+from amudai.sources.contract import Format, Told
+from amudai.sources.files import File
+from amudai.sources.records import BadRecords
+
+__all__ = ["ARROW"]
+
+_MAGIC: Final = b"ARROW1"
+
+
+@contextmanager
+def _open(file: File) -> Iterator[pa.RecordBatchFileReader | pa.RecordBatchStreamReader]:
+    with file.open() as stream:
+        is_file = stream.read(len(_MAGIC)) == _MAGIC
+    if not is_file:
+        with file.open() as stream, pa.ipc.open_stream(stream) as reader:
+            yield reader
+    elif file.compression is not None:
+        expected = f"a stream, or a file that is not in {file.compression}"
+        raise InvalidArgument(f"Arrow: expected {expected}, found a file in it", file=file.path)
+    else:
+        with pa.memory_map(file.path) as source, pa.ipc.open_file(source) as reader:
+            yield reader
+
+
+def _schema(file: File, told: Told) -> pa.Schema:  # noqa: ARG001
+    with _open(file) as reader:
+        return reader.schema
+
+
+def _batches(file: File, schema: pa.Schema, told: Told, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG001
+    with _open(file) as reader:
+        if isinstance(reader, pa.RecordBatchFileReader):
+            yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
+        else:
+            yield from reader
+
+
+ARROW: Final = Format(name="arrow", endings=(".arrow", ".arrows", ".feather", ".ipc"), schema=_schema, batches=_batches)

@@ -1,0 +1,42 @@
+"""Would a float round an integer that the text spells out?
+
+Readers of text take a column for floats where one of its numbers is no 64-bit integer, and large identifiers would
+silently become other ones. Nothing here is looked at unless a column of floats has a value beyond 2**53.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from amudai.errors import InvalidSchema
+from amudai.sources.records import Records
+
+__all__ = ["FIRST_ROUNDED", "check_integers"]
+
+# From here on a float64 does not hold every integer.
+FIRST_ROUNDED: Final = float(1 << 53)
+
+
+def check_integers(records: Records, column: str, values: Iterable[str | int | float | None]) -> None:
+    """Refuse integers that a float64 cannot hold; `values` are those of the records, as text or as Python has them."""
+    for index, value in enumerate(values):
+        number = _integer(value)
+        if number is not None and abs(number) >= FIRST_ROUNDED and int(float(number)) != number:
+            way_out = f'say types={{"{column}": pa.uint64()}}, pa.string() or, to round, pa.float64()'
+            raise InvalidSchema(
+                f"column {column!r}: expected numbers that float64 can hold, found {number}: {way_out}",
+                file=records.file.path,
+                line=int(records.lines[index]),
+            )
+
+
+def _integer(value: str | int | float | None) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        digits = value.strip().removeprefix("-").removeprefix("+")
+        # Beyond a float's own range it is infinity, and nobody takes it for an identifier.
+        if digits.isascii() and digits.isdigit() and len(digits) < 309:
+            return int(value)
+    return None

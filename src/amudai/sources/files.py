@@ -1,0 +1,110 @@
+"""Which files are meant, and how are they opened?"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from amudai.errors import CorruptedData, InvalidArgument, StorageError
+
+__all__ = ["Compression", "File", "Paths", "find_files", "translated"]
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Compression: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+
+# What log rotation appends: app.log.1, app.log-20240131, app.log.2024-01-31
+_ROTATED: Final = re.compile(r"(\.log)[.\-_][\d\-]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file to read; `ending` is that of its name, without what compression and log rotation append."""
+
+    path: str
+    ending: str
+    compression: str | None = None
+
+    @classmethod
+    def at(cls, path: str) -> File:
+        """The file at a path, by its name.
+
+        >>> File.at("/var/log/app.log.2.gz")
+        File(path='/var/log/app.log.2.gz', ending='.log', compression='gzip')
+        """
+        name = os.path.basename(path).lower()
+        stem, last = os.path.splitext(name)
+        compression = Compression.get(last)
+        if compression is None:
+            stem = name
+        return cls(path, os.path.splitext(_ROTATED.sub(r"\1", stem))[1], compression)
+
+    def open(self) -> pa.NativeFile:
+        """Its content, decompressed, from the start."""
+        return pa.input_stream(self.path, compression=self.compression)
+
+    def modified(self) -> float:
+        """When it was last written to, in seconds from 1970."""
+        return os.stat(self.path).st_mtime
+
+
+@contextmanager
+def translated(file: File) -> Iterator[None]:
+    """Arrow's and the system's errors as ours, with the file's name."""
+    try:
+        yield
+    except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
+        raise StorageError(f"file: expected one that can be read, found {error.strerror}", file=file.path) from error
+    except pa.ArrowNotImplementedError as error:
+        raise InvalidArgument(f"file: expected what can be read, found {error}", file=file.path) from error
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptedData(f"file: expected sound data, found {error}", file=file.path) from error
+
+
+def find_files(paths: Paths, endings: Iterable[str] | None) -> list[File]:
+    """The files that paths, folders and patterns name: in the order given, below folders and patterns by name.
+
+    Parameters
+    ----------
+    endings
+        Which files of a folder are meant; None means all of them. Hidden ones (`.x`, `_x`) never are.
+    """
+    wanted = None if endings is None else frozenset(endings)
+    each = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not each:
+        raise InvalidArgument("paths: expected at least one, found none")
+    files: list[File] = []
+    for path in each:
+        if not isinstance(path, (str, os.PathLike)):
+            raise InvalidArgument(f"paths: expected names of files, found {type(path).__name__}")
+        files.extend(_expanded(os.fsdecode(path), wanted))
+    return files
+
+
+def _expanded(path: str, endings: frozenset[str] | None) -> list[File]:
+    if os.path.isdir(path):
+        found = [file for file in map(File.at, _below(path)) if endings is None or file.ending in endings]
+        if not found:
+            raise StorageError("folder: expected files of a known format, found none", file=path)
+        return found
+    # A file may be called like a pattern.
+    if os.path.exists(path):
+        return [File.at(path)]
+    if not glob.has_magic(path):
+        raise StorageError("file: expected one that can be read, found none", file=path)
+    matches = sorted(match for match in glob.glob(path, recursive=True) if not os.path.isdir(match))
+    if not matches:
+        raise StorageError("pattern: expected some file to match, found none", file=path)
+    return [File.at(match) for match in matches]
+
+
+def _below(folder: str) -> Iterator[str]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name[0] not in "._")
+        yield from (os.path.join(root, name) for name in sorted(names) if name[0] not in "._")

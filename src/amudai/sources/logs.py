@@ -1,0 +1,78 @@
+"""How are plain logs read? One row a line; the time and level of lines where the file has a shape that is known."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from amudai.sources.contract import Format, Told
+from amudai.sources.files import File
+from amudai.sources.records import BadRecords, LineReader, Lines
+from amudai.sources.shapes import Shape, recognised, times_and_levels
+
+__all__ = ["LOGS"]
+
+_SAMPLE: Final = 200
+_SAMPLE_BYTES: Final = 1 << 18
+
+_LINES: Final = pa.schema({"line": pa.string(), "file": pa.string(), "line_number": pa.int64()})
+_SHAPED: Final = pa.schema([*_LINES, pa.field("timestamp", pa.timestamp("us")), pa.field("level", pa.string())])
+
+
+def _schema(file: File, told: Told) -> pa.Schema:  # noqa: ARG001
+    return _LINES if _shape(file) is None else _SHAPED
+
+
+def _shape(file: File) -> Shape | None:
+    for lines in LineReader(file, _SAMPLE_BYTES):
+        count = min(len(lines.ends), _SAMPLE)
+        texts = [lines.text(line).decode("utf-8", "replace") for line in range(count)]
+        return recognised(pa.array([text for text in texts if text.strip()], pa.string()))
+    return None
+
+
+def _batches(file: File, schema: pa.Schema, told: Told, bad: BadRecords) -> Iterator[pa.RecordBatch]:
+    shape = _shape(file) if "timestamp" in schema.names else None
+    latest = datetime.datetime.fromtimestamp(file.modified(), datetime.UTC).replace(tzinfo=None)
+    for lines in LineReader(file):
+        texts, numbers = _texts(file, lines, bad)
+        columns = [texts, pa.repeat(pa.scalar(file.path), len(texts)), pa.array(numbers)]
+        if shape is not None:
+            columns += times_and_levels(texts, shape, latest, told.year)
+        yield pa.RecordBatch.from_arrays(columns, schema=_LINES if shape is None else _SHAPED)
+
+
+def _texts(file: File, lines: Lines, bad: BadRecords) -> tuple[pa.Array, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """The lines without their ends, and their numbers; without those that are not UTF-8."""
+    data = np.frombuffer(lines.data, np.uint8)
+    # A carriage return belongs to the end only where it stands right before it.
+    returns = data[lines.ends - 1] == ord("\r")
+    content = lines.data.replace(b"\r\n", b"\n") if returns.any() else lines.data
+    offsets = np.zeros(len(lines.ends) + 1, np.int32)
+    offsets[1:] = lines.ends - np.arange(len(lines.ends)) - np.cumsum(returns)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(content.replace(b"\n", b""))]
+    texts = pa.Array.from_buffers(pa.string(), len(lines.ends), buffers)
+    numbers = np.arange(lines.first, lines.first + len(texts))
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        sound = np.array([_is_text(lines.text(line)) for line in range(len(texts))])
+        for line in np.flatnonzero(~sound).tolist():
+            bad.add(file, lines.first + line, "expected UTF-8, found other bytes", lines.text(line))
+        return texts.filter(pa.array(sound)), numbers[sound]
+    return texts, numbers
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+LOGS: Final = Format(name="log", endings=(".log", ".txt"), schema=_schema, batches=_batches)

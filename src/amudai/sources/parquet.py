@@ -1,0 +1,37 @@
+"""How are Parquet files read?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from amudai.errors import InvalidArgument
+from amudai.sources.contract import Format, Told
+from amudai.sources.files import File
+from amudai.sources.records import BadRecords
+
+__all__ = ["PARQUET"]
+
+_ROWS: Final = 1 << 16
+
+
+def _open(file: File) -> pa.parquet.ParquetFile:
+    if file.compression is not None:
+        raise InvalidArgument(f"Parquet: expected a file that is not in {file.compression}, found one", file=file.path)
+    return pa.parquet.ParquetFile(file.path)
+
+
+def _schema(file: File, told: Told) -> pa.Schema:  # noqa: ARG001
+    with _open(file) as opened:
+        return opened.schema_arrow
+
+
+def _batches(file: File, schema: pa.Schema, told: Told, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG001
+    with _open(file) as opened:
+        yield from opened.iter_batches(batch_size=_ROWS)
+
+
+PARQUET: Final = Format(name="parquet", endings=(".parquet", ".pq"), schema=_schema, batches=_batches)

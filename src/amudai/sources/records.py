@@ -1,0 +1,242 @@
+"""How is a text file cut into records, and what happens to bad ones?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from amudai.errors import CorruptedData
+from amudai.sources.files import File
+
+__all__ = ["BLOCK", "BadRecord", "BadRecords", "LineReader", "Lines", "OnError", "Records", "accepted", "parsed"]
+
+OnError: TypeAlias = Literal["raise", "skip"]
+
+# Bytes that are read, parsed and handed on at a time.
+BLOCK: Final = 4 << 20
+# Bad records that are passed over to find out what columns there are.
+ENOUGH: Final = 200
+# A record that is longer is no record: a file without line ends, or a quote that nobody closed.
+LONGEST: Final = 64 << 20
+
+_EXAMPLES: Final = 10
+_EXAMPLE_BYTES: Final = 200
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A record that could not be read, the line it begins on (counted from 1), and the beginning of its text."""
+
+    file: str
+    line: int
+    reason: str
+    text: str
+
+
+class BadRecords:
+    """What happened to records that could not be read: the first is an error, or they are skipped and counted here.
+
+    Attributes
+    ----------
+    raises
+        Whether a bad record is an error.
+    count
+        How many were skipped.
+    examples
+        The first of them.
+    """
+
+    def __init__(self, on_error: OnError = "raise") -> None:
+        self.raises = on_error == "raise"
+        self.count = 0
+        self.examples: list[BadRecord] = []
+
+    def add(self, file: File, line: int, reason: str, text: bytes) -> None:
+        """A bad record: raise `CorruptedData`, or count it."""
+        if self.raises:
+            raise CorruptedData(f"record: {reason}", file=file.path, line=line)
+        self.count += 1
+        if len(self.examples) < _EXAMPLES:
+            shown = text[:_EXAMPLE_BYTES].decode("utf-8", "replace").rstrip("\r\n")
+            self.examples.append(BadRecord(file.path, line, reason, shown))
+
+    def __repr__(self) -> str:
+        return f"BadRecords(count={self.count}, examples={self.examples})"
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Whole lines of a file.
+
+    Attributes
+    ----------
+    first
+        The number of the first line, counted from 1.
+    ends
+        Where each line ends: the places of the line feeds in `data`.
+    final
+        Whether nothing can be added to these lines: the file ends here, or a record is as long as it may be.
+    """
+
+    data: bytes
+    first: int
+    ends: npt.NDArray[np.int64]
+    final: bool
+
+    def start(self, line: int) -> int:
+        """Where a line begins; lines count from 0 here."""
+        return int(self.ends[line - 1]) + 1 if line else 0
+
+    def text(self, line: int) -> bytes:
+        """One line without its end."""
+        return self.data[self.start(line) : int(self.ends[line])].removesuffix(b"\r")
+
+
+class LineReader:
+    """The lines of a file in blocks of about `size` bytes. A last line without an end gets one."""
+
+    def __init__(self, file: File, size: int = BLOCK) -> None:
+        self._file = file
+        self._size = size
+        self._kept: int | None = None
+
+    def keep_from(self, line: int) -> None:
+        """Have this line of the current block, and those behind it, once more in front of the next."""
+        self._kept = line
+
+    def __iter__(self) -> Iterator[Lines]:
+        with self._file.open() as stream:
+            rest, first = b"", 1
+            # One chunk ahead, to know which one is the last.
+            chunk = stream.read(max(self._size, 1 + len(_BYTE_ORDER_MARK))).removeprefix(_BYTE_ORDER_MARK)
+            while chunk:
+                following = stream.read(self._size)
+                if not following and not chunk.endswith(b"\n"):
+                    chunk += b"\n"
+                cut = chunk.rfind(b"\n") + 1
+                too_long = len(rest) + len(chunk) > LONGEST
+                if cut:
+                    data = b"".join([rest, memoryview(chunk)[:cut]])
+                    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+                    lines = Lines(data, first, ends, not following or too_long)
+                    self._kept = None
+                    yield lines
+                    done = len(ends) if self._kept is None else self._kept
+                    first, rest = first + done, data[lines.start(done) :] + chunk[cut:]
+                elif too_long:
+                    expected = f"record: expected at most {LONGEST} bytes, found more"
+                    raise CorruptedData(expected, file=self._file.path, line=first)
+                else:
+                    rest += chunk
+                chunk = following
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Records that follow each other in a block of lines, perhaps with empty lines between them."""
+
+    file: File
+    data: bytes
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    lines: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, part: slice) -> Records:
+        return Records(self.file, self.data, self.starts[part], self.ends[part], self.lines[part])
+
+    def where(self, chosen: npt.NDArray[np.bool_]) -> Records:
+        """Some of the records, put together anew."""
+        edges = np.flatnonzero(np.diff(chosen.astype(np.int8), prepend=0, append=0)).reshape(-1, 2).tolist()
+        parts, moved, size = [], [], 0
+        for first, end in edges:
+            start = int(self.starts[first])
+            parts.append(self.data[start : int(self.ends[end - 1])])
+            moved.append(np.full(end - first, size - start))
+            size += len(parts[-1])
+        shift = np.concatenate(moved) if moved else np.zeros(0, np.int64)
+        starts, ends = self.starts[chosen] + shift, self.ends[chosen] + shift
+        return Records(self.file, b"".join(parts), starts, ends, self.lines[chosen])
+
+    def content(self) -> memoryview:
+        """From the start of the first to the end of the last."""
+        return memoryview(self.data)[int(self.starts[0]) : int(self.ends[-1])] if len(self) else memoryview(b"")
+
+    def text(self, index: int) -> bytes:
+        """One record."""
+        return self.data[int(self.starts[index]) : int(self.ends[index])]
+
+
+Parse: TypeAlias = Callable[[Records], pa.Table]
+Suspects: TypeAlias = Callable[[Records], npt.NDArray[np.bool_]]
+Refused: TypeAlias = tuple[int, str, bytes]  # line, reason, text
+
+
+def parsed(records: Records, parse: Parse, bad: BadRecords, suspects: Suspects | None = None) -> Iterator[pa.Table]:
+    """A table of all records that `parse` accepts, in their order; the others are bad.
+
+    Parameters
+    ----------
+    parse
+        Gives one row for each record, or raises `ArrowInvalid`. It is asked again with fewer records until it is
+        known which ones it refuses.
+    suspects
+        Which records it will probably refuse, a guess that saves most of the asking where there are many.
+    """
+    refused: list[Refused] = []
+    if bad.raises:
+        found = list(accepted(records, parse, refused, limit=1))
+    else:
+        found = list(accepted(records, parse, refused, suspects))
+    for line, reason, text in sorted(refused):
+        bad.add(records.file, line, reason, text)
+    if found:
+        yield found[0] if len(found) == 1 else pa.concat_tables(found).combine_chunks()
+
+
+def accepted(
+    records: Records,
+    parse: Parse,
+    refused: list[Refused],
+    suspects: Suspects | None = None,
+    limit: int | None = None,
+) -> Iterator[pa.Table]:
+    """Tables of the records that `parse` accepts; the others are added to `refused`, and `limit` of them are enough."""
+    if not len(records) or (limit is not None and len(refused) >= limit):
+        return
+    table, reason = _tried(records, parse)
+    if table is not None:
+        yield table
+    elif len(records) == 1:
+        refused.append((int(records.lines[0]), reason, records.text(0)))
+    elif suspects is not None:
+        odd = suspects(records)
+        for index in np.flatnonzero(odd).tolist():
+            table, reason = _tried(records[index : index + 1], parse)
+            odd[index] = table is None
+            if table is None:
+                refused.append((int(records.lines[index]), reason, records.text(index)))
+        yield from accepted(records.where(~odd), parse, refused, limit=limit)
+    else:
+        middle = len(records) // 2
+        yield from accepted(records[:middle], parse, refused, limit=limit)
+        yield from accepted(records[middle:], parse, refused, limit=limit)
+
+
+def _tried(records: Records, parse: Parse) -> tuple[pa.Table | None, str]:
+    """What `parse` makes of the records, or why it does not."""
+    try:
+        table = parse(records)
+    except pa.ArrowInvalid as error:
+        return None, f"expected one that fits the schema, found {error}"
+    if table.num_rows != len(records):
+        return None, f"expected {len(records)} of them, found {table.num_rows}"
+    return table, ""

@@ -1,0 +1,496 @@
+"""Files become batches: every format, compressed or not, several files as one, and what happens to bad records."""
+
+from __future__ import annotations
+
+import bz2
+import csv as python_csv
+import gzip
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from amudai.errors import CorruptedData, InvalidArgument, InvalidSchema, StorageError
+from amudai.sources import FORMATS, Source
+from amudai.sources import read_files as read
+from amudai.sources.csv import records_of
+from amudai.sources.files import File
+from amudai.sources.records import BadRecords, LineReader
+
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".zst": zstandard.compress,
+    ".bz2": bz2.compress,
+}
+TABLE = pa.table({"n": [1, 2, None], "s": ["a", 'ü, "quoted"', "c"], "f": [0.5, None, -1.0]})
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def table(source: Source) -> pa.Table:
+    batches = list(source.batches())
+    assert all(batch.schema.equals(source.schema, check_metadata=True) for batch in batches)
+    return pa.Table.from_batches(batches, source.schema)
+
+
+def content(path: Any, **options: Any) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = table(read(path, **options)).to_pydict()
+    return found
+
+
+def bad(source: Source) -> list[tuple[str, int]]:
+    """What was skipped, as file names and lines."""
+    list(source.batches())
+    assert source.bad_records.count == len(source.bad_records.examples)
+    return [(os.path.basename(found.file), found.line) for found in source.bad_records.examples]
+
+
+def encoded(name: str) -> bytes:
+    """The table in the format that a file name tells."""
+    sink = io.BytesIO()
+    match os.path.splitext(name)[1]:
+        case ".parquet":
+            pa.parquet.write_table(TABLE, sink)
+        case ".csv":
+            pa.csv.write_csv(TABLE, sink)
+        case ".jsonl":
+            sink.write("".join(json.dumps(row) + "\n" for row in TABLE.to_pylist()).encode())
+        case ".feather":
+            pa.feather.write_feather(TABLE, sink)
+        case ".arrow":
+            with pa.ipc.new_file(sink, TABLE.schema) as out:
+                out.write_table(TABLE)
+        case ".arrows":
+            with pa.ipc.new_stream(sink, TABLE.schema) as out:
+                out.write_table(TABLE)
+    return sink.getvalue()
+
+
+# ---- formats ----
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv", "t.jsonl", "t.feather", "t.arrow", "t.arrows"])
+@pytest.mark.parametrize("compression", COMPRESS)
+def test_every_format(name: str, compression: str, tmp_path: Path) -> None:
+    path = write(tmp_path, name + compression, COMPRESS[compression](encoded(name)))
+    if compression and name in ("t.parquet", "t.feather", "t.arrow"):
+        with pytest.raises(InvalidArgument, match=f"{name}{compression}"):
+            read(path)
+        return
+    source = read(path)
+    assert source.schema.equals(TABLE.schema)
+    assert table(source).equals(TABLE)
+    assert table(source).equals(TABLE)  # once more: batches start anew
+    assert source.files == [str(path)]
+    assert source.bad_records.count == 0
+
+
+def test_a_format_that_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "data", encoded("t.csv"))
+    with pytest.raises(InvalidArgument, match=r"expected a name that ends in one of \.parquet, .*or format="):
+        read(path)
+    assert table(read(path, format="csv")).equals(TABLE)
+    assert [known.name for known in FORMATS] == ["parquet", "csv", "json", "arrow", "log"]
+    with pytest.raises(InvalidArgument, match="format: expected one of parquet, csv, json, arrow, log, found 'xml'"):
+        read(path, format="xml")
+
+
+def test_tabs_part_columns(tmp_path: Path) -> None:
+    assert content(write(tmp_path, "t.tsv", "a\tb\n1\tx,y\n")) == {"a": [1], "b": ["x,y"]}
+
+
+def test_parquet_keeps_types_and_metadata(tmp_path: Path) -> None:
+    schema = pa.schema(
+        [pa.field("d", pa.dictionary(pa.int32(), pa.string()), metadata={"k": "v"})], metadata={"m": "1"}
+    )
+    original = pa.table([pa.array(["a", "b", "a"]).dictionary_encode()], schema=schema)
+    pa.parquet.write_table(original, tmp_path / "t.parquet", row_group_size=2)
+    found = table(read(tmp_path / "t.parquet"))
+    assert found.schema.field("d").type == schema.field("d").type
+    assert found.to_pydict() == {"d": ["a", "b", "a"]}
+    assert found.schema.metadata[b"m"] == b"1"
+
+
+def test_empty_files(tmp_path: Path) -> None:
+    for name in ("a.csv", "a.jsonl", "a.log"):
+        source = read(write(tmp_path, name, b""))
+        assert list(source.batches()) == []
+    assert read(tmp_path / "a.csv").schema == pa.schema([])
+    assert read(write(tmp_path, "h.csv", "a,b\n")).schema == pa.schema({"a": pa.null(), "b": pa.null()})
+
+
+def test_line_ends_and_byte_order_marks(tmp_path: Path) -> None:
+    expected = {"a": [1, 2], "b": ["x", "y"]}
+    mark = b"\xef\xbb\xbf"
+    assert content(write(tmp_path, "a.csv", mark + b"a,b\r\n1,x\r\n\r\n2,y")) == expected
+    assert content(write(tmp_path, "a.jsonl", mark + b'{"a":1,"b":"x"}\r\n\n  \n{"a":2,"b":"y"}')) == expected
+    assert content(write(tmp_path, "a.log", mark + b"one\r\n\ntwo\rthree\n"))["line"] == ["one", "", "two\rthree"]
+
+
+# ---- which files ----
+
+
+def test_folders_and_patterns(tmp_path: Path) -> None:
+    for name in ("b/2.csv", "b/1.csv", "a.csv.gz", ".hidden.csv", "_tmp/x.csv", "README", "c.dat"):
+        data = b"n\n1\n"
+        write(tmp_path, name, gzip.compress(data) if name.endswith(".gz") else data)
+    names = ["a.csv.gz", "b/1.csv", "b/2.csv"]
+    assert [os.path.relpath(path, tmp_path) for path in read(tmp_path).files] == names
+    assert [os.path.relpath(path, tmp_path) for path in read(f"{tmp_path}/b*/**/*.csv").files] == names[1:]
+    both = read([tmp_path / "b" / "2.csv", tmp_path / "b" / "1.csv"])
+    assert [os.path.basename(path) for path in both.files] == ["2.csv", "1.csv"]
+    assert table(both).num_rows == 2
+    write(tmp_path, "odd[1].csv", "n\n7\n")
+    assert content(tmp_path / "odd[1].csv") == {"n": [7]}
+
+
+def test_rotated_logs(tmp_path: Path) -> None:
+    for name in ("app.log", "app.log.1", "app.log.2.gz", "app.log-20240131", "app.log.2024-01-31"):
+        write(tmp_path, name, gzip.compress(b"x\n") if name.endswith(".gz") else b"x\n")
+    assert table(read(tmp_path)).num_rows == 5
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match=r"expected one that can be read, found none.*nothing\.csv"):
+        read(tmp_path / "nothing.csv")
+    with pytest.raises(StorageError, match="expected some file to match, found none"):
+        read(f"{tmp_path}/*.csv")
+    with pytest.raises(StorageError, match="expected files of a known format, found none"):
+        read(tmp_path)
+    with pytest.raises(InvalidArgument, match="paths: expected at least one"):
+        read([])
+    with pytest.raises(InvalidArgument, match="paths: expected names of files, found int"):
+        read([1])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.arrow", "t.csv.gz", "t.jsonl.zst"])
+def test_damaged_files(name: str, tmp_path: Path) -> None:
+    stem, last = os.path.splitext(name)
+    whole = COMPRESS[last](encoded(stem)) if last in COMPRESS else encoded(name)
+    path = write(tmp_path, name, whole[: len(whole) - 9])
+    with pytest.raises(CorruptedData, match=name):
+        list(read(path, on_error="skip").batches())
+
+
+# ---- several files as one ----
+
+
+def test_missing_columns_are_null(tmp_path: Path) -> None:
+    write(tmp_path, "1.csv", "a,b\n1,x\n")
+    write(tmp_path, "2.jsonl", '{"b": "y", "c": {"d": 1}}\n')
+    pa.parquet.write_table(pa.table({"c": pa.array([{"e": "z"}]), "a": pa.nulls(1)}), tmp_path / "3.parquet")
+    source = read(tmp_path)
+    members = pa.struct([("d", pa.int64()), ("e", pa.string())])
+    assert source.schema == pa.schema({"a": pa.int64(), "b": pa.string(), "c": members})
+    assert table(source).to_pylist() == [
+        {"a": 1, "b": "x", "c": None},
+        {"a": None, "b": "y", "c": {"d": 1, "e": None}},
+        {"a": None, "b": None, "c": {"d": None, "e": "z"}},
+    ]
+
+
+def test_types_that_differ(tmp_path: Path) -> None:
+    write(tmp_path, "1.csv", "n\n1\n")
+    write(tmp_path, "2.csv", "n\n1.5\n")
+    expected = rf"column 'n': expected int64 as in {tmp_path}/1\.csv, found double: say types=.*2\.csv"
+    with pytest.raises(InvalidSchema, match=expected):
+        read(tmp_path)
+    assert content(tmp_path, types={"n": pa.float64()}) == {"n": [1.0, 1.5]}
+    assert content(tmp_path, types={"n": "string"}) == {"n": ["1", "1.5"]}
+    pa.parquet.write_table(pa.table({"n": [2**53 + 1]}), tmp_path / "3.parquet")
+    with pytest.raises(InvalidSchema, match=r"column 'n': expected what double can hold.*3\.parquet"):
+        content(tmp_path, types={"n": pa.float64()})
+
+
+def test_a_column_that_only_some_files_have_may_be_null(tmp_path: Path) -> None:
+    strict = pa.schema([pa.field("a", pa.int64(), nullable=False)])
+    pa.parquet.write_table(pa.table({"a": [1]}, schema=strict), tmp_path / "1.parquet")
+    assert read(tmp_path).schema == strict
+    pa.parquet.write_table(pa.table({"b": [1]}), tmp_path / "2.parquet")
+    assert read(tmp_path).schema.field("a").nullable
+
+
+def test_types_are_checked(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "a\n1\n")
+    for types, trouble in (
+        ({"b": pa.int8()}, "expected columns of the files, found 'b'"),
+        ({"a": "int7"}, "expected an Arrow type for 'a', found 'int7'"),
+        ({"a": 7}, "expected an Arrow type for 'a', found int"),
+    ):
+        with pytest.raises(InvalidArgument, match=f"types: {trouble}"):
+            read(path, types=types)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="on_error: expected 'raise' or 'skip', found 'ignore'"):
+        read(path, on_error="ignore")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="list"):
+        content(path, types={"a": pa.list_(pa.int8())})
+    assert content(path, types={"a": pa.decimal128(5, 2)})["a"][0] == 1
+
+
+def test_names_that_no_shard_can_have(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSchema, match=r"header: expected unique names, found 'a' twice.*t\.csv"):
+        read(write(tmp_path, "t.csv", "a,b,a\n1,2,3\n"))
+    with pytest.raises(InvalidSchema, match="expected names, found an empty one"):
+        read(write(tmp_path, "u.csv", "a,,b\n1,2,3\n"))
+
+
+# ---- bad records ----
+
+
+def test_bad_csv_records(tmp_path: Path) -> None:
+    lines = ["n,s", "1,a", "2", '3,"two', 'lines"', "x,b", "", "4,c,d", "5,e"]
+    path = write(tmp_path, "t.csv", "\n".join(lines))
+    types = {"n": pa.int64()}
+    source = read(path, types=types, on_error="skip")
+    assert table(source).to_pydict() == {"n": [1, 3, 5], "s": ["a", "two\nlines", "e"]}
+    assert bad(source) == [("t.csv", 3), ("t.csv", 6), ("t.csv", 8)]
+    assert "Expected 2 columns, got 1" in source.bad_records.examples[0].reason
+    assert "'x' in column 'n'" in source.bad_records.examples[1].reason
+    assert source.bad_records.examples[1].text == "x,b"
+    with pytest.raises(CorruptedData, match=r"Expected 2 columns, got 1.*\(file .*t\.csv, line 3\)"):
+        content(path, types=types)
+
+
+def test_text_that_is_not_utf8(tmp_path: Path) -> None:
+    cases = {
+        "t.csv": b"s\na\n\xff\nb\n",
+        "t.jsonl": b'{"s":"a"}\n{"s":"\xff"}\n{"s":"b"}\n',
+        "t.log": b"a\n\xff\nb\n",
+    }
+    for name, data in cases.items():
+        path = write(tmp_path, name, data)
+        line = 3 if name == "t.csv" else 2
+        with pytest.raises(CorruptedData, match=rf"(?i)utf-?8.*\(file .*{name}, line {line}\)"):
+            content(path)
+        source = read(path, on_error="skip")
+        column = "line" if name == "t.log" else "s"
+        assert table(source)[column].to_pylist() == ["a", "b"]
+        assert bad(source) == [(name, line)]
+        assert source.bad_records.examples[0].text.count("\ufffd") == 1
+    assert content(tmp_path / "t.csv", types={"s": pa.binary()}) == {"s": [b"a", b"\xff", b"b"]}
+
+
+def test_a_quote_that_nobody_closes(tmp_path: Path) -> None:
+    """Arrow's own reader takes the rest of the file for one value."""
+    path = write(tmp_path, "u.csv", 'n,s\n1,a\n2,"b\n3,c\n')
+    source = read(path, on_error="skip")
+    assert table(source).to_pydict() == {"n": [1, 3], "s": ["a", "c"]}
+    assert bad(source) == [("u.csv", 3)]
+    with pytest.raises(CorruptedData, match=r"expected a quote that closes the last value, found none.*line 3\)"):
+        content(path)
+
+
+def test_carriage_returns_alone_end_no_line(tmp_path: Path) -> None:
+    with pytest.raises(CorruptedData, match=r"header: expected one line, found carriage returns.*t\.csv"):
+        read(write(tmp_path, "t.csv", "a,b\r1,2\r3,4\r"))
+    source = read(write(tmp_path, "u.csv", 'a,b\n1,2\r3,4\n5,6\n7,"x\ry"\n'), types={"b": "string"}, on_error="skip")
+    assert table(source).to_pydict() == {"a": [5, 7], "b": ["6", "x\ry"]}
+    assert bad(source) == [("u.csv", 2)]
+
+
+def test_quotes_inside_values(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", 'n,s\n1,5" disk\n2,"say ""hi"""\n3,"a,\n""b"""\n4,x"\n')
+    assert content(path) == {"n": [1, 2, 3, 4], "s": ['5" disk', 'say "hi"', 'a,\n"b"', 'x"']}
+
+
+def test_bad_json_records(tmp_path: Path) -> None:
+    lines = ['{"a":1}', '{"a":', '{"a":2} {"a":3}', '{"a":"x"}', "[1]", '{"a":4,"a":5}', '{"a":6}', '{"a":7']
+    path = write(tmp_path, "t.jsonl", "\n".join(lines))
+    source = read(path, on_error="skip")
+    assert table(source).to_pydict() == {"a": [1, 6]}
+    assert bad(source) == [("t.jsonl", line) for line in (2, 3, 4, 5, 6, 8)]
+    with pytest.raises(CorruptedData, match=r"\(file .*t\.jsonl, line 2\)"):
+        content(path)
+
+
+def test_a_field_that_turns_up_late(tmp_path: Path) -> None:
+    first = '{"a":1,"o":{"x":1}}\n' * (5 << 20 >> 4)
+    path = write(tmp_path, "t.jsonl", first + '{"a":2,"b":3}\n{"o":{"y":1}}\n{"a":1.5}\n')
+    count = first.count("\n")
+    source = read(path, on_error="skip")
+    assert bad(source) == [("t.jsonl", count + line) for line in (1, 2, 3)]
+    reasons = [found.reason for found in source.bad_records.examples]
+    assert "the field 'b' that the first records do not have; types= can name it" in reasons[0]
+    assert "a nested field" in reasons[1]
+    assert "types= can say what a column holds" in reasons[2]
+    found = table(read(path, types={"b": pa.int8(), "a": pa.float64()}, on_error="skip"))
+    assert found.num_rows == count + 2
+    assert found["b"].to_pylist()[-2:] == [3, None]
+
+
+def test_a_value_of_another_type_turns_up_late(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "n,s\n" + "1,some text\n" * 500_000 + "2.5,late\n")
+    with pytest.raises(CorruptedData, match=r"'2.5' in column 'n'; types= can say what it holds.*line 500002\)"):
+        content(path)
+    assert table(read(path, types={"n": pa.float64()})).num_rows == 500_001
+    source = read(path, on_error="skip")
+    assert bad(source) == [("t.csv", 500_002)]
+
+
+def test_integers_are_not_rounded(tmp_path: Path) -> None:
+    """A reader that takes large identifiers for floats makes others of them."""
+    large = 2**64 - 1
+    assert content(write(tmp_path, "a.csv", f"id\n{large}\n\n1\n"), types={"id": "uint64"}) == {"id": [large, 1]}
+    assert content(write(tmp_path, "a.csv", f"id,n\n{large},1\n,2\n")) == {"id": [large, None], "n": [1, 2]}
+    for name, data in (
+        ("b.csv", f"n\n0.5\n{large}\n"),
+        ("c.csv", f"n\n{10**20 + 1}\n"),
+        ("d.jsonl", f'{{"n": 0.5}}\n{{"n": {2**53 + 1}}}\n'),
+    ):
+        path = write(tmp_path, name, data)
+        with pytest.raises(InvalidSchema, match=r"column 'n': expected numbers that float64 can hold.*types="):
+            content(path)
+        assert len(content(path, types={"n": pa.float64()})["n"]) == data.count("\n") - name.endswith("csv")
+    assert content(write(tmp_path, "e.csv", "n\n0.5\n1e300\n9007199254740994\n"))["n"] == [0.5, 1e300, 2.0**53 + 2]
+
+
+def test_skipped_records_are_counted_and_some_are_shown(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "a,b\n" + "1,2\n" + "broken\n" * 25 + "3,4\n")
+    source = read(path, on_error="skip")
+    assert table(source).num_rows == 2
+    assert source.bad_records.count == 25
+    assert [found.line for found in source.bad_records.examples] == list(range(3, 13))
+    assert "count=25" in repr(source.bad_records)
+    list(source.batches())
+    assert source.bad_records.count == 25
+
+
+def test_files_that_are_not_json_lines(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.json", json.dumps([{"a": at} for at in range(3000)], indent=1))
+    with pytest.raises(CorruptedData, match=r"found a line that is no JSON object \(file .*t\.json, line 1\)"):
+        content(path)
+
+
+numbers = st.integers(-9, 9).map(str)
+words = st.sampled_from(["", "x", " 7 ", "1.5", "NA", "true", "2024-01-01", '"5"', "9" * 30, "ü", "1,2", '"a\nb"'])
+
+
+@settings(deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.one_of(numbers, words), words), min_size=1, max_size=12),
+    kind=st.sampled_from([pa.int64(), pa.float64(), pa.bool_(), pa.date32(), pa.string(), pa.timestamp("s")]),
+)
+def test_skipping_agrees_with_reading_one_by_one(
+    rows: list[tuple[str, str]], kind: pa.DataType, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """However bad records are found, the others are those that can be read alone."""
+    folder = tmp_path_factory.mktemp("skip")
+    types = {"n": kind, "s": pa.string()}
+    lines = [f"{number},{word}" for number, word in rows]
+    source = read(
+        write(folder, "all.csv", "n,s\n" + "".join(line + "\n" for line in lines)), types=types, on_error="skip"
+    )
+    expected = []
+    for line in lines:
+        alone = read(write(folder, "one.csv", f"n,s\n{line}\n"), types=types, on_error="skip")
+        expected += table(alone).to_pylist()
+    assert table(source).to_pylist() == expected
+    assert source.bad_records.count == len(rows) - len(expected)
+    found = [record.line for record in source.bad_records.examples]
+    assert found == sorted(found)
+
+
+values = st.sampled_from(["1", "1.5", '"x"', "null", "true", "[1]", '{"b": 1}', "12345678901234567890", '"\\ud800"'])
+
+
+@settings(deadline=None)
+@given(
+    lines=st.lists(
+        st.one_of(
+            values.map(lambda value: f'{{"a": {value}}}'),
+            values.map(lambda value: f'{{"a": 1, "b": {value}}}'),
+            st.sampled_from(["{", "", "[]", '{"a": 1', '{"a": 1}{"a": 2}', '{"a": 1, "a": 2}', '{"a": NaN}', "}"]),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    kind=st.sampled_from([pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.list_(pa.int64())]),
+)
+def test_skipping_json_agrees_with_reading_one_by_one(
+    lines: list[str], kind: pa.DataType, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("skip")
+    types = {"a": kind, "b": pa.int64()}
+    source = read(write(folder, "all.jsonl", "\n".join(lines)), types=types, on_error="skip")
+    expected = []
+    for line in lines:
+        expected += table(read(write(folder, "one.jsonl", line), types=types, on_error="skip")).to_pylist()
+    assert repr(table(source).to_pylist()) == repr(expected)  # NaN is not NaN
+    assert source.bad_records.count == len([line for line in lines if line]) - len(expected)
+
+
+def test_json_records_end_with_their_line(tmp_path: Path) -> None:
+    """Arrow's own reader goes on behind a line end, and three lines would give three rows."""
+    path = write(tmp_path, "t.jsonl", '{"a": 1\n}\n{"a": 2}{"a": 3}\n {"a": 4} \n')
+    source = read(path, on_error="skip")
+    assert table(source).to_pydict() == {"a": [4]}
+    assert bad(source) == [("t.jsonl", 1), ("t.jsonl", 2), ("t.jsonl", 3)]
+
+
+# ---- records and lines, wherever blocks end ----
+
+cells = st.text(st.sampled_from('ab,"\n\r x'), max_size=6)
+
+
+@settings(deadline=None)
+@given(rows=st.lists(st.lists(cells, min_size=2, max_size=3), min_size=1, max_size=6), size=st.integers(1, 40))
+def test_csv_records_are_found_in_any_block(
+    rows: list[list[str]], size: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    sink = io.StringIO()
+    python_csv.writer(sink, lineterminator="\n").writerows(rows)
+    # Arrow ends a record at a carriage return alone; nobody writes such files any more.
+    text = sink.getvalue().replace("\r", "")
+    path = write(tmp_path_factory.mktemp("csv"), "t.csv", text)
+    refused = BadRecords("raise")
+    found = [
+        (int(line), records.text(index).decode())
+        for records in records_of(File.at(str(path)), refused, size)
+        for index, line in enumerate(records.lines)
+    ]
+    reader = python_csv.reader(io.StringIO(text, newline=""))
+    lines, expected = 1, []
+    for row in reader:
+        if row:
+            expected.append((lines, row))
+        lines = reader.line_num + 1
+    assert [(line, next(python_csv.reader(io.StringIO(text, newline="")))) for line, text in found] == expected
+
+
+@settings(deadline=None)
+@given(text=st.text(st.sampled_from("a\n\rü"), max_size=30), size=st.integers(1, 40))
+def test_lines_are_found_in_any_block(text: str, size: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = write(tmp_path_factory.mktemp("log"), "t.log", text)
+    found, number = [], 1
+    for lines in LineReader(File.at(str(path)), size):
+        assert lines.first == number
+        number += len(lines.ends)
+        found += [lines.text(line).decode() for line in range(len(lines.ends))]
+    expected = text.split("\n")
+    if expected[-1] == "":
+        expected.pop()
+    assert found == [line.removesuffix("\r") for line in expected]
+
+
+def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("amudai.sources.records.LONGEST", 1000)
+    path = write(tmp_path, "t.log", b"short\n" + b"x" * 5000)
+    with pytest.raises(CorruptedData, match=r"record: expected at most 1000 bytes, found more \(.*line 2\)"):
+        list(LineReader(File.at(str(path)), 100))
+    assert table(read(path)).num_rows == 2
