@@ -14,7 +14,9 @@ import amudai
 def _as_a_user_at_the_root(
     request: pytest.FixtureRequest, doctest_namespace: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Examples know `amudai` and `pa`, and name files from the root of the repository; tests are left alone."""
+    """Examples know `amudai` and `pa`, find the repository's `tests`, and write into a folder that goes away."""
     if isinstance(request.node, pytest.DoctestItem):
         doctest_namespace.update(amudai=amudai, pa=pa)
-        monkeypatch.chdir(request.config.rootpath)
+        folder = request.getfixturevalue("tmp_path")
+        (folder / "tests").symlink_to(request.config.rootpath / "tests")
+        monkeypatch.chdir(folder)

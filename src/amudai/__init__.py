@@ -6,7 +6,19 @@
 400
 """
 
-from amudai.api import Field, FieldStats, Problem, Shard, Stripe, Verification, open  # noqa: A004
+from amudai.api import (
+    Field,
+    FieldStats,
+    Problem,
+    Progress,
+    Shard,
+    ShardWriter,
+    Stripe,
+    Verification,
+    ingest,
+    open,  # noqa: A004
+    write,
+)
 from amudai.errors import (
     AmudaiError,
     CorruptedData,
@@ -24,12 +36,16 @@ __all__ = [
     "InvalidArgument",
     "InvalidSchema",
     "Problem",
+    "Progress",
     "Shard",
+    "ShardWriter",
     "StorageError",
     "Stripe",
     "UnsupportedFeature",
     "Verification",
+    "ingest",
     "open",
+    "write",
 ]
 
 __version__ = "0.1.0"

@@ -184,10 +184,14 @@ _threads = local()
 
 
 def _inflate(run: Run, frames: list[Frame]) -> None:
-    """Give the run the contents of its Zstandard frames."""
+    inflate(run.blocks, run.buffers, frames)
+
+
+def inflate(blocks: _kernels.Blocks, buffers: list[memoryview], frames: list[Frame]) -> None:
+    """Give blocks the contents of their Zstandard frames."""
     if frames:
-        contents = [_inflated(run.buffers[buffer][start:end], size) for buffer, start, end, size in frames]
-        run.blocks.add_inflated(frames, contents)
+        contents = [_inflated(buffers[buffer][start:end], size) for buffer, start, end, size in frames]
+        blocks.add_inflated(frames, contents)
 
 
 def _inflated(frames: memoryview, size: int) -> bytes:

@@ -42,10 +42,10 @@ def size_for(count: int, fpp: float = TARGET_FPP) -> int:
     return max(BLOCK_SIZE, -(-size // BLOCK_SIZE) * BLOCK_SIZE)
 
 
-def build(hashes: Hashes, fpp: float = TARGET_FPP) -> bytes | None:
-    """The filter of these hashes; None where there is none to keep, or more than `MAX_VALUES` distinct ones."""
+def build(hashes: Hashes, fpp: float = TARGET_FPP, limit: int = MAX_VALUES) -> bytes | None:
+    """The filter of these hashes; None where there is none to keep, or more than `limit` distinct ones."""
     hashes = np.unique(hashes)
-    if not 1 <= len(hashes) <= MAX_VALUES:
+    if not 1 <= len(hashes) <= limit:
         return None
     words = np.zeros((size_for(len(hashes), fpp) // BLOCK_SIZE, len(_SALTS)), "<u4")
     blocks, bits = _places(hashes, len(words))

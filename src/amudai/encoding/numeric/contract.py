@@ -19,9 +19,11 @@ NUMBERS: Final = INTEGERS | FLOATS
 class NumericEncoding:
     """One way to store numbers: its code in a section, its name, and the value types whose sections may have it.
 
-    The kernel of the same name reads it; bytes are in docs/format/numeric.md.
+    The kernel of the same name reads and writes it; bytes are in docs/format/numeric.md. A codec is a general
+    compressor, whose work a package does.
     """
 
     code: int
     name: str
     accepts: frozenset[str]
+    is_codec: bool = False

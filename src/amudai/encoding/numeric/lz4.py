@@ -6,4 +6,4 @@ from amudai.encoding.numeric.contract import NUMBERS, NumericEncoding
 
 __all__ = ["LZ4"]
 
-LZ4 = NumericEncoding(code=17, name="lz4", accepts=NUMBERS)
+LZ4 = NumericEncoding(code=17, name="lz4", accepts=NUMBERS, is_codec=True)

@@ -6,4 +6,4 @@ from amudai.encoding.numeric.contract import NUMBERS, NumericEncoding
 
 __all__ = ["ZSTD"]
 
-ZSTD = NumericEncoding(code=16, name="zstd", accepts=NUMBERS)
+ZSTD = NumericEncoding(code=16, name="zstd", accepts=NUMBERS, is_codec=True)

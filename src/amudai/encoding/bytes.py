@@ -1,0 +1,139 @@
+"""How does a stream of strings become blocks?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai import _kernels
+from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, encode_region
+from amudai.encoding.binary.plain import PLAIN
+from amudai.encoding.prepared import PreparedBuffer
+from amudai.encoding.profile import Profile
+from amudai.storage import Spool
+
+__all__ = ["BytesEncoder"]
+
+# A plan serves about this much.
+FLUSH_SLOTS: Final = 65_536
+FLUSH_BYTES: Final = 4 * 1024 * 1024
+_DRIFT: Final = 1.15
+# Values longer than this are cut into blocks by bytes alone.
+_LONG: Final = 256
+_STEP: Final = 1024  # a bit-packed chunk: offsets of whole chunks waste nothing
+
+Bools = npt.NDArray[np.bool_]
+U8 = npt.NDArray[np.uint8]
+I64 = npt.NDArray[np.int64]
+
+
+class BytesEncoder:
+    """Strings, binaries or values of a fixed size in, blocks out, a flush at a time."""
+
+    def __init__(self, fixed_size: int | None, profile: Profile, spool: Spool, buffer: PreparedBuffer) -> None:
+        self._fixed = fixed_size
+        self._profile = profile
+        self._spool = spool
+        self._buffer = buffer
+        self._staged: list[BytesBlock] = []
+        self._count = self._bytes = 0
+        self._choice: BytesChoice | None = None
+
+    def append(self, offsets: npt.NDArray[np.integer] | None, data: U8, count: int, valid: Bools | None = None) -> None:
+        """Take `count` slots; null ones are empty (or zero bytes of the fixed size)."""
+        if count == 0:
+            return
+        piece = BytesBlock(None if offsets is None else offsets.astype(np.int64, copy=False), data, count, valid)
+        self._staged.append(piece)
+        self._count += count
+        self._bytes += len(piece.content)
+        if self._count >= FLUSH_SLOTS or self._bytes >= FLUSH_BYTES:
+            self._flush(final=False)
+
+    def finish(self) -> PreparedBuffer:
+        """Write what is left."""
+        if self._count:
+            self._flush(final=True)
+        return self._buffer
+
+    def estimate(self) -> float | None:
+        """Bytes a slot takes by the last plan."""
+        return None if self._choice is None else self._choice.bytes_per_slot
+
+    def _flush(self, final: bool) -> None:
+        staged = _joined(self._staged, self._fixed)
+        if self._choice is None:
+            first = _part(staged, 0, min(self._rows(staged, 0), staged.count), self._fixed)
+            self._choice = choose_bytes(first, self._profile)
+        at, counts, blocks = 0, [], []
+        while at < staged.count:
+            rows = self._rows(staged, at)
+            if at + rows > staged.count:
+                if not final and at:
+                    break
+                rows = staged.count - at
+            blocks.append(self._block(_part(staged, at, at + rows, self._fixed)))
+            counts.append(rows)
+            at += rows
+        data = b"".join(blocks)
+        start = self._spool.append(data)
+        sizes = np.array([len(block) for block in blocks], np.uint32)
+        self._buffer.add(start, start + len(data), np.array(counts, np.uint32), sizes)
+        rest = _part(staged, at, staged.count, self._fixed)
+        self._staged = [rest] if rest.count else []
+        self._count, self._bytes = rest.count, len(rest.content)
+
+    def _block(self, block: BytesBlock) -> bytes:
+        choice = self._choice
+        assert choice is not None
+        region = encode_region(block, choice.encoding, choice.level)
+        drifted = region is None or len(region) > _DRIFT * choice.bytes_per_slot * block.count + 256
+        # A block with hardly any bytes says nothing of those behind it.
+        undecided = not self._profile.plain and choice.bytes_per_slot == float("inf")
+        if undecided or (drifted and choice.encoding is not PLAIN):
+            self._choice = choice = choose_bytes(block, self._profile)
+            region = encode_region(block, choice.encoding, choice.level)
+        if region is None:
+            region = encode_region(block, PLAIN, 0)
+        assert region is not None
+        presence = b""
+        if block.valid is not None and not block.valid.all():
+            presence = _kernels.presence_section(np.packbits(block.valid, bitorder="little"), 0, block.count)
+        return _kernels.build_block(presence, region, True)
+
+    def _rows(self, staged: BytesBlock, at: int) -> int:
+        """Rows of the block that begins at `at`."""
+        target = self._profile.text_bytes // (4 if self._choice is not None and self._choice.small_blocks else 1)
+        average = max(1.0, len(staged.content) / staged.count)
+        if average <= _LONG or staged.offsets is None:
+            steps = max(1, round(target / average / _STEP))
+            return int(min(steps * _STEP, self._profile.text_rows))
+        limit = staged.offsets[at] + target
+        return max(1, int(np.searchsorted(staged.offsets, limit, "right")) - 1 - at)
+
+
+def _joined(pieces: list[BytesBlock], fixed: int | None) -> BytesBlock:
+    """The staged pieces as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    count = sum(piece.count for piece in pieces)
+    data = np.concatenate([piece.content for piece in pieces])
+    valid = None
+    if any(piece.valid is not None for piece in pieces):
+        valid = np.concatenate([np.ones(p.count, np.bool_) if p.valid is None else p.valid for p in pieces])
+    if fixed is not None:
+        return BytesBlock(None, data, count, valid)
+    lengths = np.concatenate([np.diff(piece.offsets) for piece in pieces if piece.offsets is not None])
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return BytesBlock(offsets, data, count, valid)
+
+
+def _part(block: BytesBlock, start: int, end: int, fixed: int | None) -> BytesBlock:
+    valid = None if block.valid is None else block.valid[start:end]
+    if block.offsets is None:
+        size = fixed or 0
+        return BytesBlock(None, block.data[start * size : end * size], end - start, valid)
+    return BytesBlock(block.offsets[start : end + 1], block.data, end - start, valid)

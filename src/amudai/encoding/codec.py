@@ -1,0 +1,68 @@
+"""Who does the compressing?
+
+LZ4 and Zstandard come from packages. A run of numbers with such a codec somewhere inside is therefore encoded in two
+steps: the kernels name the bytes to compress, the packages compress them, the kernels put the result in its place.
+"""
+
+from __future__ import annotations
+
+from threading import local
+from typing import Any
+
+import lz4.block
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from amudai import _kernels
+from amudai.encoding.numeric.lz4 import LZ4
+from amudai.encoding.plan import Plan
+
+__all__ = ["compress_lz4", "compress_zstd", "encode_blocks", "encode_section"]
+
+_ENVELOPE = 8
+
+_threads = local()
+
+
+def compress_lz4(data: Any, level: int) -> bytes:
+    """One LZ4 block without a frame; level 0 is the fast search."""
+    if level == 0:
+        return bytes(lz4.block.compress(data, mode="fast", acceleration=1, store_size=False))
+    return bytes(lz4.block.compress(data, mode="high_compression", compression=level, store_size=False))
+
+
+def compress_zstd(data: Any, level: int) -> bytes:
+    """One Zstandard frame that states its size."""
+    compressors = getattr(_threads, "zstd", None)
+    if compressors is None:
+        compressors = _threads.zstd = {}
+    if level not in compressors:
+        # One for each thread: a compressor must not be shared.
+        compressors[level] = zstandard.ZstdCompressor(level=level, write_content_size=True, write_checksum=False)
+    return bytes(compressors[level].compress(data))
+
+
+def encode_section(values: npt.NDArray[Any], program: bytes) -> bytes:
+    """The values as a bare section, for those who put it into something else."""
+    block, _ = _kernels.encode_numbers(values, None, 0, program, max(1, len(values)), None, False)
+    return block[_ENVELOPE : _ENVELOPE + int.from_bytes(block[4:_ENVELOPE], "little")]
+
+
+def encode_blocks(
+    values: npt.NDArray[Any],
+    validity: npt.NDArray[np.uint8] | None,
+    validity_at: int,
+    plan: Plan,
+    block_values: int,
+    level: int,
+) -> tuple[bytes, npt.NDArray[np.uint32]]:
+    """The values as blocks, back to back, and the size of each."""
+    program = plan.program
+    compressed = None
+    if plan.codecs:
+        leaves = _kernels.codec_leaves(values, validity, validity_at, program, block_values)
+        compressed = [
+            compress_lz4(raw, level) if code == LZ4.code else compress_zstd(raw, level) for code, raw in leaves
+        ]
+    return _kernels.encode_numbers(values, validity, validity_at, program, block_values, compressed, True)

@@ -1,0 +1,122 @@
+"""How does a stream of numbers become blocks?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai import _kernels
+from amudai.encoding.codec import encode_blocks
+from amudai.encoding.decode import inflate
+from amudai.encoding.numeric.choice import Choice, Facts, choose
+from amudai.encoding.numeric.single_value import SINGLE_VALUE
+from amudai.encoding.prepared import PreparedBuffer
+from amudai.encoding.profile import Profile
+from amudai.storage import Spool
+
+__all__ = ["NumberEncoder"]
+
+# Values that are thought about at once: a plan serves them all.
+FLUSH_VALUES: Final = 65_536
+# A flush that comes out this much larger than planned is thought over.
+_DRIFT: Final = 1.15
+_THINK_AGAIN: Final = 16  # flushes
+
+Bools = npt.NDArray[np.bool_]
+
+
+class NumberEncoder:
+    """Numbers in, blocks out, a flush at a time; the choice learns from flush to flush."""
+
+    def __init__(self, dtype: str, profile: Profile, spool: Spool, buffer: PreparedBuffer) -> None:
+        self._dtype = dtype
+        self._profile = profile
+        self._spool = spool
+        self._buffer = buffer
+        self._staged: list[tuple[npt.NDArray[Any], Bools | None]] = []
+        self._count = 0
+        self._choice: Choice | None = None
+        self._starts: list[int] = []
+
+    def append(self, values: npt.NDArray[Any], valid: Bools | None = None) -> None:
+        """Take values; `valid` says which are not null."""
+        self._staged.append((values, valid))
+        self._count += len(values)
+        while self._count >= FLUSH_VALUES:
+            self._flush(FLUSH_VALUES)
+
+    def finish(self) -> PreparedBuffer:
+        """Write what is left."""
+        if self._count:
+            self._flush(self._count)
+        return self._buffer
+
+    def stored(self) -> Iterator[npt.NDArray[Any]]:
+        """The values that were written, a flush at a time, read back from the spool."""
+        for start, counts, sizes in zip(self._starts, self._buffer.counts, self._buffer.sizes, strict=True):
+            data = memoryview(b"".join(self._spool.pieces([(start, start + int(sizes.sum()))])))
+            ends = np.cumsum(sizes, dtype=np.uint64)
+            run = _kernels.Blocks(
+                [data],
+                np.zeros(len(sizes), np.uint32),
+                ends - sizes,
+                sizes.astype(np.uint64),
+                counts.astype(np.uint64),
+                np.arange(len(sizes), dtype=np.uint64),
+                True,
+                False,
+            )
+            inflate(run, [data], _kernels.numeric_frames(run, self._dtype))
+            values = np.empty(int(counts.sum()), self._dtype)
+            every = np.arange(len(counts), dtype=np.uint32)
+            _kernels.decode_numbers(run, every, np.zeros(len(counts), np.uint32), counts, values, None, 0)
+            yield values
+
+    def _flush(self, count: int) -> None:
+        values, valid = self._take(count)
+        bits = None if valid is None else np.packbits(valid, bitorder="little")
+        choice = self._plan(values, bits)
+        data, sizes = encode_blocks(values, bits, 0, choice.plan, choice.block_values, choice.level)
+        if len(data) > _DRIFT * choice.bytes_per_value * count + 64 * len(sizes):
+            choice = self._rethink(values, bits)
+            data, sizes = encode_blocks(values, bits, 0, choice.plan, choice.block_values, choice.level)
+        # A single value says nothing of what follows, and would keep nothing else.
+        self._choice = None if choice.plan.encoding is SINGLE_VALUE else choice
+        counts = np.full(len(sizes), choice.block_values, np.uint32)
+        counts[-1] = count - choice.block_values * (len(sizes) - 1)
+        start = self._spool.append(data)
+        self._starts.append(start)
+        self._buffer.add(start, start + len(data), counts, sizes)
+
+    def _plan(self, values: npt.NDArray[Any], bits: npt.NDArray[np.uint8] | None) -> Choice:
+        # Now and then even a plan that keeps its word: the data may have become simpler than it promised.
+        if self._choice is None or len(self._starts) % _THINK_AGAIN == 0:
+            return self._rethink(values, bits)
+        return self._choice
+
+    def _rethink(self, values: npt.NDArray[Any], bits: npt.NDArray[np.uint8] | None) -> Choice:
+        found = _kernels.analyze_numbers(values, bits, 0)
+        facts = Facts(**{name: found[name] for name in Facts.__dataclass_fields__})
+        return choose(values, self._dtype, facts, self._profile, self._choice)
+
+    def _take(self, count: int) -> tuple[npt.NDArray[Any], Bools | None]:
+        """The next staged values as one array, with their validity where any is null."""
+        taken: list[tuple[npt.NDArray[Any], Bools | None]] = []
+        left = count
+        while left:
+            values, valid = self._staged[0]
+            if len(values) <= left:
+                taken.append(self._staged.pop(0))
+            else:
+                taken.append((values[:left], None if valid is None else valid[:left]))
+                self._staged[0] = (values[left:], None if valid is None else valid[left:])
+            left -= len(taken[-1][0])
+        self._count -= count
+        values = taken[0][0] if len(taken) == 1 else np.concatenate([each for each, _ in taken])
+        if all(valid is None or valid.all() for _, valid in taken):
+            return np.ascontiguousarray(values), None
+        masks = [np.ones(len(each), np.bool_) if valid is None else valid for each, valid in taken]
+        return np.ascontiguousarray(values), np.concatenate(masks)

@@ -1,0 +1,208 @@
+"""Which encoding for these numbers?
+
+Statistics of a flush leave a handful of candidates; each encodes one whole block, so sizes are exact; the cheapest by
+the profile's price wins. The plan is kept for the next flush and thought over again when blocks come out larger than
+planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy.typing as npt
+
+from amudai.encoding.codec import encode_blocks
+from amudai.encoding.numeric.alp import ALP
+from amudai.encoding.numeric.alprd import ALPRD
+from amudai.encoding.numeric.block_dictionary import BLOCK_DICTIONARY
+from amudai.encoding.numeric.contract import NumericEncoding
+from amudai.encoding.numeric.delta import DELTA
+from amudai.encoding.numeric.ffor import FFOR
+from amudai.encoding.numeric.fl_bit_pack import FL_BIT_PACK
+from amudai.encoding.numeric.lz4 import LZ4
+from amudai.encoding.numeric.plain import PLAIN
+from amudai.encoding.numeric.run_length import RUN_LENGTH
+from amudai.encoding.numeric.single_value import SINGLE_VALUE
+from amudai.encoding.numeric.truncate import TRUNCATE_U8, TRUNCATE_U16, TRUNCATE_U32, TRUNCATE_U64
+from amudai.encoding.numeric.zstd import ZSTD
+from amudai.encoding.plan import Plan
+from amudai.encoding.profile import Profile
+
+__all__ = ["Choice", "Facts", "choose"]
+
+Numbers = npt.NDArray[Any]
+
+_PLAIN: Final = Plan(PLAIN)
+_FFOR: Final = Plan(FFOR)
+_PACKED: Final = Plan(FL_BIT_PACK)
+_STEPS: Final = Plan(BLOCK_DICTIONARY, (_FFOR, None))
+_SEARCH: Final = bytes([255, 255, 0])
+_SEARCH_OUTLIERS: Final = bytes([255, 255, 1])
+_TRUNCATES: Final = ((7, TRUNCATE_U8), (15, TRUNCATE_U16), (31, TRUNCATE_U32), (63, TRUNCATE_U64))
+
+# A plan must beat the lighter ones by this much to be worth a compressor.
+_CODEC_GAIN: Final = 0.97
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What one pass over the values says of them; null slots count as filled."""
+
+    count: int
+    min: int | float | None
+    max: int | float | None
+    delta_min: int | None
+    delta_max: int | None
+    runs: int
+    distinct: int
+    gcd: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A plan, the values of a block under it, and the bytes that a value is expected to take."""
+
+    plan: Plan
+    block_values: int
+    level: int
+    bytes_per_value: float
+
+
+def choose(values: Numbers, dtype: str, facts: Facts, profile: Profile, before: Choice | None = None) -> Choice:
+    """The cheapest way to store values like these."""
+    if profile.plain:
+        return Choice(_PLAIN, profile.block_values, 0, float(dtype[1]))
+    if facts.runs <= 1:
+        return Choice(Plan(SINGLE_VALUE), profile.block_values, 0, 0.0)
+    best: Choice | None = None
+    least = float("inf")
+    candidates = list(_candidates(dtype, facts, profile))
+    if before is not None:
+        candidates.insert(0, (before.plan, before.block_values, before.level))
+    for plan, block_values, level in candidates:
+        sample = values[: min(len(values), block_values)]
+        size = len(encode_blocks(sample, None, 0, plan, block_values, level)[0]) / len(sample)
+        cost = size + profile.price * _price(plan, dtype)
+        if plan.codecs and best is not None and not best.plan.codecs and size > best.bytes_per_value * _CODEC_GAIN:
+            continue
+        if cost < least:
+            best, least = Choice(plan, block_values, level, size), cost
+    assert best is not None  # plain is always a candidate
+    return best
+
+
+def _candidates(dtype: str, facts: Facts, profile: Profile) -> Iterator[tuple[Plan, int, int]]:
+    """Plans worth trying, light ones first."""
+    values = profile.block_values
+    short = min(values, 4096)
+    light = _float_plans(profile) if dtype[0] == "f" else _integer_plans(dtype, facts, profile)
+    yield _PLAIN, values, 0
+    if facts.runs * 4 <= facts.count:
+        yield Plan(RUN_LENGTH, (None, None)), short, 0
+        if profile.cascades:
+            yield Plan(RUN_LENGTH, (None, _FFOR)), short, 0
+            if dtype[0] != "f":
+                yield Plan(RUN_LENGTH, (_FFOR, _FFOR)), short, 0
+                yield Plan(RUN_LENGTH, (Plan(DELTA, (_FFOR,)), None)), short, 0
+    if profile.cascades and facts.distinct <= min(4096, facts.count // 2):
+        yield _STEPS, values, 0
+        if dtype[0] != "f" and facts.gcd > 16:
+            yield Plan(BLOCK_DICTIONARY, (_FFOR, Plan(DELTA, (_STEPS,)))), 2 * values, 0
+    for plan in light:
+        yield plan, short if plan.encoding is DELTA else values, 0
+    if not profile.cascades:
+        return
+    if dtype[0] != "f" and facts.gcd > 16 and facts.distinct > 4096:
+        yield Plan(BLOCK_DICTIONARY, (_FFOR, Plan(DELTA, (_STEPS,)))), 2 * values, 0
+    if profile.lz4_level and _narrowed(dtype, facts) is TRUNCATE_U8:
+        yield Plan(TRUNCATE_U8, (Plan(LZ4),)), profile.codec_values, 9  # few bytes: the slow search costs nothing
+    for level in profile.zstd_levels:
+        for plan in _codec_plans(dtype, facts):
+            yield plan, profile.codec_values, level
+
+
+def _integer_plans(dtype: str, facts: Facts, profile: Profile) -> Iterator[Plan]:
+    low, high = _bounds(facts)
+    narrow = _narrowed(dtype, facts)
+    yield _FFOR
+    if narrow is not None:
+        yield Plan(narrow, (_PACKED,)) if low >= 0 else Plan(narrow, (None,))
+        yield Plan(narrow, (None,))
+    elif dtype[0] == "u":
+        yield _PACKED
+    span = high - low
+    if facts.delta_min is not None and facts.delta_max is not None:
+        steps = facts.delta_max - facts.delta_min
+        if steps * 2 < span or steps < 256:
+            yield Plan(DELTA, (_FFOR,))
+            if profile.cascades:
+                yield Plan(DELTA, (Plan(RUN_LENGTH, (None, None)),))
+        if profile.cascades and (facts.delta_min >= 0 or steps * 2 < span):
+            yield Plan(DELTA, (_STEPS,))
+
+
+def _float_plans(profile: Profile) -> Iterator[Plan]:
+    yield Plan(ALP, (_FFOR,), _SEARCH)
+    if profile.cascades:
+        yield Plan(ALP, (_FFOR,), _SEARCH_OUTLIERS)
+    yield Plan(ALPRD, (_PACKED, _PACKED))
+
+
+def _codec_plans(dtype: str, facts: Facts) -> Iterator[Plan]:
+    zstd = Plan(ZSTD)
+    yield zstd
+    if dtype[0] == "f":
+        yield Plan(ALP, (Plan(TRUNCATE_U64 if dtype == "f8" else TRUNCATE_U32, (zstd,)),), _SEARCH)
+        return
+    narrow = _narrowed(dtype, facts)
+    if narrow is not None:
+        yield Plan(narrow, (zstd,))
+    yield Plan(DELTA, (zstd,))
+    if facts.delta_min is not None and facts.delta_max is not None and dtype[0] == "i":
+        for bits, encoding in _TRUNCATES:
+            if -(1 << bits) <= facts.delta_min and facts.delta_max < 1 << bits and dtype in encoding.accepts:
+                yield Plan(DELTA, (Plan(encoding, (zstd,)),))
+                break
+
+
+def _narrowed(dtype: str, facts: Facts) -> NumericEncoding | None:
+    """The narrowest Truncate that holds all values; None where there is none."""
+    if dtype[0] != "i" or dtype == "i1":
+        return None
+    low, high = _bounds(facts)
+    for bits, encoding in _TRUNCATES:
+        if bits + 1 == 8 * int(dtype[1]):
+            return None  # as wide as the values themselves
+        if -(1 << bits) <= low and high < 1 << bits and dtype in encoding.accepts:
+            return encoding
+    return None
+
+
+def _bounds(facts: Facts) -> tuple[int, int]:
+    return int(facts.min or 0), int(facts.max or 0)
+
+
+def _price(plan: Plan, dtype: str) -> float:
+    """Nanoseconds to decode a value: measured once, not on the user's machine, so that files do not depend on it."""
+    width = float(dtype[1])
+    inner = [0.0 if part is None else _price(part, dtype) for part in plan.parts]
+    match plan.encoding:
+        case e if e in (FFOR, FL_BIT_PACK):
+            return 0.09 * width
+        case e if e is PLAIN or e is SINGLE_VALUE:
+            return 0.07 * width
+        case e if e is RUN_LENGTH:
+            return 0.3
+        case e if e is DELTA or e is BLOCK_DICTIONARY:
+            return 0.4 + inner[0]
+        case e if e is ALP:
+            return 0.1 + inner[0]
+        case e if e is ALPRD:
+            return 0.9
+        case e if e is ZSTD:
+            return 0.5 + 0.8 * width
+        case e if e is LZ4:
+            return 0.27 * width
+    return 0.05 * width + 0.5 * sum(inner)

@@ -1,0 +1,38 @@
+"""What is to be done with a run of numbers?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amudai.encoding.numeric.contract import NumericEncoding
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An encoding and, for each section inside it, a plan of its own; None leaves a part raw.
+
+    `parameters` are bytes that only some encodings take: the exponent and factor of ALP, say.
+    """
+
+    encoding: NumericEncoding
+    parts: tuple[Plan | None, ...] = ()
+    parameters: bytes = b""
+
+    @property
+    def program(self) -> bytes:
+        """The plan as the kernels take it: codes in prefix order, 0 for a raw part."""
+        inner = b"".join(b"\0" if part is None else part.program for part in self.parts)
+        return bytes([self.encoding.code]) + self.parameters + inner
+
+    @property
+    def codecs(self) -> bool:
+        """Whether a general compressor is at work somewhere inside."""
+        return self.encoding.is_codec or any(part is not None and part.codecs for part in self.parts)
+
+    def __str__(self) -> str:
+        if not self.parts:
+            return self.encoding.name
+        inner = ", ".join("raw" if part is None else str(part) for part in self.parts)
+        return f"{self.encoding.name}({inner})"

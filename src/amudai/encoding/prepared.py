@@ -1,0 +1,42 @@
+"""What is an encoded buffer before it has a place in a file?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.format import BufferKind
+
+__all__ = ["PreparedBuffer"]
+
+
+@dataclass(slots=True, eq=False)
+class PreparedBuffer:
+    """Blocks that lie in a spool: where, how many values each holds, how many bytes each takes.
+
+    A buffer that has no blocks (a dictionary, a range index) is `whole`.
+    """
+
+    kind: BufferKind
+    embedded_presence: bool = False
+    embedded_offsets: bool = False
+    extents: list[tuple[int, int]] = field(default_factory=list)
+    counts: list[npt.NDArray[np.uint32]] = field(default_factory=list)
+    sizes: list[npt.NDArray[np.uint32]] = field(default_factory=list)
+    whole: bytes | None = None
+
+    def add(self, start: int, end: int, counts: npt.NDArray[np.uint32], sizes: npt.NDArray[np.uint32]) -> None:
+        """Take blocks that were put at `start..end` of the spool."""
+        if self.extents and self.extents[-1][1] == start:
+            self.extents[-1] = (self.extents[-1][0], end)
+        else:
+            self.extents.append((start, end))
+        self.counts.append(counts)
+        self.sizes.append(sizes)
+
+    @property
+    def data_size(self) -> int:
+        """Bytes of all blocks."""
+        return sum(end - start for start, end in self.extents)

@@ -1,0 +1,85 @@
+"""How small, at what price?
+
+A profile is a price: how many bytes a nanosecond of decoding is worth. Of several ways to store a block the one with
+the least bytes plus price times decoding time is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from amudai.errors import InvalidArgument
+
+__all__ = ["PROFILES", "Profile", "profile_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What a writer may spend.
+
+    Attributes
+    ----------
+    price
+        Bytes that a nanosecond of decoding a value is worth.
+    cascades
+        Whether encodings inside encodings are searched for.
+    zstd_levels
+        Levels of Zstandard that are tried; none for no Zstandard.
+    lz4_level
+        Level of LZ4's slow search; 0 for its fast one.
+    block_values, codec_values
+        Values of a block of numbers, and of one that a compressor must inflate as a whole.
+    text_bytes, text_rows
+        About how many bytes a block of strings holds, and at most how many rows.
+    """
+
+    name: str
+    price: float
+    plain: bool = False
+    cascades: bool = True
+    zstd_levels: tuple[int, ...] = ()
+    lz4_level: int = 0
+    block_values: int = 8192
+    codec_values: int = 8192
+    text_bytes: int = 64 * 1024
+    text_rows: int = 4096
+
+
+_ALL: Final = (
+    Profile(name="plain", price=0.0, plain=True, cascades=False),
+    Profile(name="minimal_compression", price=1.0, cascades=False),
+    Profile(name="balanced", price=0.25, zstd_levels=(1,), lz4_level=3),
+    Profile(
+        name="high_compression",
+        price=0.03,
+        zstd_levels=(1, 9),
+        lz4_level=9,
+        codec_values=32_768,
+        text_bytes=128 * 1024,
+        text_rows=8192,
+    ),
+    Profile(
+        name="minimal_size",
+        price=0.0,
+        zstd_levels=(1, 9, 19),
+        lz4_level=9,
+        codec_values=32_768,
+        text_bytes=512 * 1024,
+        text_rows=65_536,
+    ),
+)
+PROFILES: Final[Mapping[str, Profile]] = {profile.name: profile for profile in _ALL}
+
+
+def profile_of(name: str) -> Profile:
+    """The profile of this name.
+
+    >>> profile_of("balanced").price
+    0.25
+    """
+    found = PROFILES.get(name)
+    if found is None:
+        raise InvalidArgument(f"profile: expected one of {', '.join(PROFILES)}, found {name!r}")
+    return found

@@ -1,0 +1,24 @@
+"""What is a field before it has a place in a file?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from amudai.encoding import PreparedBuffer
+from amudai.format import AnyValue
+from amudai.stats import FieldStatistics
+from amudai.types import SchemaNode
+
+__all__ = ["PreparedField"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedField:
+    """A field of a finished stripe: what is known of it, and its buffers, still in the spool."""
+
+    node: SchemaNode
+    statistics: FieldStatistics
+    constant: AnyValue | None
+    dictionary_size: int | None
+    buffers: tuple[PreparedBuffer, ...]
+    children: tuple[PreparedField, ...] = field(default=())

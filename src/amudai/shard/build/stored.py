@@ -1,0 +1,103 @@
+"""What does an Arrow array look like on its way into a shard?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.types import SchemaNode
+
+__all__ = ["Bits", "StoredArray", "StoredDictionary"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bits:
+    """A run of bits as Arrow packs them, the lowest first. It begins at bit `first` (0 to 7) of the first byte."""
+
+    data: npt.NDArray[np.uint8]
+    first: int
+    length: int
+
+    @classmethod
+    def of(cls, mask: npt.NDArray[np.bool_]) -> Bits:
+        """The bits of a mask, from bit 0 on."""
+        return cls(np.packbits(mask, bitorder="little"), 0, len(mask))
+
+    def mask(self) -> npt.NDArray[np.bool_]:
+        """One boolean for each bit."""
+        bits = np.unpackbits(self.data, count=self.first + self.length, bitorder="little")
+        return bits[self.first :].view(np.bool_)
+
+    def packed(self) -> npt.NDArray[np.uint8]:
+        """The bits from bit 0 on, in as many bytes as they need; surplus bits of the last one are 0.
+
+        A copy only where they begin elsewhere or something follows them.
+
+        >>> Bits(np.array([0b10110100], np.uint8), 2, 4).packed()
+        array([13], dtype=uint8)
+        """
+        size, surplus = (self.length + 7) // 8, -self.length % 8
+        if self.first:
+            moved = self.data >> np.uint8(self.first)
+            moved[:-1] |= self.data[1:] << np.uint8(8 - self.first)
+            packed = moved[:size]
+        else:
+            packed = self.data[:size]
+        if surplus and packed[-1] >> (8 - surplus):
+            packed = packed if self.first else packed.copy()
+            packed[-1] &= 0xFF >> surplus
+        return packed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredDictionary:
+    """Values by number: position i holds `values[codes[i]]`. Codes are in range; at null positions they are 0."""
+
+    codes: npt.NDArray[Any]
+    values: StoredArray
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class StoredArray:
+    """The values of one schema node, in the form that encoders take, with everything below it.
+
+    Arrays are views of the Arrow buffers where those have the right form; they are never to be written to.
+
+    Attributes
+    ----------
+    null_count
+        Positions without a value; all of them for Unit.
+    validity
+        Bits that are 1 where a value is; None where nothing is null, and for Unit and Union.
+    data
+        Numbers (integers, floats, DateTime): an array of `node.dtype`; null slots may hold anything.
+        Boolean: bits from bit 0 on, packed into bytes; 0 at null slots and behind the last one.
+        String, Binary: the bytes that `offsets` point into, perhaps with others before, between and behind.
+        FixedSizeBinary, Guid: `node.fixed_size` bytes for each position; zeros at null slots.
+        Union: the child's number for each position, uint8.
+    offsets
+        String, Binary: int32 or int64, one more than positions, from any base; null slots have length 0.
+        List, Map: the same, from base 0 up to the length of the children; null lists are empty.
+        Dense union: uint64, for each position its place in its child.
+    children
+        In the order of `node.children`. Those of structs and sparse unions have as many positions as this, those of
+        a fixed-size list N times as many, all null below a null list.
+    dictionary
+        In place of `data` and `offsets`, where the array came with a dictionary and the caller wanted to keep it.
+    """
+
+    node: SchemaNode
+    length: int
+    null_count: int = 0
+    validity: Bits | None = None
+    data: npt.NDArray[Any] | None = None
+    offsets: npt.NDArray[Any] | None = None
+    children: tuple[StoredArray, ...] = ()
+    dictionary: StoredDictionary | None = None
+
+    def valid(self) -> npt.NDArray[np.bool_] | None:
+        """Which positions are not null; None where none is."""
+        return None if self.validity is None else self.validity.mask()

@@ -1,0 +1,88 @@
+"""How do the buffers of a stripe get their place?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from amudai.encoding import PreparedBuffer
+from amudai.format import (
+    BUFFER_ALIGNMENT,
+    BufferKind,
+    DataRef,
+    EncodedBuffer,
+    FieldDescriptor,
+    NativeEncoding,
+    Properties,
+    StripeFieldDescriptor,
+    encode_block_map,
+)
+from amudai.shard.build.prepared import PreparedField
+from amudai.storage import SealedFile, Spool
+
+__all__ = ["place_fields"]
+
+_DATA_ALIGNMENT = 16
+
+
+def place_fields(
+    fields: Iterable[PreparedField],
+    url: str,
+    out: SealedFile,
+    spool: Spool,
+    properties: Mapping[int, Properties],
+) -> dict[int, StripeFieldDescriptor]:
+    """Write the buffers of all fields, children before parents, and say where each lies; by schema id."""
+    placed: dict[int, StripeFieldDescriptor] = {}
+    for field in fields:
+        placed.update(place_fields(field.children, url, out, spool, properties))
+        buffers = tuple(_place(buffer, url, out, spool) for buffer in field.buffers)
+        placed[field.node.schema_id] = StripeFieldDescriptor(
+            field=_descriptor(field, properties.get(field.node.schema_id, ())), encodings=(NativeEncoding(buffers),)
+        )
+    return placed
+
+
+def _place(buffer: PreparedBuffer, url: str, out: SealedFile, spool: Spool) -> EncodedBuffer:
+    out.align(BUFFER_ALIGNMENT)
+    start = out.tell()
+    if buffer.whole is not None:
+        out.write(buffer.whole)
+        ref = DataRef(url, start, out.tell())
+        if buffer.kind is BufferKind.RANGE_INDEX:
+            # As the reference states it; nobody reads these three.
+            return EncodedBuffer(kind=buffer.kind, buffer=ref, block_count=0, buffer_id=0, packed_group_index=0)
+        return EncodedBuffer(kind=buffer.kind, buffer=ref)
+    spool.copy_to(out, buffer.extents)
+    out.align(_DATA_ALIGNMENT)
+    map_start = out.tell()
+    counts = np.concatenate(buffer.counts) if buffer.counts else np.empty(0, np.uint32)
+    sizes = np.concatenate(buffer.sizes) if buffer.sizes else np.empty(0, np.uint32)
+    out.write(encode_block_map(counts, sizes))
+    end = out.tell()
+    return EncodedBuffer(
+        kind=buffer.kind,
+        buffer=DataRef(url, start, end),
+        block_map=DataRef(url, map_start, end),
+        block_count=len(counts),
+        block_checksums=True,
+        embedded_presence=buffer.embedded_presence,
+        embedded_offsets=buffer.embedded_offsets,
+    )
+
+
+def _descriptor(field: PreparedField, custom: Properties) -> FieldDescriptor:
+    found = field.statistics
+    return FieldDescriptor(
+        position_count=found.position_count,
+        null_count=found.null_count,
+        constant_value=field.constant,
+        dictionary_size=field.dictionary_size,
+        range_stats=found.range_stats,
+        type_stats=found.type_stats,
+        cardinality=found.cardinality,
+        bloom_filter=found.bloom_filter,
+        custom=custom,
+        raw_data_size=found.raw_data_size,
+    )

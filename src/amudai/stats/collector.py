@@ -1,0 +1,352 @@
+"""How are statistics gathered while values go by?"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai import _kernels
+from amudai.format import (
+    AnyValue,
+    BinaryStats,
+    BloomFilter,
+    BooleanStats,
+    Cardinality,
+    DecimalStats,
+    FloatingStats,
+    HllSketch,
+    ListStats,
+    RangeStats,
+    StringStats,
+    TypeStats,
+)
+from amudai.format.values import Kind
+from amudai.stats import bloom
+from amudai.stats.field import FieldStatistics
+from amudai.stats.hashing import BLOOM_SEED, HASH_ALGORITHM, HLL_SEED
+from amudai.stats.hll import BITS_PER_INDEX, Hll
+from amudai.types import BasicType, SchemaNode, decimal128
+
+__all__ = ["BooleanCollector", "BytesCollector", "CountCollector", "ListCollector", "NumberCollector"]
+
+Bools = npt.NDArray[np.bool_]
+
+_NULL: Final = AnyValue("null", None)
+_DECIMAL: Final = ("zero_count", "positive_count", "negative_count", "nan_count")
+_FLOATING: Final = (*_DECIMAL, "positive_infinity_count", "negative_infinity_count")
+_FORCED_BLOOM: Final = 1 << 20  # values that a filter which was asked for may hold
+
+
+class CountCollector:
+    """Statistics of fields that have only positions and nulls."""
+
+    @staticmethod
+    def of_unit(count: int) -> FieldStatistics:
+        """A field without values: positions alone."""
+        return FieldStatistics(position_count=count)
+
+    @staticmethod
+    def of_struct(count: int, nulls: int) -> FieldStatistics:
+        """A struct or fixed-size list."""
+        raw = (count + 7) // 8 if 0 < nulls < count else 0
+        return FieldStatistics(position_count=count, null_count=nulls, raw_data_size=raw)
+
+
+class _Counting:
+    """What all collectors count."""
+
+    def __init__(self) -> None:
+        self.count = self.nulls = 0
+
+    def _note(self, count: int, valid: Bools | None) -> int:
+        """Count positions; returns how many of them are valid."""
+        present = count if valid is None else int(np.count_nonzero(valid))
+        self.count += count
+        self.nulls += count - present
+        return present
+
+    def _finished(self, values_size: int, **known: Any) -> FieldStatistics:
+        size = 0
+        if self.count > 0 and self.nulls < self.count:
+            size = values_size + ((self.count + 7) // 8 if self.nulls else 0)
+        return FieldStatistics(position_count=self.count, null_count=self.nulls, raw_data_size=size, **known)
+
+
+class BooleanCollector(_Counting):
+    """Counts of true and false."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._true = 0
+
+    def add(self, bits: Bools, valid: Bools | None) -> None:
+        """Look at values."""
+        self._note(len(bits), valid)
+        self._true += int(np.count_nonzero(bits if valid is None else bits & valid))
+
+    def finish(self) -> FieldStatistics:
+        """What was seen."""
+        stats = BooleanStats(true_count=self._true, false_count=self.count - self.nulls - self._true)
+        return self._finished((self.count + 7) // 8, type_stats=stats)
+
+    def constant(self) -> AnyValue | None:
+        """The value of all positions, where there is one."""
+        if self.count and self.nulls == self.count:
+            return _NULL
+        if self.count and self.nulls == 0 and self._true in (0, self.count):
+            return AnyValue("bool", self._true > 0)
+        return None
+
+
+class NumberCollector(_Counting):
+    """Smallest and largest number; for floats also how many of which kind."""
+
+    def __init__(self, node: SchemaNode) -> None:
+        super().__init__()
+        self._node = node
+        self._float = node.dtype[0] == "f"
+        self._kind: Kind = "double" if self._float else ("i64" if node.dtype[0] == "i" else "u64")
+        self._low: Any = None
+        self._high: Any = None
+        self._first: bytes | None = None
+        self._same = True  # whether all values have the same bits
+        self._floating = np.zeros(6, np.int64)
+
+    def add(self, numbers: npt.NDArray[Any], valid: Bools | None) -> None:
+        """Look at values."""
+        if self._note(len(numbers), valid) == 0:
+            return
+        sound = numbers if valid is None else numbers[valid]
+        if self._same:
+            bits = sound.view(f"u{sound.dtype.itemsize}")
+            if self._first is None:
+                self._first = bits[:1].tobytes()
+            self._same = bool((bits == np.frombuffer(self._first, bits.dtype)[0]).all())
+        if self._float:
+            sound = self._count_floats(sound)
+            if len(sound) == 0:
+                return
+        low, high = sound.min(), sound.max()
+        if self._low is None or low < self._low:
+            self._low = low
+        if self._high is None or high > self._high:
+            self._high = high
+
+    def _count_floats(self, sound: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        nan = np.isnan(sound)
+        missing = int(np.count_nonzero(nan))
+        if missing:
+            sound = sound[~nan]
+        above, below = int(np.count_nonzero(sound == np.inf)), int(np.count_nonzero(sound == -np.inf))
+        positive, negative = int(np.count_nonzero(sound > 0)), int(np.count_nonzero(sound < 0))
+        zero = len(sound) - positive - negative
+        self._floating += (zero, positive - above, negative - below, missing, above, below)
+        return sound
+
+    def finish(self) -> FieldStatistics:
+        """What was seen."""
+        low = None if self._low is None else AnyValue(self._kind, self._low.item())
+        high = None if self._high is None else AnyValue(self._kind, self._high.item())
+        stats: TypeStats | None = (
+            FloatingStats(**dict(zip(_FLOATING, self._floating.tolist(), strict=True))) if self._float else None
+        )
+        size = (self.count - self.nulls) * int(self._node.dtype[1])
+        return self._finished(size, range_stats=RangeStats(min=low, max=high), type_stats=stats)
+
+    def constant(self) -> AnyValue | None:
+        """The value of all positions, where all have the same bits; never a NaN, which a double could not keep."""
+        if self.count and self.nulls == self.count:
+            return _NULL
+        if self.count == 0 or self.nulls or not self._same or self._first is None:
+            return None
+        value = np.frombuffer(self._first, self._node.dtype)[0]
+        return None if self._float and np.isnan(value) else AnyValue(self._kind, value.item())
+
+
+class BytesCollector(_Counting):
+    """Lengths, an estimate of distinct values and, while there are few, a filter of them."""
+
+    def __init__(self, node: SchemaNode, *, bloom: bool, forced: bool) -> None:
+        super().__init__()
+        self._node = node
+        self._fixed = None if node.basic_type in (BasicType.STRING, BasicType.BINARY) else node.fixed_size
+        self._total = self._max = self._ascii = 0
+        self._min: int | None = None
+        self._min_filled: int | None = None
+        self._registers = np.zeros(1 << BITS_PER_INDEX, np.uint8)
+        wanted = bloom or forced or node.basic_type is BasicType.GUID
+        limit = _FORCED_BLOOM if forced else _MAX_BLOOM
+        self._hashes = _kernels.HashSet(limit) if wanted and not node.is_decimal else None
+        self._forced = forced
+        self._first: bytes | None = None
+        self._same = True
+        self._decimals = _Decimals() if node.is_decimal else None
+
+    def add(
+        self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
+    ) -> None:
+        """Look at values; null ones are empty, or zero bytes of the fixed size."""
+        if self._note(count, valid) == 0:
+            return
+        bits = None if valid is None or valid.all() else np.packbits(valid, bitorder="little")
+        self._compare(offsets, data, count)
+        if self._decimals is not None:
+            self._decimals.add(data, valid)
+            return
+        if self._fixed is None:
+            total, least, least_filled, most, ascii_count = _kernels.text_stats(offsets, data, None, bits, 0, count)
+            self._ascii += ascii_count
+        else:
+            present = count if valid is None else int(np.count_nonzero(valid))
+            total, least, most = present * self._fixed, self._fixed, self._fixed
+            least_filled = self._fixed if self._fixed else -1
+        self._total += total
+        self._min = least if self._min is None else min(self._min, least)
+        if least_filled >= 0:
+            self._min_filled = least_filled if self._min_filled is None else min(self._min_filled, least_filled)
+        self._max = max(self._max, most)
+        _kernels.hll_update(offsets, data, self._fixed, bits, 0, count, self._registers)
+        if self._hashes is not None:
+            hashes = _kernels.hash_values(offsets, data, self._fixed, bits, 0, count, BLOOM_SEED)
+            if not self._hashes.add(hashes):
+                self._hashes = None
+
+    def _compare(self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int) -> None:
+        """Whether all values have the same bytes, which is asked only while they do."""
+        if not self._same or (self.nulls and self.nulls < self.count):
+            self._same = False
+            return
+        if offsets is None:
+            rows = data.reshape(count, self._fixed or 0)
+        else:
+            lengths = np.diff(offsets)
+            if not (lengths == lengths[0]).all():
+                self._same = False
+                return
+            size = int(lengths[0])
+            rows = data[int(offsets[0]) : int(offsets[0]) + size * count].reshape(count, size)
+        first = rows[0].tobytes()
+        if self._first is None:
+            self._first = first
+        self._same = first == self._first and bool((rows == rows[0]).all())
+
+    def finish(self) -> FieldStatistics:
+        """What was seen."""
+        if self._decimals is not None:
+            size = 16 * (self.count - self.nulls)
+            low, high, stats = self._decimals.finish()
+            return self._finished(size, range_stats=RangeStats(min=low, max=high), type_stats=stats)
+        least, filled, most = self._min or 0, self._min_filled, self._max
+        kind: TypeStats = BinaryStats(min_length=least, min_non_empty_length=filled, max_length=most)
+        if self._node.basic_type is BasicType.STRING:
+            kind = StringStats(min_size=least, min_non_empty_size=filled, max_size=most, ascii_count=self._ascii)
+        cardinality = filter_ = None
+        if self.nulls < self.count:
+            sketch = HllSketch(
+                hash_algorithm=HASH_ALGORITHM,
+                hash_seed=HLL_SEED,
+                bits_per_index=BITS_PER_INDEX,
+                counters=self._registers.tobytes(),
+            )
+            estimate = Hll.from_counters(self._registers.tobytes(), BITS_PER_INDEX).estimate()
+            cardinality = Cardinality(count=estimate, is_estimate=True, sketch=sketch)
+            filter_ = self._filter()
+        return self._finished(self._total, type_stats=kind, cardinality=cardinality, bloom_filter=filter_)
+
+    def _filter(self) -> BloomFilter | None:
+        if self._hashes is None:
+            return None
+        hashes = self._hashes.values()
+        data = bloom.build(hashes) if not self._forced else bloom.build(hashes, limit=_FORCED_BLOOM)
+        if data is None:
+            return None
+        return BloomFilter(
+            num_blocks=len(data) // bloom.BLOCK_SIZE,
+            target_fpp=bloom.TARGET_FPP,
+            num_values=len(hashes),
+            hash_algorithm=HASH_ALGORITHM,
+            hash_seed=BLOOM_SEED,
+            data=data,
+        )
+
+    def constant(self, most: int) -> AnyValue | None:
+        """The value of all positions, where there is one of at most `most` bytes."""
+        if self.count and self.nulls == self.count:
+            return _NULL
+        if self.count == 0 or self.nulls or not self._same or self._first is None or len(self._first) > most:
+            return None
+        if self._decimals is not None:
+            return None if self._decimals.nan else AnyValue("decimal", self._first)
+        if self._node.basic_type is BasicType.STRING:
+            return AnyValue("string", self._first.decode())
+        return AnyValue("bytes", self._first)
+
+
+class ListCollector(_Counting):
+    """Shortest and longest list."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._max = 0
+        self._min: int | None = None
+        self._min_filled: int | None = None
+
+    def add(self, lengths: npt.NDArray[np.uint64], valid: Bools | None) -> None:
+        """Look at the lengths of lists."""
+        if self._note(len(lengths), valid) == 0:
+            return
+        sound = lengths if valid is None else lengths[valid]
+        low, high = int(sound.min()), int(sound.max())
+        self._min = low if self._min is None else min(self._min, low)
+        self._max = max(self._max, high)
+        if high:
+            filled = low if low else int(sound[sound > 0].min())
+            self._min_filled = filled if self._min_filled is None else min(self._min_filled, filled)
+
+    def finish(self) -> FieldStatistics:
+        """What was seen."""
+        stats = None
+        if self.count:
+            stats = ListStats(min_length=self._min or 0, min_non_empty_length=self._min_filled, max_length=self._max)
+        return self._finished(8 * self.count, type_stats=stats)
+
+
+class _Decimals:
+    """Smallest and largest decimal, by value, and how many of which kind."""
+
+    def __init__(self) -> None:
+        self._ends: npt.NDArray[np.uint8] | None = None
+        self._counts = np.zeros(4, np.int64)
+
+    @property
+    def nan(self) -> int:
+        return int(self._counts[3])
+
+    def add(self, data: npt.NDArray[np.uint8], valid: Bools | None) -> None:
+        rows = data.reshape(-1, decimal128.SIZE)
+        rows = np.ascontiguousarray(rows if valid is None else rows[valid])
+        found = decimal128.decode(rows.reshape(-1))
+        nan = found.kind == decimal128.Kind.NAN
+        zero = ~nan & (found.kind == decimal128.Kind.FINITE) & (found.high == 0) & (found.low == 0)
+        signed = ~nan & ~zero
+        negative = int(np.count_nonzero(signed & found.negative))
+        zeros, missing = int(np.count_nonzero(zero)), int(np.count_nonzero(nan))
+        self._counts += (zeros, len(rows) - zeros - missing - negative, negative, missing)
+        ends = decimal128.extremes(found)
+        if ends is None:
+            return
+        mine = rows[[ends[0], ends[1]]]
+        both = mine if self._ends is None else np.concatenate((self._ends, mine))
+        low, high = decimal128.extremes(decimal128.decode(np.ascontiguousarray(both).reshape(-1))) or (0, 1)
+        self._ends = both[[low, high]]
+
+    def finish(self) -> tuple[AnyValue | None, AnyValue | None, DecimalStats]:
+        stats = DecimalStats(**dict(zip(_DECIMAL, self._counts.tolist(), strict=True)))
+        if self._ends is None:
+            return None, None, stats
+        return AnyValue("decimal", self._ends[0].tobytes()), AnyValue("decimal", self._ends[1].tobytes()), stats
+
+
+_MAX_BLOOM: Final = bloom.MAX_VALUES

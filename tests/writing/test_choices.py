@@ -1,0 +1,231 @@
+"""Which encoding for which data, that the plan follows when the data changes, and that others can read the blocks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import amudai
+from amudai.encoding.profile import PROFILES
+from amudai.format import BufferKind
+from amudai.shard import FieldReader
+from amudai.types import WIDTHS, BasicType
+from tests.oracle import block as oracle
+from tests.oracle import block_map as oracle_map
+
+ROWS = 20_000
+FLUSH = 65_536
+
+
+def shaped() -> dict[str, Any]:
+    random = np.random.default_rng(1)
+    words = np.array([f"item {number} of the catalog, in stock" for number in range(50)])
+    return {
+        "constant": np.full(ROWS, 7),
+        "seconds": np.arange(ROWS) + 1_700_000_000,
+        "jitter": np.cumsum(random.integers(900, 1100, ROWS)),
+        "few": random.choice(np.array([10**9, 5 * 10**12, -7, 3]), ROWS),
+        "prices": random.integers(0, 10**6, ROWS) / 100,
+        "random": random.random(ROWS),
+        "runs": np.repeat(random.integers(0, 2**40, ROWS // 100), 100),
+        "text": [f"GET /api/v1/users/{at * 7919 % 100003}/orders?page={at % 17} HTTP/1.1" for at in range(ROWS)],
+        "words": random.choice(words, ROWS),
+        "noise": pa.array([random.bytes(16) for _ in range(ROWS)], pa.binary(16)),
+        "true": np.ones(ROWS, np.bool_),
+    }
+
+
+SHAPED = shaped()
+# The outermost encodings that are right for the shape, by profile; "*" for all that are not named.
+RIGHT: dict[str, dict[str, set[str]]] = {
+    "constant": {"*": {"constant"}},
+    "true": {"*": {"constant"}},
+    "seconds": {"plain": {"plain"}, "*": {"delta"}},
+    "jitter": {"plain": {"plain"}, "*": {"delta"}},
+    "few": {"plain": {"plain"}, "minimal_compression": {"ffor"}, "*": {"block_dictionary"}},
+    "prices": {"plain": {"plain"}, "*": {"alp"}},
+    "random": {"plain": {"plain"}, "*": {"alprd", "plain"}},
+    "runs": {"plain": {"plain"}, "minimal_size": {"run_length", "zstd"}, "*": {"run_length"}},
+    "text": {"plain": {"plain"}, "minimal_compression": {"fsst", "lz4"}, "*": {"zstd"}},
+    "words": {"plain": {"plain"}, "*": {"dictionary"}},
+    "noise": {"*": {"plain"}},
+}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_data_gets_its_encoding(profile: str, tmp_path: Path) -> None:
+    shard = amudai.write(SHAPED, tmp_path / "t.amudai.shard", profile=profile)
+    assert shard.verify().ok
+    found = {name: {cascade.partition("(")[0] for cascade in shard[name].encodings} for name in RIGHT}
+    wrong = {name: each for name, each in found.items() if not each <= RIGHT[name].get(profile, RIGHT[name]["*"])}
+    assert not wrong
+
+
+def test_smaller_profiles_are_smaller(tmp_path: Path) -> None:
+    sizes = {}
+    profiles = ["plain", "minimal_compression", "balanced", "high_compression"]
+    for profile in profiles:
+        target = tmp_path / f"{profile}.amudai.shard"
+        amudai.write(SHAPED, target, profile=profile)
+        sizes[profile] = target.stat().st_size
+    ordered = [sizes[profile] for profile in profiles]
+    assert all(later <= 1.02 * sooner for sooner, later in itertools.pairwise(ordered)), sizes
+
+
+# ---- data that changes while it comes in ----
+
+
+def changing() -> dict[str, np.ndarray[Any, Any]]:
+    random = np.random.default_rng(2)
+    return {
+        "constant": np.full(FLUSH, 7),
+        "small": random.integers(0, 100, FLUSH),
+        "steps": np.arange(FLUSH) * 1000,
+        "runs": np.repeat(random.integers(0, 2**40, FLUSH // 64), 64),
+        "few": random.choice(np.array([10**9, 5 * 10**12, -7, 3]), FLUSH),
+        "wild": random.integers(-(2**63), 2**63 - 1, FLUSH),
+    }
+
+
+@pytest.mark.parametrize("profile", ["plain", "minimal_compression", "balanced"])
+@pytest.mark.parametrize("dtype", ["i8", "i2", "u4", "f8"])
+def test_plans_that_no_longer_fit(dtype: str, profile: str, tmp_path: Path) -> None:
+    """A plan is made for one flush and kept for the next: whatever comes then must survive it."""
+    columns = {
+        f"{before}, then {after}": np.concatenate((first, second)).astype(dtype)
+        for (before, first), (after, second) in itertools.permutations(changing().items(), 2)
+    }
+    found = amudai.write(columns, tmp_path / "t.amudai.shard", profile=profile).read()
+    for name, values in columns.items():
+        assert found[name].combine_chunks().to_numpy().tobytes() == values.tobytes(), name
+
+
+def test_constants_between_nulls(tmp_path: Path) -> None:
+    """Null slots hold anything; what is under them neither shows nor spoils the plan."""
+    random = np.random.default_rng(4)
+    for dtype in ("i8", "f8", "u1"):
+        values = np.where(np.arange(FLUSH * 2) < FLUSH, 5, random.integers(0, 250, FLUSH * 2)).astype(dtype)
+        nulls = random.random(len(values)) < 0.3
+        values[nulls] = random.integers(0, 250, int(nulls.sum())).astype(dtype)
+        column = pa.array(values, mask=nulls)
+        shard = amudai.write({"c": column}, tmp_path / "t.amudai.shard", overwrite=True)
+        assert shard.read()["c"].combine_chunks().equals(column)
+
+
+@pytest.mark.parametrize("first", [[None], [""], ["x"], ["random"]], ids=str)
+def test_text_that_begins_with_nothing(first: list[str | None], tmp_path: Path) -> None:
+    """The first block decides nothing for ever: the text behind it is compressed."""
+    random = np.random.default_rng(6)
+    head: list[str | None] = first * 6000
+    if first == ["random"]:
+        head = [random.bytes(20).hex() for _ in range(6000)]
+    text = [f"the request number {at} took {at % 977} ms and was answered" for at in range(60_000)]
+    shard = amudai.write({"t": head + text}, tmp_path / "t.amudai.shard", profile="balanced")
+    assert shard.read()["t"].to_pylist() == head + text
+    assert shard["t"].encoded_bytes < 0.4 * sum(map(len, text))
+
+
+# ---- blocks that others can read ----
+
+
+def every_field(shard: amudai.Shard) -> Iterator[FieldReader]:
+    def below(field: FieldReader) -> Iterator[FieldReader]:
+        yield field
+        for at in range(len(field.node.children)):
+            yield from below(field.child(at))
+
+    for stripe in shard._reader.stripes:
+        for node in shard._reader.schema.fields():
+            yield from below(stripe.field(node, node.name, stripe.num_rows))
+
+
+def dtype_of(field: FieldReader, kind: BufferKind) -> str | None:
+    basic = field.node.basic_type
+    if kind is BufferKind.OFFSETS:
+        return "u8"
+    if kind is BufferKind.PRESENCE or basic in (BasicType.BOOLEAN, BasicType.UNION):
+        return "u1"
+    if field.encoding.find(BufferKind.VALUE_DICTIONARY) is not None:
+        return "u4"
+    return field.node.dtype if basic in WIDTHS else None
+
+
+def blocks_of(field: FieldReader) -> Iterator[tuple[BufferKind, bytes, int]]:
+    """Every block as the oracle's block map finds it."""
+    for buffer in field.encoding.buffers:
+        if buffer.block_map is None or buffer.buffer is None:
+            continue
+        artifact = field.stripe.artifact_of(buffer)
+        at = buffer.buffer.start
+        for count, size in oracle_map.decode(bytes(artifact.read(buffer.block_map.start, buffer.block_map.end))):
+            yield buffer.kind, bytes(artifact.read(at, at + size)), count
+            at += size
+
+
+def small() -> pa.Table:
+    count = 2500
+    random = np.random.default_rng(8)
+    nulls = random.random(count) < 0.1
+    table = pa.table({name: column[:count] for name, column in SHAPED.items()})
+    more = {
+        "nulls": pa.array(random.integers(0, 9, count), mask=nulls),
+        "same fixed": pa.array([b"12345678"] * (count - 1) + [None], pa.binary(8)),
+        "few fixed": pa.array([bytes([at % 3]) * 8 for at in range(count)], pa.binary(8)),
+        "same long text": pa.array(["y" * 300] * count),
+        "zeros": pa.array(np.zeros(count), mask=nulls),
+        "empty": pa.array([""] * count, mask=nulls),
+        "bytes": pa.array([random.bytes(9) for _ in range(count)]),
+        "single": pa.array(random.random(count).astype("f4"), mask=nulls),
+        "list": pa.array([[at] * (at % 3) if at % 5 else None for at in range(count)]),
+    }
+    for name, column in more.items():
+        table = table.append_column(name, column)
+    return table
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_oracle_reads_every_block(profile: str, tmp_path: Path) -> None:
+    """In plain Python, from the format page alone; it refuses widths of 0 and whatever else does not exist."""
+    table = small()
+    shard = amudai.write(table, tmp_path / "t.amudai.shard", profile=profile, stripe_rows=1500)
+    seen = 0
+    for field in every_field(shard):
+        top = field.node.name in table.column_names and not field.node.children
+        rows = slice(field.stripe.first_row, field.stripe.first_row + field.stripe.num_rows)
+        values: list[Any] = []
+        for kind, block, count in blocks_of(field):
+            dtype = dtype_of(field, kind)
+            if dtype is not None:
+                found: list[Any] = list(oracle.decode_numeric(block, count, dtype))
+            else:
+                variable = field.node.basic_type in (BasicType.STRING, BasicType.BINARY)
+                size = None if variable else field.node.fixed_size
+                region = oracle.open_block(block)[1]
+                if size is not None:
+                    assert int.from_bytes(region[:2], "little") not in (7, 14), "no reader of fixed sizes takes these"
+                found = list(oracle.decode_binary(block, count, size))
+            if kind is BufferKind.DATA:
+                values += found
+            seen += 1
+        if top and values and field.encoding.find(BufferKind.VALUE_DICTIONARY) is None:
+            check(values, table[field.node.name].combine_chunks()[rows])
+    assert seen > 20
+
+
+def check(found: list[Any], column: pa.Array) -> None:
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        return
+    expected = column.to_pylist()
+    if pa.types.is_floating(kind):
+        bits = column.fill_null(0).to_numpy(zero_copy_only=False).view(f"u{kind.bit_width // 8}").tolist()
+        expected = [bits[at] if value is not None else None for at, value in enumerate(expected)]
+    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        expected = [None if value is None else value.encode() for value in expected]
+    assert found == expected
