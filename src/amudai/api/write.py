@@ -39,7 +39,8 @@ _UNITS: Final = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2*
 class ShardWriter:
     """Writes a shard batch by batch. It appears when the block ends, all of it, or not at all.
 
-    Memory is bounded by `memory_limit`, whatever comes in: encoded blocks beyond it wait in a temporary file.
+    Encoded blocks beyond a part of `memory_limit` wait in a temporary file, however much comes in. What is staged for
+    each column, a few megabytes of text and a dictionary, comes on top.
 
     Parameters
     ----------
