@@ -99,7 +99,8 @@ class NumberEncoder:
 
     def _rethink(self, values: npt.NDArray[Any], bits: npt.NDArray[np.uint8] | None) -> Choice:
         found = _kernels.analyze_numbers(values, bits, 0)
-        facts = Facts(**{name: found[name] for name in Facts.__dataclass_fields__})
+        known: dict[str, Any] = {name: found[name] for name in Facts.__dataclass_fields__}
+        facts = Facts(**known)
         return choose(values, self._dtype, facts, self._profile, self._choice)
 
     def _take(self, count: int) -> tuple[npt.NDArray[Any], Bools | None]:
