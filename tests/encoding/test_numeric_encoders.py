@@ -635,7 +635,10 @@ def test_dictionary_entries_stay_raw_where_they_would_be_misaligned() -> None:
     assert encode(values, [DICTIONARY, PLAIN, FFOR]).plan == "block_dictionary(plain)"
     assert encode(values, [DICTIONARY, FFOR, FFOR]).plan == "block_dictionary(ffor, ffor)"
     assert encode(values, [DICTIONARY, PLAIN, DELTA, FFOR]).plan == "block_dictionary(plain)"
-    assert encode(values, [DICTIONARY, ZSTD, RUNS, ZSTD, RAW]).plan in ("block_dictionary(zstd)",)
+    # How long compressed codes are is the compressor's matter: only then does a nested part stay aligned.
+    compressed = encode(values, [DICTIONARY, ZSTD, RUNS, ZSTD, RAW])
+    (codes_size,) = struct.unpack_from("<I", compressed.sections[0].data, 2)
+    assert (compressed.plan == "block_dictionary(zstd)") == (codes_size % 8 != 0)
     ascending = np.arange(500).astype("i8")
     padded = encode(ascending, [DICTIONARY, DELTA, FL, FFOR])
     assert padded.plan == "block_dictionary(delta(single_value), ffor)"
