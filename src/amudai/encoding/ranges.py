@@ -74,6 +74,38 @@ class Ranges:
         ends = np.minimum(self.ends[first:last], high) - low
         return Ranges(starts, ends)
 
+    def unite(self, other: Ranges) -> Ranges:
+        """The positions of either."""
+        if not len(self.starts) or not len(other.starts):
+            return self if len(self.starts) else other
+        return _covered(self, other, 1)
+
+    def intersect(self, other: Ranges) -> Ranges:
+        """The positions of both."""
+        if not len(self.starts) or not len(other.starts):
+            return _NONE
+        return _covered(self, other, 2)
+
+    def subtract(self, other: Ranges) -> Ranges:
+        """The positions that `other` has not."""
+        if not len(self.starts) or not len(other.starts):
+            return self
+        return self.intersect(other.outside(self.end))
+
+    def outside(self, end: int) -> Ranges:
+        """The positions below `end` that are not these."""
+        starts = np.concatenate(([np.uint64(0)], self.ends))
+        ends = np.concatenate((self.starts, [np.uint64(end)]))
+        return Ranges.joined(starts, np.minimum(ends, np.uint64(end)))
+
+    def positions(self) -> U64:
+        """Each position."""
+        sizes = self.ends - self.starts
+        if (sizes == 1).all():
+            return self.starts
+        first = np.cumsum(sizes) - sizes
+        return np.repeat(self.starts - first, sizes.astype(np.int64)) + np.arange(self.count, dtype=np.uint64)
+
     def times(self, factor: int) -> Ranges:
         """Each position as `factor` positions."""
         return Ranges.joined(self.starts * np.uint64(factor), self.ends * np.uint64(factor))
@@ -98,6 +130,20 @@ class Ranges:
             ends[-1] -= before[last] - np.uint64(stop)
             yield Ranges(starts, ends)
             done = stop
+
+
+def _covered(a: Ranges, b: Ranges, depth: int) -> Ranges:
+    """The positions that at least `depth` of the two hold."""
+    edges = np.concatenate((a.ends, b.ends, a.starts, b.starts))
+    steps = np.repeat(np.array([-1, 1], np.int64), len(a) + len(b))
+    order = np.argsort(edges, kind="stable")
+    edges = edges[order]
+    inside = np.cumsum(steps[order]) >= depth
+    # Of the edges at one place only the last tells what follows.
+    last = np.append(edges[1:] != edges[:-1], True)
+    edges, inside = edges[last], inside[last]
+    turns = np.flatnonzero(np.diff(inside, prepend=False))
+    return Ranges(edges[turns[::2]], edges[turns[1::2]])
 
 
 _NONE = Ranges(np.empty(0, np.uint64), np.empty(0, np.uint64))

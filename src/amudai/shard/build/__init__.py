@@ -1,10 +1,24 @@
 """How is a shard built?
 
 `fields.py` has a builder for each kind of schema node: values go in, encoded buffers and statistics come out, in a
-spool. `stripe.py` puts the buffers of a stripe into a file and says where they lie, `shard.py` adds the metadata around
-them.
+spool. `stripe.py` puts the buffers of a stripe into a file and says where they lie, `metadata.py` writes what is said
+around them, `shard.py` puts it all together. `artifact.py` is what an index needs to be built along the way.
 """
 
-from amudai.shard.build.shard import STRIPE_SUFFIX, BuildOptions, ShardBuilder
+from amudai.shard.build.artifact import INDEX_SUFFIX, ArtifactSpace, PreparedStripe, RowSink
+from amudai.shard.build.prepared import PreparedField
+from amudai.shard.build.shard import STRIPE_SUFFIX, BuildOptions, ShardBuilder, StripeBuilder
+from amudai.shard.build.stored import StoredArray
 
-__all__ = ["STRIPE_SUFFIX", "BuildOptions", "ShardBuilder"]
+__all__ = [
+    "INDEX_SUFFIX",
+    "STRIPE_SUFFIX",
+    "ArtifactSpace",
+    "BuildOptions",
+    "PreparedField",
+    "PreparedStripe",
+    "RowSink",
+    "ShardBuilder",
+    "StoredArray",
+    "StripeBuilder",
+]

@@ -13,35 +13,17 @@ from typing import Final
 import xxhash
 
 from amudai.encoding import Profile
-from amudai.format import (
-    FOOTER,
-    HEADER,
-    AnyValue,
-    DataRef,
-    FieldDescriptor,
-    FieldList,
-    Properties,
-    ShardDirectory,
-    ShardProperties,
-    StripeDirectory,
-    StripeFieldDescriptor,
-    StripeList,
-    StripeProperties,
-    UrlList,
-    encode_schema,
-    frame,
-    frame_directory,
-)
-from amudai.format.message import Fact
+from amudai.format import FOOTER, HEADER, Properties, encode_schema
+from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, RowSink, node_count
 from amudai.shard.build.fields import Making, builder_of
+from amudai.shard.build.metadata import PlacedStripe, write_metadata
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.shard.build.stripe import place_fields
-from amudai.stats import FieldStatistics, merge
 from amudai.storage import SealedFile, Sealing, Spool
 from amudai.types import SchemaNode
 
-__all__ = ["STRIPE_SUFFIX", "BuildOptions", "ShardBuilder"]
+__all__ = ["STRIPE_SUFFIX", "BuildOptions", "ShardBuilder", "StripeBuilder"]
 
 STRIPE_SUFFIX: Final = ".amudai.stripe"
 
@@ -87,7 +69,13 @@ class ShardBuilder:
     """Takes rows, cuts stripes, writes the files of a shard. `publish` makes it appear; without, nothing is left."""
 
     def __init__(
-        self, nodes: Sequence[SchemaNode], sealing: Sealing, root: str, options: BuildOptions, each: Each = one_by_one
+        self,
+        nodes: Sequence[SchemaNode],
+        sealing: Sealing,
+        root: str,
+        options: BuildOptions,
+        each: Each = one_by_one,
+        sinks: Sequence[RowSink] = (),
     ) -> None:
         self._nodes = tuple(nodes)
         self._sealing = sealing
@@ -95,11 +83,12 @@ class ShardBuilder:
         self._folder, self._name = root[:cut], root[cut:]
         self._options = options
         self._each = each
+        self._sinks = sinks
         self._schema = encode_schema(self._nodes)
         self._root = sealing.file(root)
         self._root.write(HEADER)
-        self._stripes: list[_Stripe] = []
-        self._open: _OpenStripe | None = None
+        self._stripes: list[PlacedStripe] = []
+        self._open: StripeBuilder | None = None
         self.rows = 0
 
     @property
@@ -117,12 +106,28 @@ class ShardBuilder:
     def append(self, columns: Sequence[Callable[[], StoredArray]], rows: int) -> None:
         """Take rows: for each top-level field the work that gives its values."""
         if self._open is None:
-            self._open = _OpenStripe(self._nodes, self._options)
-        self._open.append(columns, rows, self._each)
+            self._open = StripeBuilder(self._nodes, self._options)
+        self._open.append([self._seen(index, work) for index, work in enumerate(columns)], rows, self._each)
         self.rows += rows
         limit = self._options.stripe_bytes
         if self.room == 0 or (limit is not None and self._open.spool.size >= limit):
             self.end_stripe()
+
+    def _seen(self, index: int, work: Callable[[], StoredArray]) -> Callable[[], StoredArray]:
+        """The same work, shown to the sinks that want this field."""
+        schema_id = self._nodes[index].schema_id
+        sinks = [sink for sink in self._sinks if schema_id in sink.fields]
+        if not sinks:
+            return work
+        stripe, first_row = len(self._stripes), self.rows
+
+        def shown() -> StoredArray:
+            values = work()
+            for sink in sinks:
+                sink.append(values, stripe, first_row)
+            return values
+
+        return shown
 
     def end_stripe(self, properties: Properties = ()) -> None:
         """End the stripe at hand, if any rows came."""
@@ -142,83 +147,43 @@ class ShardBuilder:
                 self._place(stripe, fields, "", self._root, properties)
 
     def _place(
-        self, stripe: _OpenStripe, fields: tuple[PreparedField, ...], url: str, out: SealedFile, properties: Properties
+        self,
+        stripe: StripeBuilder,
+        fields: tuple[PreparedField, ...],
+        url: str,
+        out: SealedFile,
+        properties: Properties,
     ) -> None:
         start = out.tell()
         placed = place_fields(fields, url, out, stripe.spool, self._options.field_properties)
-        self._stripes.append(_Stripe(stripe.rows, url, out.tell() - start, placed, properties))
+        self._stripes.append(PlacedStripe(stripe.rows, url, out.tell() - start, placed, properties))
 
     def abandon(self) -> None:
         """Let go of what waits in scratch memory."""
         if self._open is not None:
             self._open.spool.close()
             self._open = None
+        for sink in self._sinks:
+            sink.close()
 
     def publish(self, remove: Iterable[str] = ()) -> None:
-        """Write the metadata and let the shard appear, all of it or nothing."""
+        """Write the indexes and the metadata, and let the shard appear, all of it or nothing."""
         self.end_stripe()
-        count = sum(1 for node in self._nodes for _ in _below(node))
-        merged: list[FieldDescriptor | None] = [None] * count
-        directories: list[StripeDirectory] = []
-        position = 0
-        for stripe in self._stripes:
-            refs: list[DataRef | None] = [None] * count
-            for schema_id, descriptor in sorted(stripe.fields.items()):
-                refs[schema_id] = self._put(descriptor)
-                merged[schema_id] = _folded(merged[schema_id], descriptor.field)
-            listed = self._put(FieldList.from_refs(refs))
-            noted = self._put(StripeProperties(custom=stripe.properties)) if stripe.properties else None
-            directories.append(
-                StripeDirectory(
-                    field_list=listed,
-                    properties=noted,
-                    shard_position=position,
-                    total_records=stripe.rows,
-                    raw_data_size=_sum(each.field.raw_data_size for each in stripe.fields.values()),
-                )
-            )
-            position += stripe.rows
-        stripe_list = self._put(StripeList(directories))
-        others = sorted({stripe.url for stripe in self._stripes if stripe.url and _has_buffers(stripe)})
-        url_list = self._put(UrlList(tuple(others)))
-        field_list = self._put(FieldList.from_refs([None if each is None else self._put(each) for each in merged]))
-        bag = self._options.properties
-        directory = ShardDirectory(
-            properties=self._put(ShardProperties(custom=bag)) if bag else None,
-            schema=self._write(self._schema),
-            field_list=field_list,
-            stripe_list=stripe_list,
-            url_list=url_list,
-            total_records=position,
-            stripe_count=len(directories),
-            raw_data_size=_sum(each.raw_data_size for each in directories),
-        )
-        self._root.write(frame_directory(directory.encode()))
+        salt = self._salt() if self._options.two_level else None
+        space = ArtifactSpace(self._sealing, self._root, self._folder, salt)
+        indexes = space.indexes(self._sinks)
+        count = node_count(self._nodes)
+        write_metadata(self._root, self._schema, count, self._stripes, self._options.properties, indexes, space.urls)
         self._root.write(FOOTER)
         self._root.close()
         self._sealing.publish(remove)
 
-    def _put(self, fact: Fact) -> DataRef:
-        return self._write(fact.encode())
-
-    def _write(self, payload: bytes) -> DataRef:
-        start = self._root.tell()
-        self._root.write(frame(payload))
-        return DataRef("", start, self._root.tell())
+    def _salt(self) -> bytes:
+        """What the files of this shard's indexes are named by."""
+        return "\0".join((self._name, *(stripe.url for stripe in self._stripes))).encode()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Stripe:
-    """A stripe whose buffers lie in a file; `url` is empty where that is the root."""
-
-    rows: int
-    url: str
-    size: int
-    fields: dict[int, StripeFieldDescriptor]
-    properties: Properties
-
-
-class _OpenStripe:
+class StripeBuilder:
     """A stripe that still takes rows."""
 
     def __init__(self, nodes: Sequence[SchemaNode], options: BuildOptions) -> None:
@@ -227,14 +192,17 @@ class _OpenStripe:
         self._builders = tuple(builder_of(node, making) for node in nodes)
         self.rows = 0
 
-    def append(self, columns: Sequence[Callable[[], StoredArray]], rows: int, each: Each) -> None:
+    def append(self, columns: Sequence[Callable[[], StoredArray]], rows: int, each: Each = one_by_one) -> None:
+        """Take rows: for each top-level field the work that gives its values."""
+
         def work(index: int) -> None:
             self._builders[index].append(columns[index]())
 
         each(work, len(self._builders))
         self.rows += rows
 
-    def finish(self, each: Each) -> tuple[PreparedField, ...]:
+    def finish(self, each: Each = one_by_one) -> tuple[PreparedField, ...]:
+        """End the stripe; its buffers stay in the spool."""
         done: list[PreparedField | None] = [None] * len(self._builders)
 
         def work(index: int) -> None:
@@ -242,6 +210,10 @@ class _OpenStripe:
 
         each(work, len(done))
         return tuple(field for field in done if field is not None)
+
+    def prepared(self) -> PreparedStripe:
+        """End the stripe, on this thread."""
+        return PreparedStripe(self.finish(), self.rows, self.spool)
 
     def digest(self, fields: Iterable[PreparedField], root: str, ordinal: int) -> int:
         """A number that other content, or the same in another shard, would not have.
@@ -261,44 +233,3 @@ def _fields_below(fields: Iterable[PreparedField]) -> Iterable[PreparedField]:
     for each in fields:
         yield from _fields_below(each.children)
         yield each
-
-
-def _below(node: SchemaNode) -> Iterable[SchemaNode]:
-    yield node
-    for child in node.children:
-        yield from _below(child)
-
-
-def _has_buffers(stripe: _Stripe) -> bool:
-    return any(encoding.buffers for each in stripe.fields.values() for encoding in each.encodings)  # type: ignore[union-attr]
-
-
-def _folded(so_far: FieldDescriptor | None, stripe: FieldDescriptor) -> FieldDescriptor:
-    """The shard's descriptor with one more stripe."""
-    known = FieldStatistics() if so_far is None else FieldStatistics.of(so_far)
-    found = merge(known, FieldStatistics.of(stripe))
-    constant = stripe.constant_value
-    if so_far is not None and so_far.position_count:
-        constant = (
-            so_far.constant_value if not stripe.position_count or _same(so_far.constant_value, constant) else None
-        )
-    return FieldDescriptor(
-        position_count=found.position_count,
-        null_count=found.null_count,
-        constant_value=constant,
-        range_stats=found.range_stats,
-        type_stats=found.type_stats,
-        cardinality=found.cardinality,
-        custom=stripe.custom if so_far is None else so_far.custom,
-        raw_data_size=found.raw_data_size,
-    )
-
-
-def _same(a: AnyValue | None, b: AnyValue | None) -> bool:
-    """Whether two constants have the same bits; 0.0 and -0.0 do not."""
-    return a is not None and b is not None and a.encode() == b.encode()
-
-
-def _sum(sizes: Iterable[int | None]) -> int | None:
-    known = [size for size in sizes if size is not None]
-    return sum(known) if known else None

@@ -1,0 +1,118 @@
+"""Where do the pieces of an index go?
+
+An index is made of shards of its own. They lie inside the root file where the shard is a single file, and in files
+beside it where each stripe has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+import xxhash
+
+from amudai.format import FOOTER, HEADER, DataRef, IndexArtifact, IndexCollection, IndexDescriptor, encode_schema
+from amudai.shard.build.metadata import PlacedStripe, write_metadata
+from amudai.shard.build.prepared import PreparedField
+from amudai.shard.build.stored import StoredArray
+from amudai.shard.build.stripe import place_fields
+from amudai.storage import SealedFile, Sealing, Spool
+from amudai.types import SchemaNode
+
+__all__ = ["INDEX_SUFFIX", "ArtifactSpace", "PreparedStripe", "RowSink", "node_count"]
+
+INDEX_SUFFIX: Final = ".amudai.index"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PreparedStripe:
+    """A finished stripe that has no place in a file yet."""
+
+    fields: tuple[PreparedField, ...]
+    rows: int
+    spool: Spool
+
+
+class ArtifactSpace:
+    """Room for the pieces of a shard's indexes.
+
+    Parameters
+    ----------
+    salt
+        What tells this shard's content from another's, where each piece gets a file of its own: the same content
+        gives the same names, and shards share no files. None where the pieces go into the root.
+    """
+
+    def __init__(self, sealing: Sealing, root: SealedFile, folder: str, salt: bytes | None) -> None:
+        self._sealing = sealing
+        self._root = root
+        self._folder = folder
+        self._salt = salt
+        self.urls: list[str] = []
+        self.size = 0  # of all pieces so far
+
+    def place(self, name: str, nodes: Sequence[SchemaNode], stripes: Sequence[PreparedStripe]) -> IndexArtifact:
+        """Write a shard of these stripes as one piece of an index."""
+        with self._file() as (out, url):
+            begin = out.tell()
+            placed = []
+            for stripe in stripes:
+                start = out.tell()
+                fields = place_fields(stripe.fields, "", out, stripe.spool, {})
+                placed.append(PlacedStripe(stripe.rows, "", out.tell() - start, fields))
+            directory = write_metadata(out, encode_schema(nodes), node_count(nodes), placed)
+            self.size += out.tell() - begin
+        return IndexArtifact(name=name, data=DataRef(url, directory.start, directory.end))
+
+    def indexes(self, sinks: Iterable[RowSink]) -> IndexCollection:
+        """Write the indexes that these have gathered."""
+        written = []
+        for sink in sinks:
+            before = self.size
+            written.append(replace(sink.finish(self), index_size=self.size - before))
+        return IndexCollection(tuple(written))
+
+    @contextmanager
+    def _file(self) -> Iterator[tuple[SealedFile, str]]:
+        if self._salt is None:
+            yield self._root, ""
+            return
+        number = xxhash.xxh3_64_intdigest(self._salt + len(self.urls).to_bytes(8, "little"))
+        url = f"{number:016x}{INDEX_SUFFIX}"
+        with self._sealing.file(self._folder + url) as out:
+            out.write(HEADER)
+            yield out, url
+            out.write(FOOTER)
+        self.urls.append(url)
+
+
+class RowSink(Protocol):
+    """Sees the rows of a shard as they are written, and adds an index to it.
+
+    Attributes
+    ----------
+    fields
+        Schema ids of the top-level fields that it wants to see.
+    """
+
+    fields: frozenset[int]
+
+    def append(self, values: StoredArray, stripe: int, first_row: int) -> None:
+        """Take values of one top-level field.
+
+        Rows of a field come in their order; different fields may come at the same time on different threads.
+        `stripe` counts from 0, `first_row` from the first row of the shard.
+        """
+
+    def finish(self, space: ArtifactSpace) -> IndexDescriptor:
+        """Write the index, and say where it lies; its size is added by the caller."""
+
+    def close(self) -> None:
+        """Let go of everything, finished or not."""
+
+
+def node_count(nodes: Sequence[SchemaNode]) -> int:
+    """How many nodes a schema has."""
+    return sum(1 + node_count(node.children) for node in nodes)
