@@ -99,7 +99,8 @@ inline void bytes(const Layout& found, const Decoded& decoded, const Slots& slot
         }
         return;
     }
-    const Entries entries{found.entries.data(), found.entries.data() + found.entries.size()};
+    const Padded padded(found.entries);
+    const Entries entries{padded.begin(), padded.end()};
     const auto* const limit = out.data() + writable;
     for (const auto each : codes) at = entries.copy(starts[each], starts[each + 1] - starts[each], at, limit);
 }

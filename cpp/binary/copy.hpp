@@ -1,8 +1,30 @@
 // Short copies without asking how short: the gather of dictionary values spends its time here.
 #pragma once
+#include <vector>
+
 #include "base/bytes.hpp"
 
 namespace amudai::binary {
+
+// Entries of a small dictionary with room behind them: at its end, too, values are copied without asking.
+class Padded {
+public:
+    explicit Padded(Bytes entries) : entries_(entries) {
+        if (entries.size() > most) return;
+        copy_.resize(entries.size() + room);
+        if (!entries.empty()) std::memcpy(copy_.data(), entries.data(), entries.size());
+        entries_ = copy_;
+    }
+
+    const std::uint8_t* begin() const { return entries_.data(); }
+    const std::uint8_t* end() const { return entries_.data() + entries_.size(); }
+
+private:
+    static constexpr std::size_t most = 1 << 14, room = 32;
+
+    std::vector<std::uint8_t> copy_;
+    Bytes entries_;
+};
 
 // Values stored back to back, copied one by one.
 struct Entries {

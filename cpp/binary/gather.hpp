@@ -50,7 +50,8 @@ std::size_t offsets(std::span<const std::uint32_t> codes, std::span<const std::u
 // `out` has slack behind what the values need.
 inline void bytes(std::span<const std::uint32_t> codes, Bytes values, std::span<const std::uint64_t> entries, MutableBytes out) {
     require_codes(codes, entries.size() - 1);
-    const Entries source{values.data(), values.data() + values.size()};
+    const Padded padded(values);
+    const Entries source{padded.begin(), padded.end()};
     auto* at = out.data();
     const auto* const limit = out.data() + out.size();
     for (const auto code : codes) at = source.copy(entries[code], entries[code + 1] - entries[code], at, limit);

@@ -127,8 +127,8 @@ private:
         return drawn;
     }
 
-    std::vector<Slot> slots_ = std::vector<Slot>(256);
-    std::size_t mask_ = 255;
+    std::vector<Slot> slots_ = std::vector<Slot>(32);  // a shard may have thousands of dictionaries
+    std::size_t mask_ = 31;
     std::vector<std::uint64_t> starts_{0};
     std::vector<std::uint8_t> bytes_;
     std::array<std::uint64_t, 2> seeds_ = seeds();

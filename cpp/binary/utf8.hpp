@@ -39,17 +39,27 @@ inline bool is_valid(Bytes bytes) {
     return true;
 }
 
+// Whether all values [offsets[i], offsets[i + 1]) of valid `bytes` begin and end between characters.
+template <class Offset>
+bool cuts_between_characters(Bytes bytes, std::span<const Offset> offsets) {
+    const auto base = static_cast<std::size_t>(offsets.front());
+    return std::ranges::none_of(offsets, [&](Offset offset) {
+        const auto at = static_cast<std::size_t>(offset) - base;
+        return at < bytes.size() && (bytes[at] & 0xc0) == 0x80;
+    });
+}
+
 // Values [offsets[i], offsets[i + 1]) of `bytes`: the whole is text and no value begins inside a character.
+template <class Offset>
+bool is_text(Bytes bytes, std::span<const Offset> offsets) {
+    return is_ascii(bytes) || (is_valid(bytes) && cuts_between_characters(bytes, offsets));
+}
 template <class Offset>
 void require_text(Bytes bytes, std::span<const Offset> offsets) {
     if (is_ascii(bytes)) [[likely]] return;
     if (!is_valid(bytes)) throw Corrupted("string values: expected UTF-8, found other bytes");
-    const auto base = static_cast<std::size_t>(offsets.front());
-    for (const auto offset : offsets) {
-        const auto at = static_cast<std::size_t>(offset) - base;
-        if (at < bytes.size() && (bytes[at] & 0xc0) == 0x80) {
-            throw Corrupted("string values: expected UTF-8, found a value that begins inside a character");
-        }
+    if (!cuts_between_characters(bytes, offsets)) {
+        throw Corrupted("string values: expected UTF-8, found a value that begins inside a character");
     }
 }
 

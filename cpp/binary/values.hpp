@@ -47,11 +47,21 @@ void for_each_slot(std::size_t count, const Validity& validity, Value&& value, N
 namespace binary {
 
 template <class Offset>
-void require_offsets(std::span<const Offset> offsets) {
-    if (offsets.empty() || offsets.front() < 0) throw std::invalid_argument("offsets: expected at least one, and none below 0");
+bool ascend(std::span<const Offset> offsets) {
     bool ascending = true;
     for (std::size_t i = 1; i < offsets.size(); ++i) ascending &= offsets[i - 1] <= offsets[i];
-    if (!ascending) throw std::invalid_argument("offsets: expected an ascending sequence");
+    return ascending;
+}
+
+template <class Offset>
+bool are_offsets(std::span<const Offset> offsets) {
+    return !offsets.empty() && offsets.front() >= 0 && ascend(offsets);
+}
+
+template <class Offset>
+void require_offsets(std::span<const Offset> offsets) {
+    if (offsets.empty() || offsets.front() < 0) throw std::invalid_argument("offsets: expected at least one, and none below 0");
+    if (!ascend(offsets)) throw std::invalid_argument("offsets: expected an ascending sequence");
 }
 
 // The same offsets, from 0 on.

@@ -78,7 +78,7 @@ void bind_blocks(nb::module_& m) {
                      "checksums: bool, verify: bool) -> None"))
         .def("__len__", [](const Blocks& self) { return self.blocks().size(); })
         .def("add_inflated", &Blocks::add_inflated, "frames"_a, "contents"_a,
-             nb::sig("def add_inflated(self, frames: list[tuple[int, int, int, int]], contents: list[bytes]) -> None"),
+             nb::sig("def add_inflated(self, frames: list[tuple[int, int, int, int]], contents: list[Any]) -> None"),
              "Hand over the contents of Zstandard frames that the run named.");
 }
 

@@ -7,41 +7,11 @@
 #include "sketch/ranges.hpp"
 #include "sketch/text_stats.hpp"
 
-#include "bindings/blocks.hpp"
+#include "bindings/arrays.hpp"
 
 namespace amudai::bindings {
 
 namespace {
-
-using InAny = nb::ndarray<nb::ro, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Bitmap = std::optional<In<std::uint8_t>>;
-template <class T>
-using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-// Memory that becomes a numpy array once it is full.
-template <class T>
-class Made {
-public:
-    explicit Made(std::size_t size) : memory_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
-    T* data() { return memory_.get(); }
-    std::span<T> span() { return {memory_.get(), size_}; }
-    Array<T> array() && { return std::move(*this).first(size_); }
-    Array<T> first(std::size_t size) && {
-        auto* const memory = memory_.release();
-        return {memory, {size}, nb::capsule(memory, [](void* owned) noexcept { delete[] static_cast<T*>(owned); })};
-    }
-
-private:
-    std::unique_ptr<T[]> memory_;
-    std::size_t size_;
-};
-
-template <class T>
-Array<T> copied(std::span<const T> values) {
-    Made<T> made(values.size());
-    std::ranges::copy(values, made.data());
-    return std::move(made).array();
-}
 
 nb::bytes to_bytes(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
@@ -55,38 +25,6 @@ nb::bytes region(std::size_t size, Write&& write) {
     const nb::gil_scoped_release unlocked;
     write(out);
     return result;
-}
-
-template <class Use>
-decltype(auto) with_offsets(const InAny& offsets, Use&& use) {
-    return with_number(offsets.dtype(), [&]<class T>() -> decltype(auto) {
-        if constexpr (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>) {
-            return use(std::span<const T>{static_cast<const T*>(offsets.data()), offsets.shape(0)});
-        } else {
-            throw nb::type_error("offsets: expected int32 or int64");
-            return use(std::span<const std::int32_t>{});
-        }
-    });
-}
-
-// Calls use(values) with values whose borders have been checked.
-template <class Use>
-decltype(auto) with_values(const std::optional<InAny>& offsets, const In<std::uint8_t>& data,
-                           std::optional<std::size_t> fixed_size, std::size_t count, Use&& use) {
-    if (offsets.has_value() == fixed_size.has_value()) throw nb::value_error("values: expected either offsets or a fixed size");
-    if (!offsets) return use(binary::FixedValues::checked(*fixed_size, count, span(data)));
-    if (offsets->shape(0) != count + 1) throw nb::value_error("offsets: expected one more than there are values");
-    return with_offsets(*offsets, [&](auto list) {
-        using Offset = std::remove_const_t<typename decltype(list)::element_type>;
-        return use(binary::VariableValues<Offset>::checked(list, span(data)));
-    });
-}
-
-Validity validity_of(const Bitmap& bitmap, std::size_t at, std::size_t count) {
-    if (!bitmap) return {};
-    const auto bits = 8 * bitmap->shape(0);
-    if (at > bits || count > bits - at) throw nb::value_error("validity: too short");
-    return {bitmap->data(), at};
 }
 
 // The offsets of a region, held while it is written.
@@ -311,6 +249,21 @@ void bind_sketches(nb::module_& m) {
     nb::sig("def text_stats(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, "
             "validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> tuple[int, int, int, int, int]"),
     "Bytes of the values that are not null; least, least but 0 (-1 if there is none) and greatest length; how many are ASCII.");
+
+    m.def("are_ascii", [](InAny offsets, In<std::uint8_t> data) {
+        if (offsets.shape(0) == 0) throw nb::value_error("offsets: expected at least one");
+        const auto count = offsets.shape(0) - 1;
+        return with_values(offsets, data, std::nullopt, count, [&](const auto& values) {
+            Made<bool> found(count);
+            {
+                const nb::gil_scoped_release unlocked;
+                sketch::are_ascii(values, found.data());
+            }
+            return std::move(found).array();
+        });
+    }, "offsets"_a.noconvert(), "data"_a.noconvert(),
+    nb::sig("def are_ascii(offsets: NDArray[Any], data: NDArray[np.uint8]) -> NDArray[np.bool_]"),
+    "Which of the values have no byte above 127.");
 
     m.def("range_minmax", [](InAny values, Bitmap validity, std::size_t validity_at, std::size_t per_range) {
         if (per_range < 1 || per_range > 65535) throw nb::value_error("span: expected 1..65535");

@@ -11,7 +11,7 @@ namespace amudai::sketch {
 class HashSet {
 public:
     explicit HashSet(std::size_t limit)
-        : limit_(limit), slots_(std::bit_ceil(4 * std::min(limit, most) + 4)), mask_(slots_.size() - 1) {
+        : limit_(limit), slots_(16), mask_(slots_.size() - 1) {
         if (limit > most) throw std::invalid_argument("limit: expected at most 16777216, found " + std::to_string(limit));
     }
 
@@ -41,8 +41,20 @@ private:
             if (slots_[at] == hash) return;
             if (slots_[at] == 0) {
                 slots_[at] = hash;
-                return keep(hash);
+                keep(hash);
+                if (2 * values_.size() > slots_.size()) grow();
+                return;
             }
+        }
+    }
+    void grow() {
+        slots_.assign(2 * slots_.size(), 0);
+        mask_ = slots_.size() - 1;
+        for (const auto hash : values_) {
+            if (hash == 0) continue;
+            auto at = hash & mask_;
+            while (slots_[at]) at = (at + 1) & mask_;
+            slots_[at] = hash;
         }
     }
     void keep(std::uint64_t hash) {

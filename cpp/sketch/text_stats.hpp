@@ -30,6 +30,11 @@ inline bool is_short_ascii(Bytes value) {
 }
 
 template <class Values>
+void are_ascii(const Values& values, bool* out) {
+    for (std::size_t slot = 0; slot < values.count(); ++slot) out[slot] = is_short_ascii(values[slot]);
+}
+
+template <class Values>
 TextStats text_stats(const Values& values, const Validity& validity) {
     TextStats found;
     std::size_t count = 0;

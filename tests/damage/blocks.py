@@ -30,7 +30,7 @@ SECONDS = 10  # a hang, not a slow machine
 
 
 class Watched:
-    """Stands in for `decode._allocate`: memory of exactly the right size, and bytes behind it that nobody may touch."""
+    """Stands in for `decode.allocate`: memory of exactly the right size, and bytes behind it that nobody may touch."""
 
     def __init__(self) -> None:
         self._made: list[tuple[npt.NDArray[np.uint8], int]] = []

@@ -38,7 +38,7 @@ REFUSED = (CorruptedData, UnsupportedFeature)
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     """What kernels write into ends where it should."""
     memory = Watched()
-    monkeypatch.setattr(decode, "_allocate", memory)
+    monkeypatch.setattr(decode, "allocate", memory)
     yield memory
     memory.check()
 

@@ -193,3 +193,32 @@ def test_checksums_are_compared_unless_told_otherwise(at: int) -> None:
 def test_all_blocks(blocks: list[Block]) -> None:
     assert sum(len(opened) for opened in runs.buffer_of(blocks).all_blocks()) == len(blocks)
     assert sum(package.describe_numbers(runs.buffer_of(blocks), "i8").values()) == len(blocks)
+
+
+@runs.examples(60)
+@given(data=st.data())
+def test_a_few_numbers(data: st.DataObject) -> None:
+    counts = data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=8))
+    total = sum(counts)
+    ends = np.cumsum(counts).tolist()
+    starts = [0, *ends[:-1]]
+    few = [
+        Block(block.build(b"", plain.encode(list(range(s, e)), "u2")), e - s) for s, e in zip(starts, ends, strict=True)
+    ]
+    first = data.draw(st.integers(0, total))
+    last = data.draw(st.integers(first, total))
+    buffer = runs.buffer_of(few)
+    assert package.decode_few(buffer, first, last, "u2").tolist() == list(range(first, last))
+    with pytest.raises(CorruptedData, match=f"expected at most {total}"):
+        package.decode_few(buffer, first, total + 1, "u2")
+
+
+def test_a_few_numbers_of_a_damaged_block() -> None:
+    good = Block(block.build(b"", plain.encode([1, 2, 3], "i8")), 3)
+    damaged = bytearray(good.data)
+    damaged[-1] ^= 1
+    buffer = runs.buffer_of([good, Block(bytes(damaged), 3)])
+    assert package.decode_few(buffer, 1, 3, "i8").tolist() == [2, 3]
+    with pytest.raises(CorruptedData, match="block checksum") as caught:
+        package.decode_few(buffer, 4, 5, "i8")
+    assert (caught.value.place["block"], caught.value.place["url"]) == (1, "run")

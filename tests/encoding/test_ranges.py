@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pyarrow as pa
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -108,3 +112,88 @@ def test_positions_near_the_end_of_64_bits() -> None:
     ranges = Ranges.of_positions(np.array([0, last], np.uint64))
     assert (ranges.count, ranges.end) == (2, last + 1)
     assert ranges.within(last, last + 1).starts.tolist() == [0]
+
+
+@runs.examples(200)
+@given(POSITIONS, POSITIONS)
+@example(set(range(9)), {3, 4})
+@example({0, 1, 2, 8}, {3, 4, 9})  # they touch and make one
+def test_sets(left: set[int], right: set[int]) -> None:
+    a, b = of(left), of(right)
+    assert listed(a.unite(b)) == sorted(left | right)
+    assert listed(a.intersect(b)) == sorted(left & right)
+    assert listed(a.subtract(b)) == sorted(left - right)
+
+
+@runs.examples(60)
+@given(st.lists(POSITIONS, max_size=9))
+def test_united(parts: list[set[int]]) -> None:
+    assert listed(Ranges.united([of(part) for part in parts])) == sorted(set().union(*parts))
+
+
+@runs.examples(60)
+@given(st.integers(0, 1 << 32), st.integers(1, 6), st.integers(0, 40), st.booleans())
+def test_sets_of_which_one_is_much_larger(seed: int, longest: int, few: int, turned: bool) -> None:
+    rng = np.random.default_rng(seed)
+    edges = np.cumsum(rng.integers(1, longest + 1, 2 * 3000).astype(np.uint64))
+    many = Ranges(edges[::2], edges[1::2])
+    small = of({int(at) for at in rng.integers(0, int(edges[-1]) + 20, few)})
+    a, b = (small, many) if turned else (many, small)
+    left, right = set(a.positions().tolist()), set(b.positions().tolist())
+    assert listed(a.unite(b)) == sorted(left | right)
+    assert listed(a.intersect(b)) == sorted(left & right)
+    assert listed(a.subtract(b)) == sorted(left - right)
+
+
+@runs.examples(100)
+@given(POSITIONS, BOUNDS)
+def test_outside(positions: set[int], end: int) -> None:
+    assert listed(of(positions).outside(end)) == [at for at in range(end) if at not in positions]
+
+
+@runs.examples(100)
+@given(POSITIONS)
+def test_positions(positions: set[int]) -> None:
+    assert of(positions).positions().tolist() == sorted(positions)
+
+
+@runs.examples(100)
+@given(st.lists(st.booleans(), max_size=300), st.integers(0, 1 << 40))
+@example([True] * 128, 7)
+@example([False] * 63 + [True] * 2, 0)
+def test_masks_and_bitmaps(mask: list[bool], base: int) -> None:
+    expected = [base + at for at, wanted in enumerate(mask) if wanted]
+    array = np.array(mask, np.bool_)
+    assert listed(Ranges.from_mask(array, base)) == expected
+    bitmap = pa.array(mask, pa.bool_()).buffers()[1]
+    if bitmap is not None:
+        assert listed(Ranges.from_mask(bitmap, base, len(mask))) == expected
+
+
+@runs.examples(50)
+@given(POSITIONS, st.integers(0, 1 << 40))
+def test_shifted(positions: set[int], by: int) -> None:
+    moved = of(positions).shifted(by)
+    assert listed(moved) == [at + by for at in sorted(positions)]
+    assert listed(moved.shifted(-by)) == sorted(positions)
+
+
+def test_positions_may_repeat_but_not_fall() -> None:
+    assert listed(Ranges.of_positions(np.array([3, 3, 4, 9, 9], np.uint64))) == [3, 4, 9]
+    with pytest.raises(ValueError, match="ascending"):
+        Ranges.of_positions(np.array([3, 2], np.uint64))
+
+
+@pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
+def test_kernels_refuse_what_are_no_ranges(kernels: Any) -> None:
+    def u8(*values: int) -> np.ndarray[Any, Any]:
+        return np.array(values, np.uint64)
+
+    for starts, ends in [(u8(2), u8(2)), (u8(0, 3), u8(3, 4)), (u8(5, 1), u8(6, 2)), (u8(1, 2), u8(9))]:
+        for name in ("unite_ranges", "intersect_ranges", "subtract_ranges"):
+            with pytest.raises(ValueError, match="ascending"):
+                getattr(kernels, name)(u8(1), u8(4), starts, ends)
+            with pytest.raises(ValueError, match="ascending"):
+                getattr(kernels, name)(starts, ends, u8(1), u8(4))
+    with pytest.raises(ValueError, match="too short"):
+        kernels.ranges_of_bitmap(np.zeros(2, np.uint8), 3, 14, 0)

@@ -246,3 +246,35 @@ def test_extremes_are_the_first_of_the_smallest_and_largest(values: list[Decimal
         low, high = min(values[i] for i in numbers), max(values[i] for i in numbers)
         expected = next(i for i in numbers if values[i] == low), next(i for i in numbers if values[i] == high)
     assert extremes(column(values)) == expected
+
+
+NUMBERS = (
+    st.decimals(-100, 100, places=2)
+    | st.decimals(allow_nan=False)
+    | st.sampled_from([Decimal(text) for text in ("0", "-0", "1", "1.0", "1E+1", "10", "9" * 34, "1E-6176", "1E+6144")])
+)
+
+
+@given(
+    st.lists(NUMBERS, min_size=1, max_size=12), NUMBERS | st.decimals(-3, 3, places=50) | st.just(Decimal("1E+99999"))
+)
+def test_rows_compare_as_numbers_do(values: list[Decimal], bound: Decimal) -> None:
+    kept = []
+    for value in values:
+        try:
+            kept.append((from_decimal(value), value))
+        except InvalidArgument:
+            continue  # more digits than a stored decimal has
+    rows = decimal128.by_value(decode(b"".join(stored for stored, _ in kept)))
+    signs = [(value > bound) - (value < bound) for _, value in kept]
+    assert decimal128.compare(rows, bound).tolist() == signs
+    for left, (_, one) in zip(rows.tolist(), kept, strict=True):
+        for right, (_, other) in zip(rows.tolist(), kept, strict=True):
+            assert (left == right) == (one == other)
+            assert (left < right) == (one < other)
+
+
+def test_every_nan_is_one_row_above_all() -> None:
+    stored = [from_decimal(Decimal(text)) for text in ("NaN", "-NaN", "sNaN", "NaN123", "Infinity")]
+    rows = decimal128.by_value(decode(b"".join(stored))).tolist()
+    assert rows[0] == rows[1] == rows[2] == rows[3] > rows[4]

@@ -53,13 +53,14 @@ def test_the_same_input_gives_the_same_files(profile: str, layout: str, tmp_path
     assert all(each == found[0] for each in found[1:])
 
 
-def test_memory_changes_no_byte(tmp_path: Path) -> None:
+def test_a_spool_in_a_file_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = sample(count=60_000)
-    for limit in ("1MB", "1GB"):
-        folder = tmp_path / limit
+    for name, share in (("memory", 1), ("file", 1_000_000)):
+        folder = tmp_path / name
         folder.mkdir()
-        amudai.write(table, folder / "t.amudai.shard", profile="plain", memory_limit=limit)
-    assert content(tmp_path / "1MB") == content(tmp_path / "1GB")
+        monkeypatch.setattr("amudai.shard.build.shard._SPOOL_SHARE", share)
+        amudai.write(table, folder / "t.amudai.shard", profile="plain")
+    assert content(tmp_path / "memory") == content(tmp_path / "file")
 
 
 def test_shards_share_no_files(tmp_path: Path) -> None:

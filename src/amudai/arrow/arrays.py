@@ -94,9 +94,9 @@ def _is_integer(kind: pa.DataType) -> bool:
     return bool(pa.types.is_int64(kind) or pa.types.is_uint64(kind))
 
 
-def _numbers(values: Values, kind: pa.DataType, numbers: npt.NDArray[np.int64]) -> pa.Array:
+def _numbers(values: Values, kind: pa.DataType, numbers: npt.NDArray[Any]) -> pa.Array:
     if pa.types.is_date32(kind):
-        numbers = numbers.astype(np.int32)  # days from year 1 to 9999 fit by far
+        numbers = numbers.astype(np.int32, copy=False)  # days from year 1 to 9999 fit by far
     return pa.Array.from_buffers(kind, values.length, [values.validity, pa.py_buffer(numbers)], values.nulls)
 
 

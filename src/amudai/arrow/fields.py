@@ -8,7 +8,7 @@ from threading import Lock
 
 import pyarrow as pa
 
-from amudai.arrow.kept import kept_schema
+from amudai.arrow.kept import kept_field, kept_names, kept_schema
 from amudai.arrow.natural import arrow_field, project
 from amudai.errors import CorruptedData, InvalidArgument, located
 from amudai.format import AnyValue, RangeStats
@@ -41,7 +41,9 @@ class ArrowFields:
     @cached_property
     def schema(self) -> pa.Schema:
         """All columns."""
-        metadata = self._kept.metadata if self._kept is not None else None
+        metadata = None
+        if self._kept is not None:
+            metadata, _ = self._kept.metadata, self._kept_places
         return pa.schema([self.field(node) for node in self.visible()], metadata=metadata)
 
     @cached_property
@@ -54,7 +56,9 @@ class ArrowFields:
         """Where in the kept schema a top-level field stands, by its id."""
         nodes = self.visible()
         assert self._kept is not None
-        if [node.name for node in nodes] != self._kept.names:
+        with located(url=self._reader.url):
+            names = kept_names(self._kept)
+        if [node.name for node in nodes] != names:
             raise CorruptedData(
                 "kept Arrow schema: expected the columns of the shard, found others", url=self._reader.url
             )
@@ -76,7 +80,11 @@ class ArrowFields:
 
     def _find(self, node: SchemaNode) -> pa.Field:
         if self._kept is not None:
-            found = self._kept.field(self._kept_places[node.schema_id])
+            # By its name, so that one column of ten thousand costs one; only a name that is there twice needs them all.
+            named = self._kept.get_all_field_indices(node.name)
+            place = named[0] if len(named) == 1 else self._kept_places[node.schema_id]
+            with located(url=self._reader.url):
+                found = kept_field(self._kept, place)
             self._check_kept(node, found)
         else:
             with located(url=self._reader.url):

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai.encoding import divided_exactly
 from amudai.errors import InvalidArgument
 
 __all__ = ["EPOCH", "fits_nanoseconds", "from_ticks", "from_timespan", "to_ticks", "to_timespan"]
@@ -30,6 +31,7 @@ _LARGEST: Final = np.iinfo(np.int64).max // _NANOSECONDS
 _CHUNK: Final = 1 << 14  # values at a time, so that the temporary arrays stay in cache
 
 I64 = npt.NDArray[np.int64]
+Numbers = npt.NDArray[Any]
 
 
 def fits_nanoseconds(low: int, high: int) -> bool:
@@ -37,23 +39,23 @@ def fits_nanoseconds(low: int, high: int) -> bool:
     return low >= -_LARGEST and high <= _LARGEST
 
 
-def from_ticks(ticks: npt.NDArray[np.uint64], valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> I64:
+def from_ticks(ticks: npt.NDArray[np.uint64], valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> Numbers:
     """Ticks of a DateTime as the numbers of a timestamp or date type; null slots may hold anything."""
-    if len(ticks) and bool(_any(ticks > np.uint64(np.iinfo(np.int64).max), valid)):
+    signed = ticks.view(np.int64)
+    if len(ticks) and int(signed.min()) < 0 and _any(signed < 0, valid):
         raise InvalidArgument("datetime: expected ticks below 2**63, found more")
-    since = ticks.view(np.int64) - EPOCH
     if pa.types.is_timestamp(kind):
-        return _counted(since, valid, kind.unit, kind)
+        return _counted(signed, EPOCH, valid, kind.unit, kind)
     if pa.types.is_date32(kind):
-        return _divided(since, valid, _PER_DAY, kind)
+        return _divided(signed, EPOCH, valid, _PER_DAY, kind)
     if pa.types.is_date64(kind):
-        return _divided(since, valid, _PER_UNIT["ms"], kind)
+        return _divided(signed, EPOCH, valid, _PER_UNIT["ms"], kind)
     raise InvalidArgument(f"datetime: expected a timestamp or date type, found {kind}")
 
 
-def from_timespan(ticks: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> I64:
+def from_timespan(ticks: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> Numbers:
     """Ticks of a time span as the numbers of a duration type."""
-    return _counted(ticks, valid, kind.unit, kind)
+    return _counted(ticks, 0, valid, kind.unit, kind)
 
 
 def to_ticks(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> npt.NDArray[np.uint64]:
@@ -110,22 +112,30 @@ def _from_nanoseconds(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: p
     return ticks
 
 
-def _counted(ticks: I64, valid: npt.NDArray[np.bool_] | None, unit: str, kind: pa.DataType) -> I64:
+def _counted(ticks: I64, origin: int, valid: npt.NDArray[np.bool_] | None, unit: str, kind: pa.DataType) -> Numbers:
     if unit != "ns":
-        return _divided(ticks, valid, _PER_UNIT[unit], kind)
-    outside = (ticks > _LARGEST) | (ticks < -_LARGEST)
-    if _any(outside, valid):
-        raise _misfit(ticks, outside, valid, kind, "out of range")
+        return _divided(ticks, origin, valid, _PER_UNIT[unit], kind)
     with np.errstate(over="ignore"):  # in null slots only
-        return ticks * np.int64(_NANOSECONDS)
+        since = ticks - np.int64(origin)
+        outside = (since > _LARGEST) | (since < -_LARGEST)
+        if _any(outside, valid):
+            raise _misfit(since, outside, valid, kind, "out of range")
+        return since * np.int64(_NANOSECONDS)
 
 
-def _divided(ticks: I64, valid: npt.NDArray[np.bool_] | None, per_unit: int, kind: pa.DataType) -> I64:
-    whole = np.floor_divide(ticks, np.int64(per_unit))
-    finer = whole * np.int64(per_unit) != ticks
+def _divided(ticks: I64, origin: int, valid: npt.NDArray[np.bool_] | None, per_unit: int, kind: pa.DataType) -> Numbers:
+    quick = divided_exactly(ticks, origin, per_unit, "i4" if pa.types.is_date32(kind) else "i8")
+    if quick is not None:
+        return quick
+    # Some leave a rest: null ones may.
+    with np.errstate(over="ignore"):
+        since = ticks - np.int64(origin)
+    whole = np.floor_divide(since, np.int64(per_unit))
+    finer = whole * np.int64(per_unit) != since
     if _any(finer, valid):
-        raise _misfit(ticks, finer, valid, kind, "finer than its unit")
-    return whole
+        raise _misfit(since, finer, valid, kind, "finer than its unit")
+    found: Numbers = whole
+    return found
 
 
 def _any(found: npt.NDArray[np.bool_], valid: npt.NDArray[np.bool_] | None) -> bool:

@@ -6,15 +6,18 @@ and `binary/` list the encodings, one module each.
 """
 
 from amudai.encoding.binary.catalog import BINARY
-from amudai.encoding.buffer import BlockBuffer
+from amudai.encoding.buffer import BlockBuffer, Tally
 from amudai.encoding.bytes import BytesEncoder
+from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section
 from amudai.encoding.decode import (
     decode_bits,
     decode_dictionary,
+    decode_few,
     decode_fixed,
     decode_numbers,
     decode_variable,
     describe_binary,
+    describe_each,
     describe_numbers,
     require_memory,
     require_text,
@@ -22,32 +25,49 @@ from amudai.encoding.decode import (
 from amudai.encoding.dictionary import DictionaryEncoder
 from amudai.encoding.numbers import NumberEncoder
 from amudai.encoding.numeric.catalog import NUMERIC
+from amudai.encoding.plan import Plan
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import PROFILES, Profile, profile_of
-from amudai.encoding.range_index import RangeIndexBuilder
+from amudai.encoding.range_index import RangeIndex, RangeIndexBuilder, decode_range_index
 from amudai.encoding.ranges import Ranges
+from amudai.encoding.room import ROOM, Room
+from amudai.encoding.text import is_text
+from amudai.encoding.units import divided_exactly
 from amudai.encoding.values import Values
 
 __all__ = [
     "BINARY",
     "NUMERIC",
     "PROFILES",
+    "ROOM",
     "BlockBuffer",
     "BytesEncoder",
     "DictionaryEncoder",
     "NumberEncoder",
+    "Plan",
     "PreparedBuffer",
     "Profile",
+    "RangeIndex",
     "RangeIndexBuilder",
     "Ranges",
+    "Room",
+    "Tally",
     "Values",
+    "compress_small_numbers",
+    "compress_zstd",
     "decode_bits",
     "decode_dictionary",
+    "decode_few",
     "decode_fixed",
     "decode_numbers",
+    "decode_range_index",
     "decode_variable",
     "describe_binary",
+    "describe_each",
     "describe_numbers",
+    "divided_exactly",
+    "encode_section",
+    "is_text",
     "profile_of",
     "require_memory",
     "require_text",

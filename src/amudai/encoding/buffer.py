@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Final
 
 import numpy as np
@@ -16,12 +17,15 @@ from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import BlockMap, EncodedBuffer
 from amudai.storage import MAX_READ, Artifact, Pieces
 
-__all__ = ["BlockBuffer", "Run"]
+__all__ = ["BlockBuffer", "Run", "Tally"]
 
 # Encoded bytes that one native call works on: what it verifies is still in the cache when it is decoded.
 RUN_BYTES: Final = 2 * 1024 * 1024
 # Kernels number the slots of a block with 32 bits. A block of bits could have eight times as many.
 _MAX_SLOTS: Final = 0xFFFF_FFFF
+
+_ZERO32: Final = np.zeros(1, np.uint32)
+_ZERO64: Final = np.zeros(1, np.uint64)
 
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
@@ -39,6 +43,19 @@ class Run:
     slots: int
 
 
+class Tally:
+    """How many blocks were read for their values, by all threads."""
+
+    def __init__(self) -> None:
+        self.blocks = 0
+        self._lock = Lock()
+
+    def add(self, blocks: int) -> None:
+        """Count blocks."""
+        with self._lock:
+            self.blocks += blocks
+
+
 class BlockBuffer:
     """An encoded buffer of blocks, opened for reading. Its block map is read when it is first needed.
 
@@ -48,13 +65,18 @@ class BlockBuffer:
         How many values the field's descriptor says there are; the block map must agree.
     verify
         Whether the checksum of each block is compared.
+    tally
+        Counts the blocks that are read.
     """
 
-    def __init__(self, artifact: Artifact, descriptor: EncodedBuffer, values: int, verify: bool) -> None:
+    def __init__(
+        self, artifact: Artifact, descriptor: EncodedBuffer, values: int, verify: bool, tally: Tally | None = None
+    ) -> None:
         self._artifact = artifact
         self._descriptor = descriptor
         self._values = values
         self._verify = verify
+        self._tally = tally
         self._buffer, self._map = descriptor.block_refs()
         artifact.require(self._buffer.start, self._buffer.end)
         self._whole: memoryview | None = None
@@ -113,18 +135,56 @@ class BlockBuffer:
             yield self._run(found, block[low:high], first[low:high], count[low:high])
             low = high
 
-    def all_blocks(self) -> Iterator[_kernels.Blocks]:
-        """Every block, opened and verified, a few megabytes at a time."""
+    def block_of(self, first: int, last: int) -> tuple[_kernels.Blocks, list[memoryview], int] | None:
+        """The block that holds all of `first..last`, and where they begin in it; None where they lie in several.
+
+        What `runs` gives for many positions, for a few and in less time.
+        """
+        found = self.block_map
+        block = int(found.values.searchsorted(first, "right")) - 1
+        if block >= found.block_count:
+            return None
+        start, stop = found.values.item(block), found.values.item(block + 1)
+        if last > stop or stop - start > _MAX_SLOTS:
+            return None
+        low, high = found.offsets.item(block), found.offsets.item(block + 1)
+        if self._whole is not None:
+            if high > len(self._whole):
+                raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {high}")
+            view = self._whole[low:high]
+        else:
+            view = self._artifact.read(low + self._buffer.start, high + self._buffer.start)
+        with located(url=self._artifact.url):
+            sizes = np.array([high - low, stop - start, block], np.uint64)
+            blocks = _kernels.Blocks(
+                [view],
+                _ZERO32,
+                _ZERO64,
+                sizes[:1],
+                sizes[1:2],
+                sizes[2:],
+                self._descriptor.block_checksums,
+                self._verify,
+            )
+        return blocks, [view], first - start
+
+    def all_blocks(self, at_once: int = 4096) -> Iterator[_kernels.Blocks]:
+        """Every block, opened and verified, so many at a time."""
         count = self.block_map.block_count
-        for low in range(0, count, 4096):
-            yield self._open(self.block_map, np.arange(low, min(low + 4096, count), dtype=np.int64))[0]
+        for low in range(0, count, at_once):
+            yield self._open(self.block_map, np.arange(low, min(low + at_once, count), dtype=np.int64))[0]
 
     def _run(self, found: BlockMap, block: npt.NDArray[np.int64], first: U64, count: U64) -> Run:
         if len(block) > 1 and block[-1] - block[0] + 1 != len(block):
-            used, index = np.unique(block, return_inverse=True)
+            is_new = np.empty(len(block), np.bool_)
+            is_new[0] = True
+            np.not_equal(block[1:], block[:-1], out=is_new[1:])
+            used, index = block[is_new], np.cumsum(is_new) - 1
         else:
             used, index = block, np.arange(len(block))
         blocks, buffers = self._open(found, used)
+        if self._tally is not None:
+            self._tally.add(len(used))
         if int((first + count).max()) > _MAX_SLOTS:
             raise UnsupportedFeature(f"slots of a block: expected at most {_MAX_SLOTS}, found {(first + count).max()}")
         return Run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -12,13 +13,12 @@ from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes,
 from amudai.encoding.binary.plain import PLAIN
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
+from amudai.encoding.room import ROOM, Room
 from amudai.storage import Spool
 
-__all__ = ["BytesEncoder"]
+__all__ = ["BytesEncoder", "cut"]
 
-# A plan serves about this much.
 FLUSH_SLOTS: Final = 65_536
-FLUSH_BYTES: Final = 4 * 1024 * 1024
 _DRIFT: Final = 1.15
 # Values longer than this are cut into blocks by bytes alone.
 _LONG: Final = 256
@@ -32,7 +32,9 @@ I64 = npt.NDArray[np.int64]
 class BytesEncoder:
     """Strings, binaries or values of a fixed size in, blocks out, a flush at a time."""
 
-    def __init__(self, fixed_size: int | None, profile: Profile, spool: Spool, buffer: PreparedBuffer) -> None:
+    def __init__(
+        self, fixed_size: int | None, profile: Profile, spool: Spool, buffer: PreparedBuffer, room: Room = ROOM
+    ) -> None:
         self._fixed = fixed_size
         self._profile = profile
         self._spool = spool
@@ -40,17 +42,23 @@ class BytesEncoder:
         self._staged: list[BytesBlock] = []
         self._count = self._bytes = 0
         self._choice: BytesChoice | None = None
+        self._most = max(room.staged, profile.text_bytes) if room.staged == Room().staged else room.staged
 
     def append(self, offsets: npt.NDArray[np.integer] | None, data: U8, count: int, valid: Bools | None = None) -> None:
         """Take `count` slots; null ones are empty (or zero bytes of the fixed size)."""
         if count == 0:
             return
-        piece = BytesBlock(None if offsets is None else offsets.astype(np.int64, copy=False), data, count, valid)
-        self._staged.append(piece)
-        self._count += count
-        self._bytes += len(piece.content)
-        if self._count >= FLUSH_SLOTS or self._bytes >= FLUSH_BYTES:
-            self._flush(final=False)
+        whole = BytesBlock(None if offsets is None else offsets, data, count, valid)
+        for start, end in cut(whole, self._fixed, FLUSH_SLOTS, self._most):
+            piece = _part(whole, start, end, self._fixed)
+            self._staged.append(piece)
+            self._count += piece.count
+            self._bytes += len(piece.content)
+            if self._count >= FLUSH_SLOTS or self._bytes >= self._most:
+                self._flush(final=False)
+        if self._staged:
+            # A copy, so that what the caller has can go.
+            self._staged[-1] = _copied(self._staged[-1])
 
     def finish(self) -> PreparedBuffer:
         """Write what is left."""
@@ -117,7 +125,7 @@ class BytesEncoder:
 def _joined(pieces: list[BytesBlock], fixed: int | None) -> BytesBlock:
     """The staged pieces as one."""
     if len(pieces) == 1:
-        return pieces[0]
+        return _part(pieces[0], 0, pieces[0].count, fixed)
     count = sum(piece.count for piece in pieces)
     data = np.concatenate([piece.content for piece in pieces])
     valid = None
@@ -131,9 +139,33 @@ def _joined(pieces: list[BytesBlock], fixed: int | None) -> BytesBlock:
     return BytesBlock(offsets, data, count, valid)
 
 
+def cut(block: BytesBlock, fixed: int | None, most_slots: int, most_bytes: int) -> Iterator[tuple[int, int]]:
+    """Where to cut so that no part has more than so many slots, or more bytes than that unless it is one slot."""
+    start = 0
+    while start < block.count:
+        end = min(block.count, start + most_slots)
+        if block.offsets is not None:
+            limit = int(block.offsets[start]) + most_bytes
+            if int(block.offsets[end]) > limit:
+                found = int(np.searchsorted(block.offsets[: end + 1], limit, "right")) - 1
+                end = max(start + 1, found)
+        elif fixed:
+            end = min(end, start + max(1, most_bytes // fixed))
+        yield start, end
+        start = end
+
+
 def _part(block: BytesBlock, start: int, end: int, fixed: int | None) -> BytesBlock:
     valid = None if block.valid is None else block.valid[start:end]
     if block.offsets is None:
         size = fixed or 0
         return BytesBlock(None, block.data[start * size : end * size], end - start, valid)
-    return BytesBlock(block.offsets[start : end + 1], block.data, end - start, valid)
+    offsets = block.offsets[start : end + 1].astype(np.int64, copy=False)
+    return BytesBlock(offsets, block.data, end - start, valid)
+
+
+def _copied(block: BytesBlock) -> BytesBlock:
+    valid = None if block.valid is None else block.valid.copy()
+    if block.offsets is None:
+        return BytesBlock(None, block.data.copy(), block.count, valid)
+    return BytesBlock(block.offsets - block.offsets[0], block.content.copy(), block.count, valid)

@@ -7,7 +7,7 @@ lets the kernels write every run of blocks straight into its place.
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, deque
 from threading import local
 from typing import Any, Final
 
@@ -24,12 +24,15 @@ from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import ValueDictionary
 
 __all__ = [
+    "allocate",
     "decode_bits",
     "decode_dictionary",
+    "decode_few",
     "decode_fixed",
     "decode_numbers",
     "decode_variable",
     "describe_binary",
+    "describe_each",
     "describe_numbers",
     "require_memory",
     "require_text",
@@ -40,13 +43,15 @@ SLACK: Final = 64
 
 _MEMORY: Final = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
+_ZERO: Final = np.zeros(1, np.uint32)
+
 Frame = tuple[int, int, int, int]
 
 
 def decode_numbers(buffer: BlockBuffer, ranges: Ranges, dtype: str, nullable: bool = True) -> Values:
     """Numbers of one width, with the nulls that their blocks mark."""
     count = ranges.count
-    data, values = _allocate(count, dtype)
+    data, values = allocate(count, dtype)
     validity, bits = _bitmap(count) if nullable else (None, None)
     nulls = done = 0
     for run in buffer.runs(ranges):
@@ -54,6 +59,21 @@ def decode_numbers(buffer: BlockBuffer, ranges: Ranges, dtype: str, nullable: bo
         nulls += _kernels.decode_numbers(run.blocks, run.block, run.first, run.count, values, bits, done)
         done += run.slots
     return Values(count, nulls, validity if nulls else None, data)
+
+
+def decode_few(buffer: BlockBuffer, first: int, last: int, dtype: str) -> npt.NDArray[Any]:
+    """The numbers at `first..last`, of which none is null: for few positions in less time than `decode_numbers`."""
+    if first >= last:
+        return np.empty(0, dtype)
+    found = buffer.block_of(first, last)
+    if found is None:
+        return decode_numbers(buffer, Ranges.one(first, last), dtype, nullable=False).numbers(dtype)
+    blocks, buffers, slot = found
+    inflate(blocks, buffers, _kernels.numeric_frames(blocks, dtype))
+    where = np.array([slot, last - first], np.uint32)
+    values = np.empty(last - first, dtype)
+    _kernels.decode_numbers(blocks, _ZERO, where[:1], where[1:], values, None, 0)
+    return values
 
 
 def decode_bits(buffer: BlockBuffer, ranges: Ranges) -> tuple[pa.Buffer, int]:
@@ -71,7 +91,7 @@ def decode_bits(buffer: BlockBuffer, ranges: Ranges) -> tuple[pa.Buffer, int]:
 def decode_fixed(buffer: BlockBuffer, ranges: Ranges, size: int) -> Values:
     """Values of `size` bytes each."""
     count = ranges.count
-    data, out = _allocate(count * size + SLACK, "u1")
+    data, out = allocate(count * size + SLACK, "u1")
     validity, bits = _bitmap(count)
     nulls = done = 0
     for run in buffer.runs(ranges):
@@ -87,24 +107,26 @@ def decode_variable(buffer: BlockBuffer, ranges: Ranges, *, text: bool, wide: bo
     Raises OverflowError where the values hold more bytes than 32-bit offsets can count.
     """
     count = ranges.count
-    offsets_buffer, offsets = _allocate(count + 1, "i8" if wide else "i4")
+    offsets_buffer, offsets = allocate(count + 1, "i8" if wide else "i4")
     offsets[0] = 0
     validity, bits = _bitmap(count)
     nulls = done = 0
     # First where each value goes, then, in memory of the right size, the values.
-    runs: list[tuple[Run, int, npt.NDArray[np.uint64]]] = []
+    runs: deque[tuple[Run, int, npt.NDArray[np.uint64], npt.NDArray[np.uint64]]] = deque()
     for run in buffer.runs(ranges):
         _inflate(run, _kernels.binary_frames(run.blocks, None))
         origins, sizes = np.empty(len(run.block), np.uint64), np.zeros(len(run.blocks), np.uint64)
         nulls += _kernels.decode_offsets(
             run.blocks, run.block, run.first, run.count, offsets, bits, done, origins, sizes
         )
-        _inflate(run, _kernels.payload_frames(run.blocks, sizes))
-        runs.append((run, done, origins))
+        runs.append((run, done, origins, sizes))
         done += run.slots
     total = int(offsets[-1])
-    data, out = _allocate(total + SLACK, "u1")
-    for run, at, origins in runs:
+    data, out = allocate(total + SLACK, "u1")
+    while runs:
+        # Inflated one by one, and let go: memory that is used again is faster than new memory.
+        run, at, origins, sizes = runs.popleft()
+        _inflate(run, _kernels.payload_frames(run.blocks, sizes))
         _kernels.decode_bytes(run.blocks, run.block, run.first, run.count, origins, offsets, at, text, out)
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
 
@@ -120,13 +142,13 @@ def decode_dictionary(buffer: BlockBuffer, ranges: Ranges, dictionary: ValueDict
     entries = np.frombuffer(dictionary.values, np.uint8)
     if dictionary.offsets is None:
         size = dictionary.fixed_value_size
-        data, out = _allocate(count * size, "u1")
+        data, out = allocate(count * size, "u1")
         nulls = _kernels.gather_fixed(codes, entries, size, dictionary.null_id, out, bits)
         return Values(count, nulls, validity if nulls else None, data)
-    offsets_buffer, offsets = _allocate(count + 1, "i8" if wide else "i4")
+    offsets_buffer, offsets = allocate(count + 1, "i8" if wide else "i4")
     nulls = _kernels.gather_offsets(codes, dictionary.offsets, dictionary.null_id, offsets, bits)
     total = int(offsets[-1])
-    data, out = _allocate(total + SLACK, "u1")
+    data, out = allocate(total + SLACK, "u1")
     _kernels.gather_bytes(codes, entries, dictionary.offsets, out)
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
 
@@ -152,6 +174,17 @@ def describe_binary(buffer: BlockBuffer, fixed_size: int | None) -> Counter[str]
     return found
 
 
+def describe_each(buffer: BlockBuffer, dtype: str | None, fixed_size: int | None) -> list[str]:
+    """The cascade of every block: of numbers of this type or, for None, of bytes of this size."""
+    found: list[str] = []
+    for block in buffer.all_blocks(at_once=1):
+        if dtype is None:
+            found += _kernels.describe_binary(block, fixed_size)
+        else:
+            found += _kernels.describe_numbers(block, dtype)
+    return found
+
+
 def require_memory(count: int, bits: int) -> None:
     """Refuse `count` values of `bits` bits that are more than this machine can hold.
 
@@ -165,7 +198,7 @@ def _too_many(count: int, bits: int) -> InvalidArgument:
     return InvalidArgument(f"rows: {count} values of {bits} bits do not fit into memory, read fewer")
 
 
-def _allocate(count: int, dtype: str) -> tuple[pa.Buffer, npt.NDArray[Any]]:
+def allocate(count: int, dtype: str) -> tuple[pa.Buffer, npt.NDArray[Any]]:
     """Memory for `count` values, as Arrow and as numpy see it."""
     width = int(dtype[1])
     require_memory(count, 8 * width)
@@ -177,7 +210,7 @@ def _allocate(count: int, dtype: str) -> tuple[pa.Buffer, npt.NDArray[Any]]:
 
 
 def _bitmap(bits: int) -> tuple[pa.Buffer, npt.NDArray[np.uint8]]:
-    return _allocate((bits + 7) // 8 + 1, "u1")
+    return allocate((bits + 7) // 8 + 1, "u1")
 
 
 _threads = local()
@@ -189,16 +222,58 @@ def _inflate(run: Run, frames: list[Frame]) -> None:
 
 def inflate(blocks: _kernels.Blocks, buffers: list[memoryview], frames: list[Frame]) -> None:
     """Give blocks the contents of their Zstandard frames."""
-    if frames:
-        contents = [_inflated(buffers[buffer][start:end], size) for buffer, start, end, size in frames]
-        blocks.add_inflated(frames, contents)
+    if not frames:
+        return
+    pieces = [buffers[buffer][start:end] for buffer, start, end, _ in frames]
+    # Those that say how long they are share memory from Arrow's pool, which is used again: new memory would cost as
+    # much as inflating does.
+    stated = [_stated_size(piece) == size for piece, (*_, size) in zip(pieces, frames, strict=True)]
+    _, memory = allocate(sum(size for (*_, size), known in zip(frames, stated, strict=True) if known), "u1")
+    contents: list[bytes | npt.NDArray[np.uint8]] = []
+    at = 0
+    for piece, (*_, size), known in zip(pieces, frames, stated, strict=True):
+        place = memory[at : at + size] if known else None
+        if place is not None and _inflated_into(piece, place):
+            contents.append(place)
+            at += size
+        else:
+            contents.append(_inflated(piece, size))
+    blocks.add_inflated(frames, contents)
+
+
+def _decompressor() -> zstandard.ZstdDecompressor:
+    found: zstandard.ZstdDecompressor | None = getattr(_threads, "zstd", None)
+    if found is None:
+        # One for each thread: a decompressor must not be shared. The reference writes windows up to 128 MiB.
+        found = _threads.zstd = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    return found
+
+
+def _stated_size(frames: memoryview) -> int:
+    try:
+        return zstandard.frame_content_size(frames)
+    except zstandard.ZstdError:
+        return -1
+
+
+def _inflated_into(frame: memoryview, place: npt.NDArray[np.uint8]) -> bool:
+    """Fill `place` with the content of one frame; False where there is another number of bytes, or something behind."""
+    try:
+        reader = _decompressor().stream_reader(frame)
+        done = 0
+        while done < len(place):
+            found = reader.readinto(place[done:])
+            if found == 0:
+                return False
+            done += found
+        # The end of the frame, with its checksum, comes after the last byte.
+        return reader.readinto(bytearray(1)) == 0 and _frame_size(frame) == len(frame)
+    except zstandard.ZstdError:
+        return False
 
 
 def _inflated(frames: memoryview, size: int) -> bytes:
-    decompressor = getattr(_threads, "zstd", None)
-    if decompressor is None:
-        # One for each thread: a decompressor must not be shared. The reference writes windows up to 128 MiB.
-        decompressor = _threads.zstd = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    decompressor = _decompressor()
     try:
         stated = zstandard.frame_content_size(frames)
         if stated in (-1, size):

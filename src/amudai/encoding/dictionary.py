@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding.binary.choice import BytesBlock, choose_bytes
-from amudai.encoding.bytes import BytesEncoder
+from amudai.encoding.binary.choice import BytesBlock, choose_bytes, lookup_price
+from amudai.encoding.bytes import BytesEncoder, cut
 from amudai.encoding.numbers import NumberEncoder
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
+from amudai.encoding.room import ROOM, Room
 from amudai.format import BufferKind, encode_dictionary
 from amudai.storage import Spool
 from amudai.types import SchemaNode
@@ -24,9 +26,10 @@ _FIRST_LOOK: Final = 65_536
 # An estimate this much worse than blocks gives the dictionary up; at the end it must be this much better.
 _HOPELESS: Final = 1.5
 _WORTH_IT: Final = 0.9
-# Entries are held in memory until the stripe ends.
-_MAX_BYTES: Final = 32 * 1024 * 1024
+# Bytes that an entry takes in memory besides its value.
+_ENTRY: Final = 100
 _SAMPLE: Final = 4096
+_GLIMPSE: Final = 16_384  # positions that are enough to see that nearly all values differ
 
 Bools = npt.NDArray[np.bool_]
 
@@ -34,30 +37,66 @@ Bools = npt.NDArray[np.bool_]
 class DictionaryEncoder:
     """Codes of distinct values, and the values; the caller asks now and then whether that still pays."""
 
-    def __init__(self, fixed_size: int | None, profile: Profile, spool: Spool) -> None:
+    def __init__(self, fixed_size: int | None, profile: Profile, spool: Spool, room: Room = ROOM) -> None:
         self._fixed = fixed_size
         self._profile = profile
         self._spool = spool
         self._dictionary = _kernels.Dictionary(fixed_size)
         self._buffer = PreparedBuffer(BufferKind.DATA)
-        self._codes = NumberEncoder("u4", profile, spool, self._buffer)
+        self._codes = NumberEncoder("u4", profile, spool, self._buffer, room)
+        self._room = room
         self._count = 0
-        self._native: float | None = None  # bytes that a slot would take in blocks of its own
+        # What a slot would cost in blocks of its own, and what it costs here besides its bytes.
+        self._native: float | None = None
+        self._lookup = 0.0
 
     @property
     def size(self) -> int:
         """Entries, the null one included."""
         return int(self._dictionary.size)
 
+    def is_hopeless(
+        self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
+    ) -> bool:
+        """Whether the first values already say that the first judgement will be against a dictionary."""
+        size = count * (self._fixed or 0) if offsets is None else int(offsets[min(count, _GLIMPSE)]) - int(offsets[0])
+        if count < _GLIMPSE or size > self._room.entries:
+            return False
+        self._measure(offsets, data, count, valid)
+        mask = None if valid is None else np.packbits(valid[:_GLIMPSE], bitorder="little")
+        some = None if offsets is None else offsets[: _GLIMPSE + 1]
+        glimpse = _kernels.Dictionary(self._fixed)
+        glimpse.encode(some, data, mask, 0, _GLIMPSE)
+        entries = _expected(_GLIMPSE, glimpse.size, _FIRST_LOOK)
+        stored = (glimpse.value_bytes / glimpse.size + 12) * entries
+        stored += _FIRST_LOOK * (entries.bit_length() / 8 + self._lookup)
+        return stored >= _HOPELESS * (self._native or 0.0) * _FIRST_LOOK
+
+    def entries(self) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.uint8], npt.NDArray[np.uint64], int | None]:
+        """The distinct values, how often each was there, and which of them stands for null."""
+        offsets, data = self._dictionary.values()
+        ends = None if self._fixed is not None else offsets.view(np.int64)
+        return ends, data, self._dictionary.counts(), self._dictionary.null_code
+
     def append(
         self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
-    ) -> None:
-        """Take `count` slots."""
-        bits = None if valid is None else np.packbits(valid, bitorder="little")
+    ) -> int:
+        """Take slots, `count` of them or fewer where that would be too much to hold; return how many."""
         if self._native is None:
             self._measure(offsets, data, count, valid)
-        self._codes.append(self._dictionary.encode(offsets, data, bits, 0, count))
-        self._count += count
+        whole = BytesBlock(offsets, data, count, valid)
+        for start, end in cut(whole, self._fixed, _FIRST_LOOK, self._room.entries):
+            if start and not self.pays():
+                return start
+            bits = None if valid is None else np.packbits(valid[start:end], bitorder="little")
+            if offsets is None:
+                size = self._fixed or 0
+                codes = self._dictionary.encode(None, data[start * size : end * size], bits, 0, end - start)
+            else:
+                codes = self._dictionary.encode(offsets[start : end + 1], data, bits, 0, end - start)
+            self._codes.append(codes)
+            self._count += end - start
+        return count
 
     def _measure(
         self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
@@ -69,18 +108,20 @@ class DictionaryEncoder:
             block = BytesBlock(None, data[: rows * (self._fixed or 0)], rows, mask)
         else:
             block = BytesBlock(offsets[: rows + 1].astype(np.int64, copy=False), data, rows, mask)
-        found = choose_bytes(block, self._profile).bytes_per_slot
+        found = choose_bytes(block, self._profile).cost
         raw = len(block.content) / rows + (8 if offsets is not None else 0)
         self._native = min(found, raw)
+        self._lookup = lookup_price(block, self._profile)
 
     def pays(self, final: bool = False) -> bool:
-        """Whether the dictionary is smaller than blocks of values would be."""
+        """Whether the dictionary costs less than blocks of values would."""
         entries = self.size
-        stored = self._dictionary.value_bytes + 12 * entries + self._count * max(1, entries.bit_length()) / 8
+        stored = float(self._dictionary.value_bytes + 12 * entries)
+        stored += self._count * (max(1, entries.bit_length()) / 8 + self._lookup)
         native = (self._native or 0.0) * self._count
         if final:
             return stored < _WORTH_IT * native
-        if self._dictionary.value_bytes > _MAX_BYTES:
+        if self._dictionary.value_bytes + _ENTRY * entries > self._room.entries:
             return False
         return self._count < _FIRST_LOOK or stored < _HOPELESS * native
 
@@ -116,3 +157,20 @@ class DictionaryEncoder:
             out = np.empty(int(ends[-1]) + 64, np.uint8)
             _kernels.gather_bytes(codes, data, offsets, out)
             into.append(ends, out[: int(ends[-1])], len(codes), valid)
+
+
+def _expected(seen: int, distinct: int, later: int) -> int:
+    """Distinct values among `later` positions where `seen` positions had `distinct`, if all values are equally likely.
+
+    Where some are more likely than others there will be more: the estimate errs in favour of a dictionary.
+    """
+    if distinct >= seen:
+        return later
+    low, high = float(distinct), 1e12
+    for _ in range(60):
+        values = (low * high) ** 0.5
+        if values * -math.expm1(-seen / values) < distinct:
+            low = values
+        else:
+            high = values
+    return min(later, round(high * -math.expm1(-later / high)))

@@ -15,12 +15,14 @@ from amudai.encoding.numeric.choice import Choice, Facts, choose
 from amudai.encoding.numeric.single_value import SINGLE_VALUE
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
+from amudai.encoding.room import ROOM, Room
 from amudai.storage import Spool
 
 __all__ = ["NumberEncoder"]
 
 # Values that are thought about at once: a plan serves them all.
 FLUSH_VALUES: Final = 65_536
+_CHUNK: Final = 1024
 # A flush that comes out this much larger than planned is thought over.
 _DRIFT: Final = 1.15
 _THINK_AGAIN: Final = 16  # flushes
@@ -31,7 +33,7 @@ Bools = npt.NDArray[np.bool_]
 class NumberEncoder:
     """Numbers in, blocks out, a flush at a time; the choice learns from flush to flush."""
 
-    def __init__(self, dtype: str, profile: Profile, spool: Spool, buffer: PreparedBuffer) -> None:
+    def __init__(self, dtype: str, profile: Profile, spool: Spool, buffer: PreparedBuffer, room: Room = ROOM) -> None:
         self._dtype = dtype
         self._profile = profile
         self._spool = spool
@@ -40,13 +42,19 @@ class NumberEncoder:
         self._count = 0
         self._choice: Choice | None = None
         self._starts: list[int] = []
+        # Whole chunks of bit packing, which wastes what it does not fill.
+        self._flush_values = min(FLUSH_VALUES, max(1, room.staged // int(dtype[1]) // _CHUNK) * _CHUNK)
 
     def append(self, values: npt.NDArray[Any], valid: Bools | None = None) -> None:
         """Take values; `valid` says which are not null."""
         self._staged.append((values, valid))
         self._count += len(values)
-        while self._count >= FLUSH_VALUES:
-            self._flush(FLUSH_VALUES)
+        while self._count >= self._flush_values:
+            self._flush(self._flush_values)
+        if self._staged:
+            # A copy, so that what the caller has can go.
+            rest, mask = self._staged[-1]
+            self._staged[-1] = rest.copy(), None if mask is None else mask.copy()
 
     def finish(self) -> PreparedBuffer:
         """Write what is left."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from amudai.encoding.numeric.contract import NumericEncoding
 
 __all__ = ["Plan"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """An encoding and, for each section inside it, a plan of its own; None leaves a part raw.
 
@@ -20,13 +21,13 @@ class Plan:
     parts: tuple[Plan | None, ...] = ()
     parameters: bytes = b""
 
-    @property
+    @cached_property
     def program(self) -> bytes:
         """The plan as the kernels take it: codes in prefix order, 0 for a raw part."""
         inner = b"".join(b"\0" if part is None else part.program for part in self.parts)
         return bytes([self.encoding.code]) + self.parameters + inner
 
-    @property
+    @cached_property
     def codecs(self) -> bool:
         """Whether a general compressor is at work somewhere inside."""
         return self.encoding.is_codec or any(part is not None and part.codecs for part in self.parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -9,24 +10,90 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.encoding.codec import encode_blocks
+from amudai.encoding.decode import inflate, require_memory
 from amudai.encoding.numeric.plain import PLAIN
+from amudai.encoding.numeric.zstd import ZSTD
 from amudai.encoding.plan import Plan
 from amudai.encoding.prepared import PreparedBuffer
-from amudai.format import BufferKind, encode_range_index
+from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.format import BufferKind, RangeIndexHeader, encode_range_index
 from amudai.types import SchemaNode, decimal128
 
-__all__ = ["RangeIndexBuilder"]
+__all__ = ["RangeIndex", "RangeIndexBuilder", "decode_range_index"]
 
 SPAN: Final = 256  # positions of a stretch
+# Fewer bytes are not compressed, nor those that hardly shrink.
+_LEAST: Final = 512
+_GAIN: Final = 0.9
 
 Bools = npt.NDArray[np.bool_]
+
+_MAX_PAYLOAD: Final = 0xFFFF_FFFF  # kernels number the slots of a block with 32 bits
+_ZERO32: Final = np.zeros(1, np.uint32)
+_ZERO64: Final = np.zeros(1, np.uint64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangeIndex:
+    """A range index that was read: one entry for each stretch of `size` positions, the last of which may be shorter.
+
+    Attributes
+    ----------
+    least, greatest
+        Numbers of the field's type; of decimals rows of 16 bytes. Without meaning where a stretch has no valid value.
+    invalid
+        How many positions of each stretch are null or NaN; None where none is anywhere.
+    """
+
+    span: int
+    size: int
+    least: npt.NDArray[Any]
+    greatest: npt.NDArray[Any]
+    invalid: npt.NDArray[np.uint16] | None
+
+
+def decode_range_index(buffer: memoryview, node: SchemaNode, positions: int, verify: bool = True) -> RangeIndex:
+    """Read the range index of a field that has so many positions."""
+    header = RangeIndexHeader.decode(buffer, node, expected_span=positions)
+    payloads = header.payloads(buffer, verify)
+    count = header.logical_block_count
+    low, high = (_decoded(payload, count * header.width, header.has_checksum) for payload in payloads[:2])
+    if node.is_decimal:
+        least, greatest = low.reshape(-1, decimal128.SIZE), high.reshape(-1, decimal128.SIZE)
+    else:
+        least, greatest = low.view(f"<{node.dtype}"), high.view(f"<{node.dtype}")
+    invalid: npt.NDArray[np.uint16] | None = None
+    if len(payloads[2]):
+        invalid = _decoded(payloads[2], 2 * count, header.has_checksum).view("<u2")
+        last = header.span - (count - 1) * header.logical_block_size
+        if int(invalid.max()) > header.logical_block_size or int(invalid[-1]) > last:
+            raise CorruptedData(
+                f"range index invalid counts: expected at most {header.logical_block_size} ({last} last)"
+            )
+    return RangeIndex(header.span, header.logical_block_size, least, greatest, invalid)
+
+
+def _decoded(payload: memoryview, size: int, has_checksum: bool) -> npt.NDArray[np.uint8]:
+    if size > _MAX_PAYLOAD:
+        raise UnsupportedFeature(f"range index payload: expected at most {_MAX_PAYLOAD} bytes, found {size}")
+    require_memory(size, 8)
+    # The checksum was compared where the payload was cut out.
+    blocks = _kernels.Blocks(
+        [payload], _ZERO32, _ZERO64, np.array([len(payload)], np.uint64), np.array([size], np.uint64), _ZERO64,
+        has_checksum, False,
+    )  # fmt: skip
+    inflate(blocks, [payload], _kernels.numeric_frames(blocks, "u1"))
+    values = np.empty(size, np.uint8)
+    _kernels.decode_numbers(blocks, _ZERO32, _ZERO32, np.array([size], np.uint32), values, None, 0)
+    return values
 
 
 class RangeIndexBuilder:
     """Smallest and largest value, and the number of nulls and NaNs, of each 256 positions of a field."""
 
-    def __init__(self, node: SchemaNode) -> None:
+    def __init__(self, node: SchemaNode, levels: tuple[int, ...] = ()) -> None:
         self._node = node
+        self._levels = levels  # of Zstandard, that are tried
         self._minimums: list[npt.NDArray[Any]] = []
         self._maximums: list[npt.NDArray[Any]] = []
         self._invalid: list[npt.NDArray[np.uint16]] = []
@@ -65,16 +132,19 @@ class RangeIndexBuilder:
             self._rest = None
         if self._valid == 0:
             return None
-        payloads = [_block(np.concatenate(parts)) for parts in (self._minimums, self._maximums)]
+        payloads = [self._block(np.concatenate(parts)) for parts in (self._minimums, self._maximums)]
         invalid = np.concatenate(self._invalid)
-        third = _block(invalid) if invalid.any() else None
+        third = self._block(invalid) if invalid.any() else None
         whole = encode_range_index(self._node, self._count, payloads[0], payloads[1], third)
         return PreparedBuffer(BufferKind.RANGE_INDEX, whole=whole)
 
-
-def _block(values: npt.NDArray[Any]) -> bytes:
-    data = np.frombuffer(values.tobytes(), np.uint8)
-    return encode_blocks(data, None, 0, Plan(PLAIN), max(1, len(data)), 0)[0]
+    def _block(self, values: npt.NDArray[Any]) -> bytes:
+        data = np.frombuffer(values.tobytes(), np.uint8)
+        plain = encode_blocks(data, None, 0, Plan(PLAIN), max(1, len(data)), 0)[0]
+        if not self._levels or len(data) < _LEAST:
+            return plain
+        packed = min((encode_blocks(data, None, 0, Plan(ZSTD), len(data), level)[0] for level in self._levels), key=len)
+        return packed if len(packed) < _GAIN * len(plain) else plain
 
 
 def _decimal_ranges(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+
+from amudai import _kernels
 
 __all__ = ["Ranges"]
 
@@ -43,8 +46,29 @@ class Ranges:
 
     @classmethod
     def of_positions(cls, positions: U64) -> Ranges:
-        """From ascending positions without repetition."""
-        return cls.joined(positions, positions + np.uint64(1))
+        """From ascending positions."""
+        return cls(*_kernels.ranges_of_positions(np.ascontiguousarray(positions)))
+
+    @classmethod
+    def from_mask(cls, mask: npt.NDArray[np.bool_] | pa.Buffer, base: int = 0, count: int | None = None) -> Ranges:
+        """The positions at which a mask is true, or a bit of an Arrow bitmap set; the first one is position `base`.
+
+        A bitmap does not know how many bits it has: `count` says it.
+        """
+        if isinstance(mask, np.ndarray):
+            count, bits = len(mask), np.packbits(mask, bitorder="little")
+        else:
+            bits = np.frombuffer(mask, np.uint8)
+            count = 8 * len(bits) if count is None else count
+        return cls(*_kernels.ranges_of_bitmap(bits, 0, count, base))
+
+    @classmethod
+    def united(cls, parts: Sequence[Ranges]) -> Ranges:
+        """The positions of any: two by two, so that many small ones take no longer than few large ones."""
+        while len(parts) > 1:
+            pairs = zip(parts[::2], parts[1::2], strict=False)
+            parts = [*(one.unite(other) for one, other in pairs), *parts[len(parts) & ~1 :]]
+        return parts[0] if parts else _NONE
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -74,37 +98,51 @@ class Ranges:
         ends = np.minimum(self.ends[first:last], high) - low
         return Ranges(starts, ends)
 
+    def shifted(self, by: int) -> Ranges:
+        """Each position, `by` further on."""
+        if by == 0 or not len(self.starts):
+            return self
+        if by < 0:
+            back = np.uint64(-by)
+            return Ranges(self.starts - back, self.ends - back)
+        return Ranges(self.starts + np.uint64(by), self.ends + np.uint64(by))
+
     def unite(self, other: Ranges) -> Ranges:
         """The positions of either."""
         if not len(self.starts) or not len(other.starts):
             return self if len(self.starts) else other
-        return _covered(self, other, 1)
+        return Ranges(*_kernels.unite_ranges(*self._arrays, *other._arrays))
 
     def intersect(self, other: Ranges) -> Ranges:
         """The positions of both."""
         if not len(self.starts) or not len(other.starts):
             return _NONE
-        return _covered(self, other, 2)
+        return Ranges(*_kernels.intersect_ranges(*self._arrays, *other._arrays))
 
     def subtract(self, other: Ranges) -> Ranges:
         """The positions that `other` has not."""
         if not len(self.starts) or not len(other.starts):
             return self
-        return self.intersect(other.outside(self.end))
+        return Ranges(*_kernels.subtract_ranges(*self._arrays, *other._arrays))
 
     def outside(self, end: int) -> Ranges:
         """The positions below `end` that are not these."""
-        starts = np.concatenate(([np.uint64(0)], self.ends))
-        ends = np.concatenate((self.starts, [np.uint64(end)]))
-        return Ranges.joined(starts, np.minimum(ends, np.uint64(end)))
+        return Ranges.one(0, end).subtract(self)
 
     def positions(self) -> U64:
         """Each position."""
-        sizes = self.ends - self.starts
-        if (sizes == 1).all():
+        if self.count == len(self.starts):
             return self.starts
-        first = np.cumsum(sizes) - sizes
-        return np.repeat(self.starts - first, sizes.astype(np.int64)) + np.arange(self.count, dtype=np.uint64)
+        return _kernels.positions_of_ranges(*self._arrays)
+
+    @property
+    def _arrays(self) -> tuple[U64, U64]:
+        """Both arrays as kernels want them: slices with a step are not."""
+        return np.ascontiguousarray(self.starts), np.ascontiguousarray(self.ends)
+
+    def selected(self, mask: npt.NDArray[np.bool_]) -> Ranges:
+        """Those of the positions for which the mask is true."""
+        return Ranges.of_positions(self.positions()[mask])
 
     def times(self, factor: int) -> Ranges:
         """Each position as `factor` positions."""
@@ -130,20 +168,6 @@ class Ranges:
             ends[-1] -= before[last] - np.uint64(stop)
             yield Ranges(starts, ends)
             done = stop
-
-
-def _covered(a: Ranges, b: Ranges, depth: int) -> Ranges:
-    """The positions that at least `depth` of the two hold."""
-    edges = np.concatenate((a.ends, b.ends, a.starts, b.starts))
-    steps = np.repeat(np.array([-1, 1], np.int64), len(a) + len(b))
-    order = np.argsort(edges, kind="stable")
-    edges = edges[order]
-    inside = np.cumsum(steps[order]) >= depth
-    # Of the edges at one place only the last tells what follows.
-    last = np.append(edges[1:] != edges[:-1], True)
-    edges, inside = edges[last], inside[last]
-    turns = np.flatnonzero(np.diff(inside, prepend=False))
-    return Ranges(edges[turns[::2]], edges[turns[1::2]])
 
 
 _NONE = Ranges(np.empty(0, np.uint64), np.empty(0, np.uint64))

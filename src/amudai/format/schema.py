@@ -64,6 +64,7 @@ class ShardSchema:
         "_by_id",
         "_by_name",
         "_fields",
+        "_found",
         "_lookup",
         "_nodes",
         "_place",
@@ -83,6 +84,7 @@ class ShardSchema:
         self._by_name: dict[str, int] | None = None
         self._by_id: dict[int, SchemaNode] | None = None
         self._nodes: dict[int, SchemaNode] = {}
+        self._found: dict[str, int | None] = {}  # by name: a predicate and a projection ask for the same
         self._all: tuple[SchemaNode, ...] | None = None
         self._spent = 0
         self.id_count = self._root.u32(_ID_COUNT)
@@ -108,6 +110,11 @@ class ShardSchema:
             self._spent = reader.spent
         return node
 
+    @property
+    def payload(self) -> memoryview:
+        """The bytes of the schema."""
+        return self._texts.data
+
     def fields(self) -> tuple[SchemaNode, ...]:
         """All top-level fields."""
         if self._all is None:
@@ -123,8 +130,10 @@ class ShardSchema:
 
     def find(self, name: str) -> SchemaNode | None:
         """The top-level field of this name, or None; the stored lookup decides where it is sound."""
-        with self._place:
-            index = self._find(name)
+        if name not in self._found:
+            with self._place:
+                self._found[name] = self._find(name)
+        index = self._found[name]
         return None if index is None else self.field(index)
 
     def node(self, schema_id: int) -> SchemaNode | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal, Self, TypeAlias
@@ -95,8 +95,10 @@ class AnyValue(Fact):
 Properties: TypeAlias = tuple[tuple[str, AnyValue], ...]
 
 
-def properties_of(pairs: Iterable[wire.NameValuePair]) -> Properties:
+def properties_of(pairs: Sequence[wire.NameValuePair]) -> Properties:
     """A bag of named values, in the order of the file."""
+    if not pairs:
+        return ()  # most bags are empty, and there are many
     return tuple((pair.name, AnyValue.of(pair.value)) for pair in pairs)
 
 

@@ -5,6 +5,7 @@ of one schema node in a stripe and `field.merge` folds those of stripes into a s
 `bloom` refuses values that are not there, both over the hashes of `hashing`. Stored statistics are read by `format`.
 """
 
+from amudai.stats.bloom import probe
 from amudai.stats.collector import BooleanCollector, BytesCollector, CountCollector, ListCollector, NumberCollector
 from amudai.stats.field import FieldStatistics, collect, merge
 from amudai.stats.hashing import BLOOM_SEED, HLL_SEED, hash_value, hash_values
@@ -24,4 +25,5 @@ __all__ = [
     "hash_value",
     "hash_values",
     "merge",
+    "probe",
 ]

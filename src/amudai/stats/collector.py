@@ -36,6 +36,7 @@ Bools = npt.NDArray[np.bool_]
 _NULL: Final = AnyValue("null", None)
 _DECIMAL: Final = ("zero_count", "positive_count", "negative_count", "nan_count")
 _FLOATING: Final = (*_DECIMAL, "positive_infinity_count", "negative_infinity_count")
+_STEP: Final = 4096  # values that are hashed at once for a filter
 _FORCED_BLOOM: Final = 1 << 20  # values that a filter which was asked for may hold
 
 
@@ -207,9 +208,57 @@ class BytesCollector(_Counting):
         if least_filled >= 0:
             self._min_filled = least_filled if self._min_filled is None else min(self._min_filled, least_filled)
         self._max = max(self._max, most)
+        self._sketch(offsets, data, count, bits)
+
+    def add_entries(
+        self,
+        offsets: npt.NDArray[np.int64] | None,
+        data: npt.NDArray[np.uint8],
+        times: npt.NDArray[np.uint64],
+        null: int | None,
+    ) -> None:
+        """Look at distinct values and how often each was there; `null` is the entry that stands for null."""
+        entries = len(times)
+        valid = np.ones(entries, np.bool_)
+        if null is not None:
+            valid[null] = False
+        nulls = 0 if null is None else int(times[null])
+        self.count += int(times.sum())
+        self.nulls += nulls
+        if not valid.any():
+            return
+        self._same = entries == 1
+        if offsets is None:
+            self._first = data[: self._fixed].tobytes()
+            self._lengths(np.full(entries, self._fixed or 0), times, valid)
+        else:
+            self._first = data[: int(offsets[1])].tobytes()
+            self._lengths(np.diff(offsets), times, valid)
+            self._ascii += int(times[valid & _kernels.are_ascii(offsets, data)].sum())
+        self._sketch(offsets, data, entries, None if null is None else np.packbits(valid, bitorder="little"))
+
+    def _lengths(self, lengths: npt.NDArray[np.int64], times: npt.NDArray[np.uint64], valid: Bools) -> None:
+        found = lengths[valid]
+        filled = found[found > 0]
+        self._min, self._max = int(found.min()), int(found.max())
+        self._min_filled = int(filled.min()) if len(filled) else None
+        self._total = int((found * times[valid].astype(np.int64)).sum())
+
+    def _sketch(
+        self,
+        offsets: npt.NDArray[Any] | None,
+        data: npt.NDArray[np.uint8],
+        count: int,
+        bits: npt.NDArray[np.uint8] | None,
+    ) -> None:
         _kernels.hll_update(offsets, data, self._fixed, bits, 0, count, self._registers)
-        if self._hashes is not None:
-            hashes = _kernels.hash_values(offsets, data, self._fixed, bits, 0, count, BLOOM_SEED)
+        for start in range(0, count, _STEP):
+            if self._hashes is None:
+                return  # mostly after the first few: too many different values
+            end = min(start + _STEP, count)
+            some = None if offsets is None else offsets[start : end + 1]
+            rows = data if offsets is not None else data[start * (self._fixed or 0) : end * (self._fixed or 0)]
+            hashes = _kernels.hash_values(some, rows, self._fixed, bits, start, end - start, BLOOM_SEED)
             if not self._hashes.add(hashes):
                 self._hashes = None
 

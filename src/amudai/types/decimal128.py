@@ -23,6 +23,8 @@ __all__ = [
     "SIZE",
     "Decimals",
     "Kind",
+    "by_value",
+    "compare",
     "decode",
     "extremes",
     "from_decimal",
@@ -43,6 +45,10 @@ _COMBINATION_INFINITY: Final = 0b11110
 _COMBINATION_NAN: Final = 0b11111
 _LOW_DIGITS: Final = 18  # the six lowest declets
 _LOW_RANGE: Final = 10**_LOW_DIGITS
+# Where the first digit stands, counted so that no number's place is 0.
+_PLACES: Final = 10_000
+_PLACE_OF_INFINITY: Final = 30_000
+_PLACE_OF_NAN: Final = 40_000
 _CHUNK: Final = 1 << 14  # values at a time, so that the temporary arrays stay in cache
 
 
@@ -213,6 +219,54 @@ def extremes(decimals: Decimals) -> tuple[int, int] | None:
     # -infinity, negative, zero, positive, infinity: -2 to 2. Only inside -1 and 1 sizes are left to compare.
     rank = np.where(zero, 0, 1 + infinite) * np.where(decimals.negative[numbers], -1, 1)
     return _extreme(decimals, numbers, rank, largest=False), _extreme(decimals, numbers, rank, largest=True)
+
+
+def by_value(decimals: Decimals) -> NDArray[np.int64]:
+    """Three numbers for each decimal, whose rows are equal where the decimals are, and compare as they do.
+
+    So 1.0 is 1.00 and -0 is 0; every NaN is the same row, above all others.
+    """
+    rows = np.zeros((len(decimals), 3), np.int64)
+    high, low = decimals.high, decimals.low
+    digits = np.where(high != 0, _LOW_DIGITS + _length(high), _length(low))
+    # All digits as far left as they go: coefficients of 34 digits, 16 of them in the upper part.
+    left = np.where(digits > 0, _DIGITS - digits, 0)
+    far = left >= _LOW_DIGITS  # then the upper part is empty
+    near = np.where(far, 0, left)
+    cut = _POWERS[_LOW_DIGITS - near]
+    upper = np.where(far, low * _POWERS[np.where(far, left - _LOW_DIGITS, 0)], high * _POWERS[near] + low // cut)
+    lower = np.where(far, np.uint64(0), low % cut * _POWERS[near])
+    place = np.where(digits > 0, decimals.exponent + digits + _PLACES, 0)
+    infinite = decimals.kind == Kind.INFINITY
+    rows[:, 0] = np.where(infinite, _PLACE_OF_INFINITY, place)
+    rows[:, 1], rows[:, 2] = upper, lower
+    rows[infinite, 1:] = 0
+    rows[decimals.negative] *= -1
+    rows[decimals.kind == Kind.NAN] = _PLACE_OF_NAN, 0, 0
+    return rows
+
+
+def compare(rows: NDArray[np.int64], value: Decimal) -> NDArray[np.int8]:
+    """-1, 0 or 1 where a row of `by_value` stands for less than, just, or more than `value`, which is not NaN."""
+    sign, parts, exponent = value.as_tuple()
+    digits = "".join(map(str, parts)).lstrip("0")
+    turn = -1 if sign else 1
+    rest = 0  # what the first 34 digits leave
+    if isinstance(exponent, str):
+        wanted = (turn * _PLACE_OF_INFINITY, 0, 0)
+    elif not digits:
+        wanted = (0, 0, 0)
+    else:
+        # Beyond all places that a stored decimal can have, one is as good as another.
+        place = min(max(exponent + len(digits) + _PLACES, 1), _PLACE_OF_INFINITY - 1)
+        shown = digits[:_DIGITS].ljust(_DIGITS, "0")
+        wanted = (turn * place, turn * int(shown[:-_LOW_DIGITS]), turn * int(shown[-_LOW_DIGITS:]))
+        rest = turn if digits[_DIGITS:].strip("0") else 0
+    result = np.full(len(rows), -rest, np.int8)
+    for column in (2, 1, 0):
+        result[rows[:, column] < wanted[column]] = -1
+        result[rows[:, column] > wanted[column]] = 1
+    return result
 
 
 def to_decimal(data: BytesLike) -> Decimal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from amudai.encoding.numeric.fl_bit_pack import FL_BIT_PACK
 from amudai.encoding.plan import Plan
 from amudai.encoding.profile import Profile
 
-__all__ = ["BytesBlock", "BytesChoice", "choose_bytes", "encode_region"]
+__all__ = ["BytesBlock", "BytesChoice", "choose_bytes", "encode_region", "lookup_price"]
 
 U8 = npt.NDArray[np.uint8]
 U64 = npt.NDArray[np.uint64]
@@ -33,8 +33,10 @@ _CODES: Final = Plan(FFOR).program
 _LENGTHS: Final = Plan(FL_BIT_PACK).program
 
 # Nanoseconds to decode a byte, and a value besides: measured once, so that files do not depend on the machine.
-_BYTE_PRICE: Final = {PLAIN: 0.05, FSST: 0.2, LZ4: 0.27, ZSTD: 0.7, BLOCK_DICTIONARY: 0.05}
-_VALUE_PRICE: Final = {BLOCK_DICTIONARY: 2.5}
+# FSST's is higher than measured (0.15): it is taken where it is the smaller one, for size is what such shards lack.
+_BYTE_PRICE: Final = {PLAIN: 0.05, FSST: 0.27, LZ4: 0.27, ZSTD: 0.7, BLOCK_DICTIONARY: 0.05}
+_VALUE_PRICE: Final = {PLAIN: 0.5, FSST: 0.5, LZ4: 0.5, ZSTD: 2.0, BLOCK_DICTIONARY: 2.5}
+_LOOKUP_PRICE: Final = 0.5  # of a value, by the code of a dictionary that all blocks share
 _TIGHT: Final = 0.18  # what shrinks this much inflates in half the time
 # Compressed blocks below this many bytes are not worth the trouble.
 _LEAST: Final = 64
@@ -45,7 +47,7 @@ _GAIN: Final = 0.97
 class BytesBlock:
     """The slots of one block: where each value begins and ends in `data`, or how long all of them are."""
 
-    offsets: npt.NDArray[np.int64] | None
+    offsets: npt.NDArray[Any] | None
     data: U8
     count: int
     valid: npt.NDArray[np.bool_] | None
@@ -60,11 +62,12 @@ class BytesBlock:
 
 @dataclass(frozen=True, slots=True)
 class BytesChoice:
-    """An encoding, its level where it has one, and the bytes that a slot is expected to take."""
+    """An encoding, its level where it has one, and what a slot is expected to take: bytes, and these with the price."""
 
     encoding: BinaryEncoding
     level: int
     bytes_per_slot: float
+    cost: float
     # Zstandard inflates a block as a whole: small blocks keep single values cheap.
     small_blocks: bool = False
 
@@ -73,23 +76,35 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
     """The cheapest way to store slots like these."""
     raw = len(block.content)
     if profile.plain or raw < _LEAST:
-        return BytesChoice(PLAIN, 0, float("inf"))
-    best, least = BytesChoice(PLAIN, 0, float("inf")), float("inf")
+        return BytesChoice(PLAIN, 0, float("inf"), float("inf"))
+    best = BytesChoice(PLAIN, 0, float("inf"), float("inf"))
+    average = raw / block.count
     for encoding, level in _candidates(block, profile):
+        if profile.price * (_BYTE_PRICE[encoding] / 2 * average + _VALUE_PRICE[encoding]) >= best.cost:
+            continue  # too dear at any size
         region = encode_region(block, encoding, level)
         if region is None:
             continue
         size = len(region) / block.count
-        slower = _BYTE_PRICE[encoding]
-        if encoding in (LZ4, ZSTD) and len(region) < _TIGHT * raw:
-            slower /= 2
-        cost = size + profile.price * (slower * raw / block.count + _VALUE_PRICE.get(encoding, 0.0))
-        if encoding is not PLAIN and size > _GAIN * (raw / block.count + 8):
+        if encoding is not PLAIN and size > _GAIN * (average + 8):
             continue
-        if cost < least:
+        slower = _BYTE_PRICE[encoding] / (2 if encoding in (LZ4, ZSTD) and len(region) < _TIGHT * raw else 1)
+        cost = size + profile.price * (slower * average + _VALUE_PRICE[encoding])
+        if cost < best.cost:
             small = encoding is ZSTD and profile.price >= 0.2
-            best, least = BytesChoice(encoding, level, size, small), cost
+            best = BytesChoice(encoding, level, size, cost, small)
+    for level in profile.zstd_levels[2:] if best.encoding is ZSTD else ():
+        # Too slow to be tried on everything.
+        region = encode_region(block, ZSTD, level)
+        if region is not None and len(region) / block.count < best.bytes_per_slot:
+            size = len(region) / block.count
+            best = BytesChoice(ZSTD, level, size, best.cost - best.bytes_per_slot + size, best.small_blocks)
     return best
+
+
+def lookup_price(block: BytesBlock, profile: Profile) -> float:
+    """What a slot costs besides its bytes where it is a code of a dictionary that all blocks share."""
+    return profile.price * (_BYTE_PRICE[PLAIN] * len(block.content) / block.count + _LOOKUP_PRICE)
 
 
 def _candidates(block: BytesBlock, profile: Profile) -> Iterator[tuple[BinaryEncoding, int]]:
@@ -98,7 +113,7 @@ def _candidates(block: BytesBlock, profile: Profile) -> Iterator[tuple[BinaryEnc
         yield BLOCK_DICTIONARY, 0
     yield FSST, 0
     yield LZ4, profile.lz4_level
-    for level in profile.zstd_levels:
+    for level in profile.zstd_levels[:2]:
         yield ZSTD, level
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import numpy.typing as npt
@@ -34,14 +35,53 @@ __all__ = ["Choice", "Facts", "choose"]
 
 Numbers = npt.NDArray[Any]
 
+# Plans are made once: what they cost and how kernels take them is remembered.
 _PLAIN: Final = Plan(PLAIN)
+_SINGLE: Final = Plan(SINGLE_VALUE)
 _FFOR: Final = Plan(FFOR)
 _PACKED: Final = Plan(FL_BIT_PACK)
+_ZSTD: Final = Plan(ZSTD)
 _STEPS: Final = Plan(BLOCK_DICTIONARY, (_FFOR, None))
+_FEW: Final = Plan(BLOCK_DICTIONARY, (_FFOR, Plan(DELTA, (_STEPS,))))
+_RUNS: Final = Plan(RUN_LENGTH, (None, None))
+_FLOAT_RUNS: Final = (_RUNS, Plan(RUN_LENGTH, (None, _FFOR)))
+_INTEGER_RUNS: Final = (
+    *_FLOAT_RUNS,
+    Plan(RUN_LENGTH, (_FFOR, _FFOR)),
+    Plan(RUN_LENGTH, (Plan(DELTA, (_FFOR,)), None)),
+)
+_DELTA: Final = Plan(DELTA, (_FFOR,))
+_DELTA_RUNS: Final = Plan(DELTA, (_RUNS,))
+_DELTA_STEPS: Final = Plan(DELTA, (_STEPS,))
 _SEARCH: Final = bytes([255, 255, 0])
 _SEARCH_OUTLIERS: Final = bytes([255, 255, 1])
+_ALP: Final = Plan(ALP, (_FFOR,), _SEARCH)
+_ALP_OUTLIERS: Final = Plan(ALP, (_FFOR,), _SEARCH_OUTLIERS)
+_ALPRD: Final = Plan(ALPRD, (_PACKED, _PACKED))
+_ALP_ZSTD: Final = {
+    "f8": Plan(ALP, (Plan(TRUNCATE_U64, (_ZSTD,)),), _SEARCH),
+    "f4": Plan(ALP, (Plan(TRUNCATE_U32, (_ZSTD,)),), _SEARCH),
+}
+_DELTA_ZSTD: Final = Plan(DELTA, (_ZSTD,))
+_BYTES_LZ4: Final = Plan(TRUNCATE_U8, (Plan(LZ4),))
 _TRUNCATES: Final = ((7, TRUNCATE_U8), (15, TRUNCATE_U16), (31, TRUNCATE_U32), (63, TRUNCATE_U64))
 
+# For each Truncate: packed, raw, compressed, and compressed steps.
+_NARROW: Final = {
+    encoding: (
+        Plan(encoding, (_PACKED,)),
+        Plan(encoding, (None,)),
+        Plan(encoding, (_ZSTD,)),
+        Plan(DELTA, (Plan(encoding, (_ZSTD,)),)),
+    )
+    for _, encoding in _TRUNCATES
+}
+
+# Bytes of few kinds repeat in ways that only LZ4's slow search finds; beyond this level it is slower, not smaller.
+_BYTES_LEVEL: Final = 5
+# Where speed counts, so few values are not worth the search: tables of many thousand columns are mostly that.
+_FEW_VALUES: Final = 4096
+_DEAR: Final = 0.2
 # A plan must beat the lighter ones by this much to be worth a compressor.
 _CODEC_GAIN: Final = 0.97
 
@@ -75,21 +115,35 @@ def choose(values: Numbers, dtype: str, facts: Facts, profile: Profile, before: 
     if profile.plain:
         return Choice(_PLAIN, profile.block_values, 0, float(dtype[1]))
     if facts.runs <= 1:
-        return Choice(Plan(SINGLE_VALUE), profile.block_values, 0, 0.0)
+        return Choice(_SINGLE, profile.block_values, 0, 0.0)
     best: Choice | None = None
     least = float("inf")
     candidates = list(_candidates(dtype, facts, profile))
     if before is not None:
         candidates.insert(0, (before.plan, before.block_values, before.level))
     for plan, block_values, level in candidates:
+        decoding = profile.price * _price(plan, dtype)
+        if decoding >= least:
+            continue  # too dear at any size
         sample = values[: min(len(values), block_values)]
         size = len(encode_blocks(sample, None, 0, plan, block_values, level)[0]) / len(sample)
-        cost = size + profile.price * _price(plan, dtype)
+        cost = size + decoding
         if plan.codecs and best is not None and not best.plan.codecs and size > best.bytes_per_value * _CODEC_GAIN:
             continue
         if cost < least:
             best, least = Choice(plan, block_values, level, size), cost
     assert best is not None  # plain is always a candidate
+    return _harder(values, best, profile)
+
+
+def _harder(values: Numbers, best: Choice, profile: Profile) -> Choice:
+    """The same plan at the levels that are too slow to be tried on every one."""
+    if best.plan.codecs and best.plan is not _BYTES_LZ4:
+        sample = values[: min(len(values), best.block_values)]
+        for level in profile.zstd_levels[2:]:
+            size = len(encode_blocks(sample, None, 0, best.plan, best.block_values, level)[0]) / len(sample)
+            if size < best.bytes_per_value:
+                best = Choice(best.plan, best.block_values, level, size)
     return best
 
 
@@ -100,25 +154,26 @@ def _candidates(dtype: str, facts: Facts, profile: Profile) -> Iterator[tuple[Pl
     light = _float_plans(profile) if dtype[0] == "f" else _integer_plans(dtype, facts, profile)
     yield _PLAIN, values, 0
     if facts.runs * 4 <= facts.count:
-        yield Plan(RUN_LENGTH, (None, None)), short, 0
-        if profile.cascades:
-            yield Plan(RUN_LENGTH, (None, _FFOR)), short, 0
-            if dtype[0] != "f":
-                yield Plan(RUN_LENGTH, (_FFOR, _FFOR)), short, 0
-                yield Plan(RUN_LENGTH, (Plan(DELTA, (_FFOR,)), None)), short, 0
+        runs = (_RUNS,) if not profile.cascades else _FLOAT_RUNS if dtype[0] == "f" else _INTEGER_RUNS
+        for plan in runs:
+            yield plan, short, 0
     if profile.cascades and facts.distinct <= min(4096, facts.count // 2):
         yield _STEPS, values, 0
         if dtype[0] != "f" and facts.gcd > 16:
-            yield Plan(BLOCK_DICTIONARY, (_FFOR, Plan(DELTA, (_STEPS,)))), 2 * values, 0
+            yield _FEW, 2 * values, 0
+            yield _FEW, 4 * values, 0
     for plan in light:
         yield plan, short if plan.encoding is DELTA else values, 0
     if not profile.cascades:
         return
     if dtype[0] != "f" and facts.gcd > 16 and facts.distinct > 4096:
-        yield Plan(BLOCK_DICTIONARY, (_FFOR, Plan(DELTA, (_STEPS,)))), 2 * values, 0
+        yield _FEW, 2 * values, 0
+        yield _FEW, 4 * values, 0
     if profile.lz4_level and _narrowed(dtype, facts) is TRUNCATE_U8:
-        yield Plan(TRUNCATE_U8, (Plan(LZ4),)), profile.codec_values, 9  # few bytes: the slow search costs nothing
-    for level in profile.zstd_levels:
+        yield _BYTES_LZ4, profile.codec_values, _BYTES_LEVEL
+    if facts.count < _FEW_VALUES and profile.price >= _DEAR:
+        return
+    for level in profile.zstd_levels[:2]:
         for plan in _codec_plans(dtype, facts):
             yield plan, profile.codec_values, level
 
@@ -128,42 +183,42 @@ def _integer_plans(dtype: str, facts: Facts, profile: Profile) -> Iterator[Plan]
     narrow = _narrowed(dtype, facts)
     yield _FFOR
     if narrow is not None:
-        yield Plan(narrow, (_PACKED,)) if low >= 0 else Plan(narrow, (None,))
-        yield Plan(narrow, (None,))
+        if low >= 0:
+            yield _NARROW[narrow][0]
+        yield _NARROW[narrow][1]
     elif dtype[0] == "u":
         yield _PACKED
     span = high - low
     if facts.delta_min is not None and facts.delta_max is not None:
         steps = facts.delta_max - facts.delta_min
         if steps * 2 < span or steps < 256:
-            yield Plan(DELTA, (_FFOR,))
+            yield _DELTA
             if profile.cascades:
-                yield Plan(DELTA, (Plan(RUN_LENGTH, (None, None)),))
+                yield _DELTA_RUNS
         if profile.cascades and (facts.delta_min >= 0 or steps * 2 < span):
-            yield Plan(DELTA, (_STEPS,))
+            yield _DELTA_STEPS
 
 
 def _float_plans(profile: Profile) -> Iterator[Plan]:
-    yield Plan(ALP, (_FFOR,), _SEARCH)
+    yield _ALP
     if profile.cascades:
-        yield Plan(ALP, (_FFOR,), _SEARCH_OUTLIERS)
-    yield Plan(ALPRD, (_PACKED, _PACKED))
+        yield _ALP_OUTLIERS
+    yield _ALPRD
 
 
 def _codec_plans(dtype: str, facts: Facts) -> Iterator[Plan]:
-    zstd = Plan(ZSTD)
-    yield zstd
+    yield _ZSTD
     if dtype[0] == "f":
-        yield Plan(ALP, (Plan(TRUNCATE_U64 if dtype == "f8" else TRUNCATE_U32, (zstd,)),), _SEARCH)
+        yield _ALP_ZSTD[dtype]
         return
     narrow = _narrowed(dtype, facts)
     if narrow is not None:
-        yield Plan(narrow, (zstd,))
-    yield Plan(DELTA, (zstd,))
+        yield _NARROW[narrow][2]
+    yield _DELTA_ZSTD
     if facts.delta_min is not None and facts.delta_max is not None and dtype[0] == "i":
         for bits, encoding in _TRUNCATES:
             if -(1 << bits) <= facts.delta_min and facts.delta_max < 1 << bits and dtype in encoding.accepts:
-                yield Plan(DELTA, (Plan(encoding, (zstd,)),))
+                yield _NARROW[encoding][3]
                 break
 
 
@@ -184,6 +239,7 @@ def _bounds(facts: Facts) -> tuple[int, int]:
     return int(facts.min or 0), int(facts.max or 0)
 
 
+@cache
 def _price(plan: Plan, dtype: str) -> float:
     """Nanoseconds to decode a value: measured once, not on the user's machine, so that files do not depend on it."""
     width = float(dtype[1])

@@ -15,12 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.encoding import (
+    ROOM,
     BytesEncoder,
     DictionaryEncoder,
     NumberEncoder,
     PreparedBuffer,
     Profile,
     RangeIndexBuilder,
+    Room,
 )
 from amudai.format import AnyValue, BufferKind
 from amudai.shard.build.prepared import PreparedField
@@ -29,12 +31,13 @@ from amudai.stats import BooleanCollector, BytesCollector, CountCollector, ListC
 from amudai.storage import Spool
 from amudai.types import WIDTHS, BasicType, SchemaNode
 
-__all__ = ["FieldBuilder", "Making", "builder_of"]
+__all__ = ["FieldBuilder", "ListBuilder", "Making", "StructBuilder", "builder_of"]
 
 Bools = npt.NDArray[np.bool_]
 
 _NULL: Final = AnyValue("null", None)
 _VARIABLE: Final = frozenset({BasicType.STRING, BasicType.BINARY})
+_PENDING: Final = 1 << 17  # positions that are made up at once
 # A string longer than this is no constant: statistics stay small.
 _MAX_CONSTANT: Final = 128
 
@@ -46,6 +49,7 @@ class Making:
     profile: Profile
     spool: Spool
     bloom: frozenset[int]  # schema ids whose Bloom filter is wanted whatever it costs
+    room: Room = ROOM  # what each may hold
 
 
 class FieldBuilder(ABC):
@@ -87,9 +91,10 @@ class _Presence:
         if nulls == 0 and self.nulls == 0:
             self._pending += count
             return
-        if self._pending:
-            self._encoder.append(np.ones(self._pending, np.bool_))
-            self._pending = 0
+        while self._pending:
+            some = min(self._pending, _PENDING)
+            self._encoder.append(np.ones(some, np.bool_))
+            self._pending -= some
         self.nulls += nulls
         self._encoder.append(np.ones(count, np.bool_) if valid is None else valid)
 
@@ -101,7 +106,7 @@ class BitEncoder:
     """Bits in, blocks of packed bytes out."""
 
     def __init__(self, making: Making, kind: BufferKind) -> None:
-        self._encoder = NumberEncoder("u1", making.profile, making.spool, PreparedBuffer(kind))
+        self._encoder = NumberEncoder("u1", making.profile, making.spool, PreparedBuffer(kind), making.room)
         self._odd = np.empty(0, np.bool_)  # bits that do not fill a byte yet
 
     def append(self, bits: Bools) -> None:
@@ -177,8 +182,8 @@ class NumberBuilder(FieldBuilder):
     def __init__(self, node: SchemaNode, making: Making) -> None:
         super().__init__(node, making)
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
-        self._data = NumberEncoder(node.dtype, making.profile, making.spool, buffer)
-        self._ranges = None if making.profile.plain else RangeIndexBuilder(node)
+        self._data = NumberEncoder(node.dtype, making.profile, making.spool, buffer, making.room)
+        self._ranges = RangeIndexBuilder(node, making.profile.zstd_levels[:1]) if making.profile.range_index else None
         self._statistics = NumberCollector(node)
 
     def append(self, values: StoredArray) -> None:
@@ -219,12 +224,13 @@ class BytesBuilder(FieldBuilder):
         if making.profile.plain or node.is_decimal or self._fixed == 0:
             self._blocks = self._block_encoder()
         else:
-            self._dictionary = DictionaryEncoder(self._fixed, making.profile, making.spool)
-        self._ranges = RangeIndexBuilder(node) if node.is_decimal and not making.profile.plain else None
+            self._dictionary = DictionaryEncoder(self._fixed, making.profile, making.spool, making.room)
+        ranged = node.is_decimal and making.profile.range_index
+        self._ranges = RangeIndexBuilder(node, making.profile.zstd_levels[:1]) if ranged else None
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
-        return BytesEncoder(self._fixed, self.making.profile, self.making.spool, buffer)
+        return BytesEncoder(self._fixed, self.making.profile, self.making.spool, buffer, self.making.room)
 
     def append(self, values: StoredArray) -> None:
         """Take values."""
@@ -241,31 +247,44 @@ class BytesBuilder(FieldBuilder):
     ) -> None:
         if count == 0:
             return
-        self._statistics.add(offsets, data, count, valid)
         if self._ranges is not None:
             self._ranges.append(data, valid)
+        if (
+            self.count == 0
+            and self._dictionary is not None
+            and self._dictionary.is_hopeless(offsets, data, count, valid)
+        ):
+            self._dictionary, self._blocks = None, self._block_encoder()
         self.count += count
+        start = 0
         if self._dictionary is not None:
-            self._dictionary.append(offsets, data, count, valid)
-            if not self._dictionary.pays():
+            start = self._dictionary.append(offsets, data, count, valid)
+            if start < count or not self._dictionary.pays():
                 self._give_up()
-        elif self._blocks is not None:
-            self._blocks.append(offsets, data, count, valid)
+        if start < count and self._blocks is not None:
+            part = None if offsets is None else offsets[start:]
+            rows = data if offsets is not None else data[start * (self._fixed or 0) :]
+            mask = None if valid is None else valid[start:]
+            self._statistics.add(part, rows, count - start, mask)
+            self._blocks.append(part, rows, count - start, mask)
 
     def _give_up(self) -> None:
         """Too many different values: what the dictionary took goes into blocks, and so does the rest."""
         assert self._dictionary is not None
+        self._statistics.add_entries(*self._dictionary.entries())
         self._blocks = self._block_encoder()
         self._dictionary.replay(self._blocks)
         self._dictionary = None
 
     def finish(self) -> PreparedField:
         """End the field."""
+        if self._dictionary is not None and (self.count == 0 or not self._dictionary.pays(final=True)):
+            self._give_up()
+        if self._dictionary is not None:
+            self._statistics.add_entries(*self._dictionary.entries())
         statistics, constant = self._statistics.finish(), self._statistics.constant(_MAX_CONSTANT)
         if constant is not None:
             return PreparedField(self.node, statistics, constant, None, ())
-        if self._dictionary is not None and (self.count == 0 or not self._dictionary.pays(final=True)):
-            self._give_up()
         if self._dictionary is not None:
             codes, dictionary = self._dictionary.finish(self.node)
             return PreparedField(self.node, statistics, None, self._dictionary.size, (codes, dictionary))
@@ -292,17 +311,20 @@ class StructBuilder(ContainerBuilder):
 
     def append(self, values: StoredArray) -> None:
         """Take values."""
-        self._presence.append(values.length, values.valid())
+        self.append_structs(values.length, values.valid())
         for child, below in zip(self.children, values.children, strict=True):
             child.append(below)
-        self.count += values.length
+
+    def append_structs(self, count: int, valid: Bools | None = None) -> None:
+        """Take structs without their values: those go to the children."""
+        self._presence.append(count, valid)
+        self.count += count
 
     def append_nulls(self, count: int) -> None:
         """Take positions without values."""
-        self._presence.append(count, np.zeros(count, np.bool_))
+        self.append_structs(count, np.zeros(count, np.bool_))
         for child in self.children:
             child.append_nulls(count)
-        self.count += count
 
     def finish(self) -> PreparedField:
         """End the field."""
@@ -337,7 +359,7 @@ class ListBuilder(ContainerBuilder):
     def __init__(self, node: SchemaNode, making: Making) -> None:
         super().__init__(node, making)
         buffer = PreparedBuffer(BufferKind.OFFSETS)
-        self._offsets = NumberEncoder("u8", making.profile, making.spool, buffer)
+        self._offsets = NumberEncoder("u8", making.profile, making.spool, buffer, making.room)
         self._offsets.append(np.zeros(1, np.uint64))
         self._end = 0
         self._statistics = ListCollector()
@@ -345,15 +367,16 @@ class ListBuilder(ContainerBuilder):
     def append(self, values: StoredArray) -> None:
         """Take values."""
         offsets = np.zeros(1, np.uint64) if values.offsets is None else values.offsets.astype(np.uint64)
-        self._take(offsets, values.valid())
+        self.append_lists(offsets, values.valid())
         for child, below in zip(self.children, values.children, strict=True):
             child.append(below)
 
     def append_nulls(self, count: int) -> None:
         """Take positions without values."""
-        self._take(np.zeros(count + 1, np.uint64), np.zeros(count, np.bool_))
+        self.append_lists(np.zeros(count + 1, np.uint64), np.zeros(count, np.bool_))
 
-    def _take(self, offsets: npt.NDArray[np.uint64], valid: Bools | None) -> None:
+    def append_lists(self, offsets: npt.NDArray[np.uint64], valid: Bools | None = None) -> None:
+        """Take lists without their items: those go to the child, and may do so in pieces."""
         count = len(offsets) - 1
         self._statistics.add(np.diff(offsets), valid)
         self._presence.append(count, valid)
@@ -372,7 +395,7 @@ class UnionBuilder(ContainerBuilder):
 
     def __init__(self, node: SchemaNode, making: Making) -> None:
         super().__init__(node, making)
-        self._kinds = NumberEncoder("u1", making.profile, making.spool, PreparedBuffer(BufferKind.DATA))
+        self._kinds = NumberEncoder("u1", making.profile, making.spool, PreparedBuffer(BufferKind.DATA), making.room)
         self._places: NumberEncoder | None = None
 
     def append(self, values: StoredArray) -> None:
@@ -381,7 +404,7 @@ class UnionBuilder(ContainerBuilder):
         if values.offsets is not None:
             if self._places is None:
                 buffer = PreparedBuffer(BufferKind.OFFSETS)
-                self._places = NumberEncoder("u8", self.making.profile, self.making.spool, buffer)
+                self._places = NumberEncoder("u8", self.making.profile, self.making.spool, buffer, self.making.room)
             starts = np.array([child.count for child in self.children], np.uint64)
             self._places.append(values.offsets + starts[kinds])
         self._kinds.append(kinds)

@@ -1,0 +1,188 @@
+// Text as one LZ4 block (no frame): the search for matches, as good as four steps of a chain of hashes and twice as fast.
+#pragma once
+#include <array>
+#include <bit>
+#include <memory>
+#include <utility>
+
+#include "base/bytes.hpp"
+
+namespace amudai::lz4_block {
+
+// Any input fits: a length of literals costs one byte for 255 more. Short runs of literals are copied 16 bytes at a time.
+constexpr std::size_t encoded_most(std::size_t decoded) { return decoded + decoded / 255 + 32; }
+
+// A stretch of text that was there before.
+struct Match {
+    const std::uint8_t* at;
+    std::size_t length;
+    std::size_t distance;  // 0 where there is none
+};
+
+// Bytes that are the same from `a` and `b` on, up to `end` behind `a`.
+inline std::size_t same_ahead(const std::uint8_t* a, const std::uint8_t* b, const std::uint8_t* end) {
+    const auto* const start = a;
+    for (; end - a >= 8; a += 8, b += 8) {
+        const auto difference = load<std::uint64_t>(a) ^ load<std::uint64_t>(b);
+        if (difference) return static_cast<std::size_t>(a - start) + static_cast<std::size_t>(std::countr_zero(difference)) / 8;
+    }
+    while (a < end && *a == *b) ++a, ++b;
+    return static_cast<std::size_t>(a - start);
+}
+
+// Bytes that are the same before `a` and `b`, at most `room`.
+inline std::size_t same_behind(const std::uint8_t* a, const std::uint8_t* b, std::size_t room) {
+    std::size_t count = 0;
+    for (; room - count >= 8; count += 8, a -= 8, b -= 8) {
+        const auto difference = load<std::uint64_t>(a - 8) ^ load<std::uint64_t>(b - 8);
+        if (difference) return count + static_cast<std::size_t>(std::countl_zero(difference)) / 8;
+    }
+    while (count < room && a[-1] == b[-1]) --a, --b, ++count;
+    return count;
+}
+
+// Where stretches of eight and of four bytes were seen last. Places are kept modulo 65536, as far as a match may reach;
+// what they say is a guess, so bytes are compared before a match is believed.
+class Search {
+public:
+    Search(const std::uint8_t* begin, const std::uint8_t* end) : begin_(begin), end_(end) {}
+
+    void note(const std::uint8_t* at) {
+        const auto text = load<std::uint64_t>(at);
+        const auto place = place_of(at);
+        fours_[four(text)] = place;
+        auto& places = eights_[eight(text)];
+        places = places << 16 | place;
+    }
+
+    // The longest match that covers `at`, begins at `floor` or later and is longer than `most`; `at` is noted.
+    Match longest(const std::uint8_t* at, const std::uint8_t* floor, std::size_t most) {
+        const auto text = load<std::uint64_t>(at);
+        const auto place = place_of(at);
+        const auto recent = std::exchange(fours_[four(text)], place);
+        auto& places = eights_[eight(text)];
+        auto guesses = std::exchange(places, places << 16 | place);
+        Match best{at, most, 0};
+        bool found = false;
+        for (int i = 0; i < depth; ++i, guesses >>= 16) {
+            const auto* const before = earlier(at, static_cast<std::uint16_t>(guesses));
+            if (!before || load<std::uint64_t>(before) != text) continue;
+            take(best, at, before, floor, 8 + same_ahead(at + 8, before + 8, end_));
+            found = true;
+        }
+        if (found) return best;
+        const auto* const before = earlier(at, recent);
+        if (!before) return best;
+        const auto difference = load<std::uint64_t>(before) ^ text;
+        if (static_cast<std::uint32_t>(difference)) return best;
+        take(best, at, before, floor,
+             difference ? static_cast<std::size_t>(std::countr_zero(difference)) / 8 : 8 + same_ahead(at + 8, before + 8, end_));
+        return best;
+    }
+
+private:
+    static constexpr unsigned bits = 13;
+    static constexpr int depth = 3;  // of the four places that a word holds: the last costs more than it brings
+    static constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
+
+    static std::size_t four(std::uint64_t text) { return (text << 32) * spread >> (64 - bits); }
+    static std::size_t eight(std::uint64_t text) { return text * spread >> (64 - bits); }
+
+    std::uint16_t place_of(const std::uint8_t* at) const { return static_cast<std::uint16_t>(at - begin_); }
+    const std::uint8_t* earlier(const std::uint8_t* at, std::uint16_t place) const {
+        const std::size_t distance = static_cast<std::uint16_t>(place_of(at) - place);
+        return distance - 1 < static_cast<std::size_t>(at - begin_) ? at - distance : nullptr;
+    }
+    void take(Match& best, const std::uint8_t* at, const std::uint8_t* before, const std::uint8_t* floor, std::size_t ahead) const {
+        const auto room = static_cast<std::size_t>(std::min(at - floor, before - begin_));
+        const auto behind = same_behind(at, before, room);
+        const auto length = behind + std::min(ahead, static_cast<std::size_t>(end_ - at));
+        if (length > best.length) best = {at - behind, length, static_cast<std::size_t>(at - before)};
+    }
+
+    const std::uint8_t* begin_;
+    const std::uint8_t* end_;  // of what may be matched
+    std::array<std::uint16_t, 1 << bits> fours_{};
+    std::array<std::uint64_t, 1 << bits> eights_{};
+};
+
+// Writes sequences: literals, then a match.
+class Sequences {
+public:
+    Sequences(Bytes text, std::uint8_t* out) : done_(text.data()), end_(text.data() + text.size()), out_(out) {}
+
+    const std::uint8_t* done() const { return done_; }
+    const std::uint8_t* out() const { return out_; }
+
+    void put(const std::uint8_t* at, std::size_t length, std::size_t distance) {
+        auto* const token = out_;
+        literals(at);
+        store(out_, static_cast<std::uint16_t>(distance));
+        out_ += 2;
+        *token |= static_cast<std::uint8_t>(std::min<std::size_t>(length - 4, 15));
+        if (length - 4 >= 15) rest(length - 4 - 15);
+        done_ = at + length;
+    }
+    // Everything before `at` that no match covers.
+    void literals(const std::uint8_t* at) {
+        const auto count = static_cast<std::size_t>(at - done_);
+        *out_++ = static_cast<std::uint8_t>(std::min<std::size_t>(count, 15) << 4);
+        if (count >= 15) rest(count - 15);
+        if (count <= 16 && end_ - done_ >= 16) std::memcpy(out_, done_, 16);
+        else std::memcpy(out_, done_, count);
+        out_ += count;
+        done_ = at;
+    }
+
+private:
+    void rest(std::size_t length) {
+        for (; length >= 255; length -= 255) *out_++ = 255;
+        *out_++ = static_cast<std::uint8_t>(length);
+    }
+
+    const std::uint8_t* done_;
+    const std::uint8_t* end_;
+    std::uint8_t* out_;
+};
+
+// Returns the size; `out` has `encoded_most` bytes of room. The format wants the last match to begin 12 bytes before the
+// end or earlier, and the last five bytes to be literals.
+inline std::size_t compress(Bytes text, std::uint8_t* out) {
+    constexpr std::size_t last_match = 12, last_literals = 5, shortest = 4;
+    constexpr std::size_t stride = 8;   // within a match only every eighth place is noted: more bring nothing
+    constexpr std::size_t overlap = 3;  // a longer match is looked for this far before the end of one
+    constexpr unsigned patience = 6;    // text that has no matches is gone through faster and faster
+    Sequences sequences(text, out);
+    const auto* const end = text.data() + text.size();
+    if (text.size() > last_match) {
+        const auto search = std::make_unique<Search>(text.data(), end - last_literals);
+        const auto* const last = end - last_match;
+        std::size_t misses = 0;
+        for (const auto* at = text.data(); at <= last;) {
+            auto match = search->longest(at, sequences.done(), shortest - 1);
+            if (match.distance == 0) {
+                at += 1 + (misses++ >> patience);
+                continue;
+            }
+            misses = 0;
+            for (const auto* next = at + 1;;) {
+                const auto* const near_end = match.at + match.length - overlap;
+                if (near_end > last || near_end < next) break;
+                for (; next < near_end; next += stride) search->note(next);
+                const auto longer = search->longest(near_end, match.at, match.length);
+                next = near_end + 1;
+                if (longer.distance == 0) break;
+                // What the longer one leaves of the other is worth a sequence of its own, or becomes literals.
+                const auto left = static_cast<std::size_t>(longer.at - match.at);
+                if (left >= shortest) sequences.put(match.at, left, match.distance);
+                match = longer;
+            }
+            sequences.put(match.at, match.length, match.distance);
+            at = sequences.done();
+        }
+    }
+    sequences.literals(end);
+    return static_cast<std::size_t>(sequences.out() - out);
+}
+
+}  // namespace amudai::lz4_block

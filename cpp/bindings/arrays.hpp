@@ -1,0 +1,73 @@
+// Arrays on their way in, as values whose borders have been checked, and memory on its way out, as numpy arrays.
+#pragma once
+#include <memory>
+
+#include "binary/values.hpp"
+
+#include "bindings/blocks.hpp"
+
+namespace amudai::bindings {
+
+using InAny = nb::ndarray<nb::ro, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Bitmap = std::optional<In<std::uint8_t>>;
+template <class T>
+using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+// Memory that becomes a numpy array once it is full.
+template <class T>
+class Made {
+public:
+    explicit Made(std::size_t size) : memory_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
+    T* data() { return memory_.get(); }
+    std::span<T> span() { return {memory_.get(), size_}; }
+    Array<T> array() && { return std::move(*this).first(size_); }
+    Array<T> first(std::size_t size) && {
+        auto* const memory = memory_.release();
+        return {memory, {size}, nb::capsule(memory, [](void* owned) noexcept { delete[] static_cast<T*>(owned); })};
+    }
+
+private:
+    std::unique_ptr<T[]> memory_;
+    std::size_t size_;
+};
+
+template <class T>
+Array<T> copied(std::span<const T> values) {
+    Made<T> made(values.size());
+    std::ranges::copy(values, made.data());
+    return std::move(made).array();
+}
+
+template <class Use>
+decltype(auto) with_offsets(const InAny& offsets, Use&& use) {
+    return with_number(offsets.dtype(), [&]<class T>() -> decltype(auto) {
+        if constexpr (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>) {
+            return use(std::span<const T>{static_cast<const T*>(offsets.data()), offsets.shape(0)});
+        } else {
+            throw nb::type_error("offsets: expected int32 or int64");
+            return use(std::span<const std::int32_t>{});
+        }
+    });
+}
+
+// Calls use(values) with values whose borders have been checked.
+template <class Use>
+decltype(auto) with_values(const std::optional<InAny>& offsets, const In<std::uint8_t>& data,
+                           std::optional<std::size_t> fixed_size, std::size_t count, Use&& use) {
+    if (offsets.has_value() == fixed_size.has_value()) throw nb::value_error("values: expected either offsets or a fixed size");
+    if (!offsets) return use(binary::FixedValues::checked(*fixed_size, count, span(data)));
+    if (offsets->shape(0) != count + 1) throw nb::value_error("offsets: expected one more than there are values");
+    return with_offsets(*offsets, [&](auto list) {
+        using Offset = std::remove_const_t<typename decltype(list)::element_type>;
+        return use(binary::VariableValues<Offset>::checked(list, span(data)));
+    });
+}
+
+inline Validity validity_of(const Bitmap& bitmap, std::size_t at, std::size_t count) {
+    if (!bitmap) return {};
+    const auto bits = 8 * bitmap->shape(0);
+    if (at > bits || count > bits - at) throw nb::value_error("validity: too short");
+    return {bitmap->data(), at};
+}
+
+}  // namespace amudai::bindings

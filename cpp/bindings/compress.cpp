@@ -1,0 +1,69 @@
+// What Python may ask of values on their way from and to Arrow: is this text, how small does it get, other units.
+#include "binary/lz4_search.hpp"
+#include "binary/utf8.hpp"
+#include "binary/values.hpp"
+#include "numeric/divide.hpp"
+
+#include "bindings/blocks.hpp"
+
+namespace amudai::bindings {
+
+namespace {
+
+using InAny = nb::ndarray<nb::ro, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::bytes to_bytes(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+template <class Offset>
+bool is_text(std::span<const Offset> offsets, Bytes data) {
+    if (!binary::are_offsets(offsets) || static_cast<std::size_t>(offsets.back()) > data.size()) return false;
+    const binary::VariableValues<Offset> values{offsets, data};
+    return utf8::is_text(values.all(), offsets);
+}
+
+}  // namespace
+
+void bind_compress(nb::module_& m) {
+    m.def("lz4_compress", [](In<std::uint8_t> data) {
+        std::unique_ptr<std::uint8_t[]> out;
+        std::size_t size = 0;
+        {
+            const nb::gil_scoped_release unlocked;
+            out = std::make_unique_for_overwrite<std::uint8_t[]>(lz4_block::encoded_most(data.shape(0)));
+            size = lz4_block::compress(span(data), out.get());
+        }
+        return to_bytes({out.get(), size});
+    }, "data"_a.noconvert(), nb::sig("def lz4_compress(data: NDArray[np.uint8]) -> bytes"),
+    "The bytes as one LZ4 block without a frame.");
+
+    m.def("is_text", [](InAny offsets, In<std::uint8_t> data) {
+        return with_number(offsets.dtype(), [&]<class T>() -> bool {
+            if constexpr (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>) {
+                const std::span<const T> list{static_cast<const T*>(offsets.data()), offsets.shape(0)};
+                const nb::gil_scoped_release unlocked;
+                return is_text(list, span(data));
+            } else {
+                throw nb::type_error("offsets: expected int32 or int64");
+            }
+        });
+    }, "offsets"_a.noconvert(), "data"_a.noconvert(),
+    nb::sig("def is_text(offsets: NDArray[Any], data: NDArray[np.uint8]) -> bool"),
+    "Whether Arrow's `offsets` ascend inside `data` and cut it into UTF-8, the values of null slots included.");
+
+    m.def("divide_exactly", [](In<std::int64_t> values, std::int64_t origin, std::int64_t by, OutAny out) {
+        if (by < 1) throw nb::value_error("by: expected at least 1");
+        if (out.shape(0) != values.shape(0)) throw nb::value_error("out: expected as many as values");
+        return with_number(out.dtype(), [&]<class T>() -> bool {
+            if constexpr (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>) {
+                const nb::gil_scoped_release unlocked;
+                return numeric::divide_exactly(span(values), origin, by, static_cast<T*>(out.data()));
+            } else {
+                throw nb::type_error("out: expected int32 or int64");
+            }
+        });
+    }, "values"_a.noconvert(), "origin"_a, "by"_a, "out"_a.noconvert(),
+    nb::sig("def divide_exactly(values: NDArray[np.int64], origin: int, by: int, out: NDArray[Any]) -> bool"),
+    "Write (value - origin) / by as int32 or int64, which may wrap; whether no value left a rest.");
+}
+
+}  // namespace amudai::bindings

@@ -1,0 +1,188 @@
+// Sets of positions as half-open ranges: ascending, none empty, none touching the next. What two of them make together.
+#pragma once
+#include <bit>
+
+#include "bits/bitmap.hpp"
+
+namespace amudai::bits {
+
+struct Ranges {
+    std::span<const std::uint64_t> starts;
+    std::span<const std::uint64_t> ends;
+
+    std::size_t size() const { return starts.size(); }
+};
+
+// Whether these are ranges as described above: the border of everything below.
+inline bool is_sound(const Ranges& ranges) {
+    if (ranges.starts.size() != ranges.ends.size()) return false;
+    if (ranges.size() == 0) return true;
+    std::uint64_t wrong = ranges.starts[0] >= ranges.ends[0];
+    const auto *const starts = ranges.starts.data(), *const ends = ranges.ends.data();
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+        wrong |= std::uint64_t{ends[i - 1] >= starts[i]} | std::uint64_t{starts[i] >= ends[i]};
+    }
+    return wrong == 0;
+}
+
+// Ranges on their way into memory that has room for them.
+class RangesOut {
+public:
+    RangesOut(std::uint64_t* starts, std::uint64_t* ends) : starts_(starts), ends_(ends) {}
+
+    std::size_t size() const { return size_; }
+    void add(std::uint64_t start, std::uint64_t end) {
+        starts_[size_] = start;
+        ends_[size_++] = end;
+    }
+    void add(const Ranges& ranges, std::size_t first, std::size_t last) {
+        if (last - first <= 16) {  // a call would take longer than the few numbers
+            for (; first < last; ++first) add(ranges.starts[first], ranges.ends[first]);
+            return;
+        }
+        std::memcpy(starts_ + size_, ranges.starts.data() + first, (last - first) * sizeof(std::uint64_t));
+        std::memcpy(ends_ + size_, ranges.ends.data() + first, (last - first) * sizeof(std::uint64_t));
+        size_ += last - first;
+    }
+
+private:
+    std::uint64_t* starts_;
+    std::uint64_t* ends_;
+    std::size_t size_ = 0;
+};
+
+// The first place from `from` on whose value is not less than `value`: near places by looking at each, far ones by steps
+// that double, so that a small set passes through a large one in few steps.
+inline std::size_t seek(std::span<const std::uint64_t> values, std::size_t from, std::uint64_t value) {
+    constexpr std::size_t near = 8;
+    const auto size = values.size();
+    const auto look = std::min(size, from + near);
+    for (; from < look; ++from) {
+        if (values[from] >= value) return from;
+    }
+    std::size_t step = near, low = from;
+    while (low + step < size && values[low + step] < value) low += step, step *= 2;
+    const auto* const begin = values.data();
+    return static_cast<std::size_t>(std::lower_bound(begin + low, begin + std::min(size, low + step), value) - begin);
+}
+
+// The positions of either. Room for both.
+inline void unite(const Ranges& a, const Ranges& b, RangesOut& out) {
+    std::size_t i = 0, j = 0;
+    const auto *one = &a, *other = &b;
+    while (i < one->size() && j < other->size()) {
+        // `one` begins first; what ends before the other begins is copied as it is.
+        if (other->starts[j] < one->starts[i]) std::swap(one, other), std::swap(i, j);
+        const auto apart = seek(one->ends, i, other->starts[j]);
+        if (apart > i) {
+            out.add(*one, i, apart);
+            i = apart;
+            continue;
+        }
+        // They meet: a chain of ranges of both, as far as it goes.
+        const auto start = one->starts[i];
+        auto end = one->ends[i++];
+        while (true) {
+            if (j < other->size() && other->starts[j] <= end) {
+                end = std::max(end, other->ends[j++]);
+            } else if (i < one->size() && one->starts[i] <= end) {
+                end = std::max(end, one->ends[i++]);
+            } else {
+                break;
+            }
+        }
+        out.add(start, end);
+    }
+    out.add(*one, i, one->size());
+    out.add(*other, j, other->size());
+}
+
+// The positions of both. Room for both.
+inline void intersect(const Ranges& a, const Ranges& b, RangesOut& out) {
+    const auto &few = a.size() <= b.size() ? a : b, &many = a.size() <= b.size() ? b : a;
+    std::size_t j = 0;
+    for (std::size_t i = 0; i < few.size(); ++i) {
+        const auto start = few.starts[i], end = few.ends[i];
+        j = seek(many.ends, j, start + 1);
+        while (j < many.size() && many.starts[j] < end) {
+            out.add(std::max(start, many.starts[j]), std::min(end, many.ends[j]));
+            if (many.ends[j] > end) break;
+            ++j;
+        }
+    }
+}
+
+// The positions of `a` that `b` has not. Room for both.
+inline void subtract(const Ranges& a, const Ranges& b, RangesOut& out) {
+    std::size_t i = 0, j = 0;
+    while (i < a.size()) {
+        j = seek(b.ends, j, a.starts[i] + 1);
+        if (j == b.size()) break;
+        const auto apart = seek(a.ends, i, b.starts[j] + 1);
+        if (apart > i) {
+            out.add(a, i, apart);
+            i = apart;
+            continue;
+        }
+        // The two overlap: what `b` leaves of this one range.
+        auto start = a.starts[i];
+        const auto end = a.ends[i++];
+        for (; j < b.size() && b.starts[j] < end; ++j) {
+            if (start < b.starts[j]) out.add(start, b.starts[j]);
+            start = b.ends[j];
+            if (start >= end) break;
+        }
+        if (start < end) out.add(start, end);
+    }
+    out.add(a, i, a.size());
+}
+
+// Each position.
+inline void positions_of(const Ranges& ranges, std::uint64_t* out) {
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+        for (auto at = ranges.starts[i]; at < ranges.ends[i]; ++at) *out++ = at;
+    }
+}
+
+// How many ranges ascending positions make; a position that repeats counts once. False where they do not ascend.
+inline bool count_ranges(std::span<const std::uint64_t> positions, std::size_t& count) {
+    count = !positions.empty();
+    bool ascending = true;
+    for (std::size_t i = 1; i < positions.size(); ++i) {
+        ascending &= positions[i - 1] <= positions[i];
+        count += positions[i] - positions[i - 1] > 1;
+    }
+    return ascending && (positions.empty() || positions.back() != std::numeric_limits<std::uint64_t>::max());
+}
+
+inline void ranges_of_positions(std::span<const std::uint64_t> positions, RangesOut& out) {
+    for (std::size_t i = 0; i < positions.size();) {
+        const auto start = positions[i];
+        auto last = start;
+        for (++i; i < positions.size() && positions[i] - last <= 1; ++i) last = positions[i];
+        out.add(start, last + 1);
+    }
+}
+
+// The stretches of set bits among `count` bits from bit `at` on, the first of which is position `base`.
+template <class Add>
+void for_each_stretch(const std::uint8_t* bitmap, std::size_t at, std::size_t count, std::uint64_t base, Add&& add) {
+    std::uint64_t start = 0;
+    bool inside = false;
+    for (std::size_t first = 0; first < count; first += 64) {
+        const auto size = std::min<std::size_t>(64, count - first);
+        const auto bits = word(bitmap, at + first, size);
+        // Bits that differ from the one before them: where a stretch begins or ends.
+        auto turns = bits ^ (bits << 1 | std::uint64_t{inside});
+        if (size < 64) turns &= (std::uint64_t{1} << size) - 1;
+        for (; turns; turns &= turns - 1) {
+            const auto here = base + first + static_cast<std::uint64_t>(std::countr_zero(turns));
+            if (inside) add(start, here);
+            else start = here;
+            inside = !inside;
+        }
+    }
+    if (inside) add(start, base + count);
+}
+
+}  // namespace amudai::bits

@@ -1,0 +1,47 @@
+"""How much memory may a column take while it is written?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+__all__ = ["ROOM", "Room"]
+
+# More than this brings nothing, less makes blocks that are hardly worth their header.
+_MOST_STAGED: Final = 1024 * 1024
+_LEAST_STAGED: Final = 8 * 1024
+_MOST_ENTRIES: Final = 32 * 1024 * 1024
+_LEAST_ENTRIES: Final = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A column's part of a writer's memory.
+
+    Attributes
+    ----------
+    staged
+        Bytes of values that wait for a block.
+    entries
+        Bytes of a dictionary, its table included, before it is given up.
+    """
+
+    staged: int = _MOST_STAGED
+    entries: int = _MOST_ENTRIES
+
+    @classmethod
+    def of(cls, memory: int, columns: int) -> Self:
+        """The room of each of `columns` that share `memory`.
+
+        A staged value is there three times while its block is made, an entry twice when its dictionary ends.
+
+        >>> Room.of(512_000_000, 16).staged, Room.of(16_000_000, 100).staged
+        (1048576, 13333)
+        """
+        share = memory // max(1, columns)
+        return cls(
+            min(max(share // 12, _LEAST_STAGED), _MOST_STAGED), min(max(share // 4, _LEAST_ENTRIES), _MOST_ENTRIES)
+        )
+
+
+ROOM: Final = Room()
