@@ -1,0 +1,92 @@
+// What Python may ask of sets of positions.
+#include "bits/ranges.hpp"
+
+#include "bindings/arrays.hpp"
+
+namespace amudai::bindings {
+
+namespace {
+
+using Positions = In<std::uint64_t>;
+
+bits::Ranges ranges_of(const Positions& starts, const Positions& ends) {
+    const bits::Ranges ranges{span(starts), span(ends)};
+    if (!bits::is_sound(ranges)) throw nb::value_error("ranges: expected ascending ones that neither are empty nor touch");
+    return ranges;
+}
+
+// Ranges that `write` puts into room for `most`.
+template <class Write>
+nb::tuple made(std::size_t most, Write&& write) {
+    Made<std::uint64_t> starts(most), ends(most);
+    bits::RangesOut out(starts.data(), ends.data());
+    {
+        const nb::gil_scoped_release unlocked;
+        write(out);
+    }
+    return nb::make_tuple(std::move(starts).first(out.size()), std::move(ends).first(out.size()));
+}
+
+template <class Combine>
+void bind_combination(nb::module_& m, const char* name, const char* signature, const char* doc, Combine combine) {
+    m.def(name, [combine](Positions starts, Positions ends, Positions other_starts, Positions other_ends) {
+        const auto a = ranges_of(starts, ends), b = ranges_of(other_starts, other_ends);
+        return made(a.size() + b.size(), [&](bits::RangesOut& out) { combine(a, b, out); });
+    }, "starts"_a.noconvert(), "ends"_a.noconvert(), "other_starts"_a.noconvert(), "other_ends"_a.noconvert(),
+    nb::sig(signature), doc);
+}
+
+}  // namespace
+
+void bind_ranges(nb::module_& m) {
+#define SIGNATURE(name)                                                                                                  \
+    "def " name "(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], "              \
+    "other_ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]"
+    bind_combination(m, "unite_ranges", SIGNATURE("unite_ranges"), "The positions of either.", bits::unite);
+    bind_combination(m, "intersect_ranges", SIGNATURE("intersect_ranges"), "The positions of both.", bits::intersect);
+    bind_combination(m, "subtract_ranges", SIGNATURE("subtract_ranges"), "The positions that the other has not.",
+                     bits::subtract);
+#undef SIGNATURE
+
+    m.def("positions_of_ranges", [](Positions starts, Positions ends) {
+        const auto ranges = ranges_of(starts, ends);
+        std::uint64_t count = 0;
+        for (std::size_t i = 0; i < ranges.size(); ++i) count += ranges.ends[i] - ranges.starts[i];
+        Made<std::uint64_t> positions(count);
+        {
+            const nb::gil_scoped_release unlocked;
+            bits::positions_of(ranges, positions.data());
+        }
+        return std::move(positions).array();
+    }, "starts"_a.noconvert(), "ends"_a.noconvert(),
+    nb::sig("def positions_of_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> NDArray[np.uint64]"),
+    "Each position.");
+
+    m.def("ranges_of_positions", [](Positions positions) {
+        const auto values = span(positions);
+        std::size_t count = 0;
+        if (!bits::count_ranges(values, count)) throw nb::value_error("positions: expected an ascending sequence");
+        return made(count, [&](bits::RangesOut& out) { bits::ranges_of_positions(values, out); });
+    }, "positions"_a.noconvert(),
+    nb::sig("def ranges_of_positions(positions: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
+    "The ranges of ascending positions, which may repeat.");
+
+    m.def("ranges_of_bitmap", [](In<std::uint8_t> bitmap, std::size_t at, std::size_t count, std::uint64_t base) {
+        const auto held = 8 * bitmap.shape(0);
+        if (at > held || count > held - at) throw nb::value_error("bitmap: too short");
+        if (base > std::numeric_limits<std::uint64_t>::max() - count) throw nb::value_error("base: too large");
+        std::size_t stretches = 0;
+        {
+            const nb::gil_scoped_release unlocked;
+            bits::for_each_stretch(bitmap.data(), at, count, base, [&](auto, auto) { ++stretches; });
+        }
+        return made(stretches, [&](bits::RangesOut& out) {
+            bits::for_each_stretch(bitmap.data(), at, count, base, [&](auto start, auto end) { out.add(start, end); });
+        });
+    }, "bitmap"_a.noconvert(), "at"_a, "count"_a, "base"_a,
+    nb::sig("def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) "
+            "-> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
+    "The ranges of set bits among `count` from bit `at` on; the first one is position `base`.");
+}
+
+}  // namespace amudai::bindings

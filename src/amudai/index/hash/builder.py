@@ -1,0 +1,281 @@
+"""How is a hash index built?
+
+Every value becomes an entry of 16 bytes: its hash and its row. Entries wait in a spool, those of a batch sorted by the
+topmost bits of their hashes, so that each partition can be taken out when the number of partitions is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from threading import Lock
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai import _kernels
+from amudai.encoding import Ranges
+from amudai.format import AnyValue, IndexArtifact, IndexDescriptor
+from amudai.index.contract import BuildPlan
+from amudai.index.hash.keys import by_value, hash_values, key_prefix, require_path
+from amudai.index.hash.partition import BUCKET, PartitionWriter, bucket_count
+from amudai.index.hash.spec import FIELD_HASHING
+from amudai.shard.build import ArtifactSpace, PreparedStripe, StoredArray
+from amudai.storage import Spool
+from amudai.types import BasicType, SchemaNode
+
+__all__ = ["BY_VALUE", "COMPLETE", "HashIndexBuilder"]
+
+U64 = npt.NDArray[np.uint64]
+
+# Properties of the descriptor: that every value of the fields is in the index, and which fields are hashed by value.
+COMPLETE: Final = "complete"
+BY_VALUE: Final = "by_value"
+
+_ENTRY: Final = 16  # bytes
+_ENTRY_MEMORY: Final = 96  # bytes for an entry while its partition is sorted
+_PARTITION_BITS: Final = range(3, 11)
+_PARTITION_ENTRIES: Final = 1 << 19
+_LEAST_MEMORY: Final = 1 << 20
+_MOST_STAGED: Final = 1 << 20  # entries
+_POSITIONS_AT_ONCE: Final = 1 << 16
+
+
+class HashIndexBuilder:
+    """Sees the rows of a shard and gathers the hashes of its fields."""
+
+    def __init__(self, plan: BuildPlan) -> None:
+        for path in plan.paths:
+            require_path(path)
+        self._paths = plan.paths
+        self._plan = plan
+        self.fields = frozenset(path[0].schema_id for path in plan.paths)
+        # A quarter waits for the spool, a quarter in it, a half is for finishing.
+        memory = max(plan.memory, _LEAST_MEMORY)
+        self._entries = Entries(plan.temp_folder, memory // 4, min(memory // 4 // _ENTRY, _MOST_STAGED))
+        self._at_once = memory // 2 // _ENTRY_MEMORY
+        self._memory = memory // 4
+
+    def append(self, values: StoredArray, stripe: int, first_row: int) -> None:  # noqa: ARG002 - one index for all
+        """Take values of one top-level field."""
+        for path in self._paths:
+            if path[0].schema_id == values.node.schema_id:
+                hashes, rows = _entries_of(values, path, first_row)
+                self._entries.append(hashes, rows)
+
+    def finish(self, space: ArtifactSpace) -> IndexDescriptor:
+        """Write the index, and say where it lies."""
+        self._entries.flush()
+        bits = next(
+            (bits for bits in _PARTITION_BITS if self._entries.count >> bits <= _PARTITION_ENTRIES), _PARTITION_BITS[-1]
+        )
+        artifacts = tuple(self._partition(number, bits, space) for number in range(1 << bits))
+        self.close()
+        values = tuple(AnyValue("u64", path[-1].schema_id) for path in self._paths if by_value(path[-1]))
+        return IndexDescriptor(
+            index_type=FIELD_HASHING,
+            properties=((COMPLETE, AnyValue("bool", True)), (BY_VALUE, AnyValue("list", values)))
+            if values
+            else ((COMPLETE, AnyValue("bool", True)),),
+            indexed_fields=tuple((path[-1].schema_id,) for path in self._paths),
+            artifacts=artifacts,
+        )
+
+    def close(self) -> None:
+        """Let go of everything, finished or not."""
+        self._entries.close()
+
+    def _partition(self, number: int, bits: int, space: ArtifactSpace) -> IndexArtifact:
+        writer = PartitionWriter(self._plan.temp_folder, self._memory)
+        with writer.spool:
+            if self._entries.count_of(number, bits) <= self._at_once:
+                stripe = _written_at_once(writer, self._entries.all_of(number, bits))
+            else:
+                stripe = self._written_in_slices(writer, number, bits)
+            return space.place(f"part{number}", (BUCKET,), (stripe,))
+
+    def _written_in_slices(self, writer: PartitionWriter, number: int, bits: int) -> PreparedStripe:
+        """A partition with more entries than memory may hold: because memory is small, or a value is in many rows.
+
+        Its entries are read once for each slice of hashes; a hash with too many entries is a slice of its own.
+        """
+        hashes, counts = _distinct(self._entries.each_of(number, bits))
+        buckets = bucket_count(len(hashes))
+        # With the bucket on top, the order of buckets and hashes is that of numbers.
+        turn = buckets.bit_length() - 1
+        keys = _turned(hashes, turn)
+        order = np.argsort(keys)
+        keys, counts = keys[order], counts[order]
+        first = 0
+        while first < len(keys):
+            taken = np.cumsum(counts[first:])
+            last = first + max(1, int(np.searchsorted(taken, self._at_once, "right")))
+            low, high = keys[first], keys[last - 1]
+            found = (
+                pairs[np.repeat((turned >= low) & (turned <= high), 2)]
+                for pairs in self._entries.each_of(number, bits)
+                for turned in (_turned(pairs[::2], turn),)
+            )
+            if int(counts[first]) > self._at_once:
+                _write_hot(writer, hashes[order[first]], found)
+            else:
+                groups = _kernels.group_entries(np.concatenate(list(found)))
+                _write(writer, *_kernels.order_by_bucket(*groups, buckets))
+            first = last
+        return writer.finish(_bucket_sizes(hashes, buckets))
+
+
+class Entries:
+    """Hashes and rows while a shard is written.
+
+    Parameters
+    ----------
+    memory
+        Bytes that the spool may keep in memory.
+    staged
+        Entries that wait for the spool.
+    """
+
+    def __init__(self, folder: str | None, memory: int, staged: int) -> None:
+        self._spool = Spool(folder, memory)
+        self._lock = Lock()
+        self._most = staged
+        self._staged: list[tuple[U64, U64]] = []
+        self._waiting = 0
+        # For each batch in the spool where the entries with each value of the topmost bits begin.
+        self._batches: list[U64] = []
+        self.count = 0
+
+    def append(self, hashes: U64, rows: U64) -> None:
+        """Take entries, from any thread."""
+        for start in range(0, len(hashes), self._most):
+            part = slice(start, start + self._most)
+            with self._lock:
+                self._staged.append((hashes[part], rows[part]))
+                self._waiting += len(hashes[part])
+                ripe = self._taken() if self._waiting >= self._most else []
+            self._store(ripe)
+
+    def flush(self) -> None:
+        """Bring everything to the spool."""
+        with self._lock:
+            ripe = self._taken()
+        self._store(ripe)
+
+    def _taken(self) -> list[tuple[U64, U64]]:
+        ripe, self._staged, self._waiting = self._staged, [], 0
+        return ripe
+
+    def _store(self, ripe: list[tuple[U64, U64]]) -> None:
+        if not ripe:
+            return
+        hashes, rows = (np.concatenate(parts) for parts in zip(*ripe, strict=True))
+        entries, counts = _kernels.partition_entries(hashes, rows, _PARTITION_BITS[-1])
+        start = np.uint64(self._spool.append(entries))
+        offsets = np.concatenate((np.zeros(1, np.uint64), np.cumsum(counts))) * np.uint64(_ENTRY) + start
+        with self._lock:
+            self._batches.append(offsets)
+            self.count += len(hashes)
+
+    def count_of(self, number: int, bits: int) -> int:
+        """How many entries a partition has."""
+        return sum(end - start for start, end in self._extents(number, bits)) // _ENTRY
+
+    def each_of(self, number: int, bits: int) -> Iterator[U64]:
+        """The entries of a partition, some at a time: a hash, its row, the next hash."""
+        for piece in self._spool.pieces(self._extents(number, bits)):
+            yield np.frombuffer(piece, np.uint64)
+
+    def all_of(self, number: int, bits: int) -> U64:
+        """The entries of a partition."""
+        pieces = list(self.each_of(number, bits))
+        return np.concatenate(pieces) if pieces else np.empty(0, np.uint64)
+
+    def _extents(self, number: int, bits: int) -> list[tuple[int, int]]:
+        wide = _PARTITION_BITS[-1] - bits
+        first, last = number << wide, (number + 1) << wide
+        return [(int(offsets[first]), int(offsets[last])) for offsets in self._batches]
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self._staged = []
+        self._spool.close()
+
+
+def _entries_of(values: StoredArray, path: Sequence[SchemaNode], first_row: int) -> tuple[U64, U64]:
+    """Hash and row of every value of a field below a top-level one."""
+    rows = np.arange(first_row, first_row + values.length, dtype=np.uint64)
+    kept: npt.NDArray[np.bool_] | None = None  # what is not below a null
+    for node in path[1:]:
+        valid = values.valid()
+        match values.node.basic_type:
+            case BasicType.LIST:
+                # Null lists are empty.
+                offsets = np.zeros(1, np.int64) if values.offsets is None else values.offsets
+                each: npt.NDArray[np.int64] | int = np.diff(offsets).astype(np.int64)
+            case kind:
+                kept = valid if kept is None else kept if valid is None else kept & valid
+                each = values.node.fixed_size if kind is BasicType.FIXED_SIZE_LIST else 1
+        if not isinstance(each, int) or each != 1:
+            rows = np.repeat(rows, each)
+            kept = None if kept is None else np.repeat(kept, each)
+        below = [child.schema_id for child in values.node.children]
+        values = values.children[below.index(node.schema_id)]
+    hashes = hash_values(key_prefix(path), values)
+    return (hashes, rows) if kept is None else (hashes[kept], rows[kept])
+
+
+def _written_at_once(writer: PartitionWriter, entries: U64) -> PreparedStripe:
+    hashes, ends, positions = _kernels.group_entries(entries)
+    buckets = bucket_count(len(hashes))
+    _write(writer, *_kernels.order_by_bucket(hashes, ends, positions, buckets))
+    return writer.finish(_bucket_sizes(hashes, buckets))
+
+
+def _write(writer: PartitionWriter, hashes: U64, ends: U64, positions: U64) -> None:
+    writer.append_hashes(hashes, ends)
+    writer.append_positions(positions)
+
+
+def _write_hot(writer: PartitionWriter, hash_: np.uint64, entries: Iterator[U64]) -> None:
+    """A hash with more entries than memory may hold: a bit for each row holds them in any order, and once."""
+    bits = np.zeros(0, np.uint8)
+    for pairs in entries:
+        rows = pairs[1::2]
+        if not len(rows):
+            continue
+        # Whole pages of bits, so that growing is rare.
+        size = (int(rows.max()) // 8 | 0xFFFF) + 1
+        if size > len(bits):
+            bits = np.concatenate((bits, np.zeros(max(size, 2 * len(bits)) - len(bits), np.uint8)))
+        np.bitwise_or.at(
+            bits, (rows >> np.uint64(3)).astype(np.int64), np.uint8(1) << (rows & np.uint64(7)).astype(np.uint8)
+        )
+    count = 0
+    for start in range(0, len(bits), _POSITIONS_AT_ONCE // 8):
+        part = bits[start : start + _POSITIONS_AT_ONCE // 8]
+        found = Ranges(*_kernels.ranges_of_bitmap(part, 0, 8 * len(part), 8 * start))
+        count += found.count
+        if len(found):
+            writer.append_positions(found.positions())
+    writer.append_hashes(np.array([hash_], np.uint64), np.array([count], np.uint64))
+
+
+def _distinct(entries: Iterator[U64]) -> tuple[U64, npt.NDArray[np.int64]]:
+    """The distinct hashes, ascending, and how many entries each has."""
+    hashes, counts = np.empty(0, np.uint64), np.empty(0, np.int64)
+    for pairs in entries:
+        more, times = np.unique(pairs[::2], return_counts=True)
+        both, inverse = np.unique(np.concatenate((hashes, more)), return_inverse=True)
+        counts = np.bincount(inverse, np.concatenate((counts, times)), len(both)).astype(np.int64)
+        hashes = both
+    return hashes, counts
+
+
+def _turned(hashes: U64, bits: int) -> U64:
+    """The hashes with their lowest bits on top."""
+    return hashes >> np.uint64(bits) | hashes << np.uint64(64 - bits)
+
+
+def _bucket_sizes(hashes: U64, buckets: int) -> npt.NDArray[np.int64]:
+    return np.bincount((hashes & np.uint64(buckets - 1)).astype(np.int64), minlength=buckets)

@@ -1,0 +1,119 @@
+"""Which 64 bits stand for a value of a field?
+
+The hash of a key: the names from the top-level field down to the field, joined by dots, a colon, and the value's bytes.
+A null has no bytes. Floats and decimals that are equal may have different bytes; they are hashed by value: -0.0 as 0.0,
+every NaN as one, 1.0 and 1.00 as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import xxhash
+
+from amudai import _kernels
+from amudai.errors import InvalidArgument
+from amudai.shard.build import StoredArray
+from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode, decimal128
+
+__all__ = ["KEY_TYPES", "by_value", "hash_key", "hash_values", "key_prefix", "require_path"]
+
+KEY_TYPES: Final = frozenset({BasicType.BOOLEAN, *WIDTHS, *BYTES})
+
+U64 = npt.NDArray[np.uint64]
+
+_FLOATS: Final = frozenset({BasicType.FLOAT32, BasicType.FLOAT64})
+_THROUGH: Final = frozenset({BasicType.STRUCT, BasicType.LIST, BasicType.FIXED_SIZE_LIST})
+_LISTS: Final = frozenset({BasicType.LIST, BasicType.FIXED_SIZE_LIST})
+_VARIABLE: Final = frozenset({BasicType.STRING, BasicType.BINARY})
+_BOOLEANS: Final = {b"\x00": b"0", b"\x01": b"1", b"0": b"0", b"1": b"1"}
+_DECIMALS_AT_ONCE: Final = 1 << 16
+
+
+def require_path(path: Sequence[SchemaNode]) -> None:
+    """Refuse a field that a hash index cannot cover."""
+    shown = ".".join(node.name for node in path)
+    for node in path[:-1]:
+        if node.basic_type not in _THROUGH:
+            raise InvalidArgument(f"hash index of {shown!r}: expected a path through structs and lists, found {node}")
+    if path[-1].basic_type not in KEY_TYPES:
+        raise InvalidArgument(f"hash index of {shown!r}: expected single values, found {path[-1]}")
+
+
+def key_prefix(path: Sequence[SchemaNode]) -> bytes:
+    """What the keys of a field begin with.
+
+    >>> names = SchemaNode(schema_id=1, name="", basic_type=BasicType.STRING)
+    >>> key_prefix([SchemaNode(schema_id=0, name="names", basic_type=BasicType.LIST, children=(names,)), names])
+    b'names.item:'
+    """
+    steps = [path[0].name]
+    for above, node in pairwise(path):
+        steps.append(node.name or "item" if above.basic_type in _LISTS else node.name)
+    return ".".join(steps).encode() + b":"
+
+
+def by_value(node: SchemaNode) -> bool:
+    """Whether values of this field are hashed by what they mean and not by their bytes."""
+    return node.basic_type in _FLOATS or node.is_decimal
+
+
+def hash_key(prefix: bytes, node: SchemaNode, value: bytes) -> int:
+    r"""The hash of one value, given by its stored bytes; of a boolean one byte, 0 or 1, as number or digit.
+
+    >>> node = SchemaNode(schema_id=0, name="flag", basic_type=BasicType.BOOLEAN)
+    >>> hex(hash_key(b"flag:", node, b"\x01"))
+    '0x62eaea30d41212dd'
+    """
+    if value and node.basic_type in WIDTHS and len(value) != WIDTHS[node.basic_type]:
+        raise InvalidArgument(f"key of {node}: expected {WIDTHS[node.basic_type]} bytes, found {len(value)}")
+    if not value:
+        pass
+    elif node.basic_type is BasicType.BOOLEAN:
+        if value not in _BOOLEANS:
+            raise InvalidArgument(f"key of {node}: expected one byte, 0 or 1, found {value!r}")
+        value = _BOOLEANS[value]
+    elif by_value(node):
+        value = _by_value(np.frombuffer(value, np.uint8 if node.is_decimal else f"<{node.dtype}"), node).tobytes()
+    return xxhash.xxh3_64_intdigest(prefix + value)
+
+
+def hash_values(prefix: bytes, values: StoredArray) -> U64:
+    """The hash of each value, nulls included."""
+    bits, at = (None, 0) if values.validity is None else (values.validity.data, values.validity.first)
+    if values.dictionary is not None:
+        distinct = hash_values(prefix, values.dictionary.values)
+        if not len(distinct):
+            return np.full(values.length, xxhash.xxh3_64_intdigest(prefix), np.uint64)
+        hashes: U64 = distinct[values.dictionary.codes]
+        valid = values.valid()
+        if valid is not None:
+            hashes[~valid] = xxhash.xxh3_64_intdigest(prefix)
+        return hashes
+    node, count = values.node, values.length
+    data = np.empty(0, np.uint8) if values.data is None else values.data
+    if node.basic_type in _VARIABLE:
+        return _kernels.hash_keys(prefix, values.offsets, data, None, bits, at, count)
+    if node.basic_type is BasicType.BOOLEAN:
+        data = np.unpackbits(data, count=count, bitorder="little") + np.uint8(ord("0"))
+        return _kernels.hash_keys(prefix, None, data, 1, bits, at, count)
+    if by_value(node):
+        data = _by_value(data, node)
+    size = len(data) // count * data.itemsize if count else 0
+    return _kernels.hash_keys(prefix, None, np.ascontiguousarray(data).view(np.uint8), size, bits, at, count)
+
+
+def _by_value(data: npt.NDArray[Any], node: SchemaNode) -> npt.NDArray[Any]:
+    """Numbers of which equal ones have equal bytes."""
+    if node.is_decimal:
+        size = _DECIMALS_AT_ONCE * decimal128.SIZE
+        parts = [data[start : start + size] for start in range(0, len(data), size)]
+        rows = [decimal128.by_value(decimal128.decode(np.ascontiguousarray(part))).reshape(-1) for part in parts]
+        return np.concatenate(rows) if rows else np.empty(0, np.int64)
+    zero = data.dtype.type(0)
+    numbers: npt.NDArray[Any] = np.where(np.isnan(data), data.dtype.type(np.nan), data + zero)
+    return numbers

@@ -1,0 +1,69 @@
+"""How do hashes and positions become a partition?
+
+A partition is a shard of one stripe: a row for each bucket, in it a list of hashes with their positions.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.encoding import Profile
+from amudai.shard.build import ListBuilder, Making, PreparedStripe, StoredArray, StructBuilder
+from amudai.storage import Spool
+from amudai.types import BasicType, SchemaNode
+
+__all__ = ["BUCKET", "PartitionWriter", "bucket_count"]
+
+U64 = npt.NDArray[np.uint64]
+
+_POSITION: Final = SchemaNode(schema_id=4, name="item", basic_type=BasicType.INT64)
+_POSITIONS: Final = SchemaNode(schema_id=3, name="positions", basic_type=BasicType.LIST, children=(_POSITION,))
+_HASH: Final = SchemaNode(schema_id=2, name="hash", basic_type=BasicType.INT64)
+_ITEM: Final = SchemaNode(schema_id=1, name="item", basic_type=BasicType.STRUCT, children=(_HASH, _POSITIONS))
+BUCKET: Final = SchemaNode(schema_id=0, name="bucket", basic_type=BasicType.LIST, children=(_ITEM,))
+
+# Nothing that must be inflated as a whole, and small blocks: a lookup wants a few numbers of each column.
+PROFILE: Final = Profile(
+    name="lookup", price=1.0, cascades=False, block_values=2048, codec_values=2048, range_index=False
+)
+
+
+def bucket_count(hashes: int) -> int:
+    """How many buckets so many distinct hashes get.
+
+    >>> [bucket_count(hashes) for hashes in (0, 5, 6, 10, 100, 12500)]
+    [2, 2, 4, 8, 64, 8192]
+    """
+    return max(2, 1 << (hashes // 2 - 1).bit_length()) if hashes >= 2 else 2
+
+
+class PartitionWriter:
+    """Takes hashes in the order of their buckets, and the positions of each, which may come in pieces."""
+
+    def __init__(self, temp_folder: str | None, memory: int) -> None:
+        self.spool = Spool(temp_folder, memory)
+        self._buckets = ListBuilder(BUCKET, Making(PROFILE, self.spool, frozenset()))
+        items = self._buckets.children[0]
+        assert isinstance(items, StructBuilder)
+        self._items = items
+        self._hashes, positions = items.children
+        assert isinstance(positions, ListBuilder)
+        self._lists = positions
+
+    def append_hashes(self, hashes: U64, ends: U64) -> None:
+        """Take hashes, and where the positions of each end among those of all these."""
+        self._items.append_structs(len(hashes))
+        self._hashes.append(StoredArray(node=_HASH, length=len(hashes), data=hashes))
+        self._lists.append_lists(np.concatenate((np.zeros(1, np.uint64), ends)))
+
+    def append_positions(self, positions: U64) -> None:
+        """Take the next positions."""
+        self._lists.children[0].append(StoredArray(node=_POSITION, length=len(positions), data=positions))
+
+    def finish(self, sizes: npt.NDArray[np.int64]) -> PreparedStripe:
+        """End the partition; `sizes` says how many hashes each bucket has."""
+        self._buckets.append_lists(np.concatenate((np.zeros(1, np.uint64), np.cumsum(sizes, dtype=np.uint64))))
+        return PreparedStripe((self._buckets.finish(),), len(sizes), self.spool)

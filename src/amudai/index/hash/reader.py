@@ -1,0 +1,225 @@
+"""At which rows is a hash?"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from threading import Lock
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.encoding import BlockBuffer, Ranges, decode_few
+from amudai.errors import CorruptedData, located
+from amudai.format import BufferKind, IndexDescriptor, encode_schema
+from amudai.index.artifacts import open_artifact
+from amudai.index.contract import Path
+from amudai.index.hash.builder import BY_VALUE, COMPLETE
+from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, key_prefix
+from amudai.index.hash.partition import BUCKET
+from amudai.index.positions import Positions
+from amudai.index.questions import Keys, Question
+from amudai.shard import FieldReader, ShardReader, StripeReader
+from amudai.storage import Artifact
+from amudai.types import BasicType, SchemaNode
+
+__all__ = ["HashIndexReader"]
+
+U64 = npt.NDArray[np.uint64]
+
+_MAX_PARTITIONS: Final = 1 << 16
+_SCHEMA: Final = encode_schema((BUCKET,))
+
+
+class HashIndexReader:
+    """An open hash index. A partition is opened when a key leads to it; opening the index reads nothing.
+
+    Parameters
+    ----------
+    trust
+        Whether an index that does not say that it is complete is believed to be, and to cover any field.
+    """
+
+    def __init__(
+        self, descriptor: IndexDescriptor, shard: ShardReader, anchor: Artifact, *, trust: bool = False
+    ) -> None:
+        count = len(descriptor.artifacts)
+        if not 1 <= count <= _MAX_PARTITIONS or count & (count - 1):
+            raise CorruptedData(f"partitions of a hash index: expected a power of two, found {count}", url=anchor.url)
+        self._descriptor = descriptor
+        self._shard = shard
+        self._anchor = anchor
+        self._bits = count.bit_length() - 1
+        self._partitions: dict[int, Partition] = {}
+        self._lock = Lock()
+        properties = {name: value.value for name, value in descriptor.properties}
+        self._complete = trust or properties.get(COMPLETE) is True
+        self._covered = {ids[0] for ids in descriptor.indexed_fields if len(ids) == 1}
+        self._covers_all = trust and not self._covered
+        listed = properties.get(BY_VALUE)
+        self._by_value = {each.value for each in listed} if isinstance(listed, tuple) else set()
+
+    def answer(self, path: Path, question: Question) -> Positions | None:
+        """The rows that may have one of the keys; None where this index cannot tell.
+
+        Rows are never sure: two keys may have one hash, and a null has that of an empty value.
+        """
+        node = path[-1]
+        if not isinstance(question, Keys) or not self._complete or node.basic_type not in KEY_TYPES:
+            return None
+        if not self._covers_all and node.schema_id not in self._covered:
+            return None
+        # Floats and decimals by their bytes would miss those that are equal and look different.
+        if by_value(node) and node.schema_id not in self._by_value:
+            return None
+        prefix = key_prefix(path)
+        hashes = dict.fromkeys(hash_key(prefix, node, value) for value in question.values)
+        return Positions.perhaps(Ranges.united([self.lookup(hash_) for hash_ in hashes]))
+
+    def lookup(self, hash_: int) -> Ranges:
+        """The rows that a hash is stored with."""
+        number = hash_ >> (64 - self._bits) if self._bits else 0
+        partition = self._partitions.get(number)
+        if partition is None:
+            opened = Partition(open_artifact(self._descriptor.artifacts[number], self._shard, self._anchor))
+            with self._lock:
+                partition = self._partitions.setdefault(number, opened)
+        return partition.lookup(hash_, self._bits, self._shard.num_rows)
+
+
+class Partition:
+    """One partition: a shard with a row for each bucket."""
+
+    def __init__(self, shard: ShardReader) -> None:
+        self._shard = shard
+        self._opened: dict[int, Columns] = {}
+        with located(url=shard.url):
+            self._bucket = _bucket_of(shard)
+            self._buckets = shard.num_rows
+            if self._buckets < 1 or self._buckets & (self._buckets - 1):
+                raise CorruptedData(f"buckets of a hash index: expected a power of two, found {self._buckets}")
+            self._stripes = [stripe.first_row for stripe in shard.stripes]
+
+    def lookup(self, hash_: int, bits: int, rows: int) -> Ranges:
+        """The positions of a hash, all of them below `rows`."""
+        bucket = hash_ & (self._buckets - 1)
+        with located(url=self._shard.url):
+            number = bisect_right(self._stripes, bucket) - 1
+            columns = self._opened.get(number)
+            if columns is None:
+                columns = self._opened[number] = Columns(self._shard.stripes[number], self._bucket)
+            with located(stripe=number):
+                first, last = columns.buckets.at(bucket - self._stripes[number])
+                hashes = columns.hashes.at(first, last)
+                place = [at for at, found in enumerate(hashes.tolist()) if found == hash_]
+                self._check(hashes, bucket, hash_, bits, len(place))
+                if not place:
+                    return Ranges.one(0, 0)
+                return _rows(columns.positions.at(*columns.lists.at(first + place[0])), rows)
+
+    def _check(self, hashes: U64, bucket: int, hash_: int, bits: int, places: int) -> None:
+        """Refuse a bucket that holds what belongs elsewhere: what belongs here may then be elsewhere."""
+        for found in hashes.tolist():
+            if (found ^ hash_) & (self._buckets - 1) or (found ^ hash_) >> (64 - bits):
+                raise CorruptedData(f"bucket {bucket}: expected hashes of its own, found {found:#018x}")
+        if places > 1:
+            raise CorruptedData(f"bucket {bucket}: expected each hash once, found {hash_:#018x} {places} times")
+
+
+class Columns:
+    """The four columns of a stripe of buckets."""
+
+    def __init__(self, stripe: StripeReader, bucket: SchemaNode) -> None:
+        hash_, lists = bucket.children[0].children[:2]
+        item = lists.children[0]
+        stripe.prepare((bucket, hash_, lists, item))  # not the struct between them: it has nothing of its own to say
+        hashes, positions = (
+            stripe.field(hash_, "bucket.item.hash", None),
+            stripe.field(item, "bucket.item.positions", None),
+        )
+        of_hashes = stripe.field(lists, "bucket.item.positions", hashes.position_count)
+        self.buckets = Lists(stripe.field(bucket, "bucket", stripe.num_rows), hashes.position_count)
+        self.hashes = Numbers(hashes)
+        self.lists = Lists(of_hashes, positions.position_count)
+        self.positions = Numbers(positions)
+
+
+class Lists:
+    """Where each list of a column begins and ends among its items."""
+
+    def __init__(self, field: FieldReader, items: int) -> None:
+        found = field.blocks(BufferKind.OFFSETS, field.position_count + 1)
+        if found is None or field.encoding.find(BufferKind.PRESENCE) is not None:
+            raise CorruptedData(
+                "lists of a hash index: expected offsets and no null, found otherwise", field=field.path
+            )
+        self._buffer = found
+        self._field = field
+        self._items = items
+
+    def at(self, position: int) -> tuple[int, int]:
+        """Where a list begins and ends."""
+        begin, end = decode_few(self._buffer, position, position + 2, "u8").tolist()
+        if not begin <= end <= self._items:
+            expected = f"a range inside 0..{self._items}"
+            raise CorruptedData(f"list offsets: expected {expected}, found {begin}..{end}", field=self._field.path)
+        return begin, end
+
+
+class Numbers:
+    """A column of numbers, of which none is null."""
+
+    def __init__(self, field: FieldReader) -> None:
+        self._field = field
+        self._constant: int | None = None
+        self._buffer: BlockBuffer | None = None
+        nulls = 0 if field.descriptor is None else field.descriptor.field.null_count
+        if field.constant is not None and isinstance(field.constant.value, int):
+            self._constant = field.constant.value
+        elif field.constant is None and not nulls and field.encoding.find(BufferKind.PRESENCE) is None:
+            self._buffer = field.blocks(BufferKind.DATA, field.position_count)
+
+    def at(self, first: int, last: int) -> U64:
+        """The numbers at these positions."""
+        if first == last:
+            return np.empty(0, np.uint64)
+        if self._constant is not None:
+            return np.full(last - first, self._constant, np.uint64)
+        if self._buffer is None:
+            raise CorruptedData("numbers of a hash index: expected values and no null", field=self._field.path)
+        with located(field=self._field.path):
+            found: U64 = decode_few(self._buffer, first, last, "u8")
+        return found
+
+
+def _rows(positions: U64, rows: int) -> Ranges:
+    if not len(positions):
+        raise CorruptedData("positions of a hash: expected at least one, found none")
+    # The reference repeats a row in which a list has a value twice.
+    if (positions[1:] < positions[:-1]).any():
+        raise CorruptedData("positions of a hash: expected them to ascend")
+    if int(positions[-1]) >= rows:
+        raise CorruptedData(f"positions of a hash: expected less than {rows}, found {positions[-1]}")
+    return Ranges.of_positions(positions)
+
+
+def _bucket_of(shard: ShardReader) -> SchemaNode:
+    """The field of the buckets; names do not count."""
+    if shard.schema.payload == _SCHEMA:
+        return BUCKET  # as we write it: nothing is left to check
+    fields = shard.schema.fields()
+    if not fields or not _is_bucket(fields[0]):
+        found = ", ".join(map(str, fields)) or "no field"
+        expected = "list<struct<hash: uint64, positions: list<uint64>>>"
+        raise CorruptedData(f"partition of a hash index: expected {expected}, found {found}")
+    return fields[0]
+
+
+def _is_bucket(node: SchemaNode) -> bool:
+    """Whether a field has the shape of buckets."""
+    if node.basic_type is not BasicType.LIST or node.children[0].basic_type is not BasicType.STRUCT:
+        return False
+    inner = node.children[0].children
+    if len(inner) < 2 or inner[1].basic_type is not BasicType.LIST:
+        return False
+    return all(each.basic_type is BasicType.INT64 and not each.signed for each in (inner[0], inner[1].children[0]))

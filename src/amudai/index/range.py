@@ -1,0 +1,133 @@
+"""Which stretches of a stripe can hold a number?
+
+The range index of a field tells the least and the greatest value of every 256 positions. It is no index of a
+collection but a buffer of the field, so it has a reader of its own: positions are those of the field in its stripe.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.encoding import RangeIndex, Ranges, decode_range_index
+from amudai.errors import CorruptedData, located
+from amudai.format import BufferKind
+from amudai.index.bounds import Bounds, bounds_of, has_order
+from amudai.index.positions import Positions
+from amudai.index.questions import Between
+from amudai.shard import FieldReader
+from amudai.types import SchemaNode, decimal128
+
+__all__ = ["RangeProbe", "open_range"]
+
+Bools = npt.NDArray[np.bool_]
+
+
+class RangeProbe:
+    """The range index of one field in one stripe, asked for the positions whose values lie between two bounds."""
+
+    def __init__(self, node: SchemaNode, index: RangeIndex) -> None:
+        self._node = node
+        self._index = index
+        count = -(-index.span // index.size)
+        self._empty: Bools | None = None  # stretches without a valid value: their bounds mean nothing
+        self._sure: Bools | None = None  # stretches without an invalid one
+        if index.invalid is not None:
+            sizes = np.full(count, index.size, np.uint32)
+            sizes[-1] = index.span - (count - 1) * index.size
+            self._empty, self._sure = index.invalid == sizes, index.invalid == 0
+        self._least: npt.NDArray[Any] = index.least
+        self._greatest: npt.NDArray[Any] = index.greatest
+        if node.is_decimal:
+            self._least, self._greatest = (
+                decimal128.by_value(decimal128.decode(np.ascontiguousarray(rows).reshape(-1)))
+                for rows in (index.least, index.greatest)
+            )
+            wrong = _differences(self._least, self._greatest) > 0
+        else:
+            wrong = ~(self._least <= self._greatest)  # NaN, which is no bound, included
+        if self._empty is not None:
+            wrong &= ~self._empty
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise CorruptedData(f"range index: expected a minimum up to the maximum, found otherwise in stretch {at}")
+
+    def between(self, question: Between) -> Positions:
+        """The positions whose values lie between the bounds: of the field, counted from the start of the stripe."""
+        bounds = bounds_of(self._node, question)
+        if bounds is None:
+            return Positions.none()
+        possible, within = self._compared(bounds)
+        if self._empty is not None and self._sure is not None:
+            possible &= ~self._empty
+            within &= self._sure
+        return Positions(self._slots(within), self._slots(possible & ~within))
+
+    def _compared(self, bounds: Bounds) -> tuple[Bools, Bools]:
+        """Which stretches may have a value between the bounds, and which no other, by their least and greatest."""
+        low, high = bounds
+        possible, within = np.ones(len(self._least), np.bool_), np.ones(len(self._least), np.bool_)
+        if low is not None:
+            possible &= self._at_least(self._greatest, low)
+            within &= self._at_least(self._least, low)
+        if high is not None:
+            possible &= self._at_most(self._least, high)
+            within &= self._at_most(self._greatest, high)
+        return possible, within & possible
+
+    def _at_least(self, values: npt.NDArray[Any], bound: Any) -> Bools:
+        if isinstance(bound, Decimal):
+            return np.asarray(decimal128.compare(values, bound) >= 0)
+        # A float32 is compared as the double it is: the bound must not be rounded.
+        return np.asarray(values >= (bound if isinstance(bound, int) else np.float64(bound)))
+
+    def _at_most(self, values: npt.NDArray[Any], bound: Any) -> Bools:
+        if isinstance(bound, Decimal):
+            return np.asarray(decimal128.compare(values, bound) <= 0)
+        return np.asarray(values <= (bound if isinstance(bound, int) else np.float64(bound)))
+
+    def _slots(self, stretches: Bools) -> Ranges:
+        """The positions of these stretches."""
+        found = Ranges.from_mask(stretches)
+        if not len(found):
+            return found
+        size, span = self._index.size, np.uint64(self._index.span)
+        return Ranges(found.starts * np.uint64(size), np.minimum(found.ends * np.uint64(size), span))
+
+
+# A range is often asked for by its two ends, and a shard is asked again and again.
+_opened: WeakKeyDictionary[FieldReader, RangeProbe | None] = WeakKeyDictionary()
+
+
+def open_range(field: FieldReader) -> RangeProbe | None:
+    """The range index of a field of a stripe, opened once; None where it has none."""
+    if field not in _opened:
+        _opened[field] = _open(field)
+    return _opened[field]
+
+
+def _open(field: FieldReader) -> RangeProbe | None:
+    if field.descriptor is None or field.constant is not None or not has_order(field.node):
+        return None
+    descriptor = field.encoding.find(BufferKind.RANGE_INDEX)
+    if descriptor is None or descriptor.buffer is None:
+        return None
+    artifact, ref = field.stripe.artifact_of(descriptor), descriptor.buffer
+    place = located(url=artifact.url, range=f"{ref.start}..{ref.end}", stripe=field.stripe.ordinal, field=field.path)
+    with place:
+        data = artifact.read(ref.start, ref.end)
+        index = decode_range_index(data, field.node, field.position_count, field.stripe.shard.verify)
+        return RangeProbe(field.node, index)
+
+
+def _differences(left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
+    """The signs of left - right, for rows of `decimal128.by_value`."""
+    result = np.zeros(len(left), np.int8)
+    for column in (2, 1, 0):
+        result[left[:, column] < right[:, column]] = -1
+        result[left[:, column] > right[:, column]] = 1
+    return result

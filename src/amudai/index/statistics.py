@@ -1,0 +1,98 @@
+"""What do statistics tell of a question?"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+from amudai.errors import CorruptedData
+from amudai.format import AnyValue, DecimalStats, FieldDescriptor, FloatingStats
+from amudai.index.bounds import Bounds, bounds_of
+from amudai.index.questions import Between, Number
+from amudai.stats import BLOOM_SEED, hash_value
+from amudai.stats.bloom import probe
+from amudai.stats.hashing import HASH_ALGORITHM
+from amudai.types import BasicType, SchemaNode, decimal128
+
+__all__ = ["Share", "bloom_rules_out", "could_hold"]
+
+_NUMBERS: Final = frozenset({"u64", "i64", "double", "datetime", "timespan"})
+_WITH_NAN: Final = frozenset({BasicType.FLOAT32, BasicType.FLOAT64})
+
+
+class Share(Enum):
+    """How many positions match."""
+
+    NONE = "none"
+    SOME = "some"
+    ALL = "all"
+
+
+def could_hold(descriptor: FieldDescriptor, node: SchemaNode, question: Between) -> Share:
+    """Whether no position of a field, perhaps some, or every one has a value between the bounds.
+
+    Nulls and NaN never do. A descriptor of a stripe and of a shard are asked alike.
+    """
+    bounds = bounds_of(node, question)
+    if bounds is None or descriptor.position_count == 0:
+        return Share.NONE
+    if descriptor.constant_value is not None and descriptor.dictionary_size is None:
+        return _share_of_constant(descriptor.constant_value, bounds)
+    nulls, nans = descriptor.null_count, _nans(descriptor, node)
+    if nulls is not None and nulls + (nans or 0) >= descriptor.position_count:
+        return Share.NONE
+    stats = descriptor.range_stats
+    if stats is None:
+        return Share.SOME
+    low, high = bounds
+    least = None if stats.min is None else _number(stats.min)
+    greatest = None if stats.max is None else _number(stats.max)
+    if least is not None and high is not None and (high < least or (high == least and not stats.min_inclusive)):
+        return Share.NONE
+    if greatest is not None and low is not None and (low > greatest or (low == greatest and not stats.max_inclusive)):
+        return Share.NONE
+    sure_low = low is None or (least is not None and low <= least)
+    sure_high = high is None or (greatest is not None and greatest <= high)
+    return Share.ALL if sure_low and sure_high and nulls == 0 and nans == 0 else Share.SOME
+
+
+def bloom_rules_out(descriptor: FieldDescriptor, node: SchemaNode, value: bytes) -> bool:
+    """Whether the field's Bloom filter proves that no position has a value of these stored bytes."""
+    found = descriptor.bloom_filter
+    # Equal decimals may have different bytes, and another hash than ours says nothing about ours.
+    if found is None or node.is_decimal or found.hash_algorithm != HASH_ALGORITHM or found.hash_seed != BLOOM_SEED:
+        return False
+    if len(found.data) != 32 * found.num_blocks:
+        expected = f"{found.num_blocks} blocks of 32 bytes"
+        raise CorruptedData(f"Bloom filter: expected {expected}, found {len(found.data)} bytes")
+    return not probe(found.data, hash_value(value, BLOOM_SEED))
+
+
+def _share_of_constant(value: AnyValue, bounds: Bounds) -> Share:
+    if value.kind == "null":
+        return Share.NONE
+    number = _number(value)
+    if number is None:
+        return Share.SOME  # NaN, or a kind that does not fit the field: reading its values will tell
+    low, high = bounds
+    inside = (low is None or low <= number) and (high is None or number <= high)
+    return Share.ALL if inside else Share.NONE
+
+
+def _nans(descriptor: FieldDescriptor, node: SchemaNode) -> int | None:
+    """How many values are NaN; None where nobody says."""
+    if node.basic_type not in _WITH_NAN and not node.is_decimal:
+        return 0
+    stats = descriptor.type_stats
+    return stats.nan_count if isinstance(stats, FloatingStats | DecimalStats) else None
+
+
+def _number(value: AnyValue) -> Number | None:
+    """A bound or a constant as a number; None where it is none, NaN included."""
+    found = value.value
+    if value.kind == "decimal" and isinstance(found, bytes):
+        number = decimal128.to_decimal(found)
+        return None if number.is_nan() else number
+    if value.kind in _NUMBERS and isinstance(found, int | float):
+        return None if found != found else found
+    return None

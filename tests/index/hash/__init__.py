@@ -1,0 +1,1 @@
+"""Does a hash index find what is there?"""
