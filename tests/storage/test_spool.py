@@ -210,3 +210,17 @@ def test_a_killed_process_leaves_nothing(folder: Path, how: str) -> None:
         assert child.stdout.readline() == "ready\n"
         child.send_signal(signal.SIGKILL)
     assert os.listdir(folder) == []
+
+
+@pytest.mark.parametrize("limit", [0, 12, 1 << 20])
+def test_views_show_pieces_wherever_they_lie(tmp_path: Path, limit: int) -> None:
+    with Spool(str(tmp_path), limit) as spool:
+        pieces = [b"first", b"second", b"", b"third" * 1000]
+        starts = [spool.append(piece) for piece in pieces]
+        views = [spool.view(start, start + len(piece)) for start, piece in zip(starts, pieces, strict=True)]
+        assert [bytes(view) for view in views] == pieces
+        later = spool.append(b"later")
+        assert bytes(spool.view(later, later + 5)) == b"later"
+        with pytest.raises(InvalidArgument, match="piece"):
+            spool.view(later, later + 6)
+    assert [bytes(view) for view in views] == pieces  # views keep what they show

@@ -6,6 +6,7 @@ limit, and beyond it in one file that has no name, so that a process that dies l
 
 from __future__ import annotations
 
+import mmap
 import os
 import tempfile
 from bisect import bisect_right
@@ -72,6 +73,7 @@ class Spool:
         self._starts: list[int] = []
         self._pieces: list[bytes] = []
         self._file: FileIO | None = None
+        self._mapped: mmap.mmap | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -118,6 +120,24 @@ class Spool:
             for at in range(max(start, border), end, _CHUNK):
                 yield self._read(at - border, min(_CHUNK, end - at))
 
+    def view(self, start: int, end: int) -> memoryview:
+        """The bytes of one appended piece, without a copy: what lies in the file is mapped."""
+        with self._lock:
+            self._check_open()
+            if start == end:
+                return _NOTHING
+            border = self.size_in_memory
+            if end <= border:
+                at = bisect_right(self._starts, start) - 1
+                begin = self._starts[at]
+                return memoryview(self._pieces[at])[start - begin : end - begin]
+            if start < border or end > self._size:
+                raise InvalidArgument(f"piece: expected one that was appended, found {start}..{end}")
+            if self._mapped is None or len(self._mapped) < end - border:
+                with located(folder=self._folder), translated():
+                    self._mapped = mmap.mmap(self._handle(), self._size - border, access=mmap.ACCESS_READ)
+            return memoryview(self._mapped)[start - border : end - border]
+
     def copy_to(self, out: Target, extents: Iterable[Extent]) -> None:
         """Write the bytes of half-open ranges to `out`, one after the other."""
         for piece in self.pieces(extents):
@@ -129,6 +149,7 @@ class Spool:
             self._closed = True
             self._starts.clear()
             self._pieces.clear()
+            self._mapped = None  # views keep what they show
             if self._file is not None:
                 self._file.close()
 

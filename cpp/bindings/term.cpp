@@ -1,0 +1,234 @@
+// What Python may ask of text that is indexed: tokens, runs, their merge, and terms and rows that are looked for.
+#include "text/row_ranges.hpp"
+#include "text/term_merge.hpp"
+#include "text/term_run.hpp"
+#include "text/term_search.hpp"
+
+#include <nanobind/stl/pair.h>
+
+#include "bindings/blocks.hpp"
+
+namespace amudai::bindings {
+
+namespace {
+
+using InAny = nb::ndarray<nb::ro, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A numpy array that owns the values.
+template <class T>
+nb::object owned(std::vector<T>&& values) {
+    auto* const kept = new std::vector<T>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+
+text::Tokenizer tokenizer_of(const std::string& name) {
+    if (name == "unicode-word") return text::Tokenizer::word;
+    if (name == "unicode-log") return text::Tokenizer::log;
+    if (name == "trivial") return text::Tokenizer::trivial;
+    throw nb::value_error("tokenizer: expected unicode-word, unicode-log or trivial");
+}
+
+text::Match match_of(const std::string& name) {
+    if (name == "equal") return text::Match::equal;
+    if (name == "prefix") return text::Match::prefix;
+    if (name == "suffix") return text::Match::suffix;
+    if (name == "within") return text::Match::within;
+    throw nb::value_error("match: expected equal, prefix, suffix or within");
+}
+
+Bytes bytes_of(const nb::bytes& bytes) { return {static_cast<const std::uint8_t*>(bytes.data()), bytes.size()}; }
+
+nb::bytes to_python(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
+
+text::Terms terms_of(const In<std::int64_t>& offsets, const In<std::uint8_t>& data) {
+    return text::Terms::checked(span(offsets), span(data));
+}
+
+template <class Use>
+decltype(auto) with_text(const InAny& offsets, const In<std::uint8_t>& data, Use&& use) {
+    return with_number(offsets.dtype(), [&]<class T>() -> decltype(auto) {
+        if constexpr (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>) {
+            const std::span<const T> list{static_cast<const T*>(offsets.data()), offsets.shape(0)};
+            return use(binary::VariableValues<T>::checked(list, span(data)));
+        } else {
+            throw nb::type_error("offsets: expected int32 or int64");
+            return use(binary::VariableValues<std::int32_t>{});
+        }
+    });
+}
+
+std::size_t add_values(text::TermRun& run, InAny offsets, In<std::uint8_t> data, std::optional<In<std::uint8_t>> validity,
+                       std::size_t validity_at, std::optional<In<std::uint32_t>> codes,
+                       std::optional<In<std::uint32_t>> rows, std::uint64_t first_row, std::size_t first, std::size_t limit) {
+    if (offsets.shape(0) == 0) throw nb::value_error("offsets: expected at least one");
+    const auto count = codes ? codes->shape(0) : offsets.shape(0) - 1;
+    if (first > count) throw nb::value_error("first: expected at most the number of values");
+    if (rows && rows->shape(0) != count) throw nb::value_error("rows: expected one for each value");
+    const auto last = rows ? (count ? span(*rows)[count - 1] : 0) : count;
+    if (first_row + last >= std::numeric_limits<std::uint32_t>::max()) throw nb::value_error("rows: expected less than 2^32 in a run");
+    if (validity && (validity_at > 8 * validity->shape(0) || count > 8 * validity->shape(0) - validity_at)) {
+        throw nb::value_error("validity: fewer bits than values");
+    }
+    const Validity present{validity ? validity->data() : nullptr, validity_at};
+    const auto row_of = [&, list = rows ? rows->data() : nullptr](std::size_t slot) { return first_row + (list ? list[slot] : slot); };
+    return with_text(offsets, data, [&](const auto& values) {
+        const nb::gil_scoped_release unlocked;
+        if (codes) return run.add_coded(values, span(*codes), present, first, limit, row_of);
+        return run.add(values, present, first, limit, row_of);
+    });
+}
+
+// The runs of a merge, held while it goes on.
+class HeldMerge {
+public:
+    HeldMerge(nb::list runs, In<std::uint16_t> stripes, In<std::uint32_t> fields, In<std::uint64_t> first_rows) {
+        const auto count = nb::len(runs);
+        if (stripes.shape(0) != count || fields.shape(0) != count || first_rows.shape(0) != count) {
+            throw nb::value_error("runs: expected a stripe, a field and a first row for each");
+        }
+        std::vector<text::RunSource> sources;
+        for (std::size_t i = 0; i < count; ++i) {
+            sources.push_back({held_.emplace_back(runs[i]).bytes(), span(stripes)[i], span(fields)[i], span(first_rows)[i]});
+        }
+        merge_.emplace(std::move(sources));
+    }
+    HeldMerge(const HeldMerge&) = delete;
+    HeldMerge& operator=(const HeldMerge&) = delete;
+    text::TermMerge& merge() { return *merge_; }
+
+private:
+    std::vector<Held> held_;
+    std::optional<text::TermMerge> merge_;
+};
+
+}  // namespace
+
+void bind_term(nb::module_& m) {
+    m.def("tokens", [](nb::bytes value, const std::string& tokenizer) {
+        const auto kind = tokenizer_of(tokenizer);
+        std::vector<Bytes> addresses, words;
+        text::tokenize(kind, bytes_of(value), false, [&](Bytes word) { words.push_back(word); },
+                       [&](Bytes address) { addresses.push_back(address); });
+        nb::list result;
+        for (const auto each : addresses) result.append(to_python(each));
+        for (const auto each : words) result.append(to_python(each));
+        return result;
+    }, "value"_a, "tokenizer"_a, nb::sig("def tokens(value: bytes, tokenizer: str) -> list[bytes]"),
+    "The terms of a value, in the order in which they occur; addresses first.");
+
+    m.def("words", [](nb::bytes value) {
+        nb::list result;
+        const auto bytes = bytes_of(value);
+        if (!utf8::is_valid(bytes)) throw nb::value_error("text: expected UTF-8");
+        text::words(bytes, [&](Bytes word) { result.append(to_python(word)); });
+        return result;
+    }, "value"_a, nb::sig("def words(value: bytes) -> list[bytes]"), "The words of a value, whole.");
+
+    m.def("fold", [](nb::bytes value) {
+        std::vector<std::uint8_t> folded;
+        text::append_folded(bytes_of(value), folded);
+        return to_python(folded);
+    }, "value"_a, nb::sig("def fold(value: bytes) -> bytes"), "The text that all spellings share.");
+
+    nb::class_<text::TermRun>(m, "TermRun", "Terms and their rows while a run of them grows. One thread at a time may use it.")
+        .def("__init__", [](text::TermRun* self, const std::string& tokenizer) { new (self) text::TermRun(tokenizer_of(tokenizer)); },
+             "tokenizer"_a, nb::sig("def __init__(self, tokenizer: str) -> None"))
+        .def_prop_ro("terms", &text::TermRun::terms, "Different terms so far.")
+        .def_prop_ro("postings", &text::TermRun::postings, "Rows of all terms so far.")
+        .def_prop_ro("scratch", &text::TermRun::scratch, "Bytes of working memory in use.")
+        .def("add", &add_values, "offsets"_a.noconvert(), "data"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a,
+             "codes"_a.noconvert().none(), "rows"_a.noconvert().none(), "first_row"_a, "first"_a, "limit"_a,
+             nb::sig("def add(self, offsets: NDArray[Any], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, "
+                     "validity_at: int, codes: NDArray[np.uint32] | None, rows: NDArray[np.uint32] | None, first_row: int, "
+                     "first: int, limit: int) -> int"),
+             "Take values from slot `first` on, or those that `codes` name, until `scratch` exceeds `limit`; returns the slot "
+             "behind the last one taken. `rows` says which row of the run a slot is in, counted from `first_row`.")
+        .def("finish", [](text::TermRun& self) {
+            Sink out;
+            {
+                const nb::gil_scoped_release unlocked;
+                self.finish(out);
+            }
+            return to_python(out.bytes());
+        }, nb::sig("def finish(self) -> bytes"), "The run; nothing is left behind.");
+
+    nb::class_<text::MergeSlice>(m, "TermSlice", "What one step of a merge brings. Arrays are handed out once.")
+        .def("terms", [](text::MergeSlice& self) { return owned(std::move(self.terms)); },
+             nb::sig("def terms(self) -> NDArray[np.uint8]"), "The bytes of the terms that begin here.")
+        .def("lengths", [](text::MergeSlice& self) { return owned(std::move(self.lengths)); },
+             nb::sig("def lengths(self) -> NDArray[np.uint32]"), "The length of each.")
+        .def("begins", [](text::MergeSlice& self) { return owned(std::move(self.begins)); },
+             nb::sig("def begins(self) -> NDArray[np.uint8]"), "For each list whether it is the first of a term.")
+        .def("stripes", [](text::MergeSlice& self) { return owned(std::move(self.stripes)); },
+             nb::sig("def stripes(self) -> NDArray[np.uint16]"), "The stripe of each list.")
+        .def("fields", [](text::MergeSlice& self) { return owned(std::move(self.fields)); },
+             nb::sig("def fields(self) -> NDArray[np.uint32]"), "The field of each list.")
+        .def("forms", [](text::MergeSlice& self) { return owned(std::move(self.forms)); },
+             nb::sig("def forms(self) -> NDArray[np.uint8]"), "What the integers of each list are: 0 rows, 1 ranges.")
+        .def("is_long", [](text::MergeSlice& self) { return owned(std::move(self.is_long)); },
+             nb::sig("def is_long(self) -> NDArray[np.uint8]"), "For each list whether it has many integers.")
+        .def("counts", [](text::MergeSlice& self) { return owned(std::move(self.counts)); },
+             nb::sig("def counts(self) -> NDArray[np.uint64]"), "How many integers of each list are in this slice.")
+        .def("integers", [](text::MergeSlice& self) { return owned(std::move(self.integers)); },
+             nb::sig("def integers(self) -> NDArray[np.uint64]"), "The integers of the lists, back to back.")
+        .def_ro("continues", &text::MergeSlice::continues, "Whether the first list goes on from the slice before.")
+        .def_ro("whole_terms", &text::MergeSlice::whole_terms, "Whether the next slice begins with a new term.");
+
+    nb::class_<HeldMerge>(m, "TermMerge", "Runs on their way to one sorted stream. One thread at a time may use it.")
+        .def(nb::init<nb::list, In<std::uint16_t>, In<std::uint32_t>, In<std::uint64_t>>(), "runs"_a, "stripes"_a.noconvert(),
+             "fields"_a.noconvert(), "first_rows"_a.noconvert(),
+             nb::sig("def __init__(self, runs: list[bytes | memoryview], stripes: NDArray[np.uint16], fields: NDArray[np.uint32], "
+                     "first_rows: NDArray[np.uint64]) -> None"))
+        .def_prop_ro("done", [](HeldMerge& self) { return self.merge().done(); }, "Whether nothing is left.")
+        .def("next", [](HeldMerge& self, std::size_t terms, std::size_t integers) {
+            const nb::gil_scoped_release unlocked;
+            return self.merge().next(terms, integers);
+        }, "terms"_a, "integers"_a, nb::sig("def next(self, terms: int, integers: int) -> TermSlice"),
+        "Begin at most `terms` terms, and stop soon after `integers`.");
+
+    m.def("term_range", [](In<std::int64_t> offsets, In<std::uint8_t> data, nb::bytes text, bool prefix) {
+        return text::range_of(terms_of(offsets, data), bytes_of(text), prefix);
+    }, "offsets"_a.noconvert(), "data"_a.noconvert(), "text"_a, "prefix"_a,
+    nb::sig("def term_range(offsets: NDArray[np.int64], data: NDArray[np.uint8], text: bytes, prefix: bool) -> tuple[int, int]"),
+    "Which of sorted terms equal `text`, or begin with it, everything folded; where there are none, the place they would have.");
+
+    m.def("match_terms", [](In<std::int64_t> offsets, In<std::uint8_t> data, std::size_t low, std::size_t high, nb::bytes text,
+                            const std::string& match, bool folded, bool words) {
+        const auto terms = terms_of(offsets, data);
+        if (low > high || high > terms.count()) throw nb::value_error("terms: expected low <= high <= count");
+        text::Matches found;
+        text::Matcher matcher(bytes_of(text), match_of(match), folded, words);
+        {
+            const nb::gil_scoped_release unlocked;
+            matcher.add(terms, low, high, found);
+        }
+        return nb::make_tuple(owned(std::move(found.yes)), owned(std::move(found.maybe)));
+    }, "offsets"_a.noconvert(), "data"_a.noconvert(), "low"_a, "high"_a, "text"_a, "match"_a, "folded"_a, "words"_a,
+    nb::sig("def match_terms(offsets: NDArray[np.int64], data: NDArray[np.uint8], low: int, high: int, text: bytes, match: str, "
+            "folded: bool, words: bool) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]"),
+    "Which of the terms low..high match surely, and which perhaps because they may have been cut; with `words` no addresses.");
+
+    m.def("row_ranges", [](In<std::uint64_t> integers, In<std::uint64_t> counts, In<std::uint8_t> pairs, std::uint64_t rows,
+                           Out<std::uint64_t> starts, Out<std::uint64_t> ends) {
+        if (counts.shape(0) != pairs.shape(0)) throw nb::value_error("pairs: expected one for each list");
+        if (starts.shape(0) <= integers.shape(0) || ends.shape(0) <= integers.shape(0)) {
+            throw nb::value_error("starts or ends: too short");
+        }
+        std::uint64_t total = 0;
+        for (const auto count : span(counts)) {
+            if (count > integers.shape(0) - total) throw nb::value_error("counts: expected the number of integers");
+            total += count;
+        }
+        const nb::gil_scoped_release unlocked;
+        text::RowRanges found(span(starts), span(ends));
+        text::row_ranges(span(integers).first(total), span(counts), span(pairs), rows, found);
+        return found.size();
+    }, "integers"_a.noconvert(), "counts"_a.noconvert(), "pairs"_a.noconvert(), "rows"_a, "starts"_a.noconvert(), "ends"_a.noconvert(),
+    nb::sig("def row_ranges(integers: NDArray[np.uint64], counts: NDArray[np.uint64], pairs: NDArray[np.uint8], rows: int, "
+            "starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int"),
+    "Where the ranges of the rows of all lists begin and end; returns how many there are. A list holds rows, or beginnings and "
+    "ends where `pairs` says so.");
+}
+
+}  // namespace amudai::bindings

@@ -1,0 +1,93 @@
+// The order of terms: by their folded code points, then by their bytes.
+#pragma once
+#include <array>
+#include <compare>
+
+#include "text/unicode.hpp"
+
+namespace amudai::text {
+
+namespace detail {
+
+inline constexpr std::array<std::uint8_t, 128> ascii_folds = [] {
+    std::array<std::uint8_t, 128> table{};
+    for (unsigned code = 0; code < 128; ++code) table[code] = static_cast<std::uint8_t>(fold(code));
+    return table;
+}();
+
+// The folded code point at `at`, which is moved behind it. Terms come from files: what is cut off or is no beginning of
+// a code point counts as one by itself, behind all others.
+inline std::uint32_t next_folded(const std::uint8_t*& at, const std::uint8_t* end) {
+    const auto lead = *at;
+    if (lead < 0x80) return ++at, ascii_folds[lead];
+    const auto size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (lead < 0xc0 || end - at < size) return ++at, 0x200000u + lead;
+    return fold(next(at));
+}
+
+}  // namespace detail
+
+// The first eight folded bytes of a term as a number that orders as they do; zeros behind a shorter one.
+inline std::uint64_t fold_key(Bytes term) {
+    std::uint64_t key = 0;
+    unsigned used = 0;
+    std::uint8_t folded[8];
+    for (const auto *at = term.data(), *const end = at + term.size(); at < end && used < 8;) {
+        if (*at < 0x80) {
+            key = key << 8 | detail::ascii_folds[*at++];
+            ++used;
+            continue;
+        }
+        const auto size = static_cast<unsigned>(put(folded, detail::next_folded(at, end)) - folded);
+        for (unsigned i = 0; i < size && used < 8; ++i, ++used) key = key << 8 | folded[i];
+    }
+    return used == 0 ? 0 : key << 8 * (8 - used);
+}
+
+// Compares folded code points.
+inline std::strong_ordering compare_folded(Bytes left, Bytes right) {
+    const auto *a = left.data(), *b = right.data();
+    const auto *const a_end = a + left.size(), *const b_end = b + right.size();
+    while (a < a_end && b < b_end) {
+        const auto x = detail::next_folded(a, a_end), y = detail::next_folded(b, b_end);
+        if (x != y) return x <=> y;
+    }
+    return (a < a_end) <=> (b < b_end);
+}
+
+inline std::strong_ordering compare_bytes(Bytes left, Bytes right) {
+    const auto common = std::min(left.size(), right.size());
+    const auto order = common ? std::memcmp(left.data(), right.data(), common) : 0;
+    return order ? order <=> 0 : left.size() <=> right.size();
+}
+
+// The order of an index. It refines that of folded code points, so one index serves questions with and without case.
+inline std::strong_ordering compare_terms(Bytes left, Bytes right) {
+    const auto order = compare_folded(left, right);
+    return order != 0 ? order : compare_bytes(left, right);
+}
+
+// Whether `text` begins with `prefix`, both folded.
+inline bool folded_prefix(Bytes text, Bytes prefix) {
+    const auto *a = text.data(), *b = prefix.data();
+    const auto *const a_end = a + text.size(), *const b_end = b + prefix.size();
+    while (b < b_end) {
+        if (a == a_end || detail::next_folded(a, a_end) != detail::next_folded(b, b_end)) return false;
+    }
+    return true;
+}
+
+// Appends the folded form of `text`, as UTF-8, to what `extend(size)` gives room for.
+template <class Container>
+void append_folded(Bytes text, Container& out) {
+    std::uint8_t folded[8];
+    for (const auto *at = text.data(), *const end = at + text.size(); at < end;) {
+        if (*at < 0x80) {
+            out.push_back(detail::ascii_folds[*at++]);
+            continue;
+        }
+        out.insert(out.end(), folded, put(folded, detail::next_folded(at, end)));
+    }
+}
+
+}  // namespace amudai::text

@@ -1,0 +1,119 @@
+// Lists of rows become ranges: ascending, none empty, none touching the next.
+#pragma once
+#include <bit>
+#include <vector>
+
+#include "bits/bitmap.hpp"
+
+namespace amudai::text {
+
+// Ranges in memory of the caller's: one for each integer, and one more, is always enough.
+class RowRanges {
+public:
+    RowRanges(std::span<std::uint64_t> starts, std::span<std::uint64_t> ends) : starts_(starts), ends_(ends) {}
+
+    std::size_t size() const { return size_; }
+
+    // Behind what is there, or touching or overlapping its end.
+    void add(std::uint64_t start, std::uint64_t end) {
+        if (size_ && start <= ends_[size_ - 1]) {
+            ends_[size_ - 1] = std::max(ends_[size_ - 1], end);
+        } else {
+            starts_[size_] = start;
+            ends_[size_++] = end;
+        }
+    }
+
+    // The rows of one list, of which there are fewer than there is room for. Most lists are of single rows: no jumps.
+    void fill(std::span<const std::uint64_t> list, std::uint64_t rows) {
+        auto* const starts = starts_.data();
+        auto* const ends = ends_.data();
+        std::size_t size = 0;
+        std::uint64_t end = 0;
+        bool sound = true;
+        for (const auto row : list) {
+            sound &= row >= end && row < rows;
+            starts[size] = row;
+            size += row != end || size == 0;
+            end = row + 1;
+            ends[size - 1] = end;
+        }
+        if (!sound) {
+            const auto wrong = std::ranges::find_if(list, [&](std::uint64_t row) { return row >= rows; });
+            if (wrong != list.end()) refuse("position", "less than " + std::to_string(rows), *wrong);
+            throw Corrupted("positions: expected an ascending list");
+        }
+        size_ = size;
+    }
+
+private:
+    std::span<std::uint64_t> starts_;
+    std::span<std::uint64_t> ends_;
+    std::size_t size_ = 0;
+};
+
+// Calls use(start, end) for each range of a list; where `pairs`, it says where they begin and end, and a number without
+// a partner means nothing.
+template <class Use>
+void for_each_range(std::span<const std::uint64_t> list, bool pairs, std::uint64_t rows, Use&& use) {
+    const auto refuse_row = [&](std::uint64_t found) { refuse("position", "less than " + std::to_string(rows), found); };
+    if (!pairs) {
+        for (const auto row : list) {
+            if (row >= rows) [[unlikely]] refuse_row(row);
+            use(row, row + 1);
+        }
+        return;
+    }
+    for (std::size_t i = 0; i + 1 < list.size(); i += 2) {
+        if (list[i + 1] > rows) [[unlikely]] refuse_row(list[i + 1] - 1);
+        if (list[i] >= list[i + 1]) throw Corrupted("positions: expected a range, found " + std::to_string(list[i]) + ".." + std::to_string(list[i + 1]));
+        use(list[i], list[i + 1]);
+    }
+}
+
+// Adds the rows of all lists to `out`: `counts[i]` integers of list i follow those before it.
+inline void row_ranges(std::span<const std::uint64_t> integers, std::span<const std::uint64_t> counts,
+                       std::span<const std::uint8_t> pairs, std::uint64_t rows, RowRanges& out) {
+    const auto each_list = [&](auto&& use) {
+        auto rest = integers;
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            for_each_range(rest.first(counts[i]), pairs[i] != 0, rows, use);
+            rest = rest.subspan(counts[i]);
+        }
+    };
+    if (counts.size() == 1) {
+        if (!pairs[0]) return out.fill(integers, rows);
+        std::uint64_t end = 0;
+        each_list([&](std::uint64_t start, std::uint64_t stop) {
+            if (start < end) throw Corrupted("positions: expected an ascending list, found " + std::to_string(start) + " behind " + std::to_string(end - 1));
+            end = stop;
+            out.add(start, stop);
+        });
+        return;
+    }
+    // Few rows are sorted, many are marked in a bitmap.
+    if (integers.size() < rows / 256) {
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+        ranges.reserve(integers.size());
+        each_list([&](std::uint64_t start, std::uint64_t stop) { ranges.emplace_back(start, stop); });
+        std::ranges::sort(ranges);
+        for (const auto& [start, stop] : ranges) out.add(start, stop);
+        return;
+    }
+    std::vector<std::uint64_t> marks(rows / 64 + 1);
+    auto* const bitmap = reinterpret_cast<std::uint8_t*>(marks.data());
+    each_list([&](std::uint64_t start, std::uint64_t stop) {
+        if (stop - start == 1) marks[start / 64] |= std::uint64_t{1} << start % 64;
+        else bits::fill(bitmap, start, stop - start, true);
+    });
+    for (std::size_t word = 0; word < marks.size(); ++word) {
+        for (auto left = marks[word]; left;) {
+            const auto start = static_cast<unsigned>(std::countr_zero(left));
+            const auto size = static_cast<unsigned>(std::countr_one(left >> start));
+            out.add(64 * word + start, 64 * word + start + size);
+            left = start + size == 64 ? 0 : left >> (start + size) << (start + size);
+        }
+    }
+}
+
+}  // namespace amudai::text

@@ -1,0 +1,218 @@
+// Runs become one stream of terms and their lists, in the order of the index, a slice at a time.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "text/collate.hpp"
+#include "text/varint.hpp"
+
+namespace amudai::text {
+
+// A run, and whose terms it holds. Runs of one stripe and field come in the order of their rows.
+struct RunSource {
+    Bytes bytes;
+    std::uint16_t stripe;
+    std::uint32_t field;
+    std::uint64_t first_row;
+};
+
+// Integers of a list: rows, or where ranges of rows begin and end.
+enum class Form : std::uint8_t { positions = 0, ranges = 1 };
+
+// What one step of a merge brings. Lists follow each other; `begins[i]` says whether list i is the first of a term.
+struct MergeSlice {
+    std::vector<std::uint8_t> terms;
+    std::vector<std::uint32_t> lengths;
+    std::vector<std::uint8_t> begins;
+    std::vector<std::uint16_t> stripes;
+    std::vector<std::uint32_t> fields;
+    std::vector<std::uint8_t> forms;
+    std::vector<std::uint8_t> is_long;
+    std::vector<std::uint64_t> counts;  // integers of each list in this slice
+    std::vector<std::uint64_t> integers;
+    bool continues = false;    // the first list goes on from the slice before
+    bool whole_terms = false;  // the next slice begins with a new term
+};
+
+class TermMerge {
+public:
+    // Lists of at least this many integers are long: only they are cut.
+    static constexpr std::uint64_t long_list = 512;
+    // Ranges are written where they need at most half the integers, which is worth the trouble from here on.
+    static constexpr std::uint64_t least_ranges = 64;
+
+    explicit TermMerge(std::vector<RunSource> sources) : sources_(std::move(sources)) {
+        cursors_.resize(sources_.size());
+        for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+            cursors_[i].at = sources_[i].bytes.data();
+            cursors_[i].end = cursors_[i].at + sources_[i].bytes.size();
+            advance(i);
+        }
+    }
+
+    bool done() const { return heap_.empty() && !open_; }
+
+    // Begins at most `terms` terms, and stops soon after `integers`.
+    MergeSlice next(std::size_t terms, std::size_t integers) {
+        MergeSlice out;
+        out.continues = open_;
+        if (open_) {
+            out.begins.push_back(0);
+            describe(out);
+            emit(out, integers);
+            if (open_) return out;
+        }
+        while (!heap_.empty()) {
+            const bool begins = !same_term();
+            const bool full = out.integers.size() >= integers;
+            if (full || (begins && out.lengths.size() == terms)) {
+                out.whole_terms = begins;
+                return out;
+            }
+            if (begins) {
+                const auto& top = cursors_[heap_.front()];
+                term_ = top.term;
+                key_ = top.key;
+                has_term_ = true;
+                out.terms.insert(out.terms.end(), term_.begin(), term_.end());
+                out.lengths.push_back(static_cast<std::uint32_t>(term_.size()));
+            }
+            gather();
+            out.begins.push_back(begins);
+            describe(out);
+            emit(out, integers);
+            if (open_) return out;
+        }
+        out.whole_terms = true;
+        return out;
+    }
+
+private:
+    // The term at which a run stands, and its rows.
+    struct Cursor {
+        const std::uint8_t* at = nullptr;
+        const std::uint8_t* end = nullptr;
+        std::uint64_t key = 0;
+        Bytes term;
+        std::uint64_t rows = 0, ranges = 0;
+        std::uint64_t row = 0;  // the next one
+    };
+
+    // Reads the head of the next term of a run, and puts the run into the heap where there is one.
+    void advance(std::uint32_t source) {
+        auto& cursor = cursors_[source];
+        if (cursor.at == cursor.end) return;
+        const std::size_t size = *cursor.at++;
+        if (size > static_cast<std::size_t>(cursor.end - cursor.at)) throw std::invalid_argument("run: a term has no end");
+        cursor.term = {cursor.at, size};
+        cursor.at += size;
+        cursor.key = fold_key(cursor.term);
+        cursor.rows = get_varint(cursor.at, cursor.end);
+        cursor.ranges = get_varint(cursor.at, cursor.end);
+        if (cursor.rows > 1) static_cast<void>(get_varint(cursor.at, cursor.end));
+        cursor.row = sources_[source].first_row + get_varint(cursor.at, cursor.end);
+        heap_.push_back(source);
+        std::push_heap(heap_.begin(), heap_.end(), After{*this});
+    }
+
+    struct After {
+        const TermMerge& merge;
+        bool operator()(std::uint32_t left, std::uint32_t right) const {
+            const auto &a = merge.cursors_[left], &b = merge.cursors_[right];
+            if (a.key != b.key) return a.key > b.key;
+            const auto order = compare_terms(a.term, b.term);
+            if (order != 0) return order > 0;
+            const auto &s = merge.sources_[left], &t = merge.sources_[right];
+            if (s.stripe != t.stripe) return s.stripe > t.stripe;
+            if (s.field != t.field) return s.field > t.field;
+            return left > right;
+        }
+    };
+
+    bool same_term() const {
+        if (!has_term_) return false;
+        const auto& top = cursors_[heap_.front()];
+        return top.key == key_ && top.term.size() == term_.size() && std::memcmp(top.term.data(), term_.data(), term_.size()) == 0;
+    }
+
+    // Takes the runs of the next list from the heap.
+    void gather() {
+        group_.clear();
+        std::uint64_t rows = 0, ranges = 0;
+        do {
+            std::pop_heap(heap_.begin(), heap_.end(), After{*this});
+            const auto source = heap_.back();
+            heap_.pop_back();
+            group_.push_back(source);
+            rows += cursors_[source].rows, ranges += cursors_[source].ranges;
+        } while (!heap_.empty() && same_term() && sources_[heap_.front()].stripe == sources_[group_.front()].stripe &&
+                 sources_[heap_.front()].field == sources_[group_.front()].field);
+        form_ = rows >= least_ranges && 4 * ranges <= rows ? Form::ranges : Form::positions;
+        is_long_ = (form_ == Form::ranges ? 2 * ranges : rows) >= long_list;
+        member_ = 0;
+        has_last_ = false;
+        open_ = true;
+    }
+
+    void describe(MergeSlice& out) const {
+        out.stripes.push_back(sources_[group_.front()].stripe);
+        out.fields.push_back(sources_[group_.front()].field);
+        out.forms.push_back(static_cast<std::uint8_t>(form_));
+        out.is_long.push_back(is_long_);
+    }
+
+    // Writes integers of the open list, all of them unless it is long.
+    void emit(MergeSlice& out, std::size_t most) {
+        const auto before = out.integers.size();
+        for (; member_ < group_.size(); ++member_) {
+            const auto source = group_[member_];
+            auto& cursor = cursors_[source];
+            while (cursor.rows) {
+                if (is_long_ && out.integers.size() >= most) {
+                    out.counts.push_back(out.integers.size() - before);
+                    return;
+                }
+                take(cursor.row, out.integers);
+                if (--cursor.rows) cursor.row += get_varint(cursor.at, cursor.end);
+            }
+            advance(source);
+        }
+        if (form_ == Form::ranges) out.integers.push_back(last_ + 1);
+        out.counts.push_back(out.integers.size() - before);
+        open_ = false;
+    }
+
+    void take(std::uint64_t row, std::vector<std::uint64_t>& out) {
+        if (has_last_) {
+            // The values of one row may be spread over two runs.
+            if (row == last_) return;
+            if (form_ == Form::ranges) {
+                if (row != last_ + 1) {
+                    out.push_back(last_ + 1);
+                    out.push_back(row);
+                }
+                last_ = row;
+                return;
+            }
+        }
+        out.push_back(row);
+        last_ = row;
+        has_last_ = true;
+    }
+
+    std::vector<RunSource> sources_;
+    std::vector<Cursor> cursors_;
+    std::vector<std::uint32_t> heap_;
+    std::vector<std::uint32_t> group_;  // the runs of the open list
+    std::size_t member_ = 0;
+    Bytes term_;
+    std::uint64_t key_ = 0;
+    bool has_term_ = false;
+    bool open_ = false;
+    bool is_long_ = false;
+    Form form_ = Form::positions;
+    std::uint64_t last_ = 0;
+    bool has_last_ = false;
+};
+
+}  // namespace amudai::text

@@ -1,0 +1,173 @@
+// How text becomes terms: words, words and IPv4 addresses, or the value itself. Rules: docs/format/term-index.md.
+#pragma once
+#include <bit>
+
+#include "binary/utf8.hpp"
+#include "text/unicode.hpp"
+
+namespace amudai::text {
+
+enum class Tokenizer : std::uint8_t { word, log, trivial };
+
+// A term has at most this many bytes; what is longer is cut before the code point that would not fit.
+inline constexpr std::size_t max_term = 128;
+// A term of at least this many bytes may have been cut: the code point that did not fit has up to four.
+inline constexpr std::size_t maybe_cut = max_term - 3;
+
+inline Bytes cut(Bytes term) {
+    if (term.size() <= max_term) return term;
+    auto size = max_term;
+    while (size && (term[size] & 0xc0) == 0x80) --size;
+    return term.first(size);
+}
+
+namespace detail {
+
+inline constexpr std::uint64_t every_byte = 0x0101010101010101;
+
+// The highest bit of each byte says whether it is a letter or a digit. All bytes are ASCII.
+constexpr std::uint64_t word_bytes(std::uint64_t text) {
+    const auto above = [](std::uint64_t bytes, std::uint64_t first) { return bytes + (0x80 - first) * every_byte; };
+    const auto small = text | 0x20 * every_byte;
+    const auto letters = above(small, 'a') & ~above(small, 'z' + 1);
+    const auto digits = above(text, '0') & ~above(text, '9' + 1);
+    return (letters | digits) & 0x80 * every_byte;
+}
+
+// The highest bits of eight bytes, side by side.
+constexpr std::uint64_t gathered(std::uint64_t high_bits) { return (high_bits >> 7) * 0x0102040810204080 >> 56; }
+
+// Bit i says whether byte i of up to 64 belongs to a word.
+inline std::uint64_t word_mask(const std::uint8_t* at, std::size_t count) {
+    std::uint64_t mask = 0;
+    std::size_t done = 0;
+    for (; done + 8 <= count; done += 8) mask |= gathered(word_bytes(load<std::uint64_t>(at + done))) << done;
+    if (done < count) {
+        std::uint64_t tail = 0;
+        std::memcpy(&tail, at + done, count - done);
+        mask |= gathered(word_bytes(tail)) << done;
+    }
+    return mask;
+}
+
+constexpr bool is_digit(std::uint8_t byte) { return byte >= '0' && byte <= '9'; }
+constexpr bool is_ascii_word(std::uint8_t byte) {
+    return is_digit(byte) || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
+}
+
+// Where the IPv4 address that begins at `at` ends; null where none does, or where a letter or digit follows.
+inline const std::uint8_t* address_end(const std::uint8_t* at, const std::uint8_t* end) {
+    for (unsigned octet = 0; octet < 4; ++octet) {
+        if (octet && (at == end || *at++ != '.')) return nullptr;
+        unsigned value = 0, digits = 0;
+        for (; at < end && is_digit(*at); ++at) {
+            value = 10 * value + (*at - '0');
+            if (++digits > 3 || value > 255) return nullptr;
+        }
+        if (digits == 0) return nullptr;
+    }
+    return at < end && is_ascii_word(*at) ? nullptr : at;
+}
+
+template <class Emit>
+void ascii_words(Bytes text, Emit&& emit) {
+    const auto* const begin = text.data();
+    std::size_t start = 0;
+    bool open = false;  // a word began and has not ended
+    for (std::size_t base = 0; base < text.size(); base += 64) {
+        const auto count = std::min<std::size_t>(64, text.size() - base);
+        auto mask = word_mask(begin + base, count);
+        std::size_t at = 0;  // what lies before is done
+        while (at < count) {
+            const auto rest = open ? ~mask >> at : mask >> at;
+            if (rest == 0) break;
+            at += static_cast<std::size_t>(std::countr_zero(rest));
+            if (at >= count) break;
+            if (open) emit(Bytes{begin + start, base + at - start});
+            else start = base + at;
+            open = !open;
+        }
+    }
+    if (open) emit(Bytes{begin + start, text.size() - start});
+}
+
+// Any text: word by word, code point by code point.
+template <class Emit>
+void unicode_words(Bytes text, Emit&& emit) {
+    const std::uint8_t* at = text.data();
+    const std::uint8_t* const end = at + text.size();
+    const std::uint8_t* start = nullptr;
+    while (at < end) {
+        const auto* const before = at;
+        if (is_word(next(at))) {
+            if (!start) start = before;
+        } else if (start) {
+            emit(Bytes{start, before});
+            start = nullptr;
+        }
+    }
+    if (start) emit(Bytes{start, end});
+}
+
+// Addresses of any text. What lies around one is looked at byte by byte: other scripts' letters do not count.
+template <class Emit>
+void addresses(Bytes text, Emit&& emit) {
+    const std::uint8_t* const begin = text.data();
+    const std::uint8_t* const end = begin + text.size();
+    for (const auto* at = begin; at < end;) {
+        if (is_digit(*at) && (at == begin || !is_ascii_word(at[-1]))) {
+            if (const auto* const stop = address_end(at, end)) {
+                emit(Bytes{at, stop});
+                at = stop;
+                continue;
+            }
+        }
+        ++at;
+    }
+}
+
+}  // namespace detail
+
+// Calls word(bytes) for each word of sound UTF-8.
+template <class Emit>
+void words(Bytes text, Emit&& word) {
+    if (utf8::is_ascii(text)) detail::ascii_words(text, word);
+    else detail::unicode_words(text, word);
+}
+
+// Calls word(term) and address(term) for each term of a value. Throws std::invalid_argument where it is not UTF-8.
+template <class Word, class Address>
+void tokenize(Tokenizer tokenizer, Bytes text, bool ascii, Word&& word, Address&& address) {
+    ascii = ascii || utf8::is_ascii(text);
+    if (!ascii && !utf8::is_valid(text)) throw std::invalid_argument("text: expected UTF-8, found other bytes");
+    switch (tokenizer) {
+        case Tokenizer::trivial:
+            if (!text.empty()) word(cut(text));
+            return;
+        case Tokenizer::word:
+            if (ascii) detail::ascii_words(text, [&](Bytes found) { word(cut(found)); });
+            else detail::unicode_words(text, [&](Bytes found) { word(cut(found)); });
+            return;
+        case Tokenizer::log: break;
+    }
+    if (!ascii) {
+        detail::addresses(text, address);
+        detail::unicode_words(text, [&](Bytes found) { word(cut(found)); });
+        return;
+    }
+    // In ASCII an address begins where a word does: few are worth a look.
+    const std::uint8_t* done = text.data();
+    const std::uint8_t* const end = text.data() + text.size();
+    detail::ascii_words(text, [&](Bytes found) {
+        const auto* const behind = found.data() + found.size();
+        if (found.size() <= 3 && detail::is_digit(found.front()) && behind < end && *behind == '.' && found.data() >= done) {
+            if (const auto* const stop = detail::address_end(found.data(), end)) {
+                address(Bytes{found.data(), stop});
+                done = stop;
+            }
+        }
+        word(cut(found));
+    });
+}
+
+}  // namespace amudai::text

@@ -1,0 +1,26 @@
+"""Which rows have this term?
+
+`spec.py` is what a user asks for, `builder.py` gathers terms while rows are written and puts `pages.py` and
+`positions.py` together, `reader.py` answers questions over the pages of `tree.py`. Bytes: docs/format/term-index.md.
+"""
+
+from typing import Final
+
+from amudai.index.contract import Capabilities, IndexType
+from amudai.index.questions import Terms
+from amudai.index.term.builder import build_term_index
+from amudai.index.term.names import INDEX_TYPE, OLDER_NAMES
+from amudai.index.term.reader import TermReader, open_term_index
+from amudai.index.term.spec import TermIndex
+from amudai.index.term.words import words
+from amudai.types import BasicType
+
+__all__ = ["TERM", "TermIndex", "TermReader", "open_term_index", "words"]
+
+TERM: Final = IndexType(
+    name=INDEX_TYPE,
+    capabilities=Capabilities(questions=frozenset({Terms}), basic_types=frozenset({BasicType.STRING}), exact=True),
+    open=open_term_index,
+    build=build_term_index,
+    aliases=OLDER_NAMES,
+)

@@ -1,0 +1,137 @@
+"""What do the columns of an artifact hold?
+
+Artifacts are shards, read by the ordinary readers of fields. These are short ways to numbers, offsets and terms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.encoding import Ranges, decode_numbers, require_memory
+from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.format import BufferKind, encode_schema
+from amudai.shard import FieldReader, ShardReader, StripeReader
+from amudai.shard.column import Constant, Stored
+from amudai.shard.projection import Projection
+from amudai.types import BasicType, SchemaNode
+
+__all__ = [
+    "U64",
+    "TermsColumn",
+    "field_named",
+    "field_of",
+    "known_fields",
+    "numbers",
+    "offsets",
+    "only_stripe",
+    "present",
+    "terms",
+]
+
+U64 = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermsColumn:
+    """Terms back to back: term i is `offsets[i] .. offsets[i + 1]` of `data`."""
+
+    offsets: npt.NDArray[np.int64]
+    data: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+
+def only_stripe(shard: ShardReader) -> StripeReader | None:
+    """The stripe of an artifact; None where it has no records."""
+    if shard.num_rows == 0:
+        return None
+    if len(shard.stripes) != 1:
+        raise UnsupportedFeature(f"index artifact: expected one stripe, found {len(shard.stripes)}", url=shard.url)
+    return shard.stripes[0]
+
+
+def known_fields(shard: ShardReader, schema: tuple[SchemaNode, ...]) -> tuple[SchemaNode, ...]:
+    """The fields of an artifact, without decoding them where they are those of `schema`."""
+    if shard.directory.schema.is_empty:
+        return shard.schema.fields()
+    payload, _ = shard.payload(shard.directory.schema, "Schema", shard.root)
+    return schema if payload == _encoded(schema) else shard.schema.fields()
+
+
+@cache
+def _encoded(schema: tuple[SchemaNode, ...]) -> bytes:
+    return encode_schema(schema)
+
+
+def field_named(fields: tuple[SchemaNode, ...], name: str, basic_type: BasicType) -> SchemaNode:
+    """One of these fields by its name."""
+    found = next((node for node in fields if node.name == name), None)
+    if found is None or found.basic_type is not basic_type or found.signed:
+        stated = "none" if found is None else str(found)
+        raise CorruptedData(f"index artifact field {name!r}: expected {basic_type.name}, found {stated}")
+    return found
+
+
+def field_of(stripe: StripeReader, node: SchemaNode, count: int | None = None) -> FieldReader:
+    """The reader of a field; `count` is how many positions there must be, where that is known."""
+    return stripe.field(node, node.name, count)
+
+
+def numbers(reader: FieldReader, ranges: Ranges) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+    """The numbers at these positions, and which of them are not null; None where none is."""
+    count = ranges.count
+    if not count:
+        return np.empty(0, reader.node.dtype), None
+    column = reader.read(ranges, Projection(reader.node))
+    if isinstance(column, Stored):
+        return column.values.numbers(reader.node.dtype), column.values.valid()
+    require_memory(count, 64)
+    if isinstance(column, Constant) and isinstance(column.value.value, int):
+        return np.full(column.length, column.value.value, reader.node.dtype), None
+    return np.zeros(count, reader.node.dtype), np.zeros(count, np.bool_)
+
+
+def present(reader: FieldReader, ranges: Ranges) -> npt.NDArray[Any]:
+    """The numbers at these positions, none of which may be null."""
+    values, valid = numbers(reader, ranges)
+    if valid is not None and not valid.all():
+        raise CorruptedData("index artifact: expected no nulls, found some", field=reader.path)
+    return values
+
+
+def offsets(reader: FieldReader, start: int, end: int, most: int | None) -> U64:
+    """Where the items of lists `start..end` begin, and where the last ends, which is at most `most`."""
+    if end > reader.position_count:
+        raise CorruptedData(f"positions: expected at most {reader.position_count}, found {end}", field=reader.path)
+    buffer = reader.blocks(BufferKind.OFFSETS, reader.position_count + 1)
+    if buffer is None:
+        raise CorruptedData("buffers: expected one of kind OFFSETS, found none", field=reader.path)
+    found: U64 = decode_numbers(buffer, Ranges.one(start, end + 1), "u8", nullable=False).numbers("u8")
+    if (found[1:] < found[:-1]).any() or (most is not None and int(found[-1]) > most):
+        raise CorruptedData(f"list offsets: expected an ascending sequence up to {most}", field=reader.path)
+    return found
+
+
+def terms(reader: FieldReader, start: int, end: int) -> TermsColumn:
+    """The terms at positions `start..end`."""
+    column = reader.read(Ranges.one(start, end), Projection(reader.node, wide=True))
+    if isinstance(column, Constant) and isinstance(column.value.value, bytes):
+        value = column.value.value
+        require_memory(column.length, 64 + 8 * len(value))
+        data = np.frombuffer(value * column.length, np.uint8)
+        return TermsColumn(np.arange(column.length + 1, dtype=np.int64) * len(value), data)
+    if not isinstance(column, Stored) or column.values.nulls:
+        raise CorruptedData("terms: expected no nulls, found some", field=reader.path)
+    values = column.values
+    places = np.frombuffer(values.offsets, np.int64) if values.offsets is not None else np.zeros(1, np.int64)
+    data = np.frombuffer(values.data, np.uint8) if values.data is not None and values.data.size else _NO_BYTES
+    return TermsColumn(places[: values.length + 1], data)
+
+
+_NO_BYTES = np.empty(0, np.uint8)

@@ -1,0 +1,72 @@
+"""What are the parts of a term index called in shards?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from amudai.types import BasicType, SchemaNode
+
+__all__ = [
+    "COLLATIONS",
+    "INDEX_TYPE",
+    "MAX_TERM",
+    "MAYBE_CUT",
+    "OLDER_NAMES",
+    "POSITIONS",
+    "POSITIONS_SCHEMA",
+    "TERMS",
+    "TERMS_SCHEMA",
+    "TOKENIZERS",
+]
+
+INDEX_TYPE: Final = "inverted-text-index-v1"
+OLDER_NAMES: Final = ("inverted-term-index-v1", "inverted-term-index")
+
+# By the names that users give them.
+TOKENIZERS: Final[Mapping[str, str]] = {"word": "unicode-word", "log": "unicode-log", "trivial": "trivial"}
+COLLATIONS: Final[Mapping[str, str]] = {
+    "case_preserving": "unicode-case-preserving",
+    "case_insensitive": "unicode-case-insensitive",
+}
+
+# The artifacts, in this order.
+TERMS: Final = "terms"
+POSITIONS: Final = "positions"
+
+# A term is cut to this many bytes, and may have been cut from the second number on: a code point has up to four.
+MAX_TERM: Final = 128
+MAYBE_CUT: Final = MAX_TERM - 3
+
+
+def _node(schema_id: int, name: str, basic_type: BasicType, *children: SchemaNode) -> SchemaNode:
+    return SchemaNode(schema_id=schema_id, name=name, basic_type=basic_type, children=children)
+
+
+_LIST: Final = _node(
+    9,
+    "item",
+    BasicType.STRUCT,
+    _node(10, "field_schema_id", BasicType.INT32),
+    _node(11, "repr_type", BasicType.INT8),
+    _node(12, "pos_list_end_offset", BasicType.INT64),
+)
+_STRIPE: Final = _node(
+    6, "item", BasicType.STRUCT, _node(7, "stripe_id", BasicType.INT16), _node(8, "fields", BasicType.LIST, _LIST)
+)
+_ENTRY: Final = _node(
+    2,
+    "item",
+    BasicType.STRUCT,
+    _node(3, "term", BasicType.BINARY),
+    _node(4, "child_position", BasicType.INT64),
+    _node(5, "term_positions", BasicType.LIST, _STRIPE),
+)
+# One record for each page of a tree.
+TERMS_SCHEMA: Final = (
+    _node(0, "level", BasicType.INT8),
+    _node(1, "entries", BasicType.LIST, _ENTRY),
+    _node(13, "pos_list_start_offset", BasicType.INT64),
+)
+# One record for each integer of a list.
+POSITIONS_SCHEMA: Final = (_node(0, "position", BasicType.INT64),)

@@ -1,0 +1,190 @@
+"""How are lists of rows stored?
+
+All lists lie one behind the other in one column. A long list has blocks of its own: differences, compressed where the
+list is dense and bit-packed where it is not. Short lists share blocks of bit-packed rows.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai import _kernels
+from amudai.encoding import PreparedBuffer, compress_zstd
+from amudai.format import BufferKind
+from amudai.index.term.sections import (
+    U64,
+    block,
+    packed_program,
+    packed_steps_program,
+    plain_section,
+    steps_section,
+    zstd_section,
+)
+from amudai.index.term.tuning import Tuning
+from amudai.shard.build import PreparedField
+from amudai.stats import FieldStatistics
+from amudai.storage import Spool
+from amudai.types import SchemaNode
+
+__all__ = ["PositionsWriter"]
+
+_CHUNK: Final = 1024  # values that are bit-packed together
+_SHARED: Final = 2 * _CHUNK  # values of a block that lists share
+_FLUSH: Final = 65_536
+_ENVELOPE: Final = 40  # bytes of a block besides its packed differences, about
+_SPARSE: Final = 400  # rows from one to the next: from here on compression never wins
+_FEW: Final = 32  # values that are not worth a block
+
+
+class PositionsWriter:
+    """Takes the integers of lists in their order, and makes the column of the positions artifact."""
+
+    def __init__(self, spool: Spool, tuning: Tuning) -> None:
+        self._spool = spool
+        self._tuning = tuning
+        self._buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
+        self._shared = _Staged()
+        self._long = _Staged()
+        self._compressed: bool | None = None  # the open long list; None: not decided yet
+        self.count = 0
+
+    def add(self, integers: U64, counts: U64, is_long: npt.NDArray[np.uint8], continues: bool) -> None:
+        """Take lists; where it `continues`, the first one goes on from the call before."""
+        self.count += len(integers)
+        ends = np.cumsum(counts)
+        at = 0
+        for index in np.flatnonzero(is_long).tolist():
+            end = int(ends[index])
+            start = end - int(counts[index])
+            if index or not continues:
+                self._end_list()
+                self._shared.add(integers[at:start])
+                self._end_shared()
+            self._long.add(integers[start:end])
+            self._write_long()
+            at = end
+        if at < len(integers):
+            self._end_list()
+            self._shared.add(integers[at:])
+            if self._shared.count >= _FLUSH:
+                self._write_shared(self._shared.take(self._shared.count // _SHARED * _SHARED))
+
+    def finish(self, node: SchemaNode) -> PreparedField:
+        """Write what is left."""
+        self._end_list()
+        self._end_shared()
+        known = FieldStatistics(position_count=self.count, null_count=0)
+        return PreparedField(node, known, None, None, (self._buffer,))
+
+    # ---- long lists ----
+
+    def _write_long(self) -> None:
+        """Write whole blocks of the open list."""
+        size = self._tuning.list_values
+        while self._long.count >= size:
+            values = self._long.take(size)
+            if not self._put_compressed(values):
+                self._put_packed(values)
+
+    def _end_list(self) -> None:
+        values = self._long.take(self._long.count)
+        if len(values) >= _FEW and self._put_compressed(values):
+            values = values[:0]
+        elif len(values) >= _CHUNK:
+            whole = len(values) // _CHUNK * _CHUNK
+            self._put_packed(values[:whole])
+            values = values[whole:]
+        if len(values) > 1:
+            # What does not fill a chunk costs as much as one that is full, or moves in with the lists that follow.
+            own = _ENVELOPE + _CHUNK // 8 * int(np.diff(values).max()).bit_length()
+            if own < len(values) * int(values[-1]).bit_length() / 8:
+                self._put_packed(values)
+                values = values[:0]
+        self._shared.add(values)
+        self._compressed = None
+
+    def _put_compressed(self, values: U64) -> bool:
+        """Whether the open list is compressed, which its first values decide; then these are."""
+        gain = self._tuning.gain
+        if self._compressed is None and (not gain or int(values[-1] - values[0]) >= _SPARSE * len(values)):
+            self._compressed = False
+        if self._compressed is False:
+            return False
+        section = steps_section(values)
+        if self._compressed is None:
+            widest = np.maximum.reduceat(np.diff(values), np.arange(0, len(values) - 1, _CHUNK))
+            packed = sum(_ENVELOPE + _CHUNK // 8 * step.bit_length() for step in widest.tolist())
+            self._compressed = len(section) < gain * packed
+        if self._compressed:
+            self._put(block(section), len(values))
+        return self._compressed
+
+    def _put_packed(self, values: U64) -> None:
+        data, sizes = _kernels.encode_numbers(values, None, 0, packed_steps_program, _CHUNK, None, True)
+        self._put(data, len(values), sizes, _CHUNK)
+
+    # ---- short lists ----
+
+    def _end_shared(self) -> None:
+        self._write_shared(self._shared.take(self._shared.count))
+
+    def _write_shared(self, values: U64) -> None:
+        if not len(values):
+            return
+        if self._tuning.gain and len(values) > _FEW and 2 * np.count_nonzero(np.diff(values) < 256) > len(values):
+            for start in range(0, len(values), _SHARED):
+                self._put_best(values[start : start + _SHARED])
+            return
+        whole = len(values) // _SHARED * _SHARED
+        whole += (len(values) - whole) // _CHUNK * _CHUNK
+        if whole:
+            data, sizes = _kernels.encode_numbers(values[:whole], None, 0, packed_program, _SHARED, None, True)
+            self._put(data, whole, sizes, _SHARED)
+        if whole < len(values):
+            self._put_best(values[whole:])
+
+    def _put_best(self, values: U64) -> None:
+        """A block of few values, in whatever form is shortest."""
+        forms = [block(plain_section(values))]
+        forms.append(_kernels.encode_numbers(values, None, 0, packed_program, len(values), None, True)[0])
+        if self._tuning.gain and len(values) >= _FEW:
+            forms.append(block(steps_section(values)))
+            forms.append(block(zstd_section(compress_zstd(values.data, self._tuning.level))))
+        self._put(min(forms, key=len), len(values))
+
+    def _put(self, data: bytes, count: int, sizes: npt.NDArray[np.uint32] | None = None, each: int = 0) -> None:
+        """Blocks into the spool: one of `count` values, or several of `each` and the rest."""
+        if sizes is None:
+            counts, sizes = np.array([count], np.uint32), np.array([len(data)], np.uint32)
+        else:
+            counts = np.full(len(sizes), each, np.uint32)
+            counts[-1] = count - each * (len(sizes) - 1)
+        start = self._spool.append(data)
+        self._buffer.add(start, start + len(data), counts, sizes)
+
+
+class _Staged:
+    """Integers that wait to become blocks."""
+
+    def __init__(self) -> None:
+        self._parts: list[U64] = []
+        self.count = 0
+
+    def add(self, values: U64) -> None:
+        """Take integers."""
+        if len(values):
+            self._parts.append(values)
+            self.count += len(values)
+
+    def take(self, count: int) -> U64:
+        """The first `count` of them."""
+        joined = self._parts[0] if len(self._parts) == 1 else np.concatenate([*self._parts, _NOTHING])
+        rest = joined[count:]
+        self._parts, self.count = ([rest] if len(rest) else []), len(rest)
+        return joined[:count]
+
+
+_NOTHING: Final = np.empty(0, np.uint64)

@@ -1,0 +1,221 @@
+"""Which rows have this term?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from amudai import _kernels
+from amudai.encoding import Ranges
+from amudai.errors import CorruptedData, UnsupportedFeature, located
+from amudai.format import IndexDescriptor, Properties
+from amudai.index.artifacts import open_artifact
+from amudai.index.contract import Path
+from amudai.index.positions import Positions
+from amudai.index.questions import Match, Question, Terms
+from amudai.index.term.columns import U64, field_named, field_of, known_fields, only_stripe, present
+from amudai.index.term.layout import Layout
+from amudai.index.term.names import COLLATIONS, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
+from amudai.index.term.tree import Leaves, Lists, TermTree
+from amudai.shard import ShardReader
+from amudai.storage import Artifact
+from amudai.types import BasicType
+
+__all__ = ["TermReader", "open_term_index"]
+
+Opener = Callable[[], ShardReader]
+
+_APPROXIMATE: Final = 2
+# Folding a code point leaves at least half its bytes: a term that may have been cut has more than these.
+_LEAST_FOLDED: Final = (MAYBE_CUT - 1) // 2
+_ARTIFACTS: Final = 2
+
+
+def open_term_index(
+    descriptor: IndexDescriptor, shard: ShardReader, anchor: Artifact, *, trust: bool = False
+) -> TermReader:
+    """Open a term index. Its artifacts are opened by the first question.
+
+    Parameters
+    ----------
+    trust
+        Whether a term that is missing from an index of unknown origin proves that no row has it.
+    """
+    if len(descriptor.artifacts) < _ARTIFACTS:
+        raise CorruptedData(f"term index: expected two artifacts, found {len(descriptor.artifacts)}", url=anchor.url)
+    terms, positions = descriptor.artifacts[:_ARTIFACTS]
+    properties = {name.lower(): value.value for name, value in descriptor.properties}
+    collation = properties.get("collation")
+    if collation not in COLLATIONS.values():
+        raise UnsupportedFeature(f"term index: expected a known collation, found {collation!r}", url=anchor.url)
+    listed = properties.get("tokenizers")
+    names = [each.value for each in listed] if isinstance(listed, tuple) else []
+    tokenizers = {}
+    for at, schema_ids in enumerate(descriptor.indexed_fields):
+        name = names[at] if at < len(names) and isinstance(names[at], str) else TOKENIZERS["word"]
+        # Only an index of single fields can be asked about one.
+        if len(schema_ids) == 1 and name in TOKENIZERS.values():
+            tokenizers[schema_ids[0]] = name
+    return TermReader(
+        lambda: open_artifact(terms, shard, anchor),
+        lambda: open_artifact(positions, shard, anchor),
+        tokenizers,
+        rows=shard.num_rows,
+        case_sensitive=collation == COLLATIONS["case_preserving"],
+        own=properties.get("complete") is True,
+        trust=trust,
+        layout=terms.properties,
+    )
+
+
+class TermReader:
+    """An open term index.
+
+    Parameters
+    ----------
+    terms, positions
+        What opens the artifacts.
+    tokenizers
+        By the schema id of each field that is covered.
+    rows
+        Rows of the shard.
+    case_sensitive
+        Whether the spelling of a term says how rows spell it.
+    own
+        Whether every term of every row is there, because we wrote it.
+    layout
+        What the terms artifact says of its pages.
+    """
+
+    def __init__(
+        self,
+        terms: Opener,
+        positions: Opener,
+        tokenizers: Mapping[int, str],
+        *,
+        rows: int,
+        case_sensitive: bool,
+        own: bool,
+        trust: bool = False,
+        layout: Properties = (),
+    ) -> None:
+        self._open_terms = terms
+        self._open_positions = positions
+        self._tokenizers = tokenizers
+        self._rows = rows
+        self._case_sensitive = case_sensitive
+        self._own = own
+        self._answers = own or trust
+        self._layout = layout
+
+    @cached_property
+    def _tree(self) -> TermTree:
+        shard = self._open_terms()
+        layout = Layout.of(self._layout, shard.num_rows) if self._own else None
+        fields = list(self._tokenizers)
+        return TermTree(shard, layout, fields[0] if layout is not None and len(fields) == 1 else None)
+
+    @cached_property
+    def _positions(self) -> ShardReader:
+        return self._open_positions()
+
+    def answer(self, path: Path, question: Question) -> Positions | None:
+        """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell."""
+        if not isinstance(question, Terms) or not self._answers or not question.text:
+            return None
+        tokenizer = self._tokenizers.get(path[-1].schema_id)
+        if tokenizer is None or (tokenizer == TOKENIZERS["trivial"]) != question.whole:
+            return None
+        try:
+            text = question.text.encode()
+        except UnicodeEncodeError:
+            return Positions.none()  # half a code point: no stored text has it
+        yes, maybe = self._lists(text, question, path[-1].schema_id, tokenizer)
+        if question.case_sensitive and not self._case_sensitive:
+            return Positions.perhaps(self._read([yes, maybe]))
+        approximate = yes.forms == _APPROXIMATE
+        if approximate.any():
+            maybe = Lists.joined([maybe, yes.take(approximate)])
+            yes = yes.take(~approximate)
+        sure = self._read([yes])
+        return Positions(sure, self._read([maybe]).subtract(sure))
+
+    def _lists(self, text: bytes, question: Terms, schema_id: int, tokenizer: str) -> tuple[Lists, Lists]:
+        """The lists of entries that match surely, and of those that match perhaps."""
+        # An index without regard to case has one spelling for all: only folded forms can be compared.
+        folded = not question.case_sensitive or not self._case_sensitive
+        words = tokenizer == TOKENIZERS["log"]
+        name = question.match.value
+        yes: list[Lists] = []
+        maybe: list[Lists] = []
+        for leaves, low, high in self._candidates(text, question, folded):
+            found = _kernels.match_terms(leaves.terms.offsets, leaves.terms.data, low, high, text, name, folded, words)
+            for entries, kept in zip(found, (yes, maybe), strict=True):
+                if len(entries):
+                    lists = self._tree.lists(leaves, entries)
+                    mine = lists.fields == schema_id
+                    kept.append(lists if mine.all() else lists.take(mine))
+        return Lists.joined(yes), Lists.joined(maybe)
+
+    def _candidates(self, text: bytes, question: Terms, folded: bool) -> Iterator[tuple[Leaves, int, int]]:
+        """Leaves and the entries in them that may match."""
+        if question.match in (Match.EQUAL, Match.PREFIX):
+            key = _shared_beginning(question.text, folded)
+            if key is None:
+                yield from self._tree.range(text, prefix=question.match is Match.PREFIX)
+            else:
+                yield from self._tree.range(key, prefix=True)
+            return
+        for leaves in self._tree.all():
+            yield leaves, 0, len(leaves.terms)
+
+    def _read(self, parts: list[Lists]) -> Ranges:
+        """The rows of all lists."""
+        lists = Lists.joined(parts)
+        if not len(lists.starts):
+            return Ranges.one(0, 0)
+        shard = self._positions
+        with located(url=shard.url):
+            if int(lists.ends.max()) > shard.num_rows:
+                raise CorruptedData(f"pos_list_end_offset: expected at most {shard.num_rows}, found {lists.ends.max()}")
+            starts, ends, forms = lists.starts, lists.ends, lists.forms
+            if len(starts) > 1:
+                order = np.argsort(starts, kind="stable")
+                starts, ends, forms = starts[order], ends[order], forms[order]
+                if (starts[1:] < ends[:-1]).any():
+                    raise CorruptedData("position lists: expected that none overlap")
+            stripe = only_stripe(shard)
+            assert stripe is not None
+            node = field_named(known_fields(shard, POSITIONS_SCHEMA), "position", BasicType.INT64)
+            reader = field_of(stripe, node, shard.num_rows)
+            integers = present(reader, Ranges.joined(starts, ends))
+            begin, stop = _allocate(len(integers) + 1), _allocate(len(integers) + 1)
+            found = _kernels.row_ranges(integers, ends - starts, (forms != 0).view(np.uint8), self._rows, begin, stop)
+        return Ranges(begin[:found], stop[:found])
+
+
+def _allocate(count: int) -> U64:
+    # From Arrow's pool, which keeps its pages: fresh ones would cost more than filling them.
+    return np.frombuffer(pa.allocate_buffer(8 * count), np.uint64)
+
+
+def _shared_beginning(text: str, folded: bool) -> bytes | None:
+    """What a text has in common with all terms that were cut and may have been it; None where it is too short for that.
+
+    Such a term is a beginning of the text. Folded, it may have been spelled in up to twice the bytes.
+    """
+    stored = text.encode()
+    if not folded:
+        return stored[:MAYBE_CUT].decode(errors="ignore").encode() if len(stored) >= MAYBE_CUT else None
+    if len(stored) <= _LEAST_FOLDED and len(_kernels.fold(stored)) <= _LEAST_FOLDED:
+        return None
+    size = 0
+    for at, each in enumerate(text):
+        size += len(_kernels.fold(each.encode()))
+        if size > _LEAST_FOLDED:
+            return text[:at].encode()
+    return None

@@ -1,0 +1,85 @@
+"""Which texts does a field bring, and in which rows?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.errors import InvalidArgument, UnsupportedFeature
+from amudai.shard.build import StoredArray
+from amudai.types import BasicType, SchemaNode
+
+__all__ = ["Texts", "require_text_path", "texts_of"]
+
+Bools = npt.NDArray[np.bool_]
+
+_CONTAINERS = (BasicType.STRUCT, BasicType.LIST, BasicType.MAP, BasicType.FIXED_SIZE_LIST)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Texts:
+    """Strings by slot: which are there, and the row of each, counted from the first one of the batch.
+
+    Where there are `codes`, slot i holds the string of that number; `rows` is None where slot i is in row i.
+    """
+
+    offsets: npt.NDArray[Any]
+    data: npt.NDArray[np.uint8]
+    validity: npt.NDArray[np.uint8] | None
+    validity_at: int
+    codes: npt.NDArray[np.uint32] | None
+    rows: npt.NDArray[np.uint32] | None
+
+    @property
+    def count(self) -> int:
+        """How many slots."""
+        return len(self.offsets) - 1 if self.codes is None else len(self.codes)
+
+
+def require_text_path(path: tuple[SchemaNode, ...]) -> None:
+    """Refuse a field that has no text, or whose texts have no place in a row."""
+    if path[-1].basic_type is not BasicType.STRING:
+        raise InvalidArgument(f"term index: expected a field of strings, found {path[-1]}", field=path[-1].name)
+    for node in path[:-1]:
+        if node.basic_type not in _CONTAINERS:
+            raise UnsupportedFeature(f"term index: below a {node.basic_type.name.lower()}", field=path[-1].name)
+
+
+def texts_of(values: StoredArray, path: tuple[SchemaNode, ...]) -> Texts | None:
+    """The texts at the end of `path`, which begins with the node of `values`; None where there are none."""
+    rows: npt.NDArray[np.uint32] | None = None
+    hidden: Bools | None = None  # slots below something null
+    for node, below in pairwise(path):
+        valid = values.valid()
+        if valid is not None:
+            hidden = ~valid if hidden is None else hidden | ~valid
+        child = values.children[[each.schema_id for each in node.children].index(below.schema_id)]
+        if node.basic_type is not BasicType.STRUCT:
+            sizes = (
+                np.full(values.length, node.fixed_size, np.int64)
+                if node.basic_type is BasicType.FIXED_SIZE_LIST
+                else np.diff(values.offsets if values.offsets is not None else np.zeros(1, np.int64))
+            )
+            owners = np.arange(values.length, dtype=np.uint32) if rows is None else rows
+            rows = np.repeat(owners, sizes)
+            hidden = None if hidden is None else np.repeat(hidden, sizes)
+        values = child
+    if values.length == 0 or values.null_count == values.length:
+        return None
+    strings, codes = values, None
+    if values.dictionary is not None:
+        strings = values.dictionary.values
+        codes = values.dictionary.codes.astype(np.uint32, copy=False)
+    if strings.offsets is None or strings.data is None:
+        return None
+    validity, at = None, 0
+    if hidden is not None and hidden.any():
+        valid = values.valid()
+        validity = np.packbits(~hidden if valid is None else valid & ~hidden, bitorder="little")
+    elif values.validity is not None:
+        validity, at = values.validity.data, values.validity.first
+    return Texts(strings.offsets, strings.data, validity, at, codes, rows)

@@ -1,0 +1,324 @@
+"""Which entries of an index match, and which lists do they have?
+
+Pages are records of the terms artifact. A group of neighbouring leaves is read as if it were one: its entries are
+neighbours in the columns, and so are their lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai import _kernels
+from amudai.encoding import Ranges
+from amudai.errors import CorruptedData, located
+from amudai.format import BlockMap, BufferKind
+from amudai.index.term.columns import (
+    U64,
+    TermsColumn,
+    field_named,
+    field_of,
+    known_fields,
+    numbers,
+    offsets,
+    only_stripe,
+    present,
+    terms,
+)
+from amudai.index.term.layout import Layout
+from amudai.index.term.names import TERMS_SCHEMA
+from amudai.shard import FieldReader, ShardReader, StripeReader
+from amudai.types import BasicType, SchemaNode
+
+__all__ = ["Leaves", "Lists", "TermTree"]
+
+U32 = npt.NDArray[np.uint32]
+
+# Leaves that a scan of all terms reads at once, and pages that are kept for the next question.
+_GROUP: Final = 64
+_KEPT: Final = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lists:
+    """Lists of integers: `starts[i] .. ends[i]` of the positions artifact, what they are, and whose."""
+
+    starts: U64
+    ends: U64
+    forms: npt.NDArray[np.uint8]
+    fields: U32
+
+    def take(self, chosen: npt.NDArray[np.bool_]) -> Lists:
+        """Some of them."""
+        return Lists(self.starts[chosen], self.ends[chosen], self.forms[chosen], self.fields[chosen])
+
+    @classmethod
+    def joined(cls, parts: list[Lists]) -> Lists:
+        """Those of several groups."""
+        if len(parts) < 2:
+            return parts[0] if parts else _NO_LISTS
+        return cls(
+            np.concatenate([part.starts for part in parts]),
+            np.concatenate([part.ends for part in parts]),
+            np.concatenate([part.forms for part in parts]),
+            np.concatenate([part.fields for part in parts]),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaves:
+    """Neighbouring leaf pages: records `first .. last`, and the slots of their entries."""
+
+    first: int
+    last: int
+    start: int
+    terms: TermsColumn
+
+
+class TermTree:
+    """The terms artifact, opened. What a question touches is read then, and single pages are kept.
+
+    Parameters
+    ----------
+    layout
+        Where it is known, the columns that say the same are not read.
+    only_field
+        The schema id that all lists have, where that is known.
+    """
+
+    def __init__(self, shard: ShardReader, layout: Layout | None, only_field: int | None) -> None:
+        self._shard = shard
+        self._stated = layout
+        self._only_field = only_field
+        self._pages: dict[int, TermsColumn] = {}
+
+    # ---- columns ----
+
+    @cached_property
+    def _stripe(self) -> StripeReader | None:
+        return only_stripe(self._shard)
+
+    @cached_property
+    def _fields(self) -> tuple[SchemaNode, ...]:
+        return known_fields(self._shard, TERMS_SCHEMA)
+
+    @cached_property
+    def _entries_node(self) -> SchemaNode:
+        return field_named(self._fields, "entries", BasicType.LIST)
+
+    @cached_property
+    def _entry(self) -> SchemaNode:
+        return field_named(self._entries_node.children, "item", BasicType.STRUCT)
+
+    @cached_property
+    def _list_nodes(self) -> tuple[SchemaNode, SchemaNode, SchemaNode]:
+        """Stripes of an entry, fields of a stripe, the list of a field."""
+        stripes = field_named(self._entry.children, "term_positions", BasicType.LIST)
+        stripe = field_named(stripes.children, "item", BasicType.STRUCT)
+        fields = field_named(stripe.children, "fields", BasicType.LIST)
+        return stripes, fields, field_named(fields.children, "item", BasicType.STRUCT)
+
+    def _field(self, node: SchemaNode, count: int | None = None) -> FieldReader:
+        assert self._stripe is not None
+        return field_of(self._stripe, node, count)
+
+    def _member(self, node: SchemaNode, name: str, basic_type: BasicType) -> FieldReader:
+        return self._field(field_named(node.children, name, basic_type))
+
+    @cached_property
+    def _terms(self) -> FieldReader:
+        node = field_named(self._entry.children, "term", BasicType.BINARY)
+        if self._stripe is not None and self._stated is not None:
+            # The two columns that a lookup reads.
+            ends = field_named(self._list_nodes[2].children, "pos_list_end_offset", BasicType.INT64)
+            self._stripe.prepare((node, ends))
+        return self._field(node)
+
+    @cached_property
+    def _page_blocks(self) -> BlockMap | None:
+        """Where the pages of a known layout are: each is a block of terms."""
+        blocks = self._terms.blocks(BufferKind.DATA, self._terms.position_count) if self._stated is not None else None
+        return blocks.block_map if blocks is not None else None
+
+    @cached_property
+    def _layout(self) -> Layout | None:
+        """The layout, if there are as many blocks as it has pages."""
+        found = self._page_blocks
+        return self._stated if found is not None and found.block_count == self._shard.num_rows else None
+
+    @cached_property
+    def _slots(self) -> U64:
+        """Where the entries of each page begin, and where the last end."""
+        pages = self._shard.num_rows
+        if self._layout is not None and self._page_blocks is not None:
+            return self._page_blocks.values
+        return offsets(self._field(self._entries_node, pages), 0, pages, self._terms.position_count)
+
+    @cached_property
+    def _levels(self) -> npt.NDArray[np.uint8]:
+        if self._layout is not None:
+            return self._layout.levels
+        reader = self._field(field_named(self._fields, "level", BasicType.INT8), self._shard.num_rows)
+        return present(reader, Ranges.one(0, self._shard.num_rows))
+
+    @cached_property
+    def _starts(self) -> U64:
+        """Where the lists of each page begin; 0 for pages that have none."""
+        node = field_named(self._fields, "pos_list_start_offset", BasicType.INT64)
+        pages = self._shard.num_rows
+        values, valid = numbers(self._field(node, pages), Ranges.one(0, pages))
+        if valid is not None and not valid[self._levels == 0].all():
+            raise CorruptedData("pos_list_start_offset: expected one for each leaf")
+        return values
+
+    # ---- pages ----
+
+    def range(self, text: bytes, *, prefix: bool) -> Iterator[tuple[Leaves, int, int]]:
+        """The entries that equal `text` or begin with it, everything folded: leaves and the entries in them."""
+        if self._stripe is None:
+            return
+        with located(url=self._shard.url):
+            record, size = self._descend(text), 1
+            while record < self._shard.num_rows:
+                leaves = self._leaves(record, size)
+                page = leaves.terms
+                low, high = _kernels.term_range(page.offsets, page.data, text, prefix)
+                if low < high:
+                    yield leaves, low, high
+                # They go on in the next leaf where they reach the end of this one; many do so in many.
+                if high < len(page):
+                    return
+                record, size = self._next_leaf(leaves.last), min(2 * size, _GROUP)
+
+    def all(self) -> Iterator[Leaves]:
+        """All entries."""
+        if self._stripe is None:
+            return
+        with located(url=self._shard.url):
+            is_leaf = self._levels == 0
+            edges = np.flatnonzero(np.diff(is_leaf, prepend=False, append=False))
+            for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+                for low in range(first, last, _GROUP):
+                    yield self._leaves(low, min(_GROUP, last - low))
+
+    def _leaves(self, record: int, size: int) -> Leaves:
+        """A leaf, and up to `size` with those that follow it."""
+        others = np.flatnonzero(self._levels[record : record + size])
+        last = record + (int(others[0]) if len(others) else min(size, self._shard.num_rows - record))
+        start = int(self._slots[record])
+        if last == record + 1:
+            return Leaves(record, last, start, self._page(record))
+        return Leaves(record, last, start, self._read_terms(start, int(self._slots[last])))
+
+    def _descend(self, text: bytes) -> int:
+        """The record of the leaf where `text` would be."""
+        record = self._shard.num_rows - 1
+        level = int(self._levels[record])
+        while level:
+            page = self._page(record)
+            if not len(page):
+                raise CorruptedData(f"page {record}: expected entries, found none")
+            low, _ = _kernels.term_range(page.offsets, page.data, text, False)
+            record = self._child(record, min(low, len(page) - 1))
+            if record >= self._shard.num_rows or int(self._levels[record]) >= level:
+                raise CorruptedData(f"child_position: expected a page below level {level}, found {record}")
+            level = int(self._levels[record])
+        return record
+
+    def _child(self, record: int, entry: int) -> int:
+        if self._layout is not None:
+            return self._layout.child(record, entry)
+        slot = int(self._slots[record]) + entry
+        reader = self._member(self._entry, "child_position", BasicType.INT64)
+        return int(present(reader, Ranges.one(slot, slot + 1))[0])
+
+    def _next_leaf(self, record: int) -> int:
+        behind = np.flatnonzero(self._levels[record:] == 0)
+        return record + int(behind[0]) if len(behind) else self._shard.num_rows
+
+    def _page(self, record: int) -> TermsColumn:
+        found = self._pages.get(record)
+        if found is None:
+            start, end = int(self._slots[record]), int(self._slots[record + 1])
+            found = self._read_terms(start, end)
+            if len(self._pages) >= _KEPT:
+                self._pages.clear()
+            self._pages[record] = found
+        return found
+
+    def _read_terms(self, start: int, end: int) -> TermsColumn:
+        return terms(self._terms, start, end) if start < end else TermsColumn(np.zeros(1, np.int64), _NO_BYTES)
+
+    # ---- lists ----
+
+    def lists(self, leaves: Leaves, entries: U32) -> Lists:
+        """The lists of these entries, ascending, of a group of leaves."""
+        with located(url=self._shard.url):
+            count = len(leaves.terms)
+            first, bounds = self._bounds(leaves, count)
+            if len(entries) == 1 and bounds is None:
+                low, high = int(entries[0]), int(entries[0]) + 1
+            elif bounds is None:
+                low, high = 0, count
+            else:
+                low, high = 0, int(bounds[-1])
+            _, _, item = self._list_nodes
+            found = self._read_lists(leaves, item, first, low, high)
+            if bounds is None:
+                chosen = entries.astype(np.int64) - low
+            else:
+                # Entry i has the lists bounds[i] .. bounds[i + 1].
+                sizes = bounds[entries.astype(np.int64) + 1] - bounds[entries]
+                before = np.cumsum(sizes) - sizes
+                chosen = np.repeat(bounds[entries] - before, sizes) + np.arange(int(sizes.sum()))
+            return Lists(found.starts[chosen], found.ends[chosen], found.forms[chosen], found.fields[chosen])
+
+    def _bounds(self, leaves: Leaves, count: int) -> tuple[int, npt.NDArray[np.int64] | None]:
+        """The first list of a group, and where those of each entry begin; None where each entry has one."""
+        stripes, fields, item = self._list_nodes
+        start = leaves.start
+        if self._layout is not None and self._layout.single_lists:
+            return start, None
+        stripe_count = self._field(field_named(stripes.children, "item", BasicType.STRUCT)).position_count
+        of_entry = offsets(self._field(stripes), start, start + count, stripe_count)
+        list_count = self._field(item).position_count
+        of_stripe = offsets(self._field(fields), int(of_entry[0]), int(of_entry[-1]), list_count)
+        bounds = of_stripe[(of_entry - of_entry[0]).astype(np.int64)]
+        return int(bounds[0]), (bounds - bounds[0]).astype(np.int64)
+
+    def _read_lists(self, leaves: Leaves, item: SchemaNode, first: int, low: int, high: int) -> Lists:
+        """Lists `low .. high` of a group whose first list is `first`."""
+        reader = self._member(item, "pos_list_end_offset", BasicType.INT64)
+        # Where a list begins is where the one before it ends; for the first of a page the page says it.
+        before = 1 if low or (self._layout is not None and first) else 0
+        ends: U64 = present(reader, Ranges.one(first + low - before, first + high))
+        starts = np.empty(high - low, np.uint64)
+        if before:
+            starts[:], ends = ends[:-1], ends[1:]
+        elif len(starts):
+            starts[0], starts[1:] = self._starts[leaves.first] if first else 0, ends[:-1]
+        if (starts >= ends).any():
+            raise CorruptedData("pos_list_end_offset: expected an ascending sequence")
+        count, wanted = high - low, Ranges.one(first + low, first + high)
+        if self._only_field is not None:
+            fields = np.full(count, self._only_field, np.uint32)
+        else:
+            fields = present(self._member(item, "field_schema_id", BasicType.INT32), wanted)
+        if self._layout is not None and self._layout.only_rows:
+            forms = np.zeros(count, np.uint8)
+        else:
+            forms = present(self._member(item, "repr_type", BasicType.INT8), wanted)
+        if len(forms) and int(forms.max()) > _LAST_FORM:
+            raise CorruptedData(f"repr_type: expected 0..{_LAST_FORM}, found {forms.max()}")
+        return Lists(starts, ends, forms, fields)
+
+
+_LAST_FORM: Final = 2
+_NO_BYTES: Final = np.empty(0, np.uint8)
+_NO_NUMBERS: Final = np.empty(0, np.uint64)
+_NO_LISTS: Final = Lists(_NO_NUMBERS, _NO_NUMBERS, np.empty(0, np.uint8), np.empty(0, np.uint32))

@@ -1,0 +1,45 @@
+"""How small should an index be?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["Tuning", "tuning_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """How an index is laid out.
+
+    Attributes
+    ----------
+    page_terms, fan_out
+        Entries of a leaf page, and of the pages above.
+    level
+        Zstandard's level for terms.
+    gain
+        Long lists are compressed where that leaves less than this part of what bit packing takes; 0 for never.
+    list_values
+        Integers of a compressed block.
+    """
+
+    page_terms: int = 2048
+    fan_out: int = 1024
+    level: int = 1
+    gain: float = 0.8
+    list_values: int = 16_384
+
+
+_BY_PROFILE: Final = {
+    "plain": Tuning(gain=0.0),
+    "minimal_compression": Tuning(gain=0.0),
+    "balanced": Tuning(),
+    "high_compression": Tuning(page_terms=1024, level=12, gain=1.0),
+    "minimal_size": Tuning(page_terms=4096, level=15, gain=1.0, list_values=32_768),
+}
+
+
+def tuning_of(profile: str) -> Tuning:
+    """The layout that suits a profile of the shard."""
+    return _BY_PROFILE.get(profile, Tuning())

@@ -1,0 +1,177 @@
+"""Do the kernels of the term index keep their word at the border?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from amudai import _kernels
+from amudai.encoding import compress_small_numbers
+from amudai.errors import CorruptedData
+from amudai.index.term.layout import Layout
+from tests.oracle import text as oracle
+
+
+def terms_of(terms: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    offsets = np.cumsum([0, *map(len, terms)], dtype=np.int64)
+    return offsets, np.frombuffer(b"".join(terms) or b"\0", np.uint8)[: int(offsets[-1])]
+
+
+def u8(*values: int) -> np.ndarray:
+    return np.array(values, np.uint64)
+
+
+def row_ranges(integers: np.ndarray, counts: np.ndarray, pairs: np.ndarray, rows: int) -> tuple[list[int], list[int]]:
+    starts, ends = (np.full(len(integers) + 1, 7, np.uint64) for _ in range(2))
+    count = _kernels.row_ranges(integers, counts, pairs, rows, starts, ends)
+    return starts[:count].tolist(), ends[:count].tolist()
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), max_size=8), min_size=1, max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_lists_are_united(lists: list[list[tuple[int, int]]]) -> None:
+    """As ranges or as rows, through a bitmap or a sort: the rows are the same."""
+    for rows in (400, 400_000):
+        expected, integers, counts, pairs = set(), [], [], []
+        for number, ranges in enumerate(lists):
+            covered = sorted({row for start, size in ranges for row in range(start, start + size)})
+            expected.update(covered)
+            as_pairs = number % 2
+            mine = covered
+            if as_pairs:
+                starts = [row for row in covered if row - 1 not in covered]
+                ends = [row + 1 for row in covered if row + 1 not in covered]
+                mine = [edge for pair in zip(starts, ends, strict=True) for edge in pair]
+            integers += mine
+            counts.append(len(mine))
+            pairs.append(as_pairs)
+        starts, ends = row_ranges(u8(*integers), u8(*counts), np.array(pairs, np.uint8), rows)
+        found = [row for start, end in zip(starts, ends, strict=True) for row in range(start, end)]
+        assert found == sorted(expected)
+        assert all(start > end for start, end in zip(starts[1:], ends[:-1], strict=True))
+
+
+def test_lists_that_cannot_be_are_refused() -> None:
+    no, yes = np.zeros(1, np.uint8), np.ones(1, np.uint8)
+    for integers, pairs, message in [
+        (u8(5, 10), no, "less than 10, found 10"),
+        (u8(5, 4), no, "ascending"),
+        (u8(5, 5), no, "ascending"),
+        (u8(4, 11), yes, "less than 10, found 10"),
+        (u8(4, 4), yes, "range"),
+        (u8(1, 5, 3, 7), yes, "ascending"),
+        (u8(2**64 - 1), no, "less than 10"),
+    ]:
+        with pytest.raises(CorruptedData, match=message):
+            row_ranges(integers, u8(len(integers)), pairs, 10)
+    # A number without a partner means nothing.
+    assert row_ranges(u8(1, 3, 9), u8(3), yes, 10) == ([1], [3])
+    with pytest.raises(ValueError, match="counts"):
+        row_ranges(u8(1), u8(2), no, 10)
+    with pytest.raises(ValueError, match="pairs"):
+        row_ranges(u8(1), u8(1), np.zeros(2, np.uint8), 10)
+
+
+def test_terms_of_any_bytes_are_compared_within_their_bounds() -> None:
+    """Terms come from files: what is no UTF-8 matches nothing sound, and is never read past its end."""
+    terms = [b"", b"a", b"a\xe4", b"\x80", b"\xc3", b"\xf0\x9f", b"\xff\xff", b"z"]
+    offsets, data = terms_of(terms)
+    for match in ("equal", "prefix", "suffix", "within"):
+        for folded in (False, True):
+            yes, maybe = _kernels.match_terms(offsets, data, 0, len(terms), b"a", match, folded, True)
+            assert set(yes.tolist()) <= {1, 2}
+            assert not len(maybe)
+    for text in (b"a", b"\xc3\xa9", b"\xff", b"\xe4"):
+        low, high = _kernels.term_range(offsets, data, text, True)
+        assert 0 <= low <= high <= len(terms)
+
+
+def test_offsets_outside_of_the_data_are_refused() -> None:
+    data = np.zeros(3, np.uint8)
+    for offsets in ([0, 4], [2, 1], [-1, 2], []):
+        with pytest.raises(ValueError, match=r"offsets|data"):
+            _kernels.term_range(np.array(offsets, np.int64), data, b"a", False)
+    with pytest.raises(ValueError, match="text"):
+        _kernels.match_terms(np.array([0, 1], np.int64), data, 0, 1, b"", "within", True, False)
+    with pytest.raises(ValueError, match="low"):
+        _kernels.match_terms(np.array([0, 1], np.int64), data, 0, 2, b"a", "equal", True, False)
+
+
+def test_terms_sort_as_the_collation_says() -> None:
+    """The example of the format, through a run and its merge."""
+    expected = ["10", "9", "aBc", "abc", "Abd", "app", "APPLE", "Apple", "apple", "eb", "Ia", "ia", "\u0131a", "K", "k"]
+    expected += ["STRASSE", "STRA\u1e9eE", "stra\u00dfe", "Sun", "sun", "\u017fun", "Zeta", "zeta", "[k", "_x"]
+    expected += ["\u00c9a", "\u00e9a", "\u0130a", "\u00b5", "\u03bc", "\u212a"]
+    run = _kernels.TermRun("trivial")
+    values = [term.encode() for term in sorted(expected)]
+    offsets, data = terms_of(values)
+    assert run.add(offsets, data, None, 0, None, None, 0, 0, 1 << 30) == len(values)
+    assert (run.terms, run.postings) == (len(values), len(values))
+    piece = _kernels.TermMerge([run.finish()], np.zeros(1, np.uint16), np.zeros(1, np.uint32), u8(0)).next(100, 100)
+    ends = np.cumsum(piece.lengths()).tolist()
+    stored = piece.terms().tobytes()
+    assert [stored[start:end].decode() for start, end in zip([0, *ends], ends, strict=False)] == expected
+    assert run.terms == 0
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=12), max_size=30), st.text(min_size=1, max_size=3))
+@settings(max_examples=200, deadline=None)
+def test_terms_match_as_the_model_says(texts: list[str], text: str) -> None:
+    if any(0xD800 <= ord(char) <= 0xDFFF for char in text):
+        return
+    offsets, data = terms_of([each.encode() for each in texts])
+    for match in ("equal", "prefix", "suffix", "within"):
+        for folded in (False, True):
+            yes, maybe = _kernels.match_terms(offsets, data, 0, len(texts), text.encode(), match, folded, False)
+            expected = [i for i, each in enumerate(texts) if oracle.matches(each, text, match, not folded)]
+            assert yes.tolist() == expected
+            assert not len(maybe)
+
+
+def test_rows_of_a_run_are_limited() -> None:
+    run = _kernels.TermRun("unicode-word")
+    offsets, data = terms_of([b"a", b"b"])
+    with pytest.raises(ValueError, match="rows"):
+        run.add(offsets, data, None, 0, None, None, 2**32 - 2, 0, 1 << 20)
+    with pytest.raises(ValueError, match="codes"):
+        run.add(offsets, data, None, 0, np.array([2], np.uint32), None, 0, 0, 1 << 20)
+    with pytest.raises(ValueError, match="validity"):
+        run.add(offsets, data, np.zeros(0, np.uint8), 0, None, None, 0, 0, 1 << 20)
+    with pytest.raises(ValueError, match="tokenizer"):
+        _kernels.TermRun("ngram")
+
+
+@pytest.mark.parametrize("run", [b"\x05ab", b"\x01a", b"\x01a\xff", b"\x01a\x02\x02\x01\x00"])
+def test_a_run_that_ends_too_early_is_refused(run: bytes) -> None:
+    with pytest.raises(ValueError, match="run"):
+        _kernels.TermMerge([run], np.zeros(1, np.uint16), np.zeros(1, np.uint32), u8(0)).next(10, 10)
+
+
+@pytest.mark.parametrize(("gap", "bits"), [(3, 3.5), (12, 5.5), (50, 7.8)])
+def test_small_steps_compress_well(gap: int, bits: float) -> None:
+    """The form that dense lists get depends on the match finder: a change of Zstandard would show here."""
+    steps = np.random.default_rng(1).geometric(1 / gap, 16_384).astype(np.uint64)
+    assert len(compress_small_numbers(steps.data)) * 8 / len(steps) < bits
+
+
+@pytest.mark.parametrize("leaves", [1, 2, 3, 4, 9, 10, 27, 28, 100])
+def test_the_layout_says_where_pages_are(leaves: int) -> None:
+    layout = Layout(leaves, 3, True, True)
+    below, first, record = leaves, 0, leaves
+    levels, level = [0] * leaves, 0
+    while True:
+        pages = -(-below // 3)
+        level += 1
+        for page in range(pages):
+            levels.append(level)
+            for entry in range(min(3, below - 3 * page)):
+                assert layout.child(record, entry) == first + 3 * page + entry
+            record += 1
+        first, below = first + below, pages
+        if pages == 1:
+            break
+    assert layout.levels.tolist() == levels
+    assert Layout.of(layout.properties, len(levels)) == layout
+    assert Layout.of(layout.properties, len(levels) + 1) is None
