@@ -1,0 +1,283 @@
+"""What does an expression of pyarrow ask?
+
+Pyarrow lets nobody look into an expression, but it pickles them: as an Arrow file whose schema spells the tree in its
+metadata and whose columns hold the literals and the options of functions, each in its own type. That is read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from string import punctuation
+from typing import Any, Final, NoReturn, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
+from amudai.format.flat import Table
+from amudai.scan.predicate.column import plain_value
+from amudai.scan.predicate.tree import (
+    Compare,
+    CompareOp,
+    Constant,
+    IsIn,
+    IsNull,
+    IsValid,
+    Matches,
+    Predicate,
+    Text,
+    Value,
+)
+from amudai.types import quote_name
+
+__all__ = ["from_expression"]
+
+_COMPARE: Final[dict[str, tuple[CompareOp, CompareOp]]] = {  # and the operator with its sides changed
+    "equal": ("==", "=="),
+    "not_equal": ("!=", "!="),
+    "less": ("<", ">"),
+    "less_equal": ("<=", ">="),
+    "greater": (">", "<"),
+    "greater_equal": (">=", "<="),
+}
+# How pyarrow numbers what `is_in` makes of nulls.
+_MATCH, _SKIP, _EMIT_NULL, _INCONCLUSIVE = range(4)
+
+
+class _Field(str):
+    """The path of a column."""
+
+
+class _Call:
+    """A function with its arguments and options."""
+
+    def __init__(self, name: str, arguments: list[_Node], options: dict[str, Any], types: pa.DataType | None) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.options = options
+        self.types = types
+
+
+_Node: TypeAlias = _Field | _Call | pa.Scalar
+
+
+def from_expression(expression: pc.Expression) -> Predicate:
+    """The predicate that asks the same as an expression of pyarrow.
+
+    Examples
+    --------
+    >>> import pyarrow.compute as pc
+    >>> from_expression((pc.field("status") >= 500) & pc.field("http", "path").is_valid())
+    (col("status") >= 500) & col("http.path").is_valid()
+    """
+    if not isinstance(expression, pc.Expression):
+        raise InvalidArgument(f"where: expected an expression of pyarrow, found {expression!r}")
+    return _predicate(_tree(expression))
+
+
+# ---- the tree ----
+
+
+def _tree(expression: pc.Expression) -> _Node:
+    try:
+        _, (buffer,) = expression.__reduce__()
+    except pa.ArrowNotImplementedError as error:
+        raise UnsupportedFeature(f"expression {expression}: expected columns by their names, found: {error}") from None
+    with pa.ipc.open_file(buffer) as file:
+        batch = file.get_batch(0)
+    entries = _entries(memoryview(buffer))
+    node = _node(next(entries), entries, batch)
+    if next(entries, None) is not None:
+        raise UnsupportedFeature(f"expression {expression}: expected one tree in its pickled form, found more")
+    return node
+
+
+def _entries(file: memoryview) -> Iterator[tuple[str, str]]:
+    """Keys and values of the metadata of the schema, an Arrow file's first message, in their order: keys repeat."""
+    try:
+        size = int.from_bytes(file[12:16], "little")
+        header = Table.root(file[16 : 16 + size]).table(2)
+        pairs = header.tables(2) if header is not None else None
+        if bytes(file[:6]) != b"ARROW1" or bytes(file[8:12]) != b"\xff" * 4 or pairs is None:
+            raise UnsupportedFeature("expression: expected its pickled form to be an Arrow file, found something else")
+        message = file[16 : 16 + size]
+        for at in range(len(pairs)):
+            key, value = pairs[at].text(0) or (0, 0), pairs[at].text(1) or (0, 0)
+            yield bytes(message[slice(*key)]).decode(), bytes(message[slice(*value)]).decode()
+    except CorruptedData as error:
+        raise UnsupportedFeature(f"expression: expected its pickled form to be an Arrow file, found {error}") from error
+
+
+def _node(entry: tuple[str, str], entries: Iterator[tuple[str, str]], batch: pa.RecordBatch) -> _Node:
+    match entry:
+        case ("field_ref", name):
+            return _Field(quote_name(name))
+        case ("nested_field_ref", count):
+            return _Field(".".join(quote_name(next(entries)[1]) for _ in range(int(count))))
+        case ("literal", column):
+            return batch.column(int(column))[0]
+        case ("call", name):
+            arguments: list[_Node] = []
+            options: dict[str, Any] = {}
+            types = None
+            for key, value in entries:
+                if key == "end":
+                    return _Call(name, arguments, options, types)
+                if key == "options":
+                    column = batch.column(int(value))
+                    options, types = (
+                        {field.name: column.field(at)[0] for at, field in enumerate(column.type)},
+                        column.type,
+                    )
+                else:
+                    arguments.append(_node((key, value), entries, batch))
+    raise UnsupportedFeature(f"expression: expected a column, a literal or a function, found {entry}")
+
+
+# ---- its meaning ----
+
+
+def _predicate(node: _Node) -> Predicate:
+    if isinstance(node, _Field):
+        return Compare(node, "==", True)
+    if isinstance(node, pa.Scalar):
+        if not pa.types.is_boolean(node.type) or not node.is_valid:
+            raise UnsupportedFeature(f"expression: expected a condition, found the literal {node}")
+        return Constant(node.as_py())
+    if node.name in _COMPARE:
+        return _comparison(node)
+    translate = _FUNCTIONS.get(node.name)
+    if translate is None:
+        _unsupported(node)
+    return translate(node)
+
+
+def _and(call: _Call) -> Predicate:
+    first, *rest = [_predicate(each) for each in call.arguments]
+    for term in rest:
+        first = first & term
+    return first
+
+
+def _or(call: _Call) -> Predicate:
+    first, *rest = [_predicate(each) for each in call.arguments]
+    for term in rest:
+        first = first | term
+    return first
+
+
+def _not(call: _Call) -> Predicate:
+    return ~_predicate(call.arguments[0])
+
+
+def _comparison(call: _Call) -> Predicate:
+    left, right = (_folded(each) for each in call.arguments)
+    straight, turned = _COMPARE[call.name]
+    if isinstance(left, _Field) and isinstance(right, pa.Scalar):
+        return Compare(left, straight, _value(call, right))
+    if isinstance(right, _Field) and isinstance(left, pa.Scalar):
+        return Compare(right, turned, _value(call, left))
+    raise UnsupportedFeature(f"expression: {call.name}: expected a column and a literal, found other arguments")
+
+
+def _is_in(call: _Call) -> Predicate:
+    """In pyarrow a null is in a set or not, but for one way to ask; here neither, so it is asked beside."""
+    path = _path(call)
+    found = call.options["value_set"].values
+    behaviour = _option(call, "null_matching_behavior")
+    values = tuple(_value(call, each) for each in found if each.is_valid)
+    if any(value != value for value in values if isinstance(value, float)):
+        raise UnsupportedFeature("expression: is_in: expected numbers, found NaN, which equals no number here")
+    asked = IsIn(path, values)
+    if behaviour == _EMIT_NULL or (behaviour == _INCONCLUSIVE and not found.null_count):
+        return asked
+    if behaviour == _MATCH and found.null_count:
+        return asked | IsNull(path)
+    if behaviour in (_MATCH, _SKIP):
+        return IsValid(path) & asked
+    raise UnsupportedFeature("expression: is_in: expected no null among the values, found one that makes all doubtful")
+
+
+def _is_null(call: _Call) -> Predicate:
+    if _option(call, "nan_is_null"):
+        raise UnsupportedFeature("expression: is_null: expected nan_is_null=False, found True")
+    return IsNull(_path(call))
+
+
+def _is_valid(call: _Call) -> Predicate:
+    return IsValid(_path(call))
+
+
+def _text(call: _Call) -> Predicate:
+    path, pattern = _path(call), _option(call, "pattern")
+    begin, op, end = _TEXT[call.name]
+    if _option(call, "ignore_case"):
+        # As pyarrow does it: RE2 folds some letters that KQL's operators do not.
+        return Matches(path, f"(?i){begin}{_quoted(pattern)}{end}")
+    return Text(path, op, pattern, True)
+
+
+def _regex(call: _Call) -> Predicate:
+    path, pattern = _path(call), _option(call, "pattern")
+    return Matches(path, f"(?i){pattern}" if _option(call, "ignore_case") else pattern)
+
+
+def _quoted(text: str) -> str:
+    """A regular expression that matches this text alone."""
+    return "".join("\\x00" if each == "\0" else f"\\{each}" if each in _QUOTED else each for each in text)
+
+
+_QUOTED: Final = frozenset(punctuation) - {"_"}
+_TEXT: Final[dict[str, tuple[str, Any, str]]] = {
+    "starts_with": (r"\A", "startswith", ""),
+    "ends_with": ("", "endswith", r"\z"),
+    "match_substring": ("", "contains", ""),
+}
+_FUNCTIONS: Final[dict[str, Callable[[_Call], Predicate]]] = {
+    "and_kleene": _and,
+    "or_kleene": _or,
+    "invert": _not,
+    "is_in": _is_in,
+    "is_null": _is_null,
+    "is_valid": _is_valid,
+    "starts_with": _text,
+    "ends_with": _text,
+    "match_substring": _text,
+    "match_substring_regex": _regex,
+}
+
+
+def _option(call: _Call, name: str) -> Any:
+    """An option of a function; None where pyarrow leaves them all at their defaults."""
+    return call.options[name].as_py() if call.options else None
+
+
+def _path(call: _Call) -> str:
+    node = call.arguments[0]
+    if not isinstance(node, _Field):
+        raise UnsupportedFeature(f"expression: {call.name}: expected a column, found something made of one")
+    return str(node)
+
+
+def _folded(node: _Node) -> _Node:
+    """A literal that is cast is a literal of the other type."""
+    if isinstance(node, _Call):
+        if node.name != "cast":
+            _unsupported(node)
+        inner = _folded(node.arguments[0])
+        if not isinstance(inner, pa.Scalar) or node.types is None:
+            raise UnsupportedFeature("expression: cast: expected a literal, found a column")
+        return inner.cast(node.types.field("to_type").type)
+    return node
+
+
+def _value(call: _Call, scalar: pa.Scalar) -> Value:
+    if not scalar.is_valid:
+        raise UnsupportedFeature(f"expression: {call.name}: expected a value, found a null: ask is_null")
+    value: Value = plain_value(scalar)
+    return value
+
+
+def _unsupported(call: _Call) -> NoReturn:
+    known = ", ".join([*_COMPARE, *_FUNCTIONS])
+    raise UnsupportedFeature(f"expression: expected functions among {known}, found {call.name}")

@@ -1,0 +1,298 @@
+"""What is asked of the rows?
+
+A tree of frozen nodes, made by `column.py` and put together by `&`, `|` and `~`. Nodes compare, hash and pickle, and
+print as the Python that makes them. Nothing here knows a schema: `bind.py` checks a tree against one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Final, Literal, NoReturn, TypeAlias
+from uuid import UUID
+
+import pyarrow as pa
+
+from amudai.errors import InvalidArgument
+
+__all__ = [
+    "And",
+    "Compare",
+    "CompareOp",
+    "Constant",
+    "Interval",
+    "IsIn",
+    "IsNull",
+    "IsValid",
+    "Leaf",
+    "Matches",
+    "Nanoseconds",
+    "Not",
+    "Or",
+    "Predicate",
+    "Real",
+    "Text",
+    "TextOp",
+    "Value",
+    "source",
+]
+
+
+class Real(float):
+    """A number as it is written: a float to columns of floats, and its very digits to columns of decimals.
+
+    >>> Real("19.99"), Real("19.99").digits
+    (19.99, Decimal('19.99'))
+    """
+
+    __slots__ = ("digits",)
+
+    def __new__(cls, text: str) -> Real:
+        """The number that these digits write."""
+        found = super().__new__(cls, text)
+        found.digits = Decimal(text)
+        return found
+
+    digits: Decimal
+
+    def __reduce__(self) -> tuple[type[Real], tuple[str]]:
+        return Real, (str(self.digits),)
+
+
+@dataclass(frozen=True, slots=True)
+class Nanoseconds:
+    """A point or length of time that Python's own classes, which count microseconds, cannot hold."""
+
+    count: int
+    type: pa.DataType
+
+    def __repr__(self) -> str:
+        name = (
+            "timestamp" if pa.types.is_timestamp(self.type) else "time64" if pa.types.is_time(self.type) else "duration"
+        )
+        zone = getattr(self.type, "tz", None)
+        return f'pa.scalar({self.count}, pa.{name}("ns"{"" if zone is None else f", {source(zone)}"}))'
+
+
+# A value to compare with.
+Value: TypeAlias = bool | int | float | Decimal | str | bytes | datetime | date | time | timedelta | UUID | Nanoseconds
+CompareOp: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">="]
+TextOp: TypeAlias = Literal["has", "hasprefix", "hassuffix", "contains", "startswith", "endswith", "equals"]
+
+_NO_TRUTH: Final = (
+    "a predicate is neither true nor false before it meets rows: write & | ~ for and, or, not, put comparisons in "
+    "parentheses, and write between(low, high) for low <= column <= high"
+)
+
+
+class Predicate:
+    """A question about rows: true, false or, where nulls leave it open, neither. Made by `amudai.col`.
+
+    Predicates are put together by `&`, `|` and `~`. Nulls follow Kleene's logic, and a scan returns the rows for which
+    the predicate is true.
+
+    Examples
+    --------
+    >>> from amudai import col
+    >>> p = col("message").has("timeout") & (col("status") >= 500)
+    >>> p
+    col("message").has("timeout") & (col("status") >= 500)
+    >>> ~p | col("status").is_null()
+    ~(col("message").has("timeout") & (col("status") >= 500)) | col("status").is_null()
+    >>> p and p
+    Traceback (most recent call last):
+    amudai.errors.InvalidArgument: a predicate is neither true nor false before it meets rows: write & | ~ for and ...
+    """
+
+    __slots__ = ()
+
+    def __and__(self, other: Predicate) -> Predicate:
+        if not isinstance(other, Predicate):
+            _refuse_operand("&", other)
+        return And((*_terms(self, And), *_terms(other, And)))
+
+    def __or__(self, other: Predicate) -> Predicate:
+        if not isinstance(other, Predicate):
+            _refuse_operand("|", other)
+        return Or((*_terms(self, Or), *_terms(other, Or)))
+
+    def __rand__(self, other: object) -> NoReturn:
+        _refuse_operand("&", other)
+
+    def __ror__(self, other: object) -> NoReturn:
+        _refuse_operand("|", other)
+
+    def __invert__(self) -> Predicate:
+        return self.term if isinstance(self, Not) else Not(self)
+
+    def __bool__(self) -> NoReturn:
+        raise InvalidArgument(_NO_TRUTH)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Compare(Predicate):
+    """A column compared with a value."""
+
+    path: str
+    op: CompareOp
+    value: Value
+
+    def __str__(self) -> str:
+        return f"{_column(self.path)} {self.op} {source(self.value)}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class IsIn(Predicate):
+    """A column that is one of some values, none of which is a null."""
+
+    path: str
+    values: tuple[Value, ...]
+
+    def __str__(self) -> str:
+        return f"{_column(self.path)}.isin([{', '.join(map(source, self.values))}])"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class IsNull(Predicate):
+    """A column without a value."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"{_column(self.path)}.is_null()"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class IsValid(Predicate):
+    """A column with a value."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"{_column(self.path)}.is_valid()"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Text(Predicate):
+    """A text that a column's text holds, begins with, and so on. `docs/operators.md` says what each operator means."""
+
+    path: str
+    op: TextOp
+    text: str
+    case_sensitive: bool
+
+    def __str__(self) -> str:
+        if self.op == "equals":
+            if self.case_sensitive:
+                return f"{_column(self.path)} == {source(self.text)}"
+            return f"{_column(self.path)}.iequals({source(self.text)})"
+        return f"{_column(self.path)}.{self.op}{'_cs' if self.case_sensitive else ''}({source(self.text)})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Matches(Predicate):
+    """A regular expression, in the syntax of RE2, that is found somewhere in a column's text."""
+
+    path: str
+    pattern: str
+
+    def __str__(self) -> str:
+        return f"{_column(self.path)}.matches({source(self.pattern)})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class And(Predicate):
+    """All of them."""
+
+    terms: tuple[Predicate, ...]
+
+    def __str__(self) -> str:
+        return " & ".join(map(_operand, self.terms)) if len(self.terms) > 1 else f"And(({_listed(self.terms)}))"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Or(Predicate):
+    """Any of them."""
+
+    terms: tuple[Predicate, ...]
+
+    def __str__(self) -> str:
+        if len(self.terms) < 2:
+            return f"Or(({_listed(self.terms)}))"
+        return " | ".join(str(term) if _is_product(term) else _operand(term) for term in self.terms)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Not(Predicate):
+    """The opposite; neither where the term is neither."""
+
+    term: Predicate
+
+    def __str__(self) -> str:
+        return f"~{_operand(self.term)}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Constant(Predicate):
+    """The same for all rows."""
+
+    value: bool
+
+    def __str__(self) -> str:
+        return f"Constant({self.value})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Interval(Predicate):
+    """A column above one value and below another: what `bind.py` makes of two comparisons, to ask once."""
+
+    path: str
+    low: Compare
+    high: Compare
+
+    def __str__(self) -> str:
+        return f"({self.low}) & ({self.high})"
+
+
+Leaf: TypeAlias = Compare | Interval | IsIn | IsNull | IsValid | Text | Matches
+
+
+def _terms(predicate: Predicate, kind: type[And] | type[Or]) -> tuple[Predicate, ...]:
+    return predicate.terms if isinstance(predicate, kind) and len(predicate.terms) > 1 else (predicate,)
+
+
+def _refuse_operand(operator: str, other: object) -> NoReturn:
+    raise InvalidArgument(f"{operator}: expected predicates, found {other!r}: put comparisons in parentheses")
+
+
+def _column(path: str) -> str:
+    return f"col({source(path)})"
+
+
+def _is_product(predicate: Predicate) -> bool:
+    return isinstance(predicate, And) and len(predicate.terms) > 1
+
+
+def _operand(predicate: Predicate) -> str:
+    """A predicate as a part of a larger one: in parentheses where Python would read it otherwise."""
+    compares = isinstance(predicate, Compare) or (isinstance(predicate, Text) and str(predicate)[-1] != ")")
+    joins = isinstance(predicate, And | Or) and len(predicate.terms) > 1
+    return f"({predicate})" if compares or joins else str(predicate)
+
+
+def _listed(terms: tuple[Predicate, ...]) -> str:
+    return "".join(f"{term}, " for term in terms)
+
+
+def source(value: Value) -> str:
+    """A value as Python source; text in double quotes."""
+    if isinstance(value, str):
+        inner = repr("'" + value)  # a single quote inside makes Python take double ones, unless both are there
+        return f'"{inner[2:-1]}"' if inner[0] == '"' else repr(value)
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return f'float("{value}")'
+    return repr(value)
