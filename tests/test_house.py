@@ -38,7 +38,7 @@ ORDER = [
     {"interop", "cli"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
-KERNEL_ROOMS = {"encoding", "stats"}
+KERNEL_ROOMS = {"encoding", "stats", "index", "scan"}
 
 
 # ---- rooms ----
@@ -47,7 +47,7 @@ KERNEL_ROOMS = {"encoding", "stats"}
 def rooms() -> list[str]:
     """The rooms that are built."""
     folders = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
-    modules = {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "_kernels"}
+    modules = {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__main__", "_kernels"}
     return sorted(folders | modules)
 
 
@@ -93,6 +93,7 @@ def test_rooms_import_only_rooms_below_them(room: str) -> None:
 def test_the_front_door_opens_to_api_and_errors_alone() -> None:
     assert {room for _, room in imported_rooms(SOURCE / "__init__.py")} == {"api", "errors"}
     assert not list(imported_rooms(SOURCE / "_kernels.py"))
+    assert {room for _, room in imported_rooms(SOURCE / "__main__.py")} == {"cli"}
 
 
 @pytest.mark.parametrize("room", rooms())
@@ -205,6 +206,10 @@ def u8(*values: int) -> np.ndarray[Any, Any]:
     return np.array(values, np.uint64)
 
 
+def i8(*values: int) -> np.ndarray[Any, Any]:
+    return np.array(values, np.int64)
+
+
 def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
     """Calls that work: name, arguments, which of these are arrays of one type, and which are written to."""
     numbers = Opened(kernels, [Block(block.build(b"", plain.encode([1, 2], "u1")), 2)]).blocks
@@ -225,6 +230,23 @@ def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
         ("gather_bytes", [u4(0, 0), u1(7), u8(0, 1), out], {0, 1, 2, 3}, {3}),
         ("gather_fixed", [u4(0, 0), u1(7), 1, None, out, u1(0)], {0, 1, 4, 5}, {4, 5}),
         ("require_text", [u1(65), u8(0, 1)], {0, 1}, set()),
+        ("lz4_compress", [u1(65)], {0}, set()),
+        ("is_text", [offsets, u1(65, 66)], {1}, set()),
+        ("divide_exactly", [np.array([4]), 0, 2, np.zeros(1, np.int64)], {0}, {3}),
+        ("match_text", [offsets, u1(65, 66), "has", "a", False, np.zeros(2, np.uint8)], {1, 5}, {5}),
+        ("unite_ranges", [u8(1, 5), u8(2, 6), u8(3, 9), u8(4, 10)], {0, 1, 2, 3}, set()),
+        ("intersect_ranges", [u8(1, 5), u8(2, 6), u8(3, 9), u8(4, 10)], {0, 1, 2, 3}, set()),
+        ("subtract_ranges", [u8(1, 5), u8(2, 6), u8(3, 9), u8(4, 10)], {0, 1, 2, 3}, set()),
+        ("positions_of_ranges", [u8(1, 5), u8(2, 6)], {0, 1}, set()),
+        ("ranges_of_positions", [u8(1, 5)], {0}, set()),
+        ("ranges_of_bitmap", [u1(1, 5), 0, 9, 0], {0}, set()),
+        ("hash_keys", [b"x:", None, u1(1, 5), 1, None, 0, 2], {2}, set()),
+        ("partition_entries", [u8(1, 5), u8(1, 5), 3], {0, 1}, set()),
+        ("group_entries", [u8(1, 5)], {0}, set()),
+        ("order_by_bucket", [u8(1, 5), u8(1, 2), u8(1, 5), 2], {0, 1, 2}, set()),
+        ("term_range", [i8(0, 1), u1(65), b"A", False], {0, 1}, set()),
+        ("match_terms", [i8(0, 1), u1(65), 0, 1, b"A", "equal", False, False], {0, 1}, set()),
+        ("row_ranges", [u8(0, 1), u8(1, 1), u1(0, 0), 2, u8(0, 0, 0), u8(0, 0, 0)], {0, 1, 2, 4, 5}, {4, 5}),
     ]
 
 

@@ -102,9 +102,4 @@ decltype(auto) with_number(const std::string& name, Use&& use) {
     return with_number(nb::dlpack::dtype{std::uint8_t(code), std::uint8_t(8 * (name[1] - '0')), 1}, std::forward<Use>(use));
 }
 
-void bind_blocks(nb::module_& m);
-void bind_numeric(nb::module_& m);
-void bind_binary(nb::module_& m);
-void bind_text(nb::module_& m);
-
 }  // namespace amudai::bindings

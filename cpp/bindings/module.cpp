@@ -1,5 +1,6 @@
 // The native module: its parts, and the one place where C++ errors become ours.
 #include "bindings/blocks.hpp"
+#include "bindings/parts.hpp"
 #include "binary/run.hpp"
 
 namespace {
@@ -39,4 +40,9 @@ NB_MODULE(AMUDAI_MODULE, m) {
     amudai::bindings::bind_numeric(m);
     amudai::bindings::bind_binary(m);
     amudai::bindings::bind_text(m);
+    amudai::bindings::bind_compress(m);
+    amudai::bindings::bind_match(m);
+    amudai::bindings::bind_ranges(m);
+    amudai::bindings::bind_hash_index(m);
+    amudai::bindings::bind_term(m);
 }

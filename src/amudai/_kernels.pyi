@@ -12,7 +12,7 @@ class Blocks:
 
     def __len__(self) -> int: ...
 
-    def add_inflated(self, frames: list[tuple[int, int, int, int]], contents: list[bytes]) -> None:
+    def add_inflated(self, frames: list[tuple[int, int, int, int]], contents: list[Any]) -> None:
         """Hand over the contents of Zstandard frames that the run named."""
 
 def numeric_encodings() -> dict[int, str]:
@@ -200,6 +200,9 @@ def text_stats(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size
     Bytes of the values that are not null; least, least but 0 (-1 if there is none) and greatest length; how many are ASCII.
     """
 
+def are_ascii(offsets: NDArray[Any], data: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which of the values have no byte above 127."""
+
 def range_minmax(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, span: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.uint16]]:
     """
     Least and greatest value of every `span` slots, 0 where none is valid, and how many are invalid: null or NaN.
@@ -208,4 +211,170 @@ def range_minmax(values: NDArray[Any], validity: NDArray[np.uint8] | None, valid
 def float_stats(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int) -> tuple[int, int, int, int, int, int, float | None, float | None]:
     """
     Counts of zero, positive, negative, NaN, +inf, -inf among the values that are not null; least and greatest but NaN.
+    """
+
+def lz4_compress(data: NDArray[np.uint8]) -> bytes:
+    """The bytes as one LZ4 block without a frame."""
+
+def is_text(offsets: NDArray[Any], data: NDArray[np.uint8]) -> bool:
+    """
+    Whether Arrow's `offsets` ascend inside `data` and cut it into UTF-8, the values of null slots included.
+    """
+
+def divide_exactly(values: NDArray[np.int64], origin: int, by: int, out: NDArray[Any]) -> bool:
+    """
+    Write (value - origin) / by as int32 or int64, which may wrap; whether no value left a rest.
+    """
+
+def match_text(offsets: NDArray[Any], data: NDArray[np.uint8], op: str, text: str, case_sensitive: bool, out: NDArray[np.uint8]) -> None:
+    """
+    Writes 1 for each text, cut out of `data` by `offsets`, for which the operator is true, and 0 for the others.
+    """
+
+def split_words(text: str) -> list[tuple[str, bool, bool]]:
+    """
+    The words of a text, each with whether it touches the text's left end, and its right end.
+    """
+
+def unite_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], other_ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The positions of either."""
+
+def intersect_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], other_ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The positions of both."""
+
+def subtract_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], other_ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The positions that the other has not."""
+
+def positions_of_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Each position."""
+
+def ranges_of_positions(positions: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The ranges of ascending positions, which may repeat."""
+
+def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """
+    The ranges of set bits among `count` from bit `at` on; the first one is position `base`.
+    """
+
+def hash_keys(prefix: bytes, offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> NDArray[np.uint64]:
+    """XXH3 of the prefix and each value; a null has no bytes."""
+
+def partition_entries(hashes: NDArray[np.uint64], positions: NDArray[np.uint64], bits: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """
+    Pairs of a hash and a position, by the topmost bits of the hash, and how many have each value of these bits.
+    """
+
+def group_entries(entries: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+    """
+    Hashes, ascending; where the positions of each end; positions, ascending, each once for a hash.
+    """
+
+def order_by_bucket(hashes: NDArray[np.uint64], ends: NDArray[np.uint64], positions: NDArray[np.uint64], buckets: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
+    """
+    What `group_entries` gave, in the order of buckets: the lowest bits of the hashes.
+    """
+
+def tokens(value: bytes, tokenizer: str) -> list[bytes]:
+    """
+    The terms of a value, in the order in which they occur; addresses first.
+    """
+
+def words(value: bytes) -> list[bytes]:
+    """The words of a value, whole."""
+
+def fold(value: bytes) -> bytes:
+    """The text that all spellings share."""
+
+class TermRun:
+    """
+    Terms and their rows while a run of them grows. One thread at a time may use it.
+    """
+
+    def __init__(self, tokenizer: str) -> None: ...
+
+    @property
+    def terms(self) -> int:
+        """Different terms so far."""
+
+    @property
+    def postings(self) -> int:
+        """Rows of all terms so far."""
+
+    @property
+    def scratch(self) -> int:
+        """Bytes of working memory in use."""
+
+    def add(self, offsets: NDArray[Any], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, validity_at: int, codes: NDArray[np.uint32] | None, rows: NDArray[np.uint32] | None, first_row: int, first: int, limit: int) -> int:
+        """
+        Take values from slot `first` on, or those that `codes` name, until `scratch` exceeds `limit`; returns the slot behind the last one taken. `rows` says which row of the run a slot is in, counted from `first_row`.
+        """
+
+    def finish(self) -> bytes:
+        """The run; nothing is left behind."""
+
+class TermSlice:
+    """What one step of a merge brings. Arrays are handed out once."""
+
+    def terms(self) -> NDArray[np.uint8]:
+        """The bytes of the terms that begin here."""
+
+    def lengths(self) -> NDArray[np.uint32]:
+        """The length of each."""
+
+    def begins(self) -> NDArray[np.uint8]:
+        """For each list whether it is the first of a term."""
+
+    def stripes(self) -> NDArray[np.uint16]:
+        """The stripe of each list."""
+
+    def fields(self) -> NDArray[np.uint32]:
+        """The field of each list."""
+
+    def forms(self) -> NDArray[np.uint8]:
+        """What the integers of each list are: 0 rows, 1 ranges."""
+
+    def is_long(self) -> NDArray[np.uint8]:
+        """For each list whether it has many integers."""
+
+    def counts(self) -> NDArray[np.uint64]:
+        """How many integers of each list are in this slice."""
+
+    def integers(self) -> NDArray[np.uint64]:
+        """The integers of the lists, back to back."""
+
+    @property
+    def continues(self) -> bool:
+        """Whether the first list goes on from the slice before."""
+
+    @property
+    def whole_terms(self) -> bool:
+        """Whether the next slice begins with a new term."""
+
+class TermMerge:
+    """
+    Runs on their way to one sorted stream. One thread at a time may use it.
+    """
+
+    def __init__(self, runs: list[bytes | memoryview], stripes: NDArray[np.uint16], fields: NDArray[np.uint32], first_rows: NDArray[np.uint64]) -> None: ...
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left."""
+
+    def next(self, terms: int, integers: int) -> TermSlice:
+        """Begin at most `terms` terms, and stop soon after `integers`."""
+
+def term_range(offsets: NDArray[np.int64], data: NDArray[np.uint8], text: bytes, prefix: bool) -> tuple[int, int]:
+    """
+    Which of sorted terms equal `text`, or begin with it, everything folded; where there are none, the place they would have.
+    """
+
+def match_terms(offsets: NDArray[np.int64], data: NDArray[np.uint8], low: int, high: int, text: bytes, match: str, folded: bool, words: bool) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """
+    Which of the terms low..high match surely, and which perhaps because they may have been cut; with `words` no addresses.
+    """
+
+def row_ranges(integers: NDArray[np.uint64], counts: NDArray[np.uint64], pairs: NDArray[np.uint8], rows: int, starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int:
+    """
+    Where the ranges of the rows of all lists begin and end; returns how many there are. A list holds rows, or beginnings and ends where `pairs` says so.
     """

@@ -380,7 +380,7 @@ def test_verify_of_a_sound_shard(sample: amudai.Shard) -> None:
     assert found.problems == ()
     assert (found.files, found.blocks, found.values) == (1, 8, 2000)
     assert found.bytes >= SAMPLE.stat().st_size
-    assert str(found).startswith("sound: 1 files, 8 blocks, 2,000 values")
+    assert str(found).startswith("sound: 1 file, 8 blocks, 2,000 values")
 
 
 def test_verify_names_the_block_that_is_damaged() -> None:
@@ -397,7 +397,7 @@ def test_verify_goes_on_after_a_problem() -> None:
     shard = damaged(a=numbers([1, 2], "i8"), b=strings(["x", "y"]), c=booleans([True, False]), d=dictionary(["p", "q"]))
     found = shard.verify()
     assert len(found.problems) == 4
-    assert str(found).startswith("4 problems in 1 files")
+    assert str(found).startswith("4 problems in 1 file")
     assert str(found).count("checksum") == 4
 
 
@@ -442,7 +442,7 @@ def test_the_tree_shows_names_sizes_and_encodings(sample: amudai.Shard) -> None:
     tree = sample.tree()
     assert tree == str(sample)
     lines = tree.splitlines()
-    assert lines[0] == "sample.amudai.shard: 400 rows, 1 stripes, root file 14.1 kB"
+    assert lines[0] == "sample.amudai.shard: 400 rows, 1 stripe, root file 14.1 kB"
     assert "stripe 0: rows 0..400" in lines[1]
     for name, encoding in (
         ("ts", "delta(single_value)"),
@@ -468,6 +468,29 @@ def test_html_shows_the_same_and_escapes_it() -> None:
     assert "&lt;b&gt;" in shard["<b>"]._repr_html_()
 
 
+def test_html_of_a_scan_says_what_explain_says_and_escapes_it(tmp_path: Path) -> None:
+    shard = amudai.write({"m": ["<i>a</i>", "b"]}, tmp_path / "m.amudai.shard")
+    scan = shard.scan(where=amudai.col("m").contains("<i>"))
+    assert "1 row found" not in scan._repr_html_()
+    assert scan.count() == 1
+    html = scan._repr_html_()
+    assert "2 rows checked" in html
+    assert "1 row found" in html
+    assert "<i>" not in html
+    assert "http" not in html
+
+
+def test_html_shows_indexes_and_counts_what_it_leaves_out(tmp_path: Path) -> None:
+    shard = amudai.write({"m": ["a"]}, tmp_path / "m.amudai.shard", indexes=[amudai.TermIndex("m")])
+    assert "<summary>1 index</summary>" in shard._repr_html_()
+    assert "stripe</summary>" not in shard._repr_html_()
+    many = open_forged(Forge.of(*({"n": numbers([i], "i8")} for i in range(25))))
+    assert "<summary>25 stripes</summary>" in many._repr_html_()
+    assert "and 5 more" in many._repr_html_()
+    wide = open_forged(Forge.of({f"c{i}": numbers([1], "i8") for i in range(51)}))
+    assert "and 1 more column<" in wide._repr_html_()
+
+
 def test_a_picture_of_many_stripes_and_columns_stays_short() -> None:
     shard = open_forged(Forge.of(*({"n": numbers([i], "i8")} for i in range(25))))
     lines = shard.tree().splitlines()
@@ -476,7 +499,7 @@ def test_a_picture_of_many_stripes_and_columns_stays_short() -> None:
 
 
 def test_short_forms(sample: amudai.Shard) -> None:
-    assert repr(sample) == f"<amudai.Shard {SAMPLE.as_uri()}: 400 rows, 1 stripes>"
+    assert repr(sample) == f"<amudai.Shard {SAMPLE.as_uri()}: 400 rows, 1 stripe>"
     assert repr(sample["http.status"]) == "<amudai.Field http.status: int64>"
     assert str(sample["http"]).splitlines()[0].startswith("http  struct")
     assert [field.path for field in sample] == ["ts", "level", "status", "message", "http"]

@@ -189,8 +189,9 @@ def test_an_optional_index_of_an_unknown_type_is_listed_and_left_aside() -> None
     forge = Forge.of(two_columns(), indexes=optional)
     forge.stripes[0].indexes = [index(0)]
     shard = open_forged(forge)
-    assert [found.index_type for found in shard.indexes] == ["later-index"] * 3
-    assert shard.indexes[1].indexed_fields == ((0,), (1,))
+    assert [(found.type, found.stripe) for found in shard.indexes] == [("later-index", None)] * 3 + [("later-index", 0)]
+    assert shard.indexes[1].fields == ("a", "b")
+    assert shard.scan().explain().unknown_indexes == ("later-index",) * 4
     assert shard.read().to_pylist() == ROWS
     assert "index later-index" in shard.tree()
 

@@ -4,23 +4,39 @@
 thin: it checks arguments and asks the rooms below.
 """
 
+from amudai.api.add_indexes import add_indexes
 from amudai.api.field import Field, FieldStats
+from amudai.api.index import Index
 from amudai.api.open import open  # noqa: A004
 from amudai.api.progress import Progress
+from amudai.api.scan import Scan
 from amudai.api.shard import Shard
 from amudai.api.stripe import Stripe
 from amudai.api.verify import Problem, Verification
 from amudai.api.write import ShardWriter, ingest, write
+from amudai.index import HashIndex, TermIndex
+from amudai.scan import Column, Explanation, Predicate, col
+from amudai.sources import BadRecord
 
 __all__ = [
+    "BadRecord",
+    "Column",
+    "Explanation",
     "Field",
     "FieldStats",
+    "HashIndex",
+    "Index",
+    "Predicate",
     "Problem",
     "Progress",
+    "Scan",
     "Shard",
     "ShardWriter",
     "Stripe",
+    "TermIndex",
     "Verification",
+    "add_indexes",
+    "col",
     "ingest",
     "open",
     "write",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from html import escape
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amudai.errors import AmudaiError
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from amudai.api.field import Field
     from amudai.api.shard import Shard
 
-__all__ = ["field_html", "field_text", "shard_html", "shard_text", "size_text"]
+__all__ = ["FieldRow", "counted", "field_rows", "field_text", "headline", "shard_rows", "shard_text", "size_text"]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
@@ -30,79 +30,92 @@ def size_text(size: float) -> str:
     return f"{size:.1f} {_UNITS[-1]}"
 
 
+def counted(count: int, one: str) -> str:
+    """A number of things for people.
+
+    >>> counted(1, "stripe"), counted(2000, "row")
+    ('1 stripe', '2,000 rows')
+    """
+    return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """What a picture of a shard says of a field; `problem` is why it says no more."""
+
+    depth: int
+    name: str
+    type: str
+    size: str
+    encodings: tuple[str, ...]
+    statistics: str
+    problem: str = ""
+
+    @property
+    def rest(self) -> str:
+        """Encodings, statistics and problem in a line."""
+        return "  ".join(part for part in (", ".join(self.encodings), self.statistics, self.problem) if part)
+
+
 def shard_text(shard: Shard, fields: int) -> str:
     """The shard as a tree."""
-    lines = [_headline(shard)]
+    lines = [headline(shard)]
     lines += [
         f"├─ stripe {stripe.ordinal}: rows {stripe.first_row:,}..{stripe.first_row + stripe.num_rows:,}"
         for stripe in shard.stripes[:20]
     ]
     if len(shard.stripes) > 20:
-        lines.append(f"├─ and {len(shard.stripes) - 20:,} more stripes")
-    rows = list(_rows(shard, fields))
-    widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
-    for name, kind, size, rest in rows:
-        lines.append(f"├─ {name:<{widths[0]}}  {kind:<{widths[1]}}  {size:>{widths[2]}}  {rest}".rstrip())
+        lines.append(f"├─ and {counted(len(shard.stripes) - 20, 'more stripe')}")
+    rows = list(shard_rows(shard, fields))
+    names = ["  " * row.depth + row.name for row in rows]
+    width, types, sizes = (
+        max(map(len, texts), default=0) for texts in (names, [row.type for row in rows], [row.size for row in rows])
+    )
+    for name, row in zip(names, rows, strict=True):
+        lines.append(f"├─ {name:<{width}}  {row.type:<{types}}  {row.size:>{sizes}}  {row.rest}".rstrip())
     count = len(shard._fields.visible())
     if count > fields:
-        lines.append(f"├─ and {count - fields:,} more columns")
-    lines += [f"├─ index {index.index_type} over fields {list(index.indexed_fields)}" for index in shard.indexes]
+        lines.append(f"├─ and {counted(count - fields, 'more column')}")
+    lines += [f"├─ index {index.type} over {', '.join(index.fields)}" for index in shard.indexes]
     lines[-1] = lines[-1].replace("├─", "└─", 1)
     return "\n".join(lines)
 
 
 def field_text(field: Field) -> str:
     """The field and those below it, a line each."""
-    return "\n".join(f"{name}  {kind}  {size}  {rest}" for name, kind, size, rest in _field_rows(field, 0))
+    return "\n".join(f"{'  ' * row.depth}{row.name}  {row.type}  {row.size}  {row.rest}" for row in field_rows(field))
 
 
-def shard_html(shard: Shard) -> str:
-    """The shard as an HTML table."""
-    stripes = "".join(
-        f"<tr><td>{each.ordinal}</td><td>{each.first_row:,}</td><td>{each.num_rows:,}</td></tr>"
-        for each in shard.stripes[:20]
-    )
-    return (
-        f"<div><b>{escape(_headline(shard))}</b>"
-        f"<details><summary>{len(shard.stripes):,} stripes</summary><table><tr><th>stripe</th><th>first row</th>"
-        f"<th>rows</th></tr>{stripes}</table></details>{_table(_rows(shard, 50))}</div>"
-    )
-
-
-def field_html(field: Field) -> str:
-    """The field as an HTML table."""
-    return _table(_field_rows(field, 0))
-
-
-Row = tuple[str, str, str, str]
-
-
-def _headline(shard: Shard) -> str:
+def headline(shard: Shard) -> str:
+    """The shard in a line."""
     directory = shard._reader.directory
     name = shard.url.rsplit("/", 1)[-1]
     size = size_text(shard._reader.root.size)
-    return f"{name}: {directory.total_records:,} rows, {directory.stripe_count:,} stripes, root file {size}"
+    rows, stripes = counted(directory.total_records, "row"), counted(directory.stripe_count, "stripe")
+    return f"{name}: {rows}, {stripes}, root file {size}"
 
 
-def _rows(shard: Shard, fields: int) -> Iterator[Row]:
+def shard_rows(shard: Shard, fields: int) -> Iterator[FieldRow]:
+    """The first columns of a shard, with the fields below them."""
     for index, field in enumerate(shard):
         if index == fields:
             return
-        yield from _field_rows(field, 0)
+        yield from field_rows(field)
 
 
-def _field_rows(field: Field, depth: int) -> Iterator[Row]:
-    name = "  " * depth + field.label
+def field_rows(field: Field, depth: int = 0) -> Iterator[FieldRow]:
+    """A field and those below it."""
+    kind = field.stored_type if not list(field) else field.stored_type.split("<", 1)[0]
     try:
         size = size_text(field.encoded_bytes)
-        plans = ", ".join(f"{plan} x{blocks}" if blocks > 1 else plan for plan, blocks in field.encodings.items())
-        rest = "  ".join(part for part in (plans, _stats_text(field)) if part)
+        plans = tuple(f"{plan} x{blocks}" if blocks > 1 else plan for plan, blocks in field.encodings.items())
+        row = FieldRow(depth, field.label, kind, size, plans, _stats_text(field))
     except AmudaiError as error:
         # A damaged or unknown field must not hide the others.
-        size, rest = "?", f"unreadable: {error.message}"
-    yield name, field.stored_type if not list(field) else field.stored_type.split("<", 1)[0], size, rest
+        row = FieldRow(depth, field.label, kind, "?", (), "", f"unreadable: {error.message}")
+    yield row
     for child in field:
-        yield from _field_rows(child, depth + 1)
+        yield from field_rows(child, depth + 1)
 
 
 def _stats_text(field: Field) -> str:
@@ -120,11 +133,3 @@ def _stats_text(field: Field) -> str:
 def _short(value: object) -> str:
     text = str(value)
     return text if len(text) <= 30 else f"{text[:29]}…"
-
-
-def _table(rows: Iterable[Row]) -> str:
-    body = "".join(
-        "<tr>" + "".join(f"<td style='text-align:left;white-space:pre'>{escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in rows
-    )
-    return f"<table><tr><th>column</th><th>type</th><th>size</th><th>encodings, statistics</th></tr>{body}</table>"

@@ -10,7 +10,8 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-from amudai.api.display import field_html, field_text
+from amudai.api.display import field_text
+from amudai.api.notebook import field_html
 from amudai.arrow import ArrowFields, arrow_field, child_type, project, to_array
 from amudai.errors import CorruptedData, located
 from amudai.format import AnyValue, RangeStats, python_values

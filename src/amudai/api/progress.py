@@ -62,7 +62,7 @@ class reporting:  # noqa: N801 - reads as a verb: with reporting(progress) as re
             from rich.progress import Progress as Bar
 
             text = TextColumn("{task.completed:,} rows  {task.fields[sizes]}  {task.fields[rate]}")
-            self._bar = Bar(TextColumn("writing"), BarColumn(), text, TimeElapsedColumn(), transient=False)
+            self._bar = Bar(TextColumn("amudai"), BarColumn(), text, TimeElapsedColumn(), transient=False)
             self._task = self._bar.add_task("", total=self._total, sizes="", rate="")
             self._bar.start()
         return self._report

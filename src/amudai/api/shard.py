@@ -4,19 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from amudai.api.display import shard_html, shard_text
+from amudai.api.display import counted, shard_text
 from amudai.api.field import Field
+from amudai.api.index import Index, indexes_of
+from amudai.api.notebook import shard_html
+from amudai.api.progress import Report
+from amudai.api.scan import Scan
 from amudai.api.stripe import Stripe
 from amudai.api.verify import Verification, verify_shard
 from amudai.arrow import SCHEMA_PROPERTY, ArrowFields
 from amudai.errors import InvalidArgument
-from amudai.format import IndexDescriptor, python_values
-from amudai.scan import Selected, find, read_batches, read_table, row_range, row_ranges, select, thread_count
+from amudai.format import python_values
+from amudai.scan import (
+    EVERYTHING,
+    Predicate,
+    Search,
+    Selected,
+    bind,
+    find,
+    from_expression,
+    parse_where,
+    read_batches,
+    read_table,
+    row_range,
+    row_ranges,
+    select,
+    thread_count,
+)
 from amudai.shard import ShardReader
 from amudai.storage import Requests
 
@@ -80,9 +100,20 @@ class Shard:
         return bag
 
     @property
-    def indexes(self) -> tuple[IndexDescriptor, ...]:
-        """The indexes of the shard as a whole, as it describes them."""
-        return self._reader.indexes.descriptors
+    def size(self) -> int:
+        """Bytes of all its files: the root, those of stripes and of indexes.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").size
+        14075
+        """
+        reader = self._reader
+        others = {reader.artifact(url, reader.root).url for url in reader.urls} - {reader.url}
+        return reader.root.size + sum(reader.artifact(url, reader.root).size for url in sorted(others))
+
+    @property
+    def indexes(self) -> tuple[Index, ...]:
+        """The indexes that the shard carries: their types, columns and sizes."""
+        return indexes_of(self._reader)
 
     @property
     def requests(self) -> Requests:
@@ -164,6 +195,59 @@ class Shard:
         table = read_table(self._reader, chosen, schema, found, self._pool(threads))
         return table if order is None else _reordered(table, pa.array(order))
 
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        where: Predicate | Any = None,
+        *,
+        limit: int | None = None,
+        threads: int | None = None,
+        on_damaged_index: Literal["raise", "ignore"] = "raise",
+    ) -> Scan:
+        """Find rows.
+
+        Statistics, Bloom filters, the range index and the indexes that the shard carries rule rows out before any
+        value is read. The answer is the same as that of reading everything.
+
+        Parameters
+        ----------
+        columns
+            As for `read`.
+        where
+            A predicate made with `amudai.col`, a text such as `"status >= 500 and message has 'timeout'"` (see
+            `docs/where.md`), or an expression of `pyarrow.compute`; None for all rows. It is checked here: a column
+            that is not there or cannot be compared so is an error.
+        limit
+            How many rows at most, from the first one on.
+        on_damaged_index
+            Whether an index that is damaged is an error, or a warning, and the values are read instead.
+
+        Examples
+        --------
+        >>> shard = amudai.open("tests/fixtures/sample.amudai.shard")
+        >>> c = amudai.col
+        >>> scan = shard.scan(["message"], where=c("message").has("failed") & (c("status") >= 500))
+        >>> scan.count()
+        7
+        >>> shard.scan(where="message has 'failed' and status >= 500").count()
+        7
+        """
+        if limit is not None and limit < 0:
+            raise InvalidArgument(f"limit: expected at least 0, found {limit}")
+        if on_damaged_index not in ("raise", "ignore"):
+            raise InvalidArgument(f"on_damaged_index: expected raise or ignore, found {on_damaged_index!r}")
+        chosen = None if columns is None else self._select(columns)  # a wrong name is said now
+        search = Search(
+            self._reader,
+            self._fields,
+            bind(_predicate(where), self._reader, self._fields),
+            lambda: self._select(None) if chosen is None else chosen,
+            limit=limit,
+            threads=self._pool(threads),
+            on_damage=on_damaged_index,
+        )
+        return Scan(search)
+
     def head(self, count: int = 10, columns: Sequence[str] | None = None) -> pa.Table:
         """The first rows.
 
@@ -174,13 +258,15 @@ class Shard:
             raise InvalidArgument(f"count: expected at least 0, found {count}")
         return self.read(columns, slice(0, count))
 
-    def verify(self) -> Verification:
+    def verify(self, *, progress: bool | Report | None = None) -> Verification:
         """Read every byte, compare every checksum, decode every value; report what is wrong instead of raising.
+
+        `progress` is as for `amudai.write`.
 
         >>> amudai.open("tests/fixtures/sample.amudai.shard").verify().ok
         True
         """
-        return verify_shard(self._reader)
+        return verify_shard(self._reader, progress)
 
     def tree(self, *, fields: int = 50) -> str:
         """A picture of the shard in text: stripes, and for up to `fields` columns type, size, encodings, statistics."""
@@ -204,7 +290,8 @@ class Shard:
 
     def __repr__(self) -> str:
         directory = self._reader.directory
-        return f"<amudai.Shard {self.url}: {directory.total_records:,} rows, {directory.stripe_count:,} stripes>"
+        rows, stripes = counted(directory.total_records, "row"), counted(directory.stripe_count, "stripe")
+        return f"<amudai.Shard {self.url}: {rows}, {stripes}>"
 
     def __str__(self) -> str:
         return self.tree()
@@ -232,6 +319,16 @@ class Shard:
 
     def _pool(self, threads: int | None) -> int:
         return self._threads if threads is None else thread_count(threads)
+
+
+def _predicate(where: Any) -> Predicate:
+    if where is None:
+        return EVERYTHING
+    if isinstance(where, str):
+        return parse_where(where)
+    if isinstance(where, pc.Expression):
+        return from_expression(where)
+    return where  # type: ignore[no-any-return]  # `bind` says what it is where it is no predicate
 
 
 def _reordered(table: pa.Table, order: pa.Array) -> pa.Table:

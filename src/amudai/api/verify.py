@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from amudai.api.display import counted
+from amudai.api.progress import Report, reporting
 from amudai.arrow import ArrowFields, project, to_array
 from amudai.encoding import Ranges
 from amudai.errors import AmudaiError, InvalidArgument, located
@@ -15,11 +17,13 @@ from amudai.format import (
     FOOTER,
     HEADER,
     BufferKind,
+    IndexArtifact,
     RangeIndexHeader,
     ValueDictionary,
     check_footer,
     check_header,
 )
+from amudai.index import index_type, open_artifact
 from amudai.shard import FieldReader, Projection, ShardReader, StripeReader
 from amudai.storage import Artifact
 from amudai.types import SchemaNode, quote_name
@@ -73,15 +77,17 @@ class Verification:
         return not self.problems
 
     def __str__(self) -> str:
-        seen = f"{self.files:,} files, {self.blocks:,} blocks, {self.values:,} values, {self.bytes:,} bytes"
+        files, problems = counted(self.files, "file"), counted(len(self.problems), "problem")
+        seen = f"{files}, {self.blocks:,} blocks, {self.values:,} values, {self.bytes:,} bytes"
         if self.ok:
             return f"sound: {seen}"
-        return "\n".join([f"{len(self.problems):,} problems in {seen}", *(each.message for each in self.problems)])
+        return "\n".join([f"{problems} in {seen}", *(each.message for each in self.problems)])
 
 
 class _Verifier:
-    def __init__(self, reader: ShardReader) -> None:
+    def __init__(self, reader: ShardReader, report: Callable[[int, int, int], object] = lambda *_: None) -> None:
         self.reader = reader
+        self.report = report
         self.fields = ArrowFields(reader)
         self.blocks = self.values = 0
         self.files: dict[str, Artifact] = {reader.root.url: reader.root}
@@ -111,10 +117,33 @@ class _Verifier:
         for stripe in stripes[0] if stripes else ():
             self.attempt(lambda stripe=stripe: stripe.properties)  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: stripe.indexes)  # type: ignore[misc]
-            for top in fields:
+            for done, top in enumerate(fields):
                 self.attempt(lambda stripe=stripe, top=top: self.column(stripe, top))  # type: ignore[misc]
+                rows = stripe.first_row + stripe.num_rows * (done + 1) // len(fields)
+                self.report(rows, reader.store.counters.bytes, 0)
+        self.indexes(stripes[0] if stripes else ())
         for artifact in list(self.files.values()):
             self.attempt(lambda artifact=artifact: self.marks(artifact))  # type: ignore[misc]
+
+    def indexes(self, stripes: Sequence[StripeReader]) -> None:
+        """The pieces of all indexes of known types, which are shards themselves."""
+        holders: tuple[ShardReader | StripeReader, ...] = (self.reader, *stripes)
+        for holder in holders:
+            with suppress(AmudaiError):  # noted already
+                for index in holder.indexes:
+                    if index_type(index.index_type) is not None:
+                        for piece in index.artifacts:
+                            self.attempt(lambda holder=holder, piece=piece: self.piece(holder, piece))  # type: ignore[misc]
+
+    def piece(self, holder: ShardReader | StripeReader, artifact: IndexArtifact) -> None:
+        """One piece of an index."""
+        with located(index=artifact.name):
+            inner = _Verifier(open_artifact(artifact, self.reader, holder.index_anchor))
+            inner.run()
+            self.blocks += inner.blocks
+            self.values += inner.values
+            self.files.update(inner.files)
+            self.problems += inner.problems
 
     def column(self, stripe: StripeReader, node: SchemaNode) -> None:
         """Every buffer of a column, and every value."""
@@ -166,13 +195,14 @@ class _Verifier:
             check_footer(artifact.read(max(0, artifact.size - len(FOOTER)), artifact.size))
 
 
-def verify_shard(reader: ShardReader) -> Verification:
+def verify_shard(reader: ShardReader, progress: bool | Report | None = None) -> Verification:
     """Look at everything that the shard holds."""
     # With checksums, whatever the shard was opened with, and with nothing cached.
     before = reader.store.counters.bytes
     fresh = ShardReader(reader.url, reader.store, verify=True, allow=reader.allow)
-    verifier = _Verifier(fresh)
-    verifier.run()
+    with reporting(progress, reader.num_rows) as report:
+        verifier = _Verifier(fresh, report)
+        verifier.run()
     return Verification(
         files=len(verifier.files),
         blocks=verifier.blocks,

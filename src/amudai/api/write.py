@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,32 +14,32 @@ import pyarrow as pa
 from amudai.api.open import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
+from amudai.api.sizes import Size, size_of, temporary_folder
 from amudai.arrow import SCHEMA_PROPERTY, Timestamps, batches_of, matching, schema_nodes, to_storage
 from amudai.encoding import profile_of
-from amudai.errors import AmudaiError, InvalidArgument, located
+from amudai.errors import AmudaiError, InvalidArgument, StorageError, located
 from amudai.format import any_value, any_values
+from amudai.index import IndexSpec, index_sinks
 from amudai.scan import thread_count
 from amudai.shard import ShardReader
-from amudai.shard.build import STRIPE_SUFFIX, BuildOptions, ShardBuilder
-from amudai.sources import read_files
-from amudai.storage import Sealing, open_store, resolve
-from amudai.types import SchemaNode, quote_name
+from amudai.shard.build import INDEX_SUFFIX, STRIPE_SUFFIX, BuildOptions, ShardBuilder
+from amudai.sources import Paths, Tell, read_files
+from amudai.storage import EXISTS, Sealing, open_store, resolve
+from amudai.types import SchemaNode, find_in, quote_name
 
 __all__ = ["ShardWriter", "ingest", "write"]
 
 Layout = Literal["single", "two-level"]
-Size = int | str
 
 # Rows that are encoded at once: what comes in larger pieces is cut.
 _BATCH_ROWS: Final = 1 << 17
-_UNITS: Final = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_BATCH_SHARE: Final = 8  # part of the memory that they may take
 
 
 class ShardWriter:
     """Writes a shard batch by batch. It appears when the block ends, all of it, or not at all.
 
-    Encoded blocks beyond a part of `memory_limit` wait in a temporary file, however much comes in. What is staged for
-    each column, a few megabytes of text and a dictionary, comes on top.
+    Memory is set by `memory_limit` and not by how much comes in.
 
     Parameters
     ----------
@@ -55,6 +54,13 @@ class ShardWriter:
         One file (`single`), or a file for each stripe beside the root (`two-level`).
     stripe_rows, stripe_bytes
         Where stripes end. One stripe is best for most; None for no limit.
+    memory_limit
+        What all columns together may hold while they wait to be encoded. Encoded blocks beyond a part of it wait in a
+        temporary file, in `temp_dir` or beside the shard. With many columns and little memory blocks become small.
+    properties, field_properties
+        What is noted about the shard, and about columns by their path: `{"status": {"unit": "code"}}`.
+    indexes
+        Indexes to build along the way: `TermIndex` for words, `HashIndex` for exact values.
     timestamps
         `ticks` stores times as the format's own DateTime, of 100 ns; `int64` keeps the raw integers.
 
@@ -80,7 +86,9 @@ class ShardWriter:
         memory_limit: Size = "512MB",
         temp_dir: str | os.PathLike[str] | None = None,
         properties: Mapping[str, object] | None = None,
+        field_properties: Mapping[str, Mapping[str, object]] | None = None,
         bloom: Sequence[str] = (),
+        indexes: Sequence[IndexSpec] = (),
         timestamps: Timestamps = "ticks",
         overwrite: bool = False,
         threads: int | None = None,
@@ -92,21 +100,35 @@ class ShardWriter:
         self.schema = schema
         self._nodes = schema_nodes(schema, timestamps=timestamps)
         self._store, self._url = open_store(location, store)
-        folder = os.fsdecode(temp_dir) if temp_dir is not None else _folder_of(location, store)
+        folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(location, store)
         options = BuildOptions(
             profile=profile_of(profile),
             two_level=layout == "two-level",
             stripe_rows=stripe_rows,
             stripe_bytes=None if stripe_bytes is None else size_of(stripe_bytes),
-            memory=max(1 << 20, size_of(memory_limit) // 4),
+            memory=max(1 << 20, size_of(memory_limit)),
             temp_folder=folder,
             bloom=frozenset(_ids(self._nodes, bloom)),
             properties=(*any_values(properties or {}), (SCHEMA_PROPERTY, any_value(schema.serialize().to_pybytes()))),
+            field_properties={
+                find_in(self._nodes, path)[-1].schema_id: any_values(noted)
+                for path, noted in (field_properties or {}).items()
+            },
         )
+        self._memory = options.memory
         self._threads = thread_count(threads)
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="amudai") if self._threads > 1 else None
-        self._sealing = Sealing(self._store, self._url, overwrite=overwrite, temp_folder=folder)
-        self._builder = ShardBuilder(self._nodes, self._sealing, self._url, options, self._each)
+        try:
+            self._sealing = Sealing(self._store, self._url, overwrite=overwrite, temp_folder=folder)
+        except StorageError as error:
+            if error.message != EXISTS or overwrite:
+                raise
+            message = "expected no shard yet, found one: overwrite=True replaces it"
+            raise StorageError(message, **error.place) from error
+        sinks = index_sinks(
+            indexes, self._nodes, memory=size_of(memory_limit) // 4, temp_folder=folder, profile=profile
+        )
+        self._builder = ShardBuilder(self._nodes, self._sealing, self._url, options, self._each, sinks)
         self._overwrite = overwrite
         self._done = False
         self._broken = False  # a batch was taken in part: its columns no longer have the same length
@@ -131,15 +153,34 @@ class ShardWriter:
             for batch in batches:
                 self._append(matching(batch, self.schema))
 
+    def end_stripe(self, properties: Mapping[str, object] | None = None) -> None:
+        """End the stripe at hand, and note something about it; nothing happens where it has no rows yet.
+
+        >>> schema = pa.schema([("status", pa.int64())])
+        >>> with amudai.ShardWriter("days.amudai.shard", schema, overwrite=True) as out:
+        ...     out.write({"status": [200, 404]})
+        ...     out.end_stripe({"day": "Monday"})
+        ...     out.write({"status": [200]})
+        >>> [stripe.properties for stripe in amudai.open("days.amudai.shard").stripes]
+        [{'day': 'Monday'}, {}]
+        """
+        if self._done:
+            raise InvalidArgument("writer: expected it before its block ends, found it after", url=self._url)
+        self._check_whole()
+        with located(url=self._url):
+            self._builder.end_stripe(any_values(properties or {}))
+
     def _check_whole(self) -> None:
         if self._broken:
             raise InvalidArgument("writer: expected all batches taken, found one that was refused", url=self._url)
 
     def _append(self, batch: pa.RecordBatch) -> None:
         at = 0
+        row_bytes = max(1, batch.nbytes // max(1, batch.num_rows))
+        most = max(1, min(_BATCH_ROWS, self._memory // _BATCH_SHARE // row_bytes))
         while at < batch.num_rows:
             room = self._builder.room
-            count = min(_BATCH_ROWS, batch.num_rows - at, _BATCH_ROWS if room is None else room)
+            count = min(most, batch.num_rows - at, most if room is None else room)
             part = batch.slice(at, count)
             work = [
                 partial(to_storage, column, node, quote_name(node.name))
@@ -176,18 +217,18 @@ class ShardWriter:
             return []
         try:
             old = ShardReader(self._url, self._store)
-            # Stripes only: whatever else a root names may not be ours to remove.
-            return [resolve(each, self._url) for each in old.urls if each.endswith(STRIPE_SUFFIX)]
+            # Stripes and indexes only: whatever else a root names may not be ours to remove.
+            return [resolve(each, self._url) for each in old.urls if each.endswith((STRIPE_SUFFIX, INDEX_SUFFIX))]
         except AmudaiError:
             return []  # nothing there, or nothing that can be read: then nothing of it is removed
 
     def abandon(self) -> None:
         """Forget everything that was written; nothing appears."""
         self._done = True
-        self._builder.abandon()
         self._end()
 
     def _end(self) -> None:
+        self._builder.close()
         self._sealing.close()
         if self._pool is not None:
             self._pool.shutdown()
@@ -237,12 +278,13 @@ def write(
 
 
 def ingest(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    paths: Paths,
     location: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the word for it
-    types: Mapping[str, pa.DataType] | None = None,
+    types: Mapping[str, pa.DataType | str] | None = None,
     on_error: Literal["raise", "skip"] = "raise",
+    on_bad_record: Tell | None = None,
     progress: bool | Report | None = None,
     **options: Any,
 ) -> Shard:
@@ -255,8 +297,10 @@ def ingest(
     ----------
     paths
         A file, folder or pattern, or several of them.
-    format, types, on_error
-        What the file endings do not say; types of columns instead of inferred ones; whether a bad record ends it all.
+    format, types
+        What the file endings do not say; types of columns, or their names, instead of inferred ones.
+    on_error, on_bad_record
+        Whether a bad record ends it all or is skipped, and what is called with each `BadRecord` that is skipped.
     location, progress, options
         As `write` takes them.
 
@@ -268,7 +312,7 @@ def ingest(
     >>> amudai.ingest("app.log", "app.amudai.shard").read(["line_number", "level"]).to_pydict()
     {'line_number': [1, 2], 'level': ['INFO', 'WARN']}
     """
-    source = read_files(paths, format=format, types=types, on_error=on_error)
+    source = read_files(paths, format=format, types=types, on_error=on_error, on_bad_record=on_bad_record)
     batches = pa.RecordBatchReader.from_batches(source.schema, source.batches())
     return write(batches, location, progress=progress, **options)
 
@@ -276,28 +320,6 @@ def ingest(
 def _rows_of(data: Any) -> int | None:
     rows = getattr(data, "num_rows", None)
     return rows if isinstance(rows, int) else None
-
-
-def size_of(size: Size) -> int:
-    """A number of bytes, written as people do.
-
-    >>> size_of("512MB"), size_of("1 GiB"), size_of(4096)
-    (512000000, 1073741824, 4096)
-    """
-    if isinstance(size, int):
-        return size
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", size)
-    if match is None or match[2].upper() not in _UNITS:
-        raise InvalidArgument(f"size: expected a number of bytes such as 512MB, found {size!r}")
-    return int(float(match[1]) * _UNITS[match[2].upper()])
-
-
-def _folder_of(location: str | os.PathLike[str], store: object | None) -> str | None:
-    """Temporary files lie beside the shard, where there is room for it, unless it is not a local file."""
-    text = os.fsdecode(location)
-    if store is not None or (isinstance(location, str) and "://" in text):
-        return None
-    return os.path.dirname(os.path.abspath(text))
 
 
 def _ids(nodes: Sequence[SchemaNode], names: Sequence[str]) -> list[int]:

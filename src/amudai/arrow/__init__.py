@@ -12,9 +12,12 @@ from amudai.arrow.inputs import batches_of, matching
 from amudai.arrow.kept import SCHEMA_PROPERTY, kept_schema
 from amudai.arrow.natural import Bounds, arrow_field, child_type, project
 from amudai.arrow.storage import Timestamps, schema_nodes
+from amudai.arrow.stored_form import stored_array, stored_form
+from amudai.arrow.ticks import EPOCH
 from amudai.arrow.to_storage import to_storage
 
 __all__ = [
+    "EPOCH",
     "SCHEMA_PROPERTY",
     "ArrowFields",
     "Bounds",
@@ -27,6 +30,8 @@ __all__ = [
     "matching",
     "project",
     "schema_nodes",
+    "stored_array",
+    "stored_form",
     "to_array",
     "to_storage",
 ]

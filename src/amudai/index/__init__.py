@@ -4,20 +4,39 @@
 `catalog.py` which types there are.
 """
 
+from amudai.index.artifacts import open_artifact
+from amudai.index.build import index_sinks
+from amudai.index.catalog import index_type
 from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
+from amudai.index.hash import HashIndex
 from amudai.index.positions import Positions
-from amudai.index.questions import Between, Keys, Match, Question, Terms
+from amudai.index.questions import Between, Keys, Match, Number, Question, Terms
+from amudai.index.range import RangeProbe, open_range
+from amudai.index.statistics import Share, could_hold
+from amudai.index.term import TERM, TermIndex, words
 
 __all__ = [
+    "TERM",
     "Between",
     "BuildPlan",
     "Capabilities",
+    "HashIndex",
     "IndexReader",
     "IndexSpec",
     "IndexType",
     "Keys",
     "Match",
+    "Number",
     "Positions",
     "Question",
+    "RangeProbe",
+    "Share",
+    "TermIndex",
     "Terms",
+    "could_hold",
+    "index_sinks",
+    "index_type",
+    "open_artifact",
+    "open_range",
+    "words",
 ]

@@ -48,6 +48,19 @@ class Positions:
         """The same rows, none of them surely."""
         return Positions.perhaps(self.candidates) if len(self.yes) else self
 
+    def shifted(self, by: int) -> Positions:
+        """The same, counted from another row."""
+        return Positions(self.yes.shifted(by), self.maybe.shifted(by))
+
+    def within(self, rows: Ranges) -> Positions:
+        """The same for these rows, and none of the others."""
+        return Positions(self.yes.intersect(rows), self.maybe.intersect(rows))
+
+    def refined(self, other: Positions) -> Positions:
+        """What both say of the same question: sure where one is, ruled out where one rules it out."""
+        yes = self.yes.unite(other.yes)
+        return Positions(yes, self.candidates.intersect(other.candidates).subtract(yes))
+
     def __and__(self, other: Positions) -> Positions:
         yes = self.yes.intersect(other.yes)
         return Positions(yes, self.candidates.intersect(other.candidates).subtract(yes))

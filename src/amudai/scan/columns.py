@@ -10,14 +10,9 @@ import pyarrow as pa
 from amudai.arrow import ArrowFields, project
 from amudai.errors import InvalidArgument, located
 from amudai.shard import Projection, ShardReader
-from amudai.types import BasicType, SchemaNode, parse_path, quote_name
+from amudai.types import BasicType, SchemaNode, Steps, missing_column, parse_path, quote_name, step_into
 
-__all__ = ["Selected", "find", "select"]
-
-Steps = tuple[str, ...]
-
-_ITEM_NAMES = frozenset({"item", "element"})
-_MAP_ROLES = {"key": 0, "keys": 0, "value": 1, "values": 1}
+__all__ = ["Selected", "find", "select", "select_nodes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +48,17 @@ def select(reader: ShardReader, fields: ArrowFields, columns: Sequence[str] | No
     return tuple(chosen)
 
 
+def select_nodes(fields: ArrowFields, nodes: Sequence[SchemaNode]) -> Selected:
+    """The column that a path of nodes leads into, without the members of structs beside the path."""
+    return _selected(nodes[0], _narrowed(nodes, fields.field(nodes[0])))
+
+
 def find(reader: ShardReader, name: str) -> tuple[SchemaNode, ...]:
     """The nodes from the top-level field down to the one that a path names."""
     node, steps = _resolve(reader, name)
     found = [node]
     while steps:
-        child, steps = _step(node, steps, name)
+        child, steps = step_into(node, steps, name)
         node = child
         found.append(node)
     return tuple(found)
@@ -73,29 +73,12 @@ def _resolve(reader: ShardReader, name: str) -> tuple[SchemaNode, Steps]:
     if node is None and rest:
         node, steps = reader.schema.find(name), ()  # a name with dots that is not quoted
     if node is None or node.internal:
-        raise _missing(reader, name)
+        with located(url=reader.url):
+            raise missing_column(name, reader.schema.names())
     below, left = node, steps
     while left:
-        below, left = _step(below, left, name)
+        below, left = step_into(below, left, name)
     return node, steps
-
-
-def _step(node: SchemaNode, steps: Steps, name: str) -> tuple[SchemaNode, Steps]:
-    """One step down: lists are stepped through with or without naming their items."""
-    step = steps[0]
-    match node.basic_type:
-        case BasicType.STRUCT | BasicType.UNION:
-            for child in node.children:
-                if child.name == step:
-                    return child, steps[1:]
-        case BasicType.LIST | BasicType.FIXED_SIZE_LIST:
-            item = node.children[0]
-            if step in _ITEM_NAMES or (item.name and step == item.name):
-                return item, steps[1:]
-            return item, steps
-        case BasicType.MAP if step in _MAP_ROLES:
-            return node.children[_MAP_ROLES[step]], steps[1:]
-    raise InvalidArgument(f"column {name!r}: {quote_name(node.name) or node.basic_type.name.lower()} has no {step!r}")
 
 
 def _pruned(node: SchemaNode, field: pa.Field, paths: list[Steps]) -> pa.Field:
@@ -104,7 +87,7 @@ def _pruned(node: SchemaNode, field: pa.Field, paths: list[Steps]) -> pa.Field:
         return field
     by_child: dict[int, list[Steps]] = {}
     for path in paths:
-        child, rest = _step(node, path, ".".join(path))
+        child, rest = step_into(node, path, ".".join(path))
         by_child.setdefault(child.schema_id, []).append(rest)
     kind = field.type
     match node.basic_type:
@@ -128,6 +111,23 @@ def _pruned(node: SchemaNode, field: pa.Field, paths: list[Steps]) -> pa.Field:
     return field
 
 
+def _narrowed(nodes: Sequence[SchemaNode], field: pa.Field) -> pa.Field:
+    """The field with only those members of its structs that the nodes lead through."""
+    kind = field.type
+    if len(nodes) == 1 or isinstance(kind, pa.BaseExtensionType):
+        return field
+    node, child = nodes[0], nodes[1]
+    match node.basic_type:
+        case BasicType.STRUCT if pa.types.is_struct(kind):
+            index = [each.schema_id for each in node.children].index(child.schema_id)
+            return field.with_type(pa.struct([_narrowed(nodes[1:], kind.field(index))]))
+        case BasicType.FIXED_SIZE_LIST if pa.types.is_fixed_size_list(kind):
+            return field.with_type(pa.list_(_narrowed(nodes[1:], kind.value_field), kind.list_size))
+        case BasicType.LIST:
+            return field.with_type(_list_like(kind, _narrowed(nodes[1:], kind.value_field)))
+    return field
+
+
 def _list_like(kind: pa.DataType, item: pa.Field) -> pa.DataType:
     """A list type of the same kind over other items."""
     if pa.types.is_large_list(kind):
@@ -140,10 +140,3 @@ def _list_like(kind: pa.DataType, item: pa.Field) -> pa.DataType:
 def _selected(node: SchemaNode, field: pa.Field) -> Selected:
     with located(field=quote_name(node.name)):
         return Selected(field, project(node, field.type))
-
-
-def _missing(reader: ShardReader, name: str) -> InvalidArgument:
-    names = reader.schema.names()
-    shown = ", ".join(quote_name(each) for each in names[:10])
-    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return InvalidArgument(f"column {name!r}: expected one of {shown}{more}", url=reader.url)

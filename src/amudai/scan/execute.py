@@ -19,7 +19,7 @@ from amudai.scan.columns import Selected
 from amudai.scan.threads import in_order
 from amudai.shard import FieldReader, ShardReader, StripeReader
 
-__all__ = ["read_batches", "read_table"]
+__all__ = ["prepare", "read_batch", "read_batches", "read_rows", "read_table"]
 
 # Rows of one part: a multiple of every block size in use, large enough that Python does not count.
 PART_ROWS: Final = 1 << 20
@@ -41,7 +41,7 @@ def read_table(
     """These rows and columns as a table, one chunk or a few for each stripe."""
     with located(url=reader.url):
         require_memory(rows.count, 1 + sum(least_bits(column.field.type) for column in columns))
-    pieces = _prepare(reader, columns, rows)
+    pieces = prepare(reader, columns, rows)
     parts = list(_parts(pieces, PART_ROWS))
     tasks = [(part, column) for column in columns for part in parts]
     if rows.count * len(columns) <= SERIAL_VALUES:
@@ -59,13 +59,18 @@ def read_batches(
     reader: ShardReader, columns: Sequence[Selected], schema: pa.Schema, rows: Ranges, size: int, threads: int
 ) -> Iterator[pa.RecordBatch]:
     """These rows and columns, at most `size` rows at a time; a batch never crosses a stripe."""
-    parts = _parts(_prepare(reader, columns, rows), size)
+    parts = _parts(prepare(reader, columns, rows), size)
 
     def read(part: Part) -> list[pa.RecordBatch]:
         return _read_batch(part, columns, schema)
 
     for batches in in_order(read, parts, threads if rows.count * len(columns) > SERIAL_VALUES else 1):
         yield from batches
+
+
+def read_rows(stripe: StripeReader, column: Selected, rows: Ranges) -> pa.ChunkedArray:
+    """A column at these rows, counted from the stripe's first one."""
+    return pa.chunked_array(_read(Part(stripe, rows), column), column.field.type)
 
 
 def _parts(pieces: list[Part], size: int) -> Iterator[Part]:
@@ -75,11 +80,11 @@ def _parts(pieces: list[Part], size: int) -> Iterator[Part]:
             yield Part(piece.stripe, part)
 
 
-def _prepare(reader: ShardReader, columns: Sequence[Selected], rows: Ranges) -> list[Part]:
+def prepare(reader: ShardReader, columns: Sequence[Selected], rows: Ranges, *, prefetch: bool = True) -> list[Part]:
     """The rows of each stripe, after a check that the fields can be read at all; what they share is read by then."""
     reader.require_rows()
     nodes = [node for column in columns for node in column.projection.nodes()]
-    reader.require_readable(nodes, reader.indexes.descriptors)
+    reader.require_readable(nodes, reader.required_indexes)
     pieces = []
     for stripe in reader.stripes:
         mine = rows.within(stripe.first_row, stripe.first_row + stripe.num_rows)
@@ -95,7 +100,7 @@ def _prepare(reader: ShardReader, columns: Sequence[Selected], rows: Ranges) -> 
             if own is not None and any(index.required for index in own):
                 message = "required index of the field: unknown to this version"
                 raise UnsupportedFeature(message, url=reader.url, stripe=stripe.ordinal, field=node.name)
-        if 2 * mine.count >= stripe.num_rows:
+        if prefetch and 2 * mine.count >= stripe.num_rows:
             stripe.prefetch([_top(stripe, column) for column in columns])
     return pieces
 
@@ -124,6 +129,13 @@ def _read(part: Part, column: Selected) -> list[pa.Array]:
             raise InvalidArgument(message, url=part.stripe.shard.url, field=column.path) from error
         halves = part.rows.parts((part.rows.count + 1) // 2)
         return [array for rows in halves for array in _read(Part(part.stripe, rows), column)]
+
+
+def read_batch(
+    stripe: StripeReader, columns: Sequence[Selected], schema: pa.Schema, rows: Ranges
+) -> list[pa.RecordBatch]:
+    """These rows of a stripe; in several batches where one would hold more than its types can count."""
+    return _read_batch(Part(stripe, rows), columns, schema)
 
 
 def _read_batch(part: Part, columns: Sequence[Selected], schema: pa.Schema) -> list[pa.RecordBatch]:

@@ -21,6 +21,7 @@ from amudai.encoding import (
     decode_numbers,
     decode_variable,
     describe_binary,
+    describe_each,
     describe_numbers,
     require_text,
 )
@@ -180,7 +181,8 @@ class FieldReader:
             descriptor = self.encoding.find(kind)
             if descriptor is None:
                 return None
-            found = BlockBuffer(self.stripe.artifact_of(descriptor), descriptor, values, self.stripe.shard.verify)
+            shard = self.stripe.shard
+            found = BlockBuffer(self.stripe.artifact_of(descriptor), descriptor, values, shard.verify, shard.decoded)
             whole = self._wholes.get(kind)
             if whole is not None:
                 found.keep(whole)
@@ -224,6 +226,22 @@ class FieldReader:
                 require_text(found.values, found.offsets)
             return found
 
+    def read_codes(self, ranges: Ranges) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_] | None]:
+        """The codes of these positions in the field's dictionary, and which of them are not null; None for all."""
+        entries = self.dictionary
+        assert entries is not None
+        with located(stripe=self.stripe.ordinal, field=self.path):
+            codes = decode_numbers(self._required(BufferKind.DATA), ranges, "u4", nullable=False).numbers("u4")
+            if len(codes) and int(codes.max()) >= entries.value_count:
+                raise self._error(f"code: expected less than {entries.value_count}, found {codes.max()}")
+            valid = codes != entries.null_id if entries.null_id is not None else None
+            bitmap, _ = self._presence(ranges)
+            if bitmap is not None:
+                bits = np.frombuffer(bitmap, np.uint8)
+                present = np.unpackbits(bits, count=len(codes), bitorder="little").view(np.bool_)
+                valid = present if valid is None else valid & present
+            return codes, valid
+
     def encodings(self) -> Counter[str]:
         """How the field's values are stored: cascades of the blocks of its main buffer, and in how many blocks each."""
         if self.descriptor is None:
@@ -238,20 +256,32 @@ class FieldReader:
                 found.update(self._described(kind, buffer))
             return found
 
+    def block_encodings(self, kind: BufferKind, buffer: BlockBuffer) -> list[str]:
+        """How each block of one of `block_buffers` is stored."""
+        with located(stripe=self.stripe.ordinal, field=self.path, buffer=kind.name):
+            return describe_each(buffer, *self._form(kind))
+
     def _described(self, kind: BufferKind, buffer: BlockBuffer) -> Counter[str]:
+        dtype, size = self._form(kind)
+        found = describe_binary(buffer, size) if dtype is None else describe_numbers(buffer, dtype)
+        if kind is BufferKind.DATA and self.encoding.find(BufferKind.VALUE_DICTIONARY) is not None:
+            return Counter({f"dictionary({plan})": blocks for plan, blocks in found.items()})
+        return found
+
+    def _form(self, kind: BufferKind) -> tuple[str | None, int | None]:
+        """The type of the numbers in a buffer of this kind; None for bytes, with their size where it is fixed."""
         basic = self.node.basic_type
         if kind is BufferKind.PRESENCE or basic is BasicType.BOOLEAN:
-            return describe_numbers(buffer, "u1")
+            return "u1", None
         if kind is BufferKind.OFFSETS:
-            return describe_numbers(buffer, "u8")
+            return "u8", None
         if basic is BasicType.UNION:
-            return describe_numbers(buffer, "u1")
+            return "u1", None
         if self.encoding.find(BufferKind.VALUE_DICTIONARY) is not None:
-            codes = describe_numbers(buffer, "u4")
-            return Counter({f"dictionary({plan})": blocks for plan, blocks in codes.items()})
+            return "u4", None
         if basic in WIDTHS:
-            return describe_numbers(buffer, self.node.dtype)
-        return describe_binary(buffer, None if basic in _VARIABLE else self.node.fixed_size)
+            return self.node.dtype, None
+        return None, None if basic in _VARIABLE else self.node.fixed_size
 
     # ---- one way of reading for each kind of type ----
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from threading import Lock
 
+from amudai.encoding import Tally
 from amudai.errors import CorruptedData, StorageError, UnsupportedFeature, located
 from amudai.format import (
     FOOTER,
@@ -64,6 +65,7 @@ class ShardReader:
         self.store, self.url = open_store(location, store)
         self.verify = verify
         self.allow = allow
+        self.decoded = Tally()
         self._artifacts: dict[str, Artifact] = {}
         self._lock = Lock()
         with located(url=self.url):
@@ -140,6 +142,20 @@ class ShardReader:
         payload, place = self._payload(self.directory.indexes, "IndexCollection")
         with place:
             return IndexCollection.decode(payload)
+
+    @property
+    def required_indexes(self) -> tuple[IndexDescriptor, ...]:
+        """Those without which the shard must not be read. As a rule there are none, which takes no decoding to see."""
+        ref = self.directory.indexes
+        if ref is None or ref.is_empty or b"required" not in bytes(self._payload(ref, "IndexCollection")[0]):
+            return ()
+        return tuple(index for index in self.indexes if index.required)
+
+    @property
+    def index_anchor(self) -> Artifact:
+        """The file that the references of `indexes` are relative to."""
+        ref = self.directory.indexes
+        return self.artifact("" if ref is None else ref.url, self.root)
 
     @cached_property
     def _field_list(self) -> FieldList:

@@ -38,7 +38,7 @@ class StripeReader:
         self.shard = shard
         self.ordinal = ordinal
         self.directory = directory
-        self._anchor = anchor
+        self.anchor = anchor
         self._descriptors: dict[int, StripeFieldDescriptor | None] = {}
         self._fields: dict[int, FieldReader] = {}
 
@@ -59,7 +59,7 @@ class StripeReader:
         if ref is None or ref.is_empty:
             return StripeProperties(standard=(), custom=())
         with located(stripe=self.ordinal):
-            payload, place = self.shard.payload(ref, "StripeProperties", self._anchor)
+            payload, place = self.shard.payload(ref, "StripeProperties", self.anchor)
             with place:
                 return StripeProperties.decode(payload)
 
@@ -70,16 +70,22 @@ class StripeReader:
         if ref is None or ref.is_empty:
             return IndexCollection(())
         with located(stripe=self.ordinal):
-            payload, place = self.shard.payload(ref, "IndexCollection", self._anchor)
+            payload, place = self.shard.payload(ref, "IndexCollection", self.anchor)
             with place:
                 return IndexCollection.decode(payload)
+
+    @property
+    def index_anchor(self) -> Artifact:
+        """The file that the references of `indexes` are relative to."""
+        ref = self.directory.indexes
+        return self.shard.artifact("" if ref is None else ref.url, self.anchor)
 
     @cached_property
     def _field_list(self) -> tuple[FieldList, Artifact]:
         ref = self.directory.field_list
-        payload, place = self.shard.payload(ref, "DataRefArray", self._anchor)
+        payload, place = self.shard.payload(ref, "DataRefArray", self.anchor)
         with place:
-            return FieldList.decode(payload), self.shard.artifact(ref.url, self._anchor)
+            return FieldList.decode(payload), self.shard.artifact(ref.url, self.anchor)
 
     def descriptor(self, node: SchemaNode) -> StripeFieldDescriptor | None:
         """How the field is stored here; None where it is not, and all its values are null."""

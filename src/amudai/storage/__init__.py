@@ -17,7 +17,7 @@ from amudai.errors import InvalidArgument, StorageError, located
 from amudai.storage.arrow_fs import ArrowStore
 from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, Pieces
 from amudai.storage.contract import Requests, Slices, Store, StoreBase
-from amudai.storage.foreign import translated
+from amudai.storage.foreign import EXISTS, translated
 from amudai.storage.fsspec_fs import FsspecStore
 from amudai.storage.local import LocalStore, local_path
 from amudai.storage.memory import MemoryStore
@@ -27,6 +27,7 @@ from amudai.storage.sealed import SealedFile, Sealing
 from amudai.storage.spool import Spool
 
 __all__ = [
+    "EXISTS",
     "MAX_READ",
     "MERGE_GAP",
     "ArrowStore",
@@ -84,7 +85,8 @@ def open_store(location: str | os.PathLike[str], store: object | None = None) ->
 
 
 def _adapted(store: object) -> Store:
-    if isinstance(store, Store):
+    # Our own first: asking whether an object has a protocol's methods takes longer than opening a file.
+    if isinstance(store, (StoreBase, Store)):
         return store
     # By name: none of these packages is imported to recognise the objects of another.
     lineage = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(store).__mro__]

@@ -5,6 +5,7 @@ Facts only: how a schema is stored is `format`'s matter, how Arrow sees it is `a
 """
 
 from amudai.types.basic import BYTES, CONTAINERS, INTEGERS, WIDTHS, BasicType
+from amudai.types.lookup import Steps, find_in, missing_column, step_into
 from amudai.types.path import parse_path, quote_name
 from amudai.types.schema import DECIMAL, DYNAMIC, TIMESPAN, SchemaNode
 
@@ -18,6 +19,10 @@ __all__ = [
     "WIDTHS",
     "BasicType",
     "SchemaNode",
+    "Steps",
+    "find_in",
+    "missing_column",
     "parse_path",
     "quote_name",
+    "step_into",
 ]

@@ -6,6 +6,7 @@ around them, `shard.py` puts it all together. `artifact.py` is what an index nee
 """
 
 from amudai.shard.build.artifact import INDEX_SUFFIX, ArtifactSpace, PreparedStripe, RowSink
+from amudai.shard.build.fields import FieldBuilder, ListBuilder, Making, StructBuilder, builder_of
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.shard import STRIPE_SUFFIX, BuildOptions, ShardBuilder, StripeBuilder
 from amudai.shard.build.stored import StoredArray
@@ -15,10 +16,15 @@ __all__ = [
     "STRIPE_SUFFIX",
     "ArtifactSpace",
     "BuildOptions",
+    "FieldBuilder",
+    "ListBuilder",
+    "Making",
     "PreparedField",
     "PreparedStripe",
     "RowSink",
     "ShardBuilder",
     "StoredArray",
     "StripeBuilder",
+    "StructBuilder",
+    "builder_of",
 ]

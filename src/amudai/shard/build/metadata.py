@@ -11,6 +11,8 @@ from amudai.format import (
     FieldDescriptor,
     FieldList,
     IndexCollection,
+    IndexDescriptor,
+    NativeEncoding,
     Properties,
     ShardDirectory,
     ShardProperties,
@@ -38,6 +40,8 @@ class PlacedStripe:
     size: int
     fields: dict[int, StripeFieldDescriptor]
     properties: Properties = ()
+    standard: Properties = ()
+    indexes: tuple[IndexDescriptor, ...] = ()
 
 
 def write_metadata(
@@ -45,7 +49,7 @@ def write_metadata(
     schema: bytes,
     count: int,
     stripes: Sequence[PlacedStripe],
-    properties: Properties = (),
+    properties: ShardProperties | None = None,
     indexes: IndexCollection | None = None,
     urls: Iterable[str] = (),
 ) -> DataRef:
@@ -67,11 +71,12 @@ def write_metadata(
             refs[schema_id] = put(out, descriptor)
             merged[schema_id] = _folded(merged[schema_id], descriptor.field)
         listed = put(out, FieldList.from_refs(refs))
-        noted = put(out, StripeProperties(custom=stripe.properties)) if stripe.properties else None
+        bag = StripeProperties(standard=stripe.standard, custom=stripe.properties)
         directories.append(
             StripeDirectory(
                 field_list=listed,
-                properties=noted,
+                properties=put(out, bag) if stripe.properties or stripe.standard else None,
+                indexes=put(out, IndexCollection(stripe.indexes)) if stripe.indexes else None,
                 shard_position=position,
                 total_records=stripe.rows,
                 raw_data_size=_sum(each.field.raw_data_size for each in stripe.fields.values()),
@@ -79,11 +84,11 @@ def write_metadata(
         )
         position += stripe.rows
     stripe_list = put(out, StripeList(directories))
-    others = {stripe.url for stripe in stripes if stripe.url and _has_buffers(stripe)}
+    others = {url for stripe in stripes for url in _urls(stripe)}
     url_list = put(out, UrlList(tuple(sorted(others.union(urls)))))
     field_list = put(out, FieldList.from_refs([None if each is None else put(out, each) for each in merged]))
     directory = ShardDirectory(
-        properties=put(out, ShardProperties(custom=properties)) if properties else None,
+        properties=None if properties is None else put(out, properties),
         schema=_write(out, frame(schema)),
         field_list=field_list,
         stripe_list=stripe_list,
@@ -107,8 +112,13 @@ def _write(out: SealedFile, framed: bytes) -> DataRef:
     return DataRef("", start, out.tell())
 
 
-def _has_buffers(stripe: PlacedStripe) -> bool:
-    return any(encoding.buffers for each in stripe.fields.values() for encoding in each.encodings)  # type: ignore[union-attr]
+def _urls(stripe: PlacedStripe) -> Iterable[str]:
+    """The other files that hold buffers of a stripe."""
+    for each in stripe.fields.values():
+        for encoding in each.encodings:
+            for buffer in encoding.buffers if isinstance(encoding, NativeEncoding) else ():
+                if buffer.buffer is not None and buffer.buffer.url:
+                    yield buffer.buffer.url
 
 
 def _folded(so_far: FieldDescriptor | None, stripe: FieldDescriptor) -> FieldDescriptor:

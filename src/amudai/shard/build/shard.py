@@ -12,8 +12,8 @@ from typing import Final
 
 import xxhash
 
-from amudai.encoding import Profile
-from amudai.format import FOOTER, HEADER, Properties, encode_schema
+from amudai.encoding import Profile, Room
+from amudai.format import FOOTER, HEADER, Properties, ShardProperties, encode_schema
 from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, RowSink, node_count
 from amudai.shard.build.fields import Making, builder_of
 from amudai.shard.build.metadata import PlacedStripe, write_metadata
@@ -26,6 +26,8 @@ from amudai.types import SchemaNode
 __all__ = ["STRIPE_SUFFIX", "BuildOptions", "ShardBuilder", "StripeBuilder"]
 
 STRIPE_SUFFIX: Final = ".amudai.stripe"
+# Of the memory: the rest is for values that wait for their block, and for dictionaries.
+_SPOOL_SHARE: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,7 @@ class BuildOptions:
     stripe_rows, stripe_bytes
         When a stripe ends: rows, or bytes of encoded values; None for never.
     memory
-        Encoded bytes that are held in memory; more go to a temporary file.
+        Bytes that all columns together may hold while they are written; encoded ones go to a temporary file.
     bloom
         Schema ids of fields that get a Bloom filter whatever it costs.
     """
@@ -48,7 +50,7 @@ class BuildOptions:
     two_level: bool = False
     stripe_rows: int | None = None
     stripe_bytes: int | None = None
-    memory: int = 64 * 1024 * 1024
+    memory: int = 512 * 1000 * 1000
     temp_folder: str | None = None
     bloom: frozenset[int] = frozenset()
     properties: Properties = ()
@@ -136,7 +138,8 @@ class ShardBuilder:
             return
         fields = stripe.finish(self._each)
         with stripe.spool:
-            if self._options.two_level:
+            # A stripe of nothing but constants needs no file.
+            if self._options.two_level and any(each.buffers for each in _fields_below(fields)):
                 # Named by its content and its root: the same input gives the same names, and shards share no files.
                 name = f"{stripe.digest(fields, self._name, len(self._stripes)):016x}{STRIPE_SUFFIX}"
                 with self._sealing.file(self._folder + name) as out:
@@ -158,8 +161,8 @@ class ShardBuilder:
         placed = place_fields(fields, url, out, stripe.spool, self._options.field_properties)
         self._stripes.append(PlacedStripe(stripe.rows, url, out.tell() - start, placed, properties))
 
-    def abandon(self) -> None:
-        """Let go of what waits in scratch memory."""
+    def close(self) -> None:
+        """Let go of what waits in scratch memory, published or not."""
         if self._open is not None:
             self._open.spool.close()
             self._open = None
@@ -173,7 +176,8 @@ class ShardBuilder:
         space = ArtifactSpace(self._sealing, self._root, self._folder, salt)
         indexes = space.indexes(self._sinks)
         count = node_count(self._nodes)
-        write_metadata(self._root, self._schema, count, self._stripes, self._options.properties, indexes, space.urls)
+        bag = ShardProperties(custom=self._options.properties) if self._options.properties else None
+        write_metadata(self._root, self._schema, count, self._stripes, bag, indexes, space.urls)
         self._root.write(FOOTER)
         self._root.close()
         self._sealing.publish(remove)
@@ -187,8 +191,9 @@ class StripeBuilder:
     """A stripe that still takes rows."""
 
     def __init__(self, nodes: Sequence[SchemaNode], options: BuildOptions) -> None:
-        self.spool = Spool(options.temp_folder, options.memory)
-        making = Making(options.profile, self.spool, options.bloom)
+        self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
+        room = Room.of(options.memory, node_count(nodes))
+        making = Making(options.profile, self.spool, options.bloom, room)
         self._builders = tuple(builder_of(node, making) for node in nodes)
         self.rows = 0
 
@@ -223,6 +228,9 @@ class StripeBuilder:
         digest = xxhash.xxh3_64(f"{root}\0{ordinal}\0{self.rows}\0".encode())
         for prepared in _fields_below(fields):
             for buffer in prepared.buffers:
+                digest.update(f"{prepared.node.schema_id} {buffer.kind}\0".encode())
+                for numbers in (*buffer.counts, *buffer.sizes):  # the block map lies in the file, too
+                    digest.update(numbers.tobytes())
                 digest.update(buffer.whole or b"")
                 for piece in self.spool.pieces(buffer.extents):
                     digest.update(piece)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 import numpy as np
 
@@ -23,7 +24,8 @@ from amudai.storage import SealedFile, Spool
 
 __all__ = ["place_fields"]
 
-_DATA_ALIGNMENT = 16
+_DATA_ALIGNMENT: Final = 16
+_ENOUGH: Final = 1 << 20  # bytes
 
 
 def place_fields(
@@ -35,16 +37,49 @@ def place_fields(
 ) -> dict[int, StripeFieldDescriptor]:
     """Write the buffers of all fields, children before parents, and say where each lies; by schema id."""
     placed: dict[int, StripeFieldDescriptor] = {}
-    for field in fields:
-        placed.update(place_fields(field.children, url, out, spool, properties))
-        buffers = tuple(_place(buffer, url, out, spool) for buffer in field.buffers)
+    together = _Together(out)
+    for field in _below(fields):
+        buffers = tuple(_place(buffer, url, together, spool) for buffer in field.buffers)
         placed[field.node.schema_id] = StripeFieldDescriptor(
             field=_descriptor(field, properties.get(field.node.schema_id, ())), encodings=(NativeEncoding(buffers),)
         )
+    together.flush()
     return placed
 
 
-def _place(buffer: PreparedBuffer, url: str, out: SealedFile, spool: Spool) -> EncodedBuffer:
+def _below(fields: Iterable[PreparedField]) -> Iterator[PreparedField]:
+    for field in fields:
+        yield from _below(field.children)
+        yield field
+
+
+class _Together:
+    """Many small pieces as few large ones: a shard may have tens of thousands of buffers."""
+
+    def __init__(self, out: SealedFile) -> None:
+        self._out = out
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def tell(self) -> int:
+        return self._out.tell() + self._size
+
+    def write(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size >= _ENOUGH:
+            self.flush()
+
+    def align(self, to: int) -> None:
+        self.write(bytes(-self.tell() % to))
+
+    def flush(self) -> None:
+        if self._size:
+            self._out.write(self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces))
+        self._pieces, self._size = [], 0
+
+
+def _place(buffer: PreparedBuffer, url: str, out: _Together, spool: Spool) -> EncodedBuffer:
     out.align(BUFFER_ALIGNMENT)
     start = out.tell()
     if buffer.whole is not None:

@@ -1,0 +1,17 @@
+// The parts of the native module. Only module.cpp includes this: a new part leaves the others as they are built.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace amudai::bindings {
+
+void bind_blocks(nanobind::module_& m);
+void bind_numeric(nanobind::module_& m);
+void bind_binary(nanobind::module_& m);
+void bind_text(nanobind::module_& m);
+void bind_compress(nanobind::module_& m);
+void bind_match(nanobind::module_& m);
+void bind_ranges(nanobind::module_& m);
+void bind_hash_index(nanobind::module_& m);
+void bind_term(nanobind::module_& m);
+
+}  // namespace amudai::bindings

@@ -1,0 +1,71 @@
+"""What does a user see of an index?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from amudai.format import IndexDescriptor, python_values
+from amudai.shard import ShardReader
+from amudai.types import SchemaNode, quote_name
+
+__all__ = ["Index", "indexes_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """An index that a shard carries.
+
+    Attributes
+    ----------
+    type
+        The name of its type.
+    fields
+        The paths of the columns that it covers.
+    stripe
+        The stripe that it belongs to; None where it covers the whole shard.
+    size
+        Its bytes; None where the shard does not say.
+    properties
+        What its writer noted: the tokenizer of a term index, say.
+
+    Examples
+    --------
+    >>> rows = {"message": ["disk full", "all well"]}
+    >>> shard = amudai.write(rows, "i.amudai.shard", indexes=[amudai.TermIndex("message")], overwrite=True)
+    >>> [(index.type, index.fields) for index in shard.indexes]
+    [('inverted-text-index-v1', ('message',))]
+    """
+
+    type: str
+    fields: tuple[str, ...]
+    stripe: int | None
+    size: int | None
+    properties: dict[str, object]
+
+
+def indexes_of(reader: ShardReader) -> tuple[Index, ...]:
+    """All indexes of a shard and its stripes."""
+    found: list[tuple[IndexDescriptor, int | None]] = [(each, None) for each in reader.indexes]
+    for stripe in reader.stripes:
+        found += [(each, stripe.ordinal) for each in stripe.indexes]
+    if not found:
+        return ()
+    paths = dict(_paths(reader.schema.fields(), ""))
+    return tuple(
+        Index(
+            index.index_type,
+            tuple(" + ".join(paths.get(each, f"#{each}") for each in ids) for ids in index.indexed_fields),
+            stripe,
+            index.index_size,
+            python_values(index.properties),
+        )
+        for index, stripe in found
+    )
+
+
+def _paths(nodes: Sequence[SchemaNode], before: str) -> Iterator[tuple[int, str]]:
+    for node in nodes:
+        path = before + (quote_name(node.name) or "item")
+        yield node.schema_id, path
+        yield from _paths(node.children, f"{path}.")

@@ -1,0 +1,39 @@
+"""How is an index begun?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amudai.errors import InvalidArgument, located
+from amudai.index.catalog import index_type
+from amudai.index.contract import BuildPlan, IndexSpec
+from amudai.shard.build import RowSink
+from amudai.types import BasicType, SchemaNode, find_in
+
+__all__ = ["index_sinks"]
+
+
+def index_sinks(
+    specs: Sequence[IndexSpec], nodes: Sequence[SchemaNode], *, memory: int, temp_folder: str | None, profile: str
+) -> tuple[RowSink, ...]:
+    """A builder for each index, which all share the memory. Columns that are missing or of a wrong type are refused."""
+    if isinstance(specs, str) or not isinstance(specs, Sequence):
+        raise InvalidArgument(f"indexes: expected a list such as [amudai.TermIndex(...)], found {specs!r}")
+    sinks = []
+    for spec in specs:
+        kind = index_type(getattr(spec, "index_type", ""))
+        if kind is None or kind.build is None:
+            raise InvalidArgument(f"indexes: expected a TermIndex or a HashIndex, found {spec!r}")
+        paths = []
+        for name in spec.fields:
+            path = find_in(nodes, name)
+            while path[-1].basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST):
+                path = (*path, path[-1].children[0])  # a list is indexed by its items
+            node = path[-1]
+            if node.basic_type not in kind.capabilities.basic_types:
+                raise InvalidArgument(f"{spec!r}: expected a column that it can index, found {node}", field=name)
+            paths.append(path)
+        plan = BuildPlan(tuple(paths), max(1, memory // len(specs)), temp_folder, profile)
+        with located(index=kind.name):
+            sinks.append(kind.build(spec, plan))
+    return tuple(sinks)

@@ -1,0 +1,54 @@
+"""Which types of index are there?
+
+A range index is none of these: it is a buffer of its field, and `range.py` opens it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from amudai.errors import InvalidArgument
+from amudai.index.contract import Capabilities, IndexType
+from amudai.index.hash import FIELD_HASHING, KEY_TYPES, HashIndexBuilder, HashIndexReader
+from amudai.index.questions import Keys
+from amudai.index.term import TERM
+
+__all__ = ["HASH", "TYPES", "index_type", "index_types", "register"]
+
+HASH: Final = IndexType(
+    name=FIELD_HASHING,
+    aliases=("hashmap-index",),
+    capabilities=Capabilities(questions=frozenset({Keys}), basic_types=KEY_TYPES, exact=False),
+    open=HashIndexReader,
+    build=lambda _, plan: HashIndexBuilder(plan),
+)
+
+TYPES: Final[tuple[IndexType, ...]] = (HASH, TERM)
+
+_added: list[IndexType] = []
+
+
+def index_types() -> tuple[IndexType, ...]:
+    """Every type that is known: our own, and those that other packages added."""
+    return (*TYPES, *_added)
+
+
+def index_type(name: str) -> IndexType | None:
+    """The type that shards name so; None where nobody knows it.
+
+    >>> found = index_type("hashmap-index")
+    >>> None if found is None else found.name
+    'field-hashing-index'
+    """
+    return next((each for each in index_types() if name == each.name or name in each.aliases), None)
+
+
+def register(added: IndexType) -> None:
+    """Add a type of index: from now on, shards that name it are searched with it.
+
+    A name that is taken is an error.
+    """
+    for name in (added.name, *added.aliases):
+        if index_type(name) is not None:
+            raise InvalidArgument(f"index type: expected a name that is not taken, found {name!r}")
+    _added.append(added)

@@ -1,0 +1,176 @@
+"""What is a leaf of a predicate, to whoever looks for evidence?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from amudai.arrow import ArrowFields
+from amudai.encoding import Ranges
+from amudai.format import BufferKind, FieldDescriptor
+from amudai.index import Between
+from amudai.scan.columns import Selected, select_nodes
+from amudai.scan.evidence.stored import next_number, stored_bytes, stored_number
+from amudai.scan.predicate import BoundLeaf, Compare, Interval, IsIn, IsNull, IsValid, evaluate_values
+from amudai.shard import FieldReader, ShardReader, StripeReader
+from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode, quote_name
+
+__all__ = ["Facts"]
+
+Bools: TypeAlias = npt.NDArray[np.bool_]
+
+_LISTS: Final = frozenset({BasicType.LIST, BasicType.FIXED_SIZE_LIST, BasicType.MAP})
+
+
+@dataclass(eq=False)
+class Facts:
+    """A leaf and the fields that it is about.
+
+    Evidence is about the *question*: the leaf without its negation, `!=` being the negation of `==`. `inverted` says
+    that the rows wanted are those for which the question is false.
+    """
+
+    leaf: BoundLeaf
+    reader: ShardReader
+    fields: ArrowFields
+    _codes: dict[int, Bools | None] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def inverted(self) -> bool:
+        """Whether rows are wanted for which the question is false."""
+        return self.leaf.negated != (isinstance(self.leaf.leaf, Compare) and self.leaf.leaf.op == "!=")
+
+    @cached_property
+    def question(self) -> BoundLeaf:
+        """The leaf without its negation."""
+        plain = self.leaf.leaf
+        if isinstance(plain, Compare) and plain.op == "!=":
+            plain = replace(plain, op="==")
+        return replace(self.leaf, leaf=plain, negated=False)
+
+    @property
+    def node(self) -> SchemaNode:
+        """The field of the values."""
+        return self.leaf.nodes[-1]
+
+    @cached_property
+    def is_single(self) -> bool:
+        """Whether each row has one slot: no list is on the way."""
+        return not any(node.basic_type in _LISTS for node in self.leaf.nodes[:-1])
+
+    @cached_property
+    def column(self) -> Selected:
+        """What must be read to answer the leaf."""
+        return select_nodes(self.fields, self.leaf.nodes)
+
+    def field(self, stripe: StripeReader) -> FieldReader:
+        """The values in one stripe."""
+        top = self.leaf.nodes[0]
+        reader = stripe.field(top, quote_name(top.name), stripe.num_rows)
+        for parent, node in zip(self.leaf.nodes, self.leaf.nodes[1:], strict=False):
+            reader = reader.child([child.schema_id for child in parent.children].index(node.schema_id))
+        return reader
+
+    def descriptor(self, stripe: StripeReader) -> FieldDescriptor | None:
+        """What is known of the values in one stripe; None where there are none."""
+        found = stripe.descriptor(self.node)
+        return None if found is None else found.field
+
+    def is_solid(self, stripe: StripeReader) -> bool:
+        """Whether no row of a stripe lacks a value, so that the question is true or false for each."""
+        if isinstance(self.leaf.leaf, IsNull | IsValid):
+            return self.is_single
+        stripe.prepare(self.leaf.nodes)
+        for node in self.leaf.nodes:
+            found = stripe.descriptor(node)
+            if found is None or found.field.null_count != 0:
+                return False
+            if node.basic_type in _LISTS:
+                return True  # a list that is not null makes the question true or false, whatever is in it
+        return True
+
+    def stripes(self, rows: Ranges) -> Iterator[tuple[StripeReader, Ranges]]:
+        """The stripes that hold some of these rows, and these rows of each, still counted from the shard's first."""
+        for stripe in self.reader.stripes:
+            whole = Ranges.one(stripe.first_row, stripe.first_row + stripe.num_rows)
+            mine = rows if rows.count == self.reader.num_rows == stripe.num_rows else rows.intersect(whole)
+            if len(mine):
+                yield stripe, mine
+
+    def codes(self, stripe: StripeReader) -> Bools | None:
+        """For each entry of a stripe's dictionary whether the question is true of it; None where there is none."""
+        if stripe.ordinal not in self._codes:
+            self._codes[stripe.ordinal] = self._judged(stripe)
+        return self._codes[stripe.ordinal]
+
+    def _judged(self, stripe: StripeReader) -> Bools | None:
+        if isinstance(self.leaf.leaf, IsNull | IsValid):
+            return None
+        values = self.field(stripe)
+        if not values.has_buffers or values.encoding.find(BufferKind.VALUE_DICTIONARY) is None:
+            return None
+        entries = values.dictionary
+        if entries is None or self.node.basic_type not in BYTES or self.node.is_decimal:
+            return None
+        offsets = entries.offsets
+        if offsets is None:
+            offsets = np.arange(entries.value_count + 1, dtype=np.uint64) * np.uint64(entries.fixed_value_size)
+        found = evaluate_values(self.question, offsets, np.frombuffer(entries.values, np.uint8))
+        if entries.null_id is not None:
+            found[entries.null_id] = False
+        return found
+
+    # ---- what the question is in stored values ----
+
+    @cached_property
+    def between(self) -> tuple[Between, bool] | None:
+        """The range of stored numbers that the question asks for, and whether it is exactly that; None for others."""
+        plain, node = self.question.leaf, self.node
+        if not (node.basic_type in WIDTHS or node.is_decimal):
+            return None
+        if isinstance(plain, Compare):
+            return _between(plain.op, self.question.scalars[0], node)
+        if isinstance(plain, Interval):
+            low = _between(plain.low.op, self.question.scalars[0], node)
+            high = _between(plain.high.op, self.question.scalars[1], node)
+            if low is not None and high is not None:
+                return Between(low[0].low, high[0].high), low[1] and high[1]
+        return None
+
+    @cached_property
+    def keys(self) -> tuple[bytes, ...] | None:
+        """The stored bytes of the values that the question asks for; None where it asks for no single ones."""
+        plain = self.question.leaf
+        if not (isinstance(plain, IsIn) or (isinstance(plain, Compare) and plain.op == "==")):
+            return None
+        found = [stored_bytes(scalar, self.node) for scalar in self.question.scalars]
+        if any(each is None for each in found):
+            return None
+        return tuple(key for keys in found if keys is not None for key in keys)
+
+
+def _between(op: str, scalar: pa.Scalar, node: SchemaNode) -> tuple[Between, bool] | None:
+    found = stored_number(scalar, node)
+    if found is None:
+        return None
+    low, high = found
+    match op:
+        case "==":
+            return Between(high, low), True
+        case "<=":
+            return Between(None, low), True
+        case ">=":
+            return Between(high, None), True
+        case "<":
+            before = next_number(low, node, -1) if low == high else low
+            return (Between(None, low), False) if before is None else (Between(None, before), True)
+        case ">":
+            behind = next_number(high, node, 1) if low == high else high
+            return (Between(high, None), False) if behind is None else (Between(behind, None), True)
+    return None

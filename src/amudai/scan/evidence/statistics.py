@@ -1,0 +1,66 @@
+"""What do the statistics of a stripe say?"""
+
+from __future__ import annotations
+
+from amudai.encoding import Ranges
+from amudai.index import Positions, Share, could_hold
+from amudai.scan.evidence.contract import Evidence
+from amudai.scan.evidence.facts import Facts
+from amudai.scan.execute import read_rows
+from amudai.scan.predicate import IsNull, IsValid, evaluate
+from amudai.shard import StripeReader
+
+__all__ = ["STATISTICS"]
+
+
+def _answer(facts: Facts, rows: Ranges) -> Positions | None:
+    yes, maybe, known = Ranges.one(0, 0), Ranges.one(0, 0), False
+    for stripe, mine in facts.stripes(rows):
+        share = _share(facts, stripe)
+        known = known or share is not Share.SOME
+        if share is Share.ALL:
+            yes = yes.unite(mine)
+        elif share is Share.SOME:
+            maybe = maybe.unite(mine)
+    return Positions(yes, maybe) if known else None
+
+
+def _share(facts: Facts, stripe: StripeReader) -> Share:
+    """For which of a stripe's rows the question is true: none, some, all."""
+    stripe.prepare(facts.leaf.nodes)
+    if isinstance(facts.question.leaf, IsNull | IsValid):
+        return _nulls(facts, stripe)
+    for node in facts.leaf.nodes:
+        found = stripe.descriptor(node)
+        if found is None or found.field.null_count == found.field.position_count:
+            return Share.NONE
+    field = facts.descriptor(stripe)
+    assert field is not None
+    if facts.is_single and facts.is_solid(stripe) and facts.field(stripe).constant is not None:
+        first = read_rows(stripe, facts.column, Ranges.one(0, 1))
+        return Share.ALL if evaluate(facts.question, first)[0] else Share.NONE
+    if facts.between is None:
+        return Share.SOME
+    between, exact = facts.between
+    share = could_hold(field, facts.node, between)
+    # All values of a column with nulls, or of lists, are not all rows.
+    sure = exact and facts.is_single and facts.is_solid(stripe)
+    return share if share is not Share.ALL or sure else Share.SOME
+
+
+def _nulls(facts: Facts, stripe: StripeReader) -> Share:
+    if not facts.is_single:
+        return Share.SOME
+    wants_null = isinstance(facts.question.leaf, IsNull)
+    counts = []
+    for node in facts.leaf.nodes:
+        found = stripe.descriptor(node)
+        if found is None or found.field.null_count == found.field.position_count:
+            return Share.ALL if wants_null else Share.NONE
+        counts.append(found.field.null_count)
+    if any(count != 0 for count in counts):
+        return Share.SOME
+    return Share.NONE if wants_null else Share.ALL
+
+
+STATISTICS = Evidence("statistics", _answer)

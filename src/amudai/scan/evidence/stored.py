@@ -1,0 +1,90 @@
+"""What is a value of a predicate, as it is stored?"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from amudai.arrow import EPOCH
+from amudai.index import Number
+from amudai.types import TIMESPAN, WIDTHS, BasicType, SchemaNode
+
+__all__ = ["next_number", "stored_bytes", "stored_number"]
+
+_FLOATS: Final = frozenset({BasicType.FLOAT32, BasicType.FLOAT64})
+_BYTES: Final = frozenset({BasicType.STRING, BasicType.BINARY, BasicType.FIXED_SIZE_BINARY, BasicType.GUID})
+_TICKS: Final = {"s": 10_000_000, "ms": 10_000, "us": 10}
+_DAY: Final = 864_000_000_000
+
+
+def stored_number(scalar: pa.Scalar, node: SchemaNode) -> tuple[Number, Number] | None:
+    """The nearest numbers, as a field stores them, below and above a value: the same where it can be stored.
+
+    None for types whose stored form has another order.
+    """
+    kind = scalar.type
+    if node.is_decimal:
+        return _twice(scalar.as_py()) if pa.types.is_decimal(kind) else None
+    if node.basic_type in _FLOATS:
+        return _twice(float(scalar.as_py())) if pa.types.is_floating(kind) else None
+    if pa.types.is_integer(kind):
+        return _twice(int(scalar.as_py())) if node.basic_type is not BasicType.DATETIME else None
+    if not pa.types.is_temporal(kind) or pa.types.is_interval(kind):
+        return None
+    number = int(scalar.value)
+    if node.basic_type is BasicType.DATETIME:
+        low, high = _ticks(number, kind)
+        return low + EPOCH, high + EPOCH
+    return _ticks(number, kind) if node.extension == TIMESPAN else _twice(number)
+
+
+def _twice(number: Any) -> tuple[Number, Number]:
+    return number, number
+
+
+def _ticks(number: int, kind: pa.DataType) -> tuple[int, int]:
+    if pa.types.is_date32(kind):
+        return number * _DAY, number * _DAY
+    unit = "ms" if pa.types.is_date64(kind) else kind.unit
+    if unit == "ns":
+        return number // 100, -(-number // 100)
+    return number * _TICKS[unit], number * _TICKS[unit]
+
+
+def next_number(number: Number, node: SchemaNode, step: int) -> Number | None:
+    """The next number that a field can store below (-1) or above (1) another; None where that cannot be said."""
+    if isinstance(number, Decimal):
+        return None
+    if isinstance(number, int):
+        return number + step
+    dtype = np.float32 if node.basic_type is BasicType.FLOAT32 else np.float64
+    return float(np.nextafter(dtype(number), dtype(step * math.inf)))
+
+
+def stored_bytes(scalar: pa.Scalar, node: SchemaNode) -> tuple[bytes, ...] | None:
+    """The bytes in which a field may store a value: none where it cannot; None where they say nothing of equality."""
+    if node.basic_type is BasicType.BOOLEAN:
+        return (b"1" if scalar.as_py() else b"0",)
+    if node.is_decimal:
+        return None  # 1.0 and 1.00 are equal, and are other bytes
+    if node.basic_type in _BYTES:
+        value = scalar.as_py()
+        if isinstance(value, str):
+            return (value.encode(),)
+        return (value,) if isinstance(value, bytes) else None
+    found = stored_number(scalar, node) if node.basic_type in WIDTHS else None
+    if found is None:
+        return None
+    low, high = found
+    if low != high:
+        return ()
+    # Both zeros are equal, and so are they for whoever looks for one.
+    numbers = (0.0, -0.0) if node.basic_type in _FLOATS and low == 0 else (low,)
+    try:
+        return tuple(np.array([number], node.dtype).tobytes() for number in numbers)
+    except OverflowError:
+        return ()

@@ -1,0 +1,95 @@
+"""Which indexes can be asked?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from amudai.encoding import Ranges
+from amudai.errors import CorruptedData, StorageError, located
+from amudai.format import IndexDescriptor
+from amudai.index import IndexReader, IndexType, Positions, Question, index_type
+from amudai.shard import ShardReader
+from amudai.storage import Artifact
+from amudai.types import SchemaNode
+
+__all__ = ["OnDamage", "OpenIndex", "open_indexes", "unknown_indexes"]
+
+OnDamage = Literal["raise", "ignore"]
+
+
+@dataclass(eq=False)
+class OpenIndex:
+    """An index of a shard, opened when it is first asked.
+
+    Attributes
+    ----------
+    rows
+        The rows that it covers; None for all of the shard.
+    on_damage
+        Whether damage is an error, or a warning after which the index is not asked again.
+    """
+
+    type: IndexType
+    descriptor: IndexDescriptor
+    shard: ShardReader
+    anchor: Artifact
+    rows: Ranges | None
+    on_damage: OnDamage = "raise"
+    _reader: IndexReader | None = field(default=None, repr=False)
+    _damaged: bool = False
+
+    @property
+    def label(self) -> str:
+        """The index as `explain` names it."""
+        return {"inverted-text-index-v1": "term index", "field-hashing-index": "hash index"}.get(
+            self.type.name, self.type.name
+        )
+
+    @property
+    def schema_ids(self) -> frozenset[int]:
+        """The fields that it covers."""
+        return frozenset(each for ids in self.descriptor.indexed_fields for each in ids)
+
+    def ask(self, path: tuple[SchemaNode, ...], question: Question) -> Positions | None:
+        """The answer to a question about one field; None where the index cannot tell."""
+        if self._damaged:
+            return None
+        try:
+            with located(url=self.shard.url, index=self.type.name):
+                if self._reader is None:
+                    self._reader = self.type.open(self.descriptor, self.shard, self.anchor)
+                return self._reader.answer(path, question)
+        except (CorruptedData, StorageError) as error:
+            if self.on_damage == "raise":
+                raise
+            self._damaged = True
+            warnings.warn(f"index ignored, it is damaged: {error}", RuntimeWarning, stacklevel=2)
+            return None
+
+
+def open_indexes(shard: ShardReader, on_damage: OnDamage) -> tuple[OpenIndex, ...]:
+    """The indexes of a shard and its stripes whose types are known."""
+    found = []
+    for descriptor, anchor, rows in _descriptors(shard):
+        kind = index_type(descriptor.index_type)
+        if kind is not None:
+            found.append(OpenIndex(kind, descriptor, shard, anchor, rows, on_damage))
+    return tuple(found)
+
+
+def unknown_indexes(shard: ShardReader) -> tuple[str, ...]:
+    """The types of indexes that are not known here."""
+    return tuple(each.index_type for each, _, _ in _descriptors(shard) if index_type(each.index_type) is None)
+
+
+def _descriptors(shard: ShardReader) -> Iterator[tuple[IndexDescriptor, Artifact, Ranges | None]]:
+    for descriptor in shard.indexes:
+        yield descriptor, shard.index_anchor, None
+    for stripe in shard.stripes:
+        if stripe.directory.indexes is not None:
+            rows = Ranges.one(stripe.first_row, stripe.first_row + stripe.num_rows)
+            for descriptor in stripe.indexes:
+                yield descriptor, stripe.index_anchor, rows

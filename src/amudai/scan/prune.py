@@ -1,0 +1,136 @@
+"""Which rows are ruled out before values are read?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from amudai.arrow import ArrowFields
+from amudai.encoding import Ranges
+from amudai.index import Positions
+from amudai.scan.evidence import BLOOM, DICTIONARY, RANGES, STATISTICS, Evidence, Facts, index_evidence
+from amudai.scan.open_indexes import OpenIndex
+from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, Compare, IsIn, Text
+from amudai.shard import ShardReader
+from amudai.types import BYTES, WIDTHS
+
+__all__ = ["Known", "Note", "Pruner"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What one piece of evidence said of a leaf.
+
+    Attributes
+    ----------
+    ruled_out
+        Rows that were in doubt before, and for which the leaf is not true.
+    settled
+        Rows that were in doubt before, and for which it is.
+    """
+
+    evidence: str
+    ruled_out: int
+    settled: int
+
+
+@dataclass(eq=False)
+class Known:
+    """What is known of a leaf before values are read.
+
+    Attributes
+    ----------
+    asked
+        How many rows it was asked about: those that the leaves before it had left.
+    positions
+        Of these, the rows for which it is true.
+    """
+
+    facts: Facts
+    asked: int
+    positions: Positions
+    notes: list[Note] = field(default_factory=list)
+
+
+class Pruner:
+    """Asks all evidence about the leaves of a predicate, the cheapest first, and remembers what it said."""
+
+    def __init__(self, reader: ShardReader, fields: ArrowFields, indexes: Sequence[OpenIndex]) -> None:
+        self._reader = reader
+        self._fields = fields
+        self._evidence: tuple[Evidence, ...] = (
+            STATISTICS,
+            BLOOM,
+            RANGES,
+            *(index_evidence(index) for index in indexes),
+            DICTIONARY,
+        )
+        self.known: dict[int, Known] = {}  # by the identity of leaves: they are large to hash
+
+    def prune(self, bound: Bound, rows: Ranges) -> Positions:
+        """Of these rows those for which the predicate is true, surely or perhaps."""
+        match bound:
+            case BoundConstant(value):
+                return Positions.surely(rows) if value else Positions.none()
+            case BoundAnd(terms):
+                found = Positions.surely(rows)
+                for term in sorted(terms, key=_cost):
+                    found &= self.prune(term, found.candidates)
+                    if not found.count:
+                        break
+                return found
+            case BoundOr(terms):
+                found = Positions.none()
+                for term in terms:
+                    found |= self.prune(term, rows)
+                return found
+            case BoundLeaf():
+                return self._leaf(bound, rows)
+
+    def _leaf(self, leaf: BoundLeaf, rows: Ranges) -> Positions:
+        facts = Facts(leaf, self._reader, self._fields)
+        known = Known(facts, rows.count, Positions.perhaps(rows))
+        for evidence in self._evidence:
+            before = known.positions
+            if before.maybe.count < evidence.worth:
+                continue
+            said = evidence.answer(facts, before.candidates)
+            if said is None:
+                continue
+            if facts.inverted:
+                said = _opposite(facts, said, before.candidates)
+            after = known.positions = before.refined(said.within(before.candidates))
+            note = Note(evidence.name, before.count - after.count, after.yes.count - before.yes.count)
+            known.notes.append(note)
+        # The same leaf may stand in a predicate twice, and be asked about other rows each time.
+        other = self.known.get(id(leaf))
+        if other is not None:
+            known = Known(facts, max(known.asked, other.asked), known.positions | other.positions, other.notes)
+        self.known[id(leaf)] = known
+        return known.positions.within(rows)
+
+
+def _opposite(facts: Facts, said: Positions, rows: Ranges) -> Positions:
+    """Rows for which the question is false. A row without a value is none of them: it stays in doubt."""
+    solid = Ranges.one(0, 0)
+    for stripe, mine in facts.stripes(rows):
+        if facts.is_solid(stripe):
+            solid = solid.unite(mine)
+    yes = solid.subtract(said.candidates)
+    return Positions(yes, rows.subtract(said.yes).subtract(yes))
+
+
+def _cost(bound: Bound) -> int:
+    """What it costs to look for evidence: numbers have small indexes, words large ones."""
+    match bound:
+        case BoundLeaf(leaf=leaf, nodes=nodes):
+            if nodes[-1].basic_type in WIDTHS:
+                return 0
+            if isinstance(leaf, IsIn | Compare) and nodes[-1].basic_type in BYTES:
+                return 1
+            return 2 if isinstance(leaf, Text) else 3
+        case BoundAnd(terms):
+            return min(map(_cost, terms))
+        case BoundOr(terms):
+            return max(map(_cost, terms))
+    return 0

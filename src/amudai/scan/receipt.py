@@ -1,0 +1,150 @@
+"""Why was it fast, or slow?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from html import escape
+
+from amudai.scan.prune import Note
+
+__all__ = ["Explanation", "LeafReport"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeafReport:
+    """What became of one comparison of a predicate.
+
+    Attributes
+    ----------
+    asked
+        Rows that the comparisons before it had left.
+    notes
+        What each piece of evidence said.
+    doubtful
+        Rows that all evidence left in doubt.
+    checked
+        Rows whose values were read and compared.
+    """
+
+    text: str
+    asked: int
+    notes: tuple[Note, ...]
+    doubtful: int
+    checked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a scan is going to do or, once it has run, what it did.
+
+    Attributes
+    ----------
+    total_rows, sure, doubtful
+        Rows of the shard; those that match by evidence alone; those that must be checked. All others are ruled out.
+    found
+        Rows that matched; None before the scan has run.
+    blocks_decoded, blocks
+        Blocks of the columns of this scan that were decoded, again where they were, and how many there are.
+    requests, bytes
+        What was asked of storage since the scan was made.
+    seconds
+        Time by phase (plan, check, read), of all threads together.
+
+    Examples
+    --------
+    >>> shard = amudai.open("tests/fixtures/sample.amudai.shard")
+    >>> why = shard.scan(where=amudai.col("status") >= 600).explain()
+    >>> why.total_rows, why.sure, why.doubtful
+    (400, 0, 0)
+    >>> print(why)  # doctest: +ELLIPSIS
+    col("status") >= 600
+    ├─ col("status") >= 600: asked about 400 rows
+    │    statistics: 400 ruled out
+    └─ 400 of 400 rows ruled out, 0 match by evidence, 0 to be checked
+    ...
+    """
+
+    where: str
+    total_rows: int
+    sure: int
+    doubtful: int
+    found: int | None
+    limit: int | None
+    leaves: tuple[LeafReport, ...]
+    unknown_indexes: tuple[str, ...]
+    columns: tuple[str, ...]
+    blocks_decoded: int
+    blocks: int
+    requests: int
+    bytes: int
+    seconds: dict[str, float]
+
+    @property
+    def ruled_out(self) -> int:
+        """Rows that evidence alone ruled out."""
+        return self.total_rows - self.sure - self.doubtful
+
+    def to_dict(self) -> dict[str, object]:
+        """All of it as plain values, for machines."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = [self.where]
+        for leaf in self.leaves:
+            lines.append(f"├─ {leaf.text}: asked about {_rows(leaf.asked)}")
+            lines += [f"│    {_noted(note)}" for note in leaf.notes]
+            if leaf.checked:
+                lines.append(f"│    values: {_rows(leaf.checked)} checked")
+        lines += [f"├─ index of unknown type {name!r}: not used" for name in self.unknown_indexes]
+        lines.append(
+            f"└─ {self.ruled_out:,} of {self.total_rows:,} rows ruled out, {self.sure:,} match by evidence, "
+            f"{self.doubtful:,} to be checked"
+        )
+        if self.found is not None:
+            limit = f" (limit {self.limit:,})" if self.limit is not None else ""
+            lines.append(f"   {_rows(self.found)} found{limit}")
+        lines.append(f"   {self.blocks_decoded:,} blocks decoded, of {self.blocks:,} in all")
+        lines.append(f"   {self.bytes:,} bytes in {self.requests:,} requests")
+        lines.append("   " + ", ".join(f"{phase} {seconds * 1e3:.2f} ms" for phase, seconds in self.seconds.items()))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        parts = [("ruled out", self.ruled_out, "#90a4ae"), ("match", self.sure, "#2e9e4f")]
+        parts.append(("to be checked" if self.found is None else "checked", self.doubtful, "#e0a100"))
+        bar = "".join(
+            f'<span title="{name}: {_rows(rows)}" style="background:{color};flex:{rows} 0 3px"></span>'
+            for name, rows, color in parts
+            if rows
+        )
+        legend = " ".join(
+            f'<span style="margin-right:1.2em"><b style="color:{color}">■</b> {_rows(rows)} {name}</span>'
+            for name, rows, color in parts
+        )
+        return (
+            f"<div><code>{escape(self.where)}</code>"
+            f'<div style="display:flex;height:.9em;max-width:40em;margin:.4em 0">{bar}</div>'
+            f"<div>{legend}</div>{self._leaves_html()}"
+            f"<details><summary>more</summary><pre>{escape(str(self))}</pre></details></div>"
+        )
+
+    def _leaves_html(self) -> str:
+        rows = []
+        for leaf in self.leaves:
+            said = [escape(_noted(note)) for note in leaf.notes]
+            said += [f"values: {_rows(leaf.checked)} checked"] if leaf.checked else []
+            cells = (f"<code>{escape(leaf.text)}</code>", f"{_rows(leaf.asked)} asked about", "<br>".join(said))
+            rows.append("".join(f'<td style="text-align:left;vertical-align:top">{cell}</td>' for cell in cells))
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>" if rows else ""
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def _noted(note: Note) -> str:
+    said = []
+    if note.ruled_out:
+        said.append(f"{note.ruled_out:,} ruled out")
+    if note.settled:
+        said.append(f"{note.settled:,} match")
+    return f"{note.evidence}: {', '.join(said) or 'nothing new'}"

@@ -1,0 +1,301 @@
+"""How is a predicate answered?
+
+First all evidence is asked, which leaves rows that match, and rows in doubt. Those in doubt are checked on their
+values, a part after the other, on several threads; then the other columns are read, for rows that match and no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from time import perf_counter
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from amudai.arrow import ArrowFields
+from amudai.encoding import Ranges
+from amudai.index import Positions
+from amudai.scan.check import Checker
+from amudai.scan.columns import Selected
+from amudai.scan.evidence import Facts
+from amudai.scan.execute import prepare, read_batch, read_table
+from amudai.scan.open_indexes import OnDamage, open_indexes, unknown_indexes
+from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, questions
+from amudai.scan.prune import Known, Pruner
+from amudai.scan.receipt import Explanation, LeafReport
+from amudai.scan.threads import in_order
+from amudai.shard import FieldReader, ShardReader, StripeReader
+
+__all__ = ["Search"]
+
+# Rows of a part: what is held in memory for each thread, and what is checked beyond a limit at most.
+PART_ROWS: Final = 1 << 17
+FIRST_PART: Final = 1 << 12  # with a limit: the first rows are often enough
+SERIAL_ROWS: Final = 1 << 14
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Some rows of one stripe, still counted from the shard's first: those that match, and those in doubt."""
+
+    stripe: StripeReader
+    positions: Positions
+
+
+class Search:
+    """One scan of a shard: planned once, then run as often as it is asked.
+
+    Parameters
+    ----------
+    select
+        Gives the columns of the result, which are not always asked for.
+    """
+
+    def __init__(
+        self,
+        reader: ShardReader,
+        fields: ArrowFields,
+        bound: Bound,
+        select: Callable[[], tuple[Sequence[Selected], pa.Schema]],
+        *,
+        limit: int | None,
+        threads: int,
+        on_damage: OnDamage,
+    ) -> None:
+        self._reader = reader
+        self._fields = fields
+        self.bound = bound
+        self._select = select
+        self.limit = limit
+        self._threads = threads
+        self._on_damage = on_damage
+        self._clock = _Clock()
+        self._found: int | None = None
+        self._before = (reader.store.counters.requests, reader.store.counters.bytes, reader.decoded.blocks)
+
+    @cached_property
+    def _selected(self) -> tuple[Sequence[Selected], pa.Schema]:
+        return self._select()
+
+    @property
+    def columns(self) -> Sequence[Selected]:
+        """The columns of the result."""
+        return self._selected[0]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The names and types of the columns."""
+        return self._selected[1]
+
+    # ---- the plan ----
+
+    @cached_property
+    def _pruner(self) -> Pruner:
+        wanted = any(facts.keys is not None or questions(facts.question) for facts in self._leaves)
+        indexes = open_indexes(self._reader, self._on_damage) if wanted else ()
+        return Pruner(self._reader, self._fields, indexes)
+
+    @cached_property
+    def _leaves(self) -> tuple[Facts, ...]:
+        return tuple(Facts(leaf, self._reader, self._fields) for leaf in _leaves(self.bound))
+
+    @cached_property
+    def plan(self) -> Positions:
+        """The rows that match and those in doubt, by evidence alone."""
+        with self._clock.phase("plan"):
+            every = Ranges.one(0, self._reader.num_rows)
+            prepare(self._reader, [facts.column for facts in self._leaves], every, prefetch=False)
+            return self._pruner.prune(self.bound, every)
+
+    @cached_property
+    def _checker(self) -> Checker:
+        return Checker(self.bound, self._pruner.known)
+
+    # ---- rows ----
+
+    def rows(self) -> Ranges:
+        """All rows that match, up to the limit."""
+        if not len(self.plan.maybe):
+            return self._noted(_first(self.plan.yes, self.limit))
+        pieces: list[Ranges] = []
+        count = 0
+        for rows in in_order(self._matching, self._parts(), self._pool()):
+            pieces.append(rows)
+            count += rows.count
+            if self.limit is not None and count >= self.limit:
+                break
+        return self._noted(_first(_concatenated(pieces), self.limit))
+
+    def count(self) -> int:
+        """How many rows match, up to the limit."""
+        return self.rows().count
+
+    def table(self) -> pa.Table:
+        """The columns of all rows that match."""
+        rows = self.rows()
+        with self._clock.phase("read"):
+            return read_table(self._reader, self.columns, self.schema, rows, self._threads)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The columns of the rows that match, part by part."""
+        prepare(self._reader, self.columns, self.plan.candidates, prefetch=False)
+        left = self.limit
+        found = 0
+        for batches in in_order(self._read, self._parts(), self._pool()):
+            for batch in batches:
+                if left is not None:
+                    batch = batch.slice(0, left)
+                    left -= batch.num_rows
+                if batch.num_rows:
+                    found += batch.num_rows
+                    yield batch
+            if left == 0:
+                break
+        self._found = found
+
+    def _read(self, part: _Part) -> list[pa.RecordBatch]:
+        rows = self._matching(part)
+        if not len(rows):
+            return []
+        stripe = part.stripe
+        inside = rows.within(stripe.first_row, stripe.first_row + stripe.num_rows)
+        with self._clock.phase("read"):
+            return read_batch(stripe, self.columns, self.schema, inside)
+
+    def _matching(self, part: _Part) -> Ranges:
+        if not len(part.positions.maybe):
+            return part.positions.yes
+        with self._clock.phase("check"):
+            return part.positions.yes.unite(self._checker.true_rows(part.stripe, part.positions.maybe))
+
+    def _parts(self) -> Iterator[_Part]:
+        plan = self.plan
+        candidates = plan.candidates
+        size = PART_ROWS if self.limit is None else min(PART_ROWS, max(FIRST_PART, self.limit))
+        for stripe in self._reader.stripes:
+            whole = Ranges.one(stripe.first_row, stripe.first_row + stripe.num_rows)
+            mine = candidates.intersect(whole)
+            for rows in _growing(mine, size):
+                yield _Part(stripe, plan.within(rows))
+
+    def _pool(self) -> int:
+        return 1 if self.plan.count <= SERIAL_ROWS else self._threads
+
+    def _noted(self, rows: Ranges) -> Ranges:
+        self._found = rows.count
+        return rows
+
+    # ---- what happened ----
+
+    def explanation(self) -> Explanation:
+        """The plan, and what running it took, as far as it has been run."""
+        plan = self.plan
+        counters = self._reader.store.counters
+        return Explanation(
+            where=str(self.bound),
+            total_rows=self._reader.num_rows,
+            sure=plan.yes.count,
+            doubtful=plan.maybe.count,
+            found=self._found,
+            limit=self.limit,
+            leaves=tuple(self._report(leaf) for leaf in {id(leaf): leaf for leaf in _leaves(self.bound)}.values()),
+            unknown_indexes=unknown_indexes(self._reader),
+            columns=tuple(self.schema.names),
+            blocks_decoded=self._reader.decoded.blocks - self._before[2],
+            blocks=self._blocks(),
+            requests=counters.requests - self._before[0],
+            bytes=counters.bytes - self._before[1],
+            seconds=self._clock.seconds(),
+        )
+
+    def _report(self, leaf: BoundLeaf) -> LeafReport:
+        known: Known | None = self._pruner.known.get(id(leaf))
+        if known is None:
+            return LeafReport(str(leaf), 0, (), 0, 0)
+        checked = self._checker.checked.get(id(leaf), 0)
+        return LeafReport(str(leaf), known.asked, tuple(known.notes), known.positions.maybe.count, checked)
+
+    def _blocks(self) -> int:
+        """How many blocks the columns of the scan have."""
+        buffers = (buffer for field in self._touched() for _, buffer in field.block_buffers())
+        return sum(buffer.block_map.block_count for buffer in buffers)
+
+    def _touched(self) -> Iterator[FieldReader]:
+        """The fields of all columns that the scan may read, in each stripe."""
+        wanted = {column.projection.node.schema_id: column for column in self.columns}
+        wanted |= {facts.leaf.nodes[0].schema_id: facts.column for facts in self._leaves}
+        for stripe in self._reader.stripes:
+            for column in wanted.values():
+                yield from _below(stripe.field(column.projection.node, column.path, stripe.num_rows), column)
+
+
+def _below(field: FieldReader, column: Selected) -> Iterator[FieldReader]:
+    wanted = {node.schema_id for node in column.projection.nodes()}
+    waiting = [field]
+    while waiting:
+        field = waiting.pop()
+        if field.node.schema_id in wanted:
+            yield field
+            waiting += [field.child(index) for index in range(len(field.node.children))]
+
+
+def _leaves(bound: Bound) -> Iterator[BoundLeaf]:
+    match bound:
+        case BoundLeaf():
+            yield bound
+        case BoundAnd(terms) | BoundOr(terms):
+            for term in terms:
+                yield from _leaves(term)
+        case BoundConstant():
+            return
+
+
+def _growing(rows: Ranges, size: int) -> Iterator[Ranges]:
+    """The rows in parts, the first of this size, later ones larger up to `PART_ROWS`."""
+    while rows.count:
+        first = next(rows.each_part(size))
+        yield first
+        rows = rows.subtract(first) if first.count < rows.count else Ranges.one(0, 0)
+        size = min(2 * size, PART_ROWS)
+
+
+def _first(rows: Ranges, limit: int | None) -> Ranges:
+    if limit is None or rows.count <= limit:
+        return rows
+    return next(rows.each_part(limit)) if limit else Ranges.one(0, 0)
+
+
+def _concatenated(pieces: list[Ranges]) -> Ranges:
+    """Ranges that follow each other."""
+    pieces = [piece for piece in pieces if len(piece)]
+    if not pieces:
+        return Ranges.one(0, 0)
+    return Ranges.joined(
+        np.concatenate([piece.starts for piece in pieces]), np.concatenate([piece.ends for piece in pieces])
+    )
+
+
+class _Clock:
+    """Time by phase, of all threads together."""
+
+    def __init__(self) -> None:
+        self._seconds = {"plan": 0.0, "check": 0.0, "read": 0.0}
+        self._lock = Lock()
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        begin = perf_counter()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._seconds[name] += perf_counter() - begin
+
+    def seconds(self) -> dict[str, float]:
+        with self._lock:
+            return dict(self._seconds)

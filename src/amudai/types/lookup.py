@@ -1,0 +1,63 @@
+"""Which field does a path lead to?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from amudai.errors import InvalidArgument
+from amudai.types.basic import BasicType
+from amudai.types.path import parse_path, quote_name
+from amudai.types.schema import SchemaNode
+
+__all__ = ["Steps", "find_in", "missing_column", "step_into"]
+
+Steps = tuple[str, ...]
+
+_ITEM_NAMES = frozenset({"item", "element"})
+_MAP_ROLES = {"key": 0, "keys": 0, "value": 1, "values": 1}
+_SHOWN = 10
+_NEAR = 3
+
+
+def step_into(node: SchemaNode, steps: Steps, name: str) -> tuple[SchemaNode, Steps]:
+    """One step down: lists are stepped through with or without naming their items. `name` is for errors."""
+    step = steps[0]
+    match node.basic_type:
+        case BasicType.STRUCT | BasicType.UNION:
+            for child in node.children:
+                if child.name == step:
+                    return child, steps[1:]
+        case BasicType.LIST | BasicType.FIXED_SIZE_LIST:
+            item = node.children[0]
+            if step in _ITEM_NAMES or (item.name and step == item.name):
+                return item, steps[1:]
+            return item, steps
+        case BasicType.MAP if step in _MAP_ROLES:
+            return node.children[_MAP_ROLES[step]], steps[1:]
+    raise InvalidArgument(f"column {name!r}: {quote_name(node.name) or node.basic_type.name.lower()} has no {step!r}")
+
+
+def find_in(nodes: Sequence[SchemaNode], name: str) -> tuple[SchemaNode, ...]:
+    """The nodes from a top-level field down to the one that a path names."""
+    first, *rest = parse_path(name)
+    by_name = {node.name: node for node in nodes}
+    node, steps = by_name.get(first), tuple(rest)
+    if node is None and rest:
+        node, steps = by_name.get(name), ()  # a name with dots that is not quoted
+    if node is None:
+        raise missing_column(name, list(by_name))
+    found = [node]
+    while steps:
+        node, steps = step_into(node, steps, name)
+        found.append(node)
+    return tuple(found)
+
+
+def missing_column(name: str, names: Sequence[str]) -> InvalidArgument:
+    """What to say of a column that is not there: which are, and those with a name like it."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    same = [each for each in names if each.casefold() == name.casefold()]
+    near = same[:_NEAR] or get_close_matches(name, names, _NEAR)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return InvalidArgument(f"column {name!r}: expected one of {', '.join(map(quote_name, names[:_SHOWN]))}{more}{hint}")

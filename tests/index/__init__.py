@@ -1,0 +1,1 @@
+"""Do indexes tell the truth?"""

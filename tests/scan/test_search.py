@@ -1,0 +1,137 @@
+"""Is the answer of a scan always that of reading everything?"""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import amudai
+from amudai import Predicate, col
+from tests.oracle.predicates import rows_of
+from tests.scan.tables import predicates, tables
+
+INDEXES = [
+    amudai.TermIndex("message", "level", "http.path"),
+    amudai.TermIndex("tags", tokenizer="word", collation="case_insensitive"),
+    amudai.TermIndex("code", tokenizer="trivial"),
+    amudai.HashIndex("level", "n", "f", "t", "http.status", "tags"),
+]
+NUMBERS = itertools.count()
+
+
+@st.composite
+def writings(draw: st.DrawFn) -> dict[str, Any]:
+    """Ways to write a shard."""
+    return {
+        "profile": draw(st.sampled_from(["plain", "minimal_compression", "balanced", "high_compression"])),
+        "layout": draw(st.sampled_from(["single", "two-level"])),
+        "stripe_rows": draw(st.sampled_from([None, None, 7, 300])),
+        "indexes": draw(st.lists(st.sampled_from(INDEXES), unique=True, max_size=4)),
+        "bloom": draw(st.sampled_from([[], ["level", "message"]])),
+    }
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+@given(table=tables(), wheres=st.lists(predicates(), min_size=1, max_size=6), writing=writings(), data=st.data())
+def test_any_predicate_gives_the_rows_of_a_full_read(
+    tmp_path: Path, table: pa.Table, wheres: list[Predicate], writing: dict[str, Any], data: st.DataObject
+) -> None:
+    shard = amudai.write(table, tmp_path / f"{next(NUMBERS)}.amudai.shard", **writing)
+    rows = table.to_pylist()
+    for where in wheres:
+        expected = rows_of(where, rows)
+        threads = data.draw(st.sampled_from([1, 3]))
+        assert shard.scan(where=where, threads=threads).positions().tolist() == expected, where
+        assert shard.scan(where=where).count() == len(expected)
+        scan = shard.scan(["n", "message"], where=where)
+        wanted = table.select(["n", "message"]).take(pa.array(expected, pa.int64()))
+        assert scan.to_table().equals(wanted)
+        assert pa.Table.from_batches(list(scan), scan.schema).equals(wanted)
+        limit = data.draw(st.integers(0, 5))
+        assert shard.scan(where=where, limit=limit).positions().tolist() == expected[:limit]
+        explained = scan.explain()
+        assert explained.found == len(expected)
+        assert explained.sure <= len(expected) <= explained.sure + explained.doubtful
+
+
+def test_large_parts_and_threads_keep_the_order(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    count = 400_000
+    table = pa.table({"n": rng.integers(0, 1000, count), "word": rng.choice(["red", "green", "blue"], count)})
+    shard = amudai.write(table, tmp_path / "x.amudai.shard", stripe_rows=150_000)
+    where = (col("n") < 500) & col("word").has("GREEN")
+    expected = np.flatnonzero((table["n"].to_numpy() < 500) & (table["word"].to_numpy(zero_copy_only=False) == "green"))
+    for threads in (1, 4):
+        scan = shard.scan(where=where, threads=threads)
+        assert scan.positions().tolist() == expected.tolist()
+        assert scan.to_table().equals(table.take(pa.array(expected)))
+        assert pa.Table.from_batches(list(scan)).equals(table.take(pa.array(expected)))
+    few = shard.scan(where=where, limit=10)
+    assert few.positions().tolist() == expected[:10].tolist()
+    assert few.explain().leaves[0].checked < count // 2, "a limit stops early"
+
+
+def test_count_reads_no_other_column(tmp_path: Path) -> None:
+    count = 100_000
+    table = pa.table({"n": np.arange(count), "noise": np.random.default_rng(1).random(count)})
+    path = tmp_path / "x.amudai.shard"
+    amudai.write(table, path)
+    shard = amudai.open(path)
+    scan = shard.scan(where=(col("n") >= 256) & (col("n") < 512))
+    assert scan.count() == 256
+    why = scan.explain()
+    assert (why.sure, why.doubtful, why.blocks_decoded) == (256, 0, 0), "the range index alone"
+    assert why.bytes < 20_000
+    assert scan.to_table()["n"].to_pylist() == list(range(256, 512))
+
+
+def test_an_abandoned_scan_frees_its_threads(tmp_path: Path) -> None:
+    import threading
+
+    table = pa.table({"n": np.arange(600_000) % 97, "text": pa.array([f"row {n}" for n in range(600_000)])})
+    shard = amudai.write(table, tmp_path / "x.amudai.shard")
+    before = threading.active_count()
+    batches = iter(shard.scan(where=col("text").contains("7"), threads=3))
+    next(batches)
+    del batches
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        (col("statsu") == 3, "status"),
+        (col("status") == "x", "status"),
+        (col("message") > 3, "message"),
+        (col("status").has("x"), "status"),
+    ],
+)
+def test_nonsense_is_refused_when_the_scan_is_made(where: Predicate, message: str) -> None:
+    shard = amudai.open("tests/fixtures/sample.amudai.shard")
+    with pytest.raises(amudai.InvalidArgument, match=message):
+        shard.scan(where=where)
+
+
+@pytest.mark.parametrize("options", [{"limit": -1}, {"on_damaged_index": "maybe"}, {"where": "status"}, {"where": 3}])
+def test_wrong_options_are_refused(options: dict[str, Any]) -> None:
+    shard = amudai.open("tests/fixtures/sample.amudai.shard")
+    with pytest.raises(amudai.InvalidArgument):
+        shard.scan(**options)
+
+
+def test_expressions_of_pyarrow_are_taken() -> None:
+    import pyarrow.compute as pc
+
+    shard = amudai.open("tests/fixtures/sample.amudai.shard")
+    table = shard.read()
+    where = (pc.field("status") >= 500) & pc.field("level").isin(["ERROR"])
+    assert shard.scan(where=where).to_table().equals(table.filter(where))
