@@ -29,7 +29,7 @@ def _open(file: File) -> Iterator[pa.RecordBatchFileReader | pa.RecordBatchStrea
         expected = f"a stream, or a file that is not in {file.compression}"
         raise InvalidArgument(f"Arrow: expected {expected}, found a file in it", file=file.path)
     else:
-        with pa.memory_map(file.path) as source, pa.ipc.open_file(source) as reader:
+        with pa.memory_map(file.location) as source, pa.ipc.open_file(source) as reader:
             yield reader
 
 

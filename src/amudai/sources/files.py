@@ -16,7 +16,6 @@ from amudai.errors import CorruptedData, InvalidArgument, StorageError
 
 __all__ = ["Compression", "File", "Paths", "find_files", "translated"]
 
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Compression: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
 # What log rotation appends: app.log.1, app.log-20240131, app.log.2024-01-31
@@ -25,18 +24,23 @@ _ROTATED: Final = re.compile(r"(\.log)[.\-_][\d\-]+$")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to read; `ending` is that of its name, without what compression and log rotation append."""
+    """A file to read; `ending` is that of its name, without what compression and log rotation append.
+
+    What came from elsewhere, such as standard input, has its bytes in the file `stored` and goes by the name `path`.
+    """
 
     path: str
     ending: str
     compression: str | None = None
+    stored: str | None = None
 
     @classmethod
     def at(cls, path: str) -> File:
         """The file at a path, by its name.
 
-        >>> File.at("/var/log/app.log.2.gz")
-        File(path='/var/log/app.log.2.gz', ending='.log', compression='gzip')
+        >>> file = File.at("/var/log/app.log.2.gz")
+        >>> file.ending, file.compression
+        ('.log', 'gzip')
         """
         name = os.path.basename(path).lower()
         stem, last = os.path.splitext(name)
@@ -45,13 +49,26 @@ class File:
             stem = name
         return cls(path, os.path.splitext(_ROTATED.sub(r"\1", stem))[1], compression)
 
+    @property
+    def location(self) -> str:
+        """Where its bytes are."""
+        return self.path if self.stored is None else self.stored
+
     def open(self) -> pa.NativeFile:
         """Its content, decompressed, from the start."""
-        return pa.input_stream(self.path, compression=self.compression)
+        return pa.input_stream(self.location, compression=self.compression)
 
     def modified(self) -> float:
         """When it was last written to, in seconds from 1970."""
-        return os.stat(self.path).st_mtime
+        return os.stat(self.location).st_mtime
+
+    def size(self) -> int:
+        """Its bytes, as they are stored."""
+        return os.stat(self.location).st_size
+
+
+Path = str | os.PathLike[str] | File
+Paths = Path | Sequence[Path]
 
 
 @contextmanager
@@ -76,11 +93,14 @@ def find_files(paths: Paths, endings: Iterable[str] | None) -> list[File]:
         Which files of a folder are meant; None means all of them. Hidden ones (`.x`, `_x`) never are.
     """
     wanted = None if endings is None else frozenset(endings)
-    each = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    each = [paths] if isinstance(paths, (str, os.PathLike, File)) else list(paths)
     if not each:
         raise InvalidArgument("paths: expected at least one, found none")
     files: list[File] = []
     for path in each:
+        if isinstance(path, File):
+            files.append(path)
+            continue
         if not isinstance(path, (str, os.PathLike)):
             raise InvalidArgument(f"paths: expected names of files, found {type(path).__name__}")
         files.extend(_expanded(os.fsdecode(path), wanted))

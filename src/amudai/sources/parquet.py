@@ -21,7 +21,7 @@ _ROWS: Final = 1 << 16
 def _open(file: File) -> pa.parquet.ParquetFile:
     if file.compression is not None:
         raise InvalidArgument(f"Parquet: expected a file that is not in {file.compression}, found one", file=file.path)
-    return pa.parquet.ParquetFile(file.path)
+    return pa.parquet.ParquetFile(file.location)
 
 
 def _schema(file: File, told: Told) -> pa.Schema:  # noqa: ARG001

@@ -13,7 +13,18 @@ import pyarrow as pa
 from amudai.errors import CorruptedData
 from amudai.sources.files import File
 
-__all__ = ["BLOCK", "BadRecord", "BadRecords", "LineReader", "Lines", "OnError", "Records", "accepted", "parsed"]
+__all__ = [
+    "BLOCK",
+    "BadRecord",
+    "BadRecords",
+    "LineReader",
+    "Lines",
+    "OnError",
+    "Records",
+    "Tell",
+    "accepted",
+    "parsed",
+]
 
 OnError: TypeAlias = Literal["raise", "skip"]
 
@@ -31,12 +42,25 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class BadRecord:
-    """A record that could not be read, the line it begins on (counted from 1), and the beginning of its text."""
+    """A record that could not be read, the line it begins on (counted from 1), and the beginning of its text.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("numbers.csv").write_text("n,square|1,1|2|3,9|".replace("|", chr(10)))
+    >>> skipped = []
+    >>> shard = amudai.ingest("numbers.csv", "numbers.amudai.shard", on_error="skip", on_bad_record=skipped.append)
+    >>> [(record.line, record.text) for record in skipped]
+    [(3, '2')]
+    """
 
     file: str
     line: int
     reason: str
     text: str
+
+
+Tell: TypeAlias = Callable[[BadRecord], object]
 
 
 class BadRecords:
@@ -45,15 +69,16 @@ class BadRecords:
     Attributes
     ----------
     raises
-        Whether a bad record is an error.
+        Whether a bad record is an error. If not, `tell` is called with each.
     count
         How many were skipped.
     examples
         The first of them.
     """
 
-    def __init__(self, on_error: OnError = "raise") -> None:
+    def __init__(self, on_error: OnError = "raise", tell: Tell | None = None) -> None:
         self.raises = on_error == "raise"
+        self._tell = tell
         self.count = 0
         self.examples: list[BadRecord] = []
 
@@ -62,9 +87,13 @@ class BadRecords:
         if self.raises:
             raise CorruptedData(f"record: {reason}", file=file.path, line=line)
         self.count += 1
-        if len(self.examples) < _EXAMPLES:
+        if len(self.examples) < _EXAMPLES or self._tell is not None:
             shown = text[:_EXAMPLE_BYTES].decode("utf-8", "replace").rstrip("\r\n")
-            self.examples.append(BadRecord(file.path, line, reason, shown))
+            record = BadRecord(file.path, line, reason, shown)
+            if len(self.examples) < _EXAMPLES:
+                self.examples.append(record)
+            if self._tell is not None:
+                self._tell(record)
 
     def __repr__(self) -> str:
         return f"BadRecords(count={self.count}, examples={self.examples})"

@@ -12,7 +12,8 @@ from amudai.errors import InvalidArgument
 from amudai.sources.catalog import FORMATS, format_named, format_of
 from amudai.sources.contract import Format, Told
 from amudai.sources.files import File, Paths, find_files, translated
-from amudai.sources.records import BadRecords, OnError
+from amudai.sources.records import BadRecords, OnError, Tell
+from amudai.sources.type_names import type_named
 from amudai.sources.unify import fitted, unified
 
 __all__ = ["Source", "read_files"]
@@ -24,6 +25,7 @@ def read_files(
     format: str | None = None,  # noqa: A002
     types: Mapping[str, pa.DataType | str] | None = None,
     on_error: OnError = "raise",
+    on_bad_record: Tell | None = None,
     year: int | None = None,
 ) -> Source:
     """Files as one table that is read batch by batch: Parquet, CSV, JSON lines, Arrow IPC, and logs.
@@ -47,6 +49,8 @@ def read_files(
     on_error
         What happens to a record that cannot be read: "raise" `CorruptedData` with file and line, or "skip" it and
         count it in `bad_records`.
+    on_bad_record
+        Called with every record that is skipped.
     year
         The year of log lines that name none. Without it, the last one in which a line is not newer than its file.
 
@@ -77,7 +81,7 @@ def read_files(
     _check_told(told, [schema for _, schema in found], any(kind.open_ended for _, kind in files))
     schema = unified(found, told)
     schema_nodes(schema)  # refuses names and types that no shard can have
-    return Source(files, schema, told, on_error)
+    return Source(files, schema, told, on_error, on_bad_record)
 
 
 class Source:
@@ -91,10 +95,18 @@ class Source:
         What was skipped by the latest `batches`.
     """
 
-    def __init__(self, files: list[tuple[File, Format]], schema: pa.Schema, told: Told, on_error: OnError) -> None:
+    def __init__(
+        self,
+        files: list[tuple[File, Format]],
+        schema: pa.Schema,
+        told: Told,
+        on_error: OnError,
+        on_bad_record: Tell | None = None,
+    ) -> None:
         self._files = files
         self._told = told
         self._on_error: OnError = on_error
+        self._on_bad_record = on_bad_record
         self.schema = schema
         self.bad_records = BadRecords(on_error)
 
@@ -105,7 +117,7 @@ class Source:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The batches of all files, one by one. Each call reads the files anew."""
-        self.bad_records = bad = BadRecords(self._on_error)
+        self.bad_records = bad = BadRecords(self._on_error, self._on_bad_record)
         for file, kind in self._files:
             with translated(file):
                 for batch in kind.batches(file, self.schema, self._told, bad):
@@ -120,7 +132,7 @@ def _types(types: Mapping[str, Any]) -> dict[str, pa.DataType]:
     found = {}
     for name, kind in types.items():
         try:
-            found[name] = pa.type_for_alias(kind) if isinstance(kind, str) else kind
+            found[name] = type_named(kind) if isinstance(kind, str) else kind
         except ValueError as error:
             raise InvalidArgument(f"types: expected an Arrow type for {name!r}, found {kind!r}") from error
         if not isinstance(found[name], pa.DataType):

@@ -1,0 +1,161 @@
+"""What would a shard bring me?"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, Final
+
+import pyarrow as pa
+import typer
+from rich.text import Text
+
+from amudai.api import add_indexes, write
+from amudai.cli.export import ParquetWriter
+from amudai.cli.options import Json, Profile
+from amudai.cli.questions import Asked, Files, questions
+from amudai.cli.terminal import Bar, count_text, note, output, print_json, size_text, table, time_text
+from amudai.errors import AmudaiError, InvalidArgument
+from amudai.sources import read_files
+
+__all__ = ["run"]
+
+# A question is asked again until this many seconds have passed, or so many times.
+_ENOUGH_SECONDS: Final = 3.0
+# Where times differ by less they are called the same.
+_SAME: Final = 1.05
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the comparison: bytes or seconds of each; None where it does not apply."""
+
+    what: str
+    unit: str  # "bytes" or "seconds"
+    parquet: float
+    shard: float
+    indexed: float | None
+    rows: int | None = None
+
+    @property
+    def ratio(self) -> float:
+        """How many times less than Parquet, at best."""
+        return self.parquet / max(1e-9, min(self.shard, self.indexed if self.indexed is not None else self.shard))
+
+
+def run(
+    source: Annotated[
+        str, typer.Argument(metavar="FILE", help="Parquet, CSV, JSON lines, Arrow or a log.", show_default=False)
+    ],
+    format: Annotated[  # noqa: A002
+        str | None,
+        typer.Option("--format", "-f", help="parquet, csv, json, arrow or log; else the file's name says it."),
+    ] = None,
+    profile: Profile = "balanced",
+    repeat: Annotated[int, typer.Option("--repeat", help="Each read at most so often; the best counts.", min=1)] = 5,
+    temp_dir: Annotated[
+        str | None, typer.Option("--temp-dir", metavar="FOLDER", help="Where the files lie meanwhile.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Write a file as Parquet (zstd) and as a shard, read both the same ways, and show sizes and times side by side."""
+    with TemporaryDirectory(prefix="amudai-bench-", dir=temp_dir) as folder, Bar("measuring") as bar:
+        files, lines = _written(source, format, profile, folder)
+        asked = list(questions(files))
+        for done, question in enumerate(asked):
+            bar.rows(0, None, f"{done} of {len(asked)}: {question.what}")
+            lines.append(_measured(question, repeat))
+        schema = pa.ipc.open_file(files.arrow).schema
+    if json:
+        document = {"file": source, "rows": files.rows, "columns": len(schema)}
+        print_json({**document, "lines": [{**asdict(line), "ratio": line.ratio} for line in lines]})
+        return 0
+    console = output()
+    console.print(f"{source}: {count_text(files.rows, 'row')}, {count_text(len(schema), 'column')}", style="bold")
+    heads = {" ": "fold", "Parquet": "right", "shard": "right", "with indexes": "right", "against Parquet": "left"}
+    console.print(table(heads, [_shown(line) for line in lines]))
+    note("best of several reads of files in memory, with all cores; Parquet by pyarrow with zstd and page index")
+    return 0
+
+
+def _written(source: str, format: str | None, profile: str, folder: str) -> tuple[Files, list[Row]]:  # noqa: A002
+    """The three forms of the file, and what it took to write them."""
+    files = Files.below(folder)
+    found = read_files(source, format=format)
+    with pa.ipc.new_file(files.arrow, found.schema) as plain:
+        for batch in found.batches():
+            plain.write_batch(batch)
+            files.rows += batch.num_rows
+    if not files.rows:
+        raise InvalidArgument("bench: expected some rows, found none", file=source)
+    begin = time.perf_counter()
+    with open(files.parquet, "wb") as out:
+        writer = ParquetWriter(found.schema, out)
+        for batch in _batches(files.arrow):
+            writer.write(batch)
+        writer.close()
+    parquet_seconds = time.perf_counter() - begin
+    begin = time.perf_counter()
+    shard = write(_batches(files.arrow), files.shard, profile=profile)
+    shard_seconds = time.perf_counter() - begin
+    shard_size = shard.size
+    files.choose(shard)
+    indexed_size = indexed_seconds = None
+    if files.specs:
+        begin = time.perf_counter()
+        indexed_size = add_indexes(files.shard, files.specs, files.indexed).size
+        indexed_seconds = shard_seconds + time.perf_counter() - begin
+    parquet_size = os.stat(files.parquet).st_size
+    return files, [
+        Row("size", "bytes", parquet_size, shard_size, indexed_size),
+        Row("time to write", "seconds", parquet_seconds, shard_seconds, indexed_seconds),
+    ]
+
+
+def _batches(path: str) -> Iterator[pa.RecordBatch]:
+    with pa.memory_map(path) as source:
+        reader = pa.ipc.open_file(source)
+        yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
+
+
+def _measured(question: Asked, repeat: int) -> Row:
+    rows, parquet = _best(question.parquet, repeat)
+    of_shard, shard = _best(question.shard, repeat)
+    of_index, indexed = _best(question.indexed, repeat) if question.indexed is not None else (rows, None)
+    if not rows == of_shard == of_index:
+        found = f"{rows:,} of Parquet, {of_shard:,} of the shard, {of_index:,} with indexes"
+        raise AmudaiError(f"{question.what}: expected the same rows, found {found}")
+    assert shard is not None
+    assert parquet is not None
+    return Row(question.what, "seconds", parquet, shard, indexed, rows)
+
+
+def _best(ask: Any, repeat: int) -> tuple[int, float | None]:
+    """Rows, and the shortest time."""
+    times: list[float] = []
+    rows = 0
+    while len(times) < repeat and sum(times) < _ENOUGH_SECONDS:
+        gc.collect()
+        begin = time.perf_counter()
+        rows = ask()
+        times.append(time.perf_counter() - begin)
+    return rows, min(times)
+
+
+def _shown(line: Row) -> list[object]:
+    show = size_text if line.unit == "bytes" else time_text
+    better, worse = ("smaller", "larger") if line.unit == "bytes" else ("faster", "slower")
+    ratio = line.ratio
+    if 1 / _SAME < ratio < _SAME:
+        verdict = Text("the same", style="dim")
+    elif ratio > 1:
+        verdict = Text(f"{ratio:.1f}x {better}", style="green")
+    else:
+        verdict = Text(f"{1 / ratio:.1f}x {worse}", style="red")
+    what = line.what if line.rows is None else f"{line.what} ({count_text(line.rows, 'row')})"
+    indexed = "" if line.indexed is None else show(line.indexed)
+    return [what, show(line.parquet), show(line.shard), indexed, verdict]

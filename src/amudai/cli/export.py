@@ -1,0 +1,193 @@
+"""How do rows of a shard become a file of another format?"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, BinaryIO, Final, Protocol
+
+import pyarrow as pa
+import typer
+
+from amudai.cli.options import Columns, Json, Location, Overwrite, Where, names_of, opened, require_new
+from amudai.cli.rows import CsvWriter, JsonWriter
+from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
+from amudai.errors import InvalidArgument
+from amudai.storage.aside import Aside, sync_folder
+
+__all__ = ["BatchWriter", "ParquetWriter", "run"]
+
+_ENDINGS: Final = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+}
+# Rows of a row group of Parquet, as far as memory allows.
+_GROUP_ROWS: Final = 1 << 20
+_GROUP_BYTES: Final = 128 << 20
+
+
+class BatchWriter(Protocol):
+    """Writes batches to a file."""
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch."""
+
+    def close(self) -> None:
+        """Write the end of the file; the stream stays open."""
+
+
+def run(
+    location: Location,
+    to: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The file to write; - for standard output.", show_default=False
+        ),
+    ],
+    where: Where = None,
+    columns: Columns = None,
+    format: Annotated[  # noqa: A002
+        str | None, typer.Option("--format", "-f", help="parquet, csv, arrow or jsonl; else the file's name says it.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many rows at most; 0 for all.", min=0)] = 0,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> int:
+    """Write rows to a Parquet, CSV, Arrow or JSON lines file. It appears when it is whole."""
+    kind = _format(to, format)
+    require_new(to, overwrite or to == "-")
+    begin = time.perf_counter()
+    rows = 0
+    with opened(location) as shard:
+        scan = shard.scan(names_of(columns), where, limit=limit or None)
+        with _target(to, overwrite) as out, Bar("exporting", shard.num_rows if where is None else None) as bar:
+            writer = _WRITERS[kind](scan.schema, out)
+            for batch in scan:
+                writer.write(batch)
+                rows += batch.num_rows
+                bar.rows(rows)
+            writer.close()
+    seconds = time.perf_counter() - begin
+    if to == "-":
+        return 0
+    size = os.stat(to).st_size
+    if json:
+        print_json({"file": to, "format": kind, "rows": rows, "bytes": size, "seconds": seconds})
+    else:
+        output().print(f"{to}: {count_text(rows, 'row')}, {size_text(size)} in {time_text(seconds)}", soft_wrap=True)
+    return 0
+
+
+def _format(to: str, format: str | None) -> str:  # noqa: A002
+    if format is not None:
+        if format not in _WRITERS:
+            raise InvalidArgument(f"--format: expected {', '.join(_WRITERS)}, found {format!r}")
+        return format
+    found = _ENDINGS.get(os.path.splitext(to)[1].lower())
+    if found is None:
+        expected = f"a name that ends in {', '.join(_ENDINGS)}, or --format"
+        raise InvalidArgument(f"--output: expected {expected}, found {to!r}")
+    return found
+
+
+@contextmanager
+def _target(to: str, overwrite: bool) -> Iterator[BinaryIO]:
+    """A stream whose content gets its name when the block ends well, or standard output."""
+    if to == "-":
+        if sys.stdout.isatty():
+            raise InvalidArgument("--output: expected a file or a pipe, found a terminal")
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    folder = os.path.dirname(os.path.abspath(to))
+    aside = Aside(folder)
+    try:
+        yield aside.out
+        aside.sync()
+        if overwrite:
+            aside.replace(to)
+        else:
+            aside.publish(to)
+        sync_folder(folder)
+    finally:
+        aside.discard()
+
+
+# ---- one writer for each format ----
+
+
+class _Arrow:
+    def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
+        # A pipe cannot be read from its end: there the form without a table of contents is the useful one.
+        make = pa.ipc.new_stream if out is sys.stdout.buffer else pa.ipc.new_file
+        self._writer = make(pa.PythonFile(out, "w"), schema)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class ParquetWriter:
+    """Row groups of about a million rows, whatever the batches are."""
+
+    def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
+        import pyarrow.parquet
+
+        self._writer = pyarrow.parquet.ParquetWriter(out, schema, compression="zstd", write_page_index=True)
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch, or keep them until there are enough."""
+        self._waiting.append(batch)
+        self._rows += batch.num_rows
+        self._bytes += batch.nbytes
+        if self._rows >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what was kept, and the end."""
+        if self._waiting:
+            self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        self._writer.write_table(pa.Table.from_batches(self._waiting), row_group_size=self._rows)
+        self._waiting = []
+        self._rows = self._bytes = 0
+
+
+class _Text:
+    def __init__(self, schema: pa.Schema, out: BinaryIO, make: Callable[[list[str], Any], BatchWriter]) -> None:
+        self._stream = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=False)
+        self._writer = make(schema.names, self._stream)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._writer.write(batch)
+
+    def close(self) -> None:
+        self._writer.close()
+        self._stream.flush()
+        self._stream.detach()
+
+
+_WRITERS: Final[dict[str, Callable[[pa.Schema, BinaryIO], BatchWriter]]] = {
+    "parquet": ParquetWriter,
+    "csv": lambda schema, out: _Text(schema, out, CsvWriter),
+    "arrow": _Arrow,
+    "jsonl": lambda schema, out: _Text(schema, out, JsonWriter),
+}

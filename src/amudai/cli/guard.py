@@ -1,0 +1,105 @@
+"""How does a command end?
+
+0 where it did what was asked, or found something; 1 where `search` found nothing or `verify` found damage; 2 where the
+command line asks for something that makes no sense; 3 where something failed; 130 after Ctrl-C, 141 where nobody reads
+any more. An error is one line; `--debug` shows the traceback.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Annotated, Any, Final
+
+import pyarrow as pa
+import typer
+
+from amudai.errors import AmudaiError, InvalidArgument
+
+__all__ = ["FAILED", "INTERRUPTED", "NOTHING", "OK", "PIPE_CLOSED", "USAGE", "error_line", "guarded"]
+
+OK: Final = 0
+NOTHING: Final = 1
+USAGE: Final = 2
+FAILED: Final = 3
+INTERRUPTED: Final = 130
+PIPE_CLOSED: Final = 141
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
+    """A command that ends as all of them do; it gets the option `--debug`, and returns its exit code."""
+    signature = inspect.signature(command, eval_str=True)
+
+    @functools.wraps(command)
+    def run(*, debug: bool = False, **arguments: Any) -> None:
+        try:
+            code = command(**arguments) or OK
+            sys.stdout.flush()
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except BaseException as error:
+            if isinstance(error, SystemExit):
+                raise
+            if debug and not isinstance(error, KeyboardInterrupt):
+                traceback.print_exc()
+            code = _code(error)
+            if code == PIPE_CLOSED:
+                _leave_pipe()
+            elif not isinstance(error, KeyboardInterrupt):
+                error_line(_said(error))
+        if code:
+            raise typer.Exit(code)
+
+    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
+    parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in signature.parameters.values()]
+    run.__signature__ = inspect.Signature([*parameters, debug])  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in [*parameters, debug]}
+    return run
+
+
+def error_line(text: str) -> None:
+    """Say what is wrong."""
+    try:
+        print(f"error: {text}", file=sys.stderr)
+    except UnicodeEncodeError:
+        print(f"error: {text.encode('ascii', 'backslashreplace').decode()}", file=sys.stderr)
+
+
+def _code(error: BaseException) -> int:
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    if isinstance(error, InvalidArgument):
+        return USAGE
+    if isinstance(error, OSError) and error.errno == errno.EPIPE:
+        return PIPE_CLOSED
+    return FAILED
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, InvalidArgument) and "\n" in error.message:
+        return str(error)  # it points at a place of a text, on lines of their own
+    if isinstance(error, AmudaiError):
+        return _one_line(str(error))
+    if isinstance(error, OSError) and error.strerror:
+        return _one_line(f"{error.strerror}{f': {error.filename}' if error.filename else ''}")
+    if isinstance(error, pa.ArrowException | MemoryError):
+        return _one_line(str(error) or type(error).__name__)
+    return _one_line(f"unexpected {type(error).__name__}: {error} (--debug shows where)")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _leave_pipe() -> None:
+    """What is still to be written goes nowhere, and the interpreter does not complain about it at its end."""
+    with suppress(OSError, ValueError):  # standard output may be no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,43 @@
+"""Which indexes does a shard carry?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from amudai.cli.options import Json, Location, opened
+from amudai.cli.terminal import note, output, print_json, size_text, table
+from amudai.cli.values import json_line, json_value
+
+__all__ = ["run"]
+
+
+def run(location: Location, json: Json = False) -> int:
+    """Show the indexes of a shard: types, columns, sizes."""
+    with opened(location) as shard:
+        found = shard.indexes
+        if json:
+            print_json([json_value(asdict(index)) for index in found])
+        elif found:
+            total = shard.size
+            rows = [
+                (
+                    index.type if index.stripe is None else f"{index.type}, stripe {index.stripe}",
+                    ", ".join(index.fields),
+                    "?" if index.size is None else size_text(index.size),
+                    "" if index.size is None else f"{100 * index.size / total:.1f} %",
+                    "\n".join(f"{name}: {_text(value)}" for name, value in index.properties.items()),
+                )
+                for index in found
+            ]
+            columns = {"type": "left", "columns": "fold", "size": "right", "share": "right", "properties": "fold"}
+            output().print(table(columns, rows))
+        else:
+            note("no indexes: `amudai index` adds some")
+    return 0
+
+
+def _text(value: object) -> str:
+    found = json_value(value)
+    if isinstance(found, list):
+        return ", ".join(map(str, found))
+    return found if isinstance(found, str) else json_line(found)

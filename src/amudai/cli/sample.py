@@ -1,0 +1,30 @@
+"""What do rows from anywhere look like?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from amudai.cli.head import Count, Format, print_rows
+from amudai.cli.options import Columns, Json, Location, names_of, opened
+
+__all__ = ["run"]
+
+
+def run(
+    location: Location,
+    rows: Count = 10,
+    columns: Columns = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Take the same rows each time.", min=0)] = None,
+    format: Format = "table",  # noqa: A002
+    json: Json = False,
+) -> int:
+    """Show rows picked at random, in their order. Only the blocks that hold them are read."""
+    with opened(location) as shard:
+        count = min(rows, shard.num_rows)
+        random = np.random.default_rng(seed)
+        chosen = np.sort(random.choice(max(1, shard.num_rows), count, replace=False))
+        print_rows(shard.take(chosen, names_of(columns)), "jsonl" if json else format)
+    return 0

@@ -1,0 +1,53 @@
+"""Which columns does a shard have?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from amudai.api import Field
+from amudai.cli.options import Json, Location, opened
+from amudai.cli.terminal import output, print_json, table
+
+__all__ = ["run"]
+
+
+def run(location: Location, json: Json = False) -> int:
+    """Show the columns of a shard: Arrow types, and the types that are stored."""
+    with opened(location) as shard:
+        nullable = {field.name: field.nullable for field in shard.schema}
+        if json:
+            print_json([{**_document(field), "nullable": nullable.get(field.name, True)} for field in shard])
+        else:
+            columns = {"column": "left", "Arrow type": "fold", "stored as": "fold", "": "left"}
+            rows = [
+                ("  " * depth + field.label, _shown(field), _stored(field), _required(field, depth, nullable))
+                for top in shard
+                for depth, field in _below(top, 0)
+            ]
+            output().print(table(columns, rows))
+    return 0
+
+
+def _below(field: Field, depth: int) -> Iterator[tuple[int, Field]]:
+    yield depth, field
+    for child in field:
+        yield from _below(child, depth + 1)
+
+
+def _shown(field: Field) -> str:
+    return str(field.type).split("<", 1)[0] if list(field) else str(field.type)
+
+
+def _stored(field: Field) -> str:
+    return field.stored_type.split("<", 1)[0] if list(field) else field.stored_type
+
+
+def _required(field: Field, depth: int, nullable: dict[str, bool]) -> str:
+    return "not null" if depth == 0 and not nullable.get(field.name, True) else ""
+
+
+def _document(field: Field) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": field.label, "type": str(field.type), "stored_type": field.stored_type}
+    children = [_document(child) for child in field]
+    return {**found, "children": children} if children else found

@@ -1,0 +1,173 @@
+"""Which rows have these words?"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Annotated
+
+import pyarrow as pa
+import typer
+
+from amudai.api import Scan, Shard
+from amudai.cli.guard import NOTHING, OK
+from amudai.cli.options import Columns, Json, Where, names_of, opened, shard_name
+from amudai.cli.rows import FORMATS, row_writer
+from amudai.cli.terminal import Bar, count_text, note, print_json, time_text
+from amudai.cli.values import json_line
+from amudai.cli.words import Words, text_columns
+from amudai.errors import InvalidArgument
+from amudai.index import TERM
+from amudai.scan import Predicate, parse_where
+
+__all__ = ["run"]
+
+
+def run(
+    words: Annotated[
+        str, typer.Argument(metavar="WORDS", help="Words that a row must have, all of them; '' for any row.")
+    ],
+    locations: Annotated[
+        list[str], typer.Argument(metavar="SHARDS...", help="One or many shards.", show_default=False)
+    ],
+    column: Annotated[
+        list[str] | None,
+        typer.Option("--column", "-c", metavar="NAME", help="Where to look; else in every text. May be repeated."),
+    ] = None,
+    where: Where = None,
+    columns: Columns = None,
+    any_of: Annotated[bool, typer.Option("--any", help="One of the words is enough.")] = False,
+    prefix: Annotated[bool, typer.Option("--prefix", help="Words that begin so.")] = False,
+    contains: Annotated[bool, typer.Option("--contains", help="Texts that hold this, inside of words too.")] = False,
+    case_sensitive: Annotated[bool, typer.Option("--case-sensitive", "-s", help="Mind upper and lower case.")] = False,
+    count: Annotated[bool, typer.Option("--count", help="Print the number of rows, and nothing else.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="How many rows at most; 0 for all.", min=0)] = 20,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say on standard error what was ruled out, by what, and what was read.")
+    ] = False,
+    format: Annotated[str, typer.Option("--format", "-f", help="table, jsonl or csv.")] = "table",  # noqa: A002
+    json: Json = False,
+) -> int:
+    """Find rows that have all the words. Exit code 0: some were found; 1: none."""
+    if prefix and contains:
+        raise InvalidArgument("search: expected --prefix or --contains, found both")
+    if format not in FORMATS:
+        raise InvalidArgument(f"--format: expected {', '.join(FORMATS)}, found {format!r}")
+    match = "hasprefix" if prefix else "contains" if contains else "has"
+    asked = Words(tuple(words.split()), match, any_of, case_sensitive)
+    condition = None if where is None else parse_where(where)
+    begin = time.perf_counter()
+    with ExitStack() as stack:
+        shards = [stack.enter_context(opened(location)) for location in locations]
+        predicates = [_predicate(shard, asked, column, condition) for shard in shards]
+        if count:
+            return _count(locations, shards, predicates, explain, json)
+        scans: list[Scan] = []
+        names = _names(shards, names_of(columns))
+        writer = row_writer("jsonl" if json else format, names, sys.stdout, asked.pattern())
+        found = 0
+        with Bar("searching") as bar:
+            for batch in _found(locations, shards, predicates, names_of(columns), limit, names, scans):
+                bar.close()
+                found += batch.num_rows
+                writer.write(batch)
+        if found or json or format != "table":
+            writer.close()
+        seconds = time.perf_counter() - begin
+        if explain:
+            sys.stdout.flush()
+            _explain(locations, scans, json)
+        elif sys.stderr.isatty() and sys.stdout.isatty():
+            more = " (--limit 0 shows all)" if limit and found == limit else ""
+            note(f"{count_text(found, 'row')} in {time_text(seconds)}{more}")
+            if asked.texts and not column:
+                _advise(shards)
+    return OK if found else NOTHING
+
+
+def _predicate(shard: Shard, asked: Words, column: list[str] | None, where: Predicate | None) -> Predicate | None:
+    found = asked.predicate(column or text_columns(shard)) if asked.texts else None
+    if found is None:
+        return where
+    return found if where is None else found & where
+
+
+def _count(
+    locations: list[str], shards: list[Shard], predicates: list[Predicate | None], explain: bool, json: bool
+) -> int:
+    scans = [shard.scan(where=where) for shard, where in zip(shards, predicates, strict=True)]
+    with Bar("counting"):
+        counts = [scan.count() for scan in scans]
+    if json:
+        each = [{"shard": place, "count": found} for place, found in zip(locations, counts, strict=True)]
+        print_json({"count": sum(counts), "shards": each})
+    else:
+        print(sum(counts))
+    if explain:
+        sys.stdout.flush()
+        _explain(locations, scans, json)
+    return OK if any(counts) else NOTHING
+
+
+def _names(shards: list[Shard], columns: list[str] | None) -> list[str]:
+    """The columns of the output: those of all shards, and in front the shard where there are several."""
+    names: dict[str, None] = {}
+    for shard in shards:
+        names |= dict.fromkeys(shard.schema.names if columns is None else shard.scan(columns).schema.names)
+    if len(shards) == 1:
+        return list(names)
+    label = "shard"
+    while label in names:
+        label = f"_{label}"
+    return [label, *names]
+
+
+def _found(
+    locations: list[str],
+    shards: list[Shard],
+    predicates: list[Predicate | None],
+    columns: list[str] | None,
+    limit: int,
+    names: list[str],
+    scans: list[Scan],
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one shard after the other; the scans that were made for them are added to `scans`."""
+    left = limit or None
+    for location, shard, where in zip(locations, shards, predicates, strict=True):
+        scan = shard.scan(columns, where, limit=left)
+        scans.append(scan)
+        for batch in scan:
+            if not batch.num_rows:
+                continue
+            if left is not None:
+                left -= batch.num_rows
+            if len(shards) > 1:
+                label = pa.array([shard_name(location)] * batch.num_rows)
+                fields = [pa.field(names[0], label.type), *batch.schema]
+                batch = pa.RecordBatch.from_arrays([label, *batch.columns], schema=pa.schema(fields))
+            yield batch
+        if left == 0:
+            return
+
+
+def _advise(shards: list[Shard]) -> None:
+    """Say how to make use of an index of words, where columns without one were searched besides."""
+    for shard in shards:
+        indexed = {path for index in shard.indexes if index.type == TERM.name for path in index.fields}
+        others = [path for path in text_columns(shard) if path not in indexed]
+        if indexed and others:
+            only = " ".join(f"--column {path}" for path in sorted(indexed))
+            named = f"{', '.join(others[:3])}{' …' if len(others) > 3 else ''}"
+            note(f"also searched without an index: {named} ({only} is faster)")
+            return
+
+
+def _explain(locations: list[str], scans: list[Scan], json: bool) -> None:
+    for location, scan in zip(locations, scans, strict=False):
+        why = scan.explain()
+        if json:
+            print(json_line({"shard": location, **why.to_dict()}), file=sys.stderr)
+        else:
+            print(f"{location}: {why}" if len(scans) > 1 else str(why), file=sys.stderr)

@@ -1,0 +1,121 @@
+"""What is known of a shard's columns without reading them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from amudai.api import Field, FieldStats
+from amudai.cli.options import Json, Location, opened
+from amudai.cli.terminal import output, print_json, size_text, table
+from amudai.cli.values import json_line, json_value
+
+__all__ = ["run"]
+
+_LONGEST = 32
+
+
+def run(
+    location: Location,
+    column: Annotated[
+        str | None, typer.Argument(metavar="[COLUMN]", help="One column, with all that is known.", show_default=False)
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Show statistics: nulls, bounds, distinct values and sizes of each column, or all of one."""
+    with opened(location) as shard:
+        tops = list(shard) if column is None else [shard[column]]
+        fields = [(depth, field) for top in tops for depth, field in _below(top, 0)]
+        if json:
+            documents = [_document(field) for _, field in fields]
+            print_json(documents)
+        elif column is None:
+            columns = {"column": "left", "nulls": "right", "min": "left", "max": "left", "distinct": "right"}
+            rows = [_row(depth, field) for depth, field in fields]
+            output().print(table({**columns, "stored": "right", "ratio": "right"}, rows))
+        else:
+            for _, field in fields:
+                output().print(table({field.path: "left", "": "fold"}, _details(field)))
+    return 0
+
+
+def _below(field: Field, depth: int) -> Iterator[tuple[int, Field]]:
+    yield depth, field
+    for child in field:
+        yield from _below(child, depth + 1)
+
+
+def _row(depth: int, field: Field) -> list[str]:
+    stats, stored = field.stats, field.encoded_bytes
+    return [
+        "  " * depth + field.label,
+        "" if stats.null_count is None else f"{stats.null_count:,}",
+        _short(stats.min),
+        _short(stats.max),
+        _distinct(stats),
+        size_text(stored),
+        "" if not stats.raw_bytes or not stored else f"{stats.raw_bytes / stored:.1f}",
+    ]
+
+
+def _details(field: Field) -> Iterator[tuple[str, str]]:
+    stats = field.stats
+    yield "type", f"{field.type}, stored as {field.stored_type}"
+    yield "positions", f"{stats.count:,}"
+    if stats.null_count is not None:
+        yield "nulls", f"{stats.null_count:,}"
+    if stats.min is not None:
+        yield "min", _text(stats.min)
+    if stats.max is not None:
+        yield "max", _text(stats.max)
+    if stats.distinct_count is not None:
+        yield "distinct", _distinct(stats)
+    if stats.raw_bytes is not None:
+        yield "raw", size_text(stats.raw_bytes)
+    yield "stored", size_text(field.encoded_bytes)
+    encodings = field.encodings
+    if encodings:
+        yield "encodings", ", ".join(f"{plan} x{count}" if count > 1 else plan for plan, count in encodings.items())
+    for name, value in stats.details.items():
+        yield name.replace("_", " "), f"{value:,}"
+    for name, noted in field.properties.items():
+        yield f"property {name}", _text(noted)
+
+
+def _distinct(stats: FieldStats) -> str:
+    if stats.distinct_count is None:
+        return ""
+    return f"{'' if stats.distinct_is_exact else '~'}{stats.distinct_count:,}"
+
+
+def _text(value: object) -> str:
+    found = json_value(value)
+    return found if isinstance(found, str) else json_line(found)
+
+
+def _short(value: object) -> str:
+    if value is None:
+        return ""
+    text = _text(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _document(field: Field) -> dict[str, Any]:
+    stats = field.stats
+    return {
+        "column": field.path,
+        "type": str(field.type),
+        "stored_type": field.stored_type,
+        "count": stats.count,
+        "null_count": stats.null_count,
+        "min": json_value(stats.min),
+        "max": json_value(stats.max),
+        "distinct_count": stats.distinct_count,
+        "distinct_is_exact": stats.distinct_is_exact,
+        "raw_bytes": stats.raw_bytes,
+        "stored_bytes": field.encoded_bytes,
+        "encodings": field.encodings,
+        "details": stats.details,
+    }

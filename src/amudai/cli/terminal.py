@@ -1,0 +1,203 @@
+"""What do people see beside rows?"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn, Self
+
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from amudai.api.display import size_text
+from amudai.api.progress import Progress
+
+__all__ = [
+    "Bar",
+    "count_text",
+    "fitted",
+    "note",
+    "output",
+    "print_json",
+    "rate_text",
+    "size_text",
+    "table",
+    "time_text",
+]
+
+# Where nobody looks at the width, nothing is cut.
+_WIDE = 100_000
+_NARROWEST = 6
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        """Rich would leave with exit code 1 here."""
+        raise BrokenPipeError(32, "Broken pipe")
+
+
+def output(*, stderr: bool = False) -> Console:
+    """Standard output as rich sees it: as wide as the terminal, or without an end."""
+    console = _Console(stderr=stderr, highlight=False, emoji=False, markup=False, soft_wrap=False)
+    if not console.is_terminal:
+        console = _Console(stderr=stderr, highlight=False, emoji=False, markup=False, width=_WIDE, no_color=True)
+    return console
+
+
+def note(text: str) -> None:
+    """A line for people, beside what a command prints."""
+    output(stderr=True).print(Text(text, style="dim"))
+
+
+def print_json(document: object) -> None:
+    """One document for machines; indented where a person looks."""
+    indent = 2 if sys.stdout.isatty() else None
+    print(json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False))
+
+
+def table(columns: Mapping[str, str], rows: Iterable[Iterable[object]]) -> Table:
+    """A table for people; the columns' values say `left`, `right` or `fold` (left, on several lines)."""
+    cells = [
+        [each if isinstance(each, Text) else Text("" if each is None else str(each)) for each in row] for row in rows
+    ]
+    widest = [
+        max([len(name), *(max(map(cell_len, row[at].plain.split("\n"))) for row in cells)])
+        for at, name in enumerate(columns)
+    ]
+    is_fixed = [side == "right" for side in columns.values()]
+    # Rich puts one space at either edge of this kind of table, and three between its columns.
+    widths = fitted(widest, is_fixed, output().width - 3 * len(columns) + 1)
+    made = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for (name, side), width in zip(columns.items(), widths, strict=True):
+        made.add_column(
+            Text(name),
+            justify="right" if side == "right" else "left",
+            overflow="fold" if side == "fold" else "ellipsis",
+            no_wrap=side != "fold",
+            width=width,
+        )
+    for row in cells:
+        made.add_row(*row)
+    return made
+
+
+def fitted(widths: Sequence[int], is_fixed: Sequence[bool], room: int) -> list[int]:
+    """Widths that fit: a number that is cut is a wrong one, so others get less, and of these the widest ones.
+
+    >>> fitted([10, 20, 8, 50], [False, False, True, False], 58)
+    [10, 20, 8, 20]
+    """
+    found = list(widths)
+    flexible = sorted((at for at, fixed in enumerate(is_fixed) if not fixed), key=lambda at: widths[at])
+    spare = room - sum(width for width, fixed in zip(widths, is_fixed, strict=True) if fixed)
+    for index, at in enumerate(flexible):
+        found[at] = min(widths[at], max(_NARROWEST, spare // (len(flexible) - index)))
+        spare -= found[at]
+    return found
+
+
+def count_text(count: int, one: str, many: str | None = None) -> str:
+    """A number of things.
+
+    >>> count_text(1, "row"), count_text(1200, "row"), count_text(2, "index", "indexes")
+    ('1 row', '1,200 rows', '2 indexes')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def time_text(seconds: float) -> str:
+    """A time for people.
+
+    >>> time_text(0.00042), time_text(0.25), time_text(12.34), time_text(200)
+    ('0.42 ms', '250 ms', '12.3 s', '3 min 20 s')
+    """
+    if seconds < 0.01:
+        return f"{seconds * 1e3:.2f} ms"
+    if seconds < 1:
+        return f"{seconds * 1e3:.0f} ms"
+    if seconds < 120:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+
+
+def rate_text(amount: float, seconds: float) -> str:
+    """Bytes by time.
+
+    >>> rate_text(3_000_000, 2)
+    '1.5 MB/s'
+    """
+    return f"{size_text(amount / max(seconds, 1e-9))}/s"
+
+
+class Bar:
+    """A bar on standard error, once something takes longer than a second and a person looks.
+
+    Call it with a `Progress`, as the API does, or say how many rows are done.
+    """
+
+    def __init__(self, doing: str, total: int | None = None) -> None:
+        self._doing = doing
+        self._total = total
+        self._bar: Any = None
+        self._lock = threading.Lock()
+        self._ended = False
+        self._seen = (0, total, "")
+        self._timer = threading.Timer(1.0, self._start)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __call__(self, progress: Progress) -> None:
+        """How far it is."""
+        sizes = size_text(progress.bytes_in)
+        if progress.bytes_out:
+            sizes += f" → {size_text(progress.bytes_out)}"
+        rate = rate_text(progress.bytes_in, progress.seconds)
+        self.rows(progress.rows, progress.total_rows, f"{sizes}, {rate}")
+
+    def rows(self, done: int, total: int | None = None, text: str = "") -> None:
+        """So many rows are done."""
+        self._seen = (done, total if total is not None else self._total, text)
+        if self._bar is not None:
+            self._update()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._timer.cancel()
+        with self._lock:
+            self._ended = True
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
+
+    def _start(self) -> None:
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as RichProgress
+
+        with self._lock:
+            if self._ended:
+                return
+            columns = (TextColumn(self._doing), BarColumn(24), TextColumn("{task.fields[text]}"), TimeElapsedColumn())
+            bar = RichProgress(*columns, console=output(stderr=True), transient=True, refresh_per_second=8)
+            self._task = bar.add_task("", total=self._total, text="")
+            bar.start()
+            self._bar = bar
+        self._update()
+
+    def _update(self) -> None:
+        done, total, text = self._seen
+        bar = self._bar
+        if bar is not None:
+            shown = f"{count_text(done, 'row')}{f', {text}' if text else ''}" if done or text else ""
+            bar.update(self._task, completed=done, total=total, text=shown)
