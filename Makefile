@@ -4,9 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: test demo lint types unit sanitize stubs proto bench clean build
+.PHONY: test demo docs lint types unit sanitize stubs proto bench clean build
 
-test: lint types unit sanitize
+test: lint types docs unit sanitize
 
 demo: build
 	$(BIN)/python -m examples.demo
@@ -14,6 +14,7 @@ demo: build
 build: $(VENV)/.built
 
 $(VENV)/.tools: pyproject.toml
+	@echo "Setting up $(VENV): packages now, then the kernels are compiled. This takes some minutes, once."
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet cmake ninja nanobind scikit-build-core $$($(BIN)/python tools/requirements.py)
@@ -30,6 +31,10 @@ lint: build
 
 types: build
 	$(BIN)/mypy
+
+# A link that leads nowhere or a docstring that cannot be read is an error. The site is in site/.
+docs: build
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 unit: build
 	$(BIN)/python -m pytest
@@ -51,4 +56,4 @@ bench: build
 	$(BIN)/python -m benchmarks.kernels
 
 clean:
-	rm -rf $(VENV) build
+	rm -rf $(VENV) build demo site

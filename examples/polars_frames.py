@@ -1,0 +1,24 @@
+"""How does polars take rows of a shard? As Arrow, without a copy of the values."""
+
+from __future__ import annotations
+
+import polars as pl
+
+import amudai
+from amudai import col
+
+levels = ["INFO", "ERROR", "INFO", "ERROR"]
+frame = pl.DataFrame({"level": levels, "status": [200, 503, 204, 500], "ms": [3, 907, 5, 88]})
+shard = amudai.write(frame, "requests.amudai.shard", overwrite=True)  # a frame goes in as it is
+
+# A scan speaks the Arrow PyCapsule protocol, and so does a shard: polars asks it for batches.
+failed = pl.DataFrame(shard.scan(["status", "ms"], where=col("level") == "ERROR"))
+print(failed.sort("ms"))
+assert failed.sort("ms")["status"].to_list() == [500, 503]
+assert pl.DataFrame(shard).equals(frame)
+
+# No copy: the column of the frame is where that of the Arrow table is.
+table = shard.read(["ms"])
+column = pl.DataFrame(table)["ms"].to_numpy(allow_copy=False)
+assert column.ctypes.data == table["ms"].chunk(0).buffers()[1].address
+print("the frame and the table share the values at", hex(column.ctypes.data))
