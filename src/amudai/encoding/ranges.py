@@ -117,12 +117,19 @@ class Ranges:
         """The positions of both."""
         if not len(self.starts) or not len(other.starts):
             return _NONE
+        # One range that holds all of the other's is common, and then nothing need be looked at.
+        if other._holds(self):
+            return self
+        if self._holds(other):
+            return other
         return Ranges(*_kernels.intersect_ranges(*self._arrays, *other._arrays))
 
     def subtract(self, other: Ranges) -> Ranges:
         """The positions that `other` has not."""
         if not len(self.starts) or not len(other.starts):
             return self
+        if other._holds(self):
+            return _NONE
         return Ranges(*_kernels.subtract_ranges(*self._arrays, *other._arrays))
 
     def outside(self, end: int) -> Ranges:
@@ -134,6 +141,10 @@ class Ranges:
         if self.count == len(self.starts):
             return self.starts
         return _kernels.positions_of_ranges(*self._arrays)
+
+    def _holds(self, other: Ranges) -> bool:
+        """Whether this is one range, with all positions of the other in it."""
+        return bool(len(self.starts) == 1 and self.starts[0] <= other.starts[0] and self.ends[0] >= other.ends[-1])
 
     @property
     def _arrays(self) -> tuple[U64, U64]:

@@ -63,6 +63,8 @@ class Positions:
 
     def __and__(self, other: Positions) -> Positions:
         yes = self.yes.intersect(other.yes)
+        if not len(self.maybe) and not len(other.maybe):
+            return Positions.surely(yes)
         return Positions(yes, self.candidates.intersect(other.candidates).subtract(yes))
 
     def __or__(self, other: Positions) -> Positions:

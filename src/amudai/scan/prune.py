@@ -102,12 +102,13 @@ class Pruner:
             after = known.positions = before.refined(said.within(before.candidates))
             note = Note(evidence.name, before.count - after.count, after.yes.count - before.yes.count)
             known.notes.append(note)
+        found = known.positions
         # The same leaf may stand in a predicate twice, and be asked about other rows each time.
         other = self.known.get(id(leaf))
         if other is not None:
             known = Known(facts, max(known.asked, other.asked), known.positions | other.positions, other.notes)
         self.known[id(leaf)] = known
-        return known.positions.within(rows)
+        return found
 
 
 def _opposite(facts: Facts, said: Positions, rows: Ranges) -> Positions:
