@@ -63,6 +63,14 @@ def matches(value: Any, question: Between) -> bool:
     return (low is None or exact(low) <= exact(value)) and (high is None or exact(value) <= exact(high))
 
 
+def is_empty(question: Between) -> bool:
+    """Whether no number lies between the bounds: NaN bounds nothing."""
+    low, high = question.low, question.high
+    if low != low or high != high:
+        return True
+    return low is not None and high is not None and low > high
+
+
 def check(found: Positions, values: list[Any], question: Between) -> None:
     """A stretch is named as far as its least and greatest valid value and its invalid ones tell."""
     yes, maybe = set(found.yes.positions().tolist()), set(found.maybe.positions().tolist())
@@ -76,7 +84,7 @@ def check(found: Positions, values: list[Any], question: Between) -> None:
             assert slots <= yes
         elif any(hits):
             assert slots <= maybe
-        elif not valid or (question.low is not None and question.high is not None and question.low > question.high):
+        elif not valid or is_empty(question):
             assert not slots & (yes | maybe)
         else:
             least, greatest = min(valid), max(valid)
