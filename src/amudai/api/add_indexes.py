@@ -20,7 +20,7 @@ from amudai.shard.build import ArtifactSpace, RowSink
 from amudai.shard.build.metadata import write_metadata
 from amudai.shard.build.refer import Naming, referred_index, referred_stripe
 from amudai.storage import Artifact, Sealing, open_store
-from amudai.types import SchemaNode, quote_name
+from amudai.types import SchemaNode, nodes_below, quote_name
 
 __all__ = ["add_indexes"]
 
@@ -83,7 +83,7 @@ def add_indexes(
             root.write(HEADER)
             space = ArtifactSpace(sealing, root, target[: target.rfind("/") + 1], None)
             kept = tuple(referred_index(each, reader, reader.index_anchor, naming) for each in reader.indexes)
-            every = tuple(_below(nodes))
+            every = tuple(nodes_below(nodes))
             stripes = [referred_stripe(stripe, every, naming) for stripe in reader.stripes]
             added = space.indexes(sinks)
             collection = IndexCollection((*kept, *added))
@@ -112,12 +112,6 @@ def _naming(reader: ShardReader, target: str) -> Naming:
 
     name(reader.root)
     return name
-
-
-def _below(nodes: Sequence[SchemaNode]) -> Iterator[SchemaNode]:
-    for node in nodes:
-        yield node
-        yield from _below(node.children)
 
 
 def _feed(reader: ShardReader, nodes: Sequence[SchemaNode], sinks: Sequence[RowSink]) -> Iterator[tuple[int, int]]:

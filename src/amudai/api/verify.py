@@ -26,7 +26,7 @@ from amudai.format import (
 from amudai.index import index_type, open_artifact
 from amudai.shard import FieldReader, Projection, ShardReader, StripeReader
 from amudai.storage import Artifact
-from amudai.types import SchemaNode, quote_name
+from amudai.types import SchemaNode, nodes_below, quote_name
 
 __all__ = ["Problem", "Verification", "verify_shard"]
 
@@ -111,9 +111,8 @@ class _Verifier:
         stripes: list[tuple[StripeReader, ...]] = []
         self.attempt(lambda: stripes.append(reader.stripes))
         fields = nodes[0] if nodes else ()
-        for top in fields:
-            for node in _below(top):
-                self.attempt(lambda node=node: reader.descriptor(node))  # type: ignore[misc]
+        for node in nodes_below(fields):
+            self.attempt(lambda node=node: reader.descriptor(node))  # type: ignore[misc]
         for stripe in stripes[0] if stripes else ():
             self.attempt(lambda stripe=stripe: stripe.properties)  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: stripe.indexes)  # type: ignore[misc]
@@ -210,12 +209,6 @@ def verify_shard(reader: ShardReader, progress: bool | Report | None = None) -> 
         bytes=reader.store.counters.bytes - before,
         problems=tuple(verifier.problems),
     )
-
-
-def _below(node: SchemaNode) -> Iterator[SchemaNode]:
-    yield node
-    for child in node.children:
-        yield from _below(child)
 
 
 def _readers(field: FieldReader) -> Iterator[FieldReader]:

@@ -13,7 +13,7 @@ from amudai.arrow.kept import SCHEMA_PROPERTY, kept_schema
 from amudai.arrow.natural import Bounds, arrow_field, child_type, project
 from amudai.arrow.storage import Timestamps, schema_nodes
 from amudai.arrow.stored_form import stored_array, stored_form
-from amudai.arrow.ticks import EPOCH
+from amudai.arrow.ticks import EPOCH, ticks_around
 from amudai.arrow.to_storage import to_storage
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "schema_nodes",
     "stored_array",
     "stored_form",
+    "ticks_around",
     "to_array",
     "to_storage",
 ]

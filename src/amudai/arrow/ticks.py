@@ -15,7 +15,7 @@ import pyarrow as pa
 from amudai.encoding import divided_exactly
 from amudai.errors import InvalidArgument
 
-__all__ = ["EPOCH", "fits_nanoseconds", "from_ticks", "from_timespan", "to_ticks", "to_timespan"]
+__all__ = ["EPOCH", "fits_nanoseconds", "from_ticks", "from_timespan", "ticks_around", "to_ticks", "to_timespan"]
 
 # Ticks from the first day of year 1 to that of 1970.
 EPOCH: Final = 621_355_968_000_000_000
@@ -80,11 +80,28 @@ def to_timespan(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.Data
     return ticks
 
 
+def ticks_around(number: int, kind: pa.DataType) -> tuple[int, int]:
+    """The last tick up to a number of a time type, and the first from it on, from the same origin.
+
+    >>> ticks_around(150, pa.timestamp("ns")), ticks_around(2, pa.timestamp("us"))
+    ((1, 2), (20, 20))
+    """
+    unit = _unit(kind)
+    return (number // _NANOSECONDS, -(-number // _NANOSECONDS)) if unit is None else (number * unit, number * unit)
+
+
+def _unit(kind: pa.DataType) -> int | None:
+    """Ticks of the unit in which a time type counts; None where a tick has several."""
+    if pa.types.is_date32(kind):
+        return _PER_DAY
+    return _PER_UNIT.get("ms" if pa.types.is_date64(kind) else kind.unit)
+
+
 def _ticks(
     numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType, low: int, high: int, outside: str
 ) -> I64:
     """Arrow's numbers as ticks from the same origin, which must lie in low..high; null slots may hold anything."""
-    unit = _PER_DAY if pa.types.is_date32(kind) else _PER_UNIT.get("ms" if pa.types.is_date64(kind) else kind.unit)
+    unit = _unit(kind)
     if unit is None:
         return _from_nanoseconds(numbers, valid, kind)
     # Compared before it is multiplied: the product could wrap.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from amudai.api import Field
+from amudai.cli.fields import fields_below
 from amudai.cli.options import Json, Location, opened
 from amudai.cli.terminal import output, print_json, table
 
@@ -23,16 +23,10 @@ def run(location: Location, json: Json = False) -> int:
             rows = [
                 ("  " * depth + field.label, _shown(field), _stored(field), _required(field, depth, nullable))
                 for top in shard
-                for depth, field in _below(top, 0)
+                for depth, field in fields_below(top, 0)
             ]
             output().print(table(columns, rows))
     return 0
-
-
-def _below(field: Field, depth: int) -> Iterator[tuple[int, Field]]:
-    yield depth, field
-    for child in field:
-        yield from _below(child, depth + 1)
 
 
 def _shown(field: Field) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from amudai.api import Field, FieldStats
+from amudai.cli.fields import fields_below
 from amudai.cli.options import Json, Location, opened
 from amudai.cli.terminal import output, print_json, size_text, table
 from amudai.cli.values import json_line, json_value
@@ -27,7 +28,7 @@ def run(
     """Show statistics: nulls, bounds, distinct values and sizes of each column, or all of one."""
     with opened(location) as shard:
         tops = list(shard) if column is None else [shard[column]]
-        fields = [(depth, field) for top in tops for depth, field in _below(top, 0)]
+        fields = [(depth, field) for top in tops for depth, field in fields_below(top, 0)]
         if json:
             documents = [_document(field) for _, field in fields]
             print_json(documents)
@@ -39,12 +40,6 @@ def run(
             for _, field in fields:
                 output().print(table({field.path: "left", "": "fold"}, _details(field)))
     return 0
-
-
-def _below(field: Field, depth: int) -> Iterator[tuple[int, Field]]:
-    yield depth, field
-    for child in field:
-        yield from _below(child, depth + 1)
 
 
 def _row(depth: int, field: Field) -> list[str]:

@@ -6,7 +6,6 @@ columns of ten thousand cost what two columns cost.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final, TypeVar
 
 import numpy as np
@@ -15,7 +14,7 @@ import xxhash
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format.container import Bytes
 from amudai.format.flat import Span, Table
-from amudai.types import BasicType, SchemaNode
+from amudai.types import BasicType, SchemaNode, nodes_below
 
 __all__ = ["ShardSchema"]
 
@@ -121,7 +120,7 @@ class ShardSchema:
             fields = tuple(self.field(index) for index in range(len(self._fields)))
             by_id: dict[int, SchemaNode] = {}
             with self._place:
-                for node in _nodes(fields):
+                for node in nodes_below(fields):
                     if by_id.setdefault(node.schema_id, node) is not node:
                         names = f"{by_id[node.schema_id].name!r} and {node.name!r}"
                         raise CorruptedData(f"schema id {node.schema_id}: expected one node, found {names}")
@@ -149,7 +148,7 @@ class ShardSchema:
                     low = middle + 1
                 else:
                     high = middle
-            below = _nodes((self.field(low - 1),)) if low else iter(())
+            below = nodes_below((self.field(low - 1),)) if low else iter(())
             found = next((node for node in below if node.schema_id == schema_id), None)
             if found is not None:
                 return found
@@ -315,15 +314,6 @@ def _fixed_size(table: Table, kind: BasicType, name: str) -> int:
     if size > _MAX_FIXED_SIZE:
         raise CorruptedData(f"fixed size of {name!r}: expected at most {_MAX_FIXED_SIZE}, found {size}")
     return size
-
-
-def _nodes(fields: tuple[SchemaNode, ...]) -> Iterator[SchemaNode]:
-    """Every node at and below `fields`, depth first."""
-    waiting = list(reversed(fields))
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(reversed(node.children))
 
 
 def _required(part: T | None, what: str) -> T:

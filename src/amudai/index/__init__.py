@@ -12,7 +12,7 @@ from amudai.index.hash import HashIndex
 from amudai.index.positions import Positions
 from amudai.index.questions import Between, Keys, Match, Number, Question, Terms
 from amudai.index.range import RangeProbe, open_range
-from amudai.index.statistics import Share, could_hold
+from amudai.index.statistics import Share, bloom_rules_out, could_hold
 from amudai.index.term import TERM, TermIndex, words
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Share",
     "TermIndex",
     "Terms",
+    "bloom_rules_out",
     "could_hold",
     "index_sinks",
     "index_type",

@@ -17,6 +17,7 @@ __all__ = ["HASH", "TYPES", "index_type", "index_types", "register"]
 
 HASH: Final = IndexType(
     name=FIELD_HASHING,
+    label="hash index",
     aliases=("hashmap-index",),
     capabilities=Capabilities(questions=frozenset({Keys}), basic_types=KEY_TYPES, exact=False),
     open=HashIndexReader,

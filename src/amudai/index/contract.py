@@ -95,6 +95,8 @@ class IndexType:
 
     Attributes
     ----------
+    label
+        What people call it.
     open
         Opens an index of a shard. References in the descriptor are those of the file given last.
     build
@@ -102,6 +104,7 @@ class IndexType:
     """
 
     name: str
+    label: str
     capabilities: Capabilities
     open: Callable[[IndexDescriptor, ShardReader, Artifact], IndexReader]
     build: Callable[[IndexSpec, BuildPlan], RowSink] | None = None

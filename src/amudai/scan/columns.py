@@ -10,9 +10,11 @@ import pyarrow as pa
 from amudai.arrow import ArrowFields, project
 from amudai.errors import InvalidArgument, located
 from amudai.shard import Projection, ShardReader
-from amudai.types import BasicType, SchemaNode, Steps, missing_column, parse_path, quote_name, step_into
+from amudai.types import BasicType, SchemaNode, missing_column, parse_path, quote_name, step_into
 
 __all__ = ["Selected", "find", "select", "select_nodes"]
+
+Nodes = tuple[SchemaNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,35 +39,20 @@ def select(reader: ShardReader, fields: ArrowFields, columns: Sequence[str] | No
         return tuple(_selected(node, fields.field(node)) for node in fields.visible())
     if isinstance(columns, str):
         raise InvalidArgument(f"columns: expected a list of names, found the name {columns!r}")
-    wanted: dict[int, tuple[SchemaNode, list[Steps]]] = {}
+    wanted: dict[int, tuple[SchemaNode, list[Nodes]]] = {}
     for name in columns:
-        node, steps = _resolve(reader, name)
-        wanted.setdefault(node.schema_id, (node, []))[1].append(steps)
-    chosen = []
-    for node, paths in wanted.values():
-        field = fields.field(node)
-        chosen.append(_selected(node, field if () in paths else _pruned(node, field, paths)))
-    return tuple(chosen)
+        node, *below = find(reader, name)
+        wanted.setdefault(node.schema_id, (node, []))[1].append(tuple(below))
+    return tuple(_selected(node, _pruned(node, fields.field(node), paths)) for node, paths in wanted.values())
 
 
 def select_nodes(fields: ArrowFields, nodes: Sequence[SchemaNode]) -> Selected:
     """The column that a path of nodes leads into, without the members of structs beside the path."""
-    return _selected(nodes[0], _narrowed(nodes, fields.field(nodes[0])))
+    return _selected(nodes[0], _pruned(nodes[0], fields.field(nodes[0]), [tuple(nodes[1:])]))
 
 
-def find(reader: ShardReader, name: str) -> tuple[SchemaNode, ...]:
+def find(reader: ShardReader, name: str) -> Nodes:
     """The nodes from the top-level field down to the one that a path names."""
-    node, steps = _resolve(reader, name)
-    found = [node]
-    while steps:
-        child, steps = step_into(node, steps, name)
-        node = child
-        found.append(node)
-    return tuple(found)
-
-
-def _resolve(reader: ShardReader, name: str) -> tuple[SchemaNode, Steps]:
-    """The top-level field of a path, and the steps below it, all of which exist."""
     if not isinstance(name, str):
         raise InvalidArgument(f"columns: expected names, found {name!r}")
     first, *rest = parse_path(name)
@@ -75,20 +62,20 @@ def _resolve(reader: ShardReader, name: str) -> tuple[SchemaNode, Steps]:
     if node is None or node.internal:
         with located(url=reader.url):
             raise missing_column(name, reader.schema.names())
-    below, left = node, steps
-    while left:
-        below, left = step_into(below, left, name)
-    return node, steps
+    found = [node]
+    while steps:
+        node, steps = step_into(node, steps, name)
+        found.append(node)
+    return tuple(found)
 
 
-def _pruned(node: SchemaNode, field: pa.Field, paths: list[Steps]) -> pa.Field:
+def _pruned(node: SchemaNode, field: pa.Field, paths: list[Nodes]) -> pa.Field:
     """The field with only those members of its structs that the paths lead through."""
     if () in paths or isinstance(field.type, pa.BaseExtensionType):
         return field
-    by_child: dict[int, list[Steps]] = {}
-    for path in paths:
-        child, rest = step_into(node, path, ".".join(path))
-        by_child.setdefault(child.schema_id, []).append(rest)
+    by_child: dict[int, list[Nodes]] = {}
+    for child, *rest in paths:
+        by_child.setdefault(child.schema_id, []).append(tuple(rest))
     kind = field.type
     match node.basic_type:
         case BasicType.STRUCT:
@@ -108,23 +95,6 @@ def _pruned(node: SchemaNode, field: pa.Field, paths: list[Steps]) -> pa.Field:
             if value_id in by_child:
                 value = _pruned(node.children[1], kind.item_field, by_child[value_id])
                 return field.with_type(pa.map_(kind.key_field, value, kind.keys_sorted))
-    return field
-
-
-def _narrowed(nodes: Sequence[SchemaNode], field: pa.Field) -> pa.Field:
-    """The field with only those members of its structs that the nodes lead through."""
-    kind = field.type
-    if len(nodes) == 1 or isinstance(kind, pa.BaseExtensionType):
-        return field
-    node, child = nodes[0], nodes[1]
-    match node.basic_type:
-        case BasicType.STRUCT if pa.types.is_struct(kind):
-            index = [each.schema_id for each in node.children].index(child.schema_id)
-            return field.with_type(pa.struct([_narrowed(nodes[1:], kind.field(index))]))
-        case BasicType.FIXED_SIZE_LIST if pa.types.is_fixed_size_list(kind):
-            return field.with_type(pa.list_(_narrowed(nodes[1:], kind.value_field), kind.list_size))
-        case BasicType.LIST:
-            return field.with_type(_list_like(kind, _narrowed(nodes[1:], kind.value_field)))
     return field
 
 

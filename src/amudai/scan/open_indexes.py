@@ -42,13 +42,6 @@ class OpenIndex:
     _damaged: bool = False
 
     @property
-    def label(self) -> str:
-        """The index as `explain` names it."""
-        return {"inverted-text-index-v1": "term index", "field-hashing-index": "hash index"}.get(
-            self.type.name, self.type.name
-        )
-
-    @property
     def schema_ids(self) -> frozenset[int]:
         """The fields that it covers."""
         return frozenset(each for ids in self.descriptor.indexed_fields for each in ids)

@@ -7,7 +7,7 @@ Facts only: how a schema is stored is `format`'s matter, how Arrow sees it is `a
 from amudai.types.basic import BYTES, CONTAINERS, INTEGERS, WIDTHS, BasicType
 from amudai.types.lookup import Steps, find_in, missing_column, step_into
 from amudai.types.path import parse_path, quote_name
-from amudai.types.schema import DECIMAL, DYNAMIC, TIMESPAN, SchemaNode
+from amudai.types.schema import DECIMAL, DYNAMIC, TIMESPAN, SchemaNode, nodes_below
 
 __all__ = [
     "BYTES",
@@ -22,6 +22,7 @@ __all__ = [
     "Steps",
     "find_in",
     "missing_column",
+    "nodes_below",
     "parse_path",
     "quote_name",
     "step_into",

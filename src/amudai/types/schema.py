@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from amudai.types.basic import WIDTHS, BasicType
 from amudai.types.path import quote_name
 
-__all__ = ["DECIMAL", "DYNAMIC", "TIMESPAN", "SchemaNode"]
+__all__ = ["DECIMAL", "DYNAMIC", "TIMESPAN", "SchemaNode", "nodes_below"]
 
 # Labels of the extension types that change what a stored value means.
 DECIMAL: Final = "KustoDecimal"
@@ -64,3 +65,12 @@ class SchemaNode:
             text = kind.name.lower()
         text = f"{text}<{inner}>" if self.children else text
         return f"{text} as {self.extension}" if self.extension and not self.is_decimal else text
+
+
+def nodes_below(fields: Iterable[SchemaNode]) -> Iterator[SchemaNode]:
+    """Every node at and below `fields`, depth first."""
+    waiting = list(fields)[::-1]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.children))

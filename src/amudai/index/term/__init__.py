@@ -19,6 +19,7 @@ __all__ = ["TERM", "TermIndex", "TermReader", "open_term_index", "words"]
 
 TERM: Final = IndexType(
     name=INDEX_TYPE,
+    label="term index",
     capabilities=Capabilities(questions=frozenset({Terms}), basic_types=frozenset({BasicType.STRING}), exact=True),
     open=open_term_index,
     build=build_term_index,

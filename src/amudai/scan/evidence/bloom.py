@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from amudai.encoding import Ranges
-from amudai.index import Positions
-from amudai.scan.evidence.contract import Evidence
+from amudai.index import Positions, bloom_rules_out
+from amudai.scan.evidence.contract import Evidence, by_stripe
 from amudai.scan.evidence.facts import Facts
-from amudai.stats import BLOOM_SEED, hash_value, probe
+from amudai.shard import StripeReader
 from amudai.types import BYTES
 
 __all__ = ["BLOOM"]
 
 
 def _answer(facts: Facts, rows: Ranges) -> Positions | None:
-    if facts.keys is None or facts.node.basic_type not in BYTES:
+    keys, node = facts.keys, facts.node
+    if keys is None or node.basic_type not in BYTES:
         return None
-    hashes = [hash_value(key, BLOOM_SEED) for key in facts.keys]
-    maybe, asked = Ranges.one(0, 0), False
-    for stripe, mine in facts.stripes(rows):
+
+    def say(stripe: StripeReader, mine: Ranges) -> Positions | None:
         field = facts.descriptor(stripe)
-        found = None if field is None else field.bloom_filter
-        asked = asked or found is not None
-        if found is None or any(probe(found.data, each) for each in hashes):
-            maybe = maybe.unite(mine)
-    return Positions.perhaps(maybe) if asked else None
+        if field is None or field.bloom_filter is None:
+            return None
+        is_out = all(bloom_rules_out(field, node, key) for key in keys)
+        return Positions.none() if is_out else Positions.perhaps(mine)
+
+    return by_stripe(facts, rows, say)
 
 
 BLOOM = Evidence("bloom filter", _answer)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from amudai.encoding import Ranges
 from amudai.index import Positions
 from amudai.scan.evidence.facts import Facts
+from amudai.shard import StripeReader
 
-__all__ = ["Evidence"]
+__all__ = ["Evidence", "by_stripe"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +30,12 @@ class Evidence:
     name: str
     answer: Callable[[Facts, Ranges], Positions | None]
     worth: int = 1
+
+
+def by_stripe(facts: Facts, rows: Ranges, say: Callable[[StripeReader, Ranges], Positions | None]) -> Positions | None:
+    """What is said of each stripe's share of the rows, put together; None where nothing is said of any."""
+    said = [(say(stripe, mine), mine) for stripe, mine in facts.stripes(rows)]
+    if all(found is None for found, _ in said):
+        return None
+    known = [Positions.perhaps(mine) if found is None else found for found, mine in said]
+    return Positions(Ranges.united([found.yes for found in known]), Ranges.united([found.maybe for found in known]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +17,13 @@ from amudai.format import BufferKind, FieldDescriptor
 from amudai.index import Between
 from amudai.scan.columns import Selected, select_nodes
 from amudai.scan.evidence.stored import next_number, stored_bytes, stored_number
-from amudai.scan.predicate import BoundLeaf, Compare, Interval, IsIn, IsNull, IsValid, evaluate_values
+from amudai.scan.predicate import LISTS, BoundLeaf, Compare, Interval, IsIn, IsNull, IsValid, evaluate_values
 from amudai.shard import FieldReader, ShardReader, StripeReader
-from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode, quote_name
+from amudai.types import BYTES, WIDTHS, SchemaNode, quote_name
 
 __all__ = ["Facts"]
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
-
-_LISTS: Final = frozenset({BasicType.LIST, BasicType.FIXED_SIZE_LIST, BasicType.MAP})
 
 
 @dataclass(eq=False)
@@ -62,7 +60,7 @@ class Facts:
     @cached_property
     def is_single(self) -> bool:
         """Whether each row has one slot: no list is on the way."""
-        return not any(node.basic_type in _LISTS for node in self.leaf.nodes[:-1])
+        return not self.leaf.lists
 
     @cached_property
     def column(self) -> Selected:
@@ -91,7 +89,7 @@ class Facts:
             found = stripe.descriptor(node)
             if found is None or found.field.null_count != 0:
                 return False
-            if node.basic_type in _LISTS:
+            if node.basic_type in LISTS:
                 return True  # a list that is not null makes the question true or false, whatever is in it
         return True
 

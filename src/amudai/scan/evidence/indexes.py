@@ -20,7 +20,7 @@ _WORTH = 64
 
 def index_evidence(index: OpenIndex) -> Evidence:
     """The evidence of one index."""
-    return Evidence(index.label, partial(_answer, index), _WORTH)
+    return Evidence(index.type.label, partial(_answer, index), _WORTH)
 
 
 def _answer(index: OpenIndex, facts: Facts, rows: Ranges) -> Positions | None:

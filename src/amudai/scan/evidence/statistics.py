@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from amudai.encoding import Ranges
 from amudai.index import Positions, Share, could_hold
-from amudai.scan.evidence.contract import Evidence
+from amudai.scan.evidence.contract import Evidence, by_stripe
 from amudai.scan.evidence.facts import Facts
 from amudai.scan.execute import read_rows
 from amudai.scan.predicate import IsNull, IsValid, evaluate
@@ -14,15 +14,15 @@ __all__ = ["STATISTICS"]
 
 
 def _answer(facts: Facts, rows: Ranges) -> Positions | None:
-    yes, maybe, known = Ranges.one(0, 0), Ranges.one(0, 0), False
-    for stripe, mine in facts.stripes(rows):
-        share = _share(facts, stripe)
-        known = known or share is not Share.SOME
-        if share is Share.ALL:
-            yes = yes.unite(mine)
-        elif share is Share.SOME:
-            maybe = maybe.unite(mine)
-    return Positions(yes, maybe) if known else None
+    def say(stripe: StripeReader, mine: Ranges) -> Positions | None:
+        match _share(facts, stripe):
+            case Share.ALL:
+                return Positions.surely(mine)
+            case Share.NONE:
+                return Positions.none()
+        return None
+
+    return by_stripe(facts, rows, say)
 
 
 def _share(facts: Facts, stripe: StripeReader) -> Share:

@@ -9,16 +9,13 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from amudai.arrow import EPOCH
+from amudai.arrow import EPOCH, ticks_around
 from amudai.index import Number
-from amudai.types import TIMESPAN, WIDTHS, BasicType, SchemaNode
+from amudai.types import BYTES, TIMESPAN, WIDTHS, BasicType, SchemaNode
 
 __all__ = ["next_number", "stored_bytes", "stored_number"]
 
 _FLOATS: Final = frozenset({BasicType.FLOAT32, BasicType.FLOAT64})
-_BYTES: Final = frozenset({BasicType.STRING, BasicType.BINARY, BasicType.FIXED_SIZE_BINARY, BasicType.GUID})
-_TICKS: Final = {"s": 10_000_000, "ms": 10_000, "us": 10}
-_DAY: Final = 864_000_000_000
 
 
 def stored_number(scalar: pa.Scalar, node: SchemaNode) -> tuple[Number, Number] | None:
@@ -37,22 +34,13 @@ def stored_number(scalar: pa.Scalar, node: SchemaNode) -> tuple[Number, Number] 
         return None
     number = int(scalar.value)
     if node.basic_type is BasicType.DATETIME:
-        low, high = _ticks(number, kind)
+        low, high = ticks_around(number, kind)
         return low + EPOCH, high + EPOCH
-    return _ticks(number, kind) if node.extension == TIMESPAN else _twice(number)
+    return ticks_around(number, kind) if node.extension == TIMESPAN else _twice(number)
 
 
 def _twice(number: Any) -> tuple[Number, Number]:
     return number, number
-
-
-def _ticks(number: int, kind: pa.DataType) -> tuple[int, int]:
-    if pa.types.is_date32(kind):
-        return number * _DAY, number * _DAY
-    unit = "ms" if pa.types.is_date64(kind) else kind.unit
-    if unit == "ns":
-        return number // 100, -(-number // 100)
-    return number * _TICKS[unit], number * _TICKS[unit]
 
 
 def next_number(number: Number, node: SchemaNode, step: int) -> Number | None:
@@ -71,7 +59,7 @@ def stored_bytes(scalar: pa.Scalar, node: SchemaNode) -> tuple[bytes, ...] | Non
         return (b"1" if scalar.as_py() else b"0",)
     if node.is_decimal:
         return None  # 1.0 and 1.00 are equal, and are other bytes
-    if node.basic_type in _BYTES:
+    if node.basic_type in BYTES:
         value = scalar.as_py()
         if isinstance(value, str):
             return (value.encode(),)

@@ -6,7 +6,7 @@
 are written as text.
 """
 
-from amudai.scan.predicate.bind import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, bind
+from amudai.scan.predicate.bind import LISTS, Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, bind
 from amudai.scan.predicate.column import Column, col
 from amudai.scan.predicate.evaluate import evaluate, evaluate_all, evaluate_values
 from amudai.scan.predicate.from_arrow import from_expression
@@ -33,6 +33,7 @@ EVERYTHING = Constant(True)
 
 __all__ = [
     "EVERYTHING",
+    "LISTS",
     "Alternative",
     "And",
     "Bound",

@@ -39,11 +39,11 @@ from amudai.scan.predicate.values import comparison, is_text, value_type
 from amudai.shard import ShardReader
 from amudai.types import BasicType, SchemaNode, quote_name
 
-__all__ = ["Bound", "BoundAnd", "BoundConstant", "BoundLeaf", "BoundOr", "bind"]
+__all__ = ["LISTS", "Bound", "BoundAnd", "BoundConstant", "BoundLeaf", "BoundOr", "bind"]
 
 Path: TypeAlias = tuple[SchemaNode, ...]
 
-_LISTS: Final = (BasicType.LIST, BasicType.FIXED_SIZE_LIST, BasicType.MAP)
+LISTS: Final = (BasicType.LIST, BasicType.FIXED_SIZE_LIST, BasicType.MAP)
 _OPPOSITE: Final[dict[CompareOp, CompareOp]] = {
     "==": "!=",
     "!=": "==",
@@ -83,7 +83,7 @@ class BoundLeaf:
     @property
     def lists(self) -> bool:
         """Whether the path leads through a list, so that a row may have many values or none."""
-        return any(node.basic_type in _LISTS for node in self.nodes[:-1])
+        return any(node.basic_type in LISTS for node in self.nodes[:-1])
 
     def __str__(self) -> str:
         shown = f"({self.leaf})" if self.negated and isinstance(self.leaf, Compare) else str(self.leaf)
@@ -256,7 +256,7 @@ class _Target:
         """False for every value: its negation is true where there is one, or where there is a list of them."""
         if not negated:
             return BoundConstant(False)
-        first = next((at for at, node in enumerate(self.nodes[:-1]) if node.basic_type in _LISTS), None)
+        first = next((at for at, node in enumerate(self.nodes[:-1]) if node.basic_type in LISTS), None)
         if first is None:
             return BoundLeaf(IsValid(self.path), False, self.nodes, self.kind)
         nodes = self.nodes[: first + 1]

@@ -19,7 +19,7 @@ from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.shard.build.stripe import place_fields
 from amudai.storage import SealedFile, Sealing, Spool
-from amudai.types import SchemaNode
+from amudai.types import SchemaNode, nodes_below
 
 __all__ = ["INDEX_SUFFIX", "ArtifactSpace", "PreparedStripe", "RowSink", "node_count"]
 
@@ -115,4 +115,4 @@ class RowSink(Protocol):
 
 def node_count(nodes: Sequence[SchemaNode]) -> int:
     """How many nodes a schema has."""
-    return sum(1 + node_count(node.children) for node in nodes)
+    return sum(1 for _ in nodes_below(nodes))

@@ -19,7 +19,7 @@ from amudai.shard.build.fields import Making, builder_of
 from amudai.shard.build.metadata import PlacedStripe, write_metadata
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
-from amudai.shard.build.stripe import place_fields
+from amudai.shard.build.stripe import fields_below, place_fields
 from amudai.storage import SealedFile, Sealing, Spool
 from amudai.types import SchemaNode
 
@@ -139,7 +139,7 @@ class ShardBuilder:
         fields = stripe.finish(self._each)
         with stripe.spool:
             # A stripe of nothing but constants needs no file.
-            if self._options.two_level and any(each.buffers for each in _fields_below(fields)):
+            if self._options.two_level and any(each.buffers for each in fields_below(fields)):
                 # Named by its content and its root: the same input gives the same names, and shards share no files.
                 name = f"{stripe.digest(fields, self._name, len(self._stripes)):016x}{STRIPE_SUFFIX}"
                 with self._sealing.file(self._folder + name) as out:
@@ -226,7 +226,7 @@ class StripeBuilder:
         Of the buffers in the order of their places: in the spool they lie as threads finished them.
         """
         digest = xxhash.xxh3_64(f"{root}\0{ordinal}\0{self.rows}\0".encode())
-        for prepared in _fields_below(fields):
+        for prepared in fields_below(fields):
             for buffer in prepared.buffers:
                 digest.update(f"{prepared.node.schema_id} {buffer.kind}\0".encode())
                 for numbers in (*buffer.counts, *buffer.sizes):  # the block map lies in the file, too
@@ -235,9 +235,3 @@ class StripeBuilder:
                 for piece in self.spool.pieces(buffer.extents):
                     digest.update(piece)
         return digest.intdigest()
-
-
-def _fields_below(fields: Iterable[PreparedField]) -> Iterable[PreparedField]:
-    for each in fields:
-        yield from _fields_below(each.children)
-        yield each

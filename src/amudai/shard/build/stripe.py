@@ -22,7 +22,7 @@ from amudai.format import (
 from amudai.shard.build.prepared import PreparedField
 from amudai.storage import SealedFile, Spool
 
-__all__ = ["place_fields"]
+__all__ = ["fields_below", "place_fields"]
 
 _DATA_ALIGNMENT: Final = 16
 _ENOUGH: Final = 1 << 20  # bytes
@@ -38,7 +38,7 @@ def place_fields(
     """Write the buffers of all fields, children before parents, and say where each lies; by schema id."""
     placed: dict[int, StripeFieldDescriptor] = {}
     together = _Together(out)
-    for field in _below(fields):
+    for field in fields_below(fields):
         buffers = tuple(_place(buffer, url, together, spool) for buffer in field.buffers)
         placed[field.node.schema_id] = StripeFieldDescriptor(
             field=_descriptor(field, properties.get(field.node.schema_id, ())), encodings=(NativeEncoding(buffers),)
@@ -47,9 +47,10 @@ def place_fields(
     return placed
 
 
-def _below(fields: Iterable[PreparedField]) -> Iterator[PreparedField]:
+def fields_below(fields: Iterable[PreparedField]) -> Iterator[PreparedField]:
+    """These fields and those below them, children before parents."""
     for field in fields:
-        yield from _below(field.children)
+        yield from fields_below(field.children)
         yield field
 
 
