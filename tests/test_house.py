@@ -38,7 +38,7 @@ ORDER = [
     {"interop", "cli"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
-KERNEL_ROOMS = {"encoding", "stats", "index", "scan"}
+KERNEL_ROOMS = {"format", "encoding", "stats", "index", "scan"}
 
 
 # ---- rooms ----

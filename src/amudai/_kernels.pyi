@@ -256,6 +256,16 @@ def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) 
     The ranges of set bits among `count` from bit `at` on; the first one is position `base`.
     """
 
+def block_map(payload: bytes | memoryview, room: int, expected_values: int | None, expected_blocks: int | None) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """
+    Where each block of a buffer ends, in values and in bytes, from 0 on; `room` is what lies before the map.
+    """
+
+def block_spans(values: NDArray[np.uint64], offsets: NDArray[np.uint64], starts: NDArray[np.uint64], ends: NDArray[np.uint64], unit: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], int]:
+    """
+    The blocks that hold these positions: their ordinals, where they begin, their sizes in bytes and in values; then the pieces of the ranges in them: which of these blocks, the first slot, how many; last, how many slots in all. Block `i` is `[i] .. [i + 1]` of `values` and `offsets`; a value makes `unit` positions.
+    """
+
 def hash_keys(prefix: bytes, offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> NDArray[np.uint64]:
     """XXH3 of the prefix and each value; a null has no bytes."""
 

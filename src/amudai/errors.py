@@ -1,7 +1,8 @@
 """What went wrong, and where?
 
 One hierarchy for everything the library refuses. A message says what was expected and what was found; the place (URL,
-byte range, field, stripe, block) is added on the way up by the layer that knows it, through `located`.
+byte range, field, stripe, block) is added on the way up by the layer that knows it, through `located`, or `locate`
+where the same line runs very often.
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ class AmudaiError(Exception):
         super().__init__(message)
         self.message = message
         self.place: dict[str, object] = place
+
+    def locate(self, **place: object) -> None:
+        """Add the place; what an inner layer said wins."""
+        self.place = {**place, **self.place}
 
     def __str__(self) -> str:
         if not self.place:
@@ -87,4 +92,4 @@ class located:  # noqa: N801 - reads as a verb: with located(stripe=3): ...
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         if isinstance(error, AmudaiError):
-            error.place = {**self._place, **error.place}
+            error.locate(**self._place)

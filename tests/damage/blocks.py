@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from amudai import _kernels
 from amudai.encoding import Ranges, decode
-from amudai.encoding.buffer import Run, _spans
+from amudai.encoding.buffer import Run
 from tests.oracle.block import checksum
 
 GUARD = 64
@@ -61,8 +61,7 @@ class Held:
         if not len(ranges):
             return
         ends = np.cumsum([0, *self.counts], dtype=np.uint64)
-        block, first, count = _spans(ends, ranges, unit)
-        used, index = np.unique(block, return_inverse=True)
+        used, *_, index, first, count, slots = _kernels.block_spans(ends, ends, *ranges.arrays, unit)
         # One array for each block: what lies behind it is not ours.
         buffers = [memoryview(np.frombuffer(self._blocks[at], np.uint8).copy()) for at in used]
         blocks = _kernels.Blocks(
@@ -71,12 +70,11 @@ class Held:
             np.zeros(len(used), np.uint64),
             np.array([len(buffer) for buffer in buffers], np.uint64),
             np.array([self.counts[at] for at in used], np.uint64),
-            used.astype(np.uint64),
+            used,
             self._checksums,
             True,
         )
-        spans = index.astype(np.uint32), first.astype(np.uint32), count.astype(np.uint32)
-        yield Run(blocks, buffers, *spans, int(count.sum()))
+        yield Run(blocks, buffers, index, first, count, slots)
 
 
 def sealed(block: bytes) -> bytes:

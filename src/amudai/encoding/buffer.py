@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.encoding.ranges import Ranges
-from amudai.errors import CorruptedData, UnsupportedFeature, located
+from amudai.errors import AmudaiError, CorruptedData, located
 from amudai.format import BlockMap, EncodedBuffer
 from amudai.storage import MAX_READ, Artifact, Pieces
 
@@ -41,6 +41,25 @@ class Run:
     first: U32
     count: U32
     slots: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picked:
+    """Some blocks, in their order: which, where in the buffer they begin, their sizes in bytes and in values."""
+
+    ordinals: U64
+    begins: U64
+    sizes: U64
+    counts: U64
+
+    @property
+    def end(self) -> int:
+        """Where the last one ends."""
+        return int(self.begins.item(-1) + self.sizes.item(-1))
+
+    def part(self, low: int, high: int) -> Picked:
+        """Those from one place among them up to another."""
+        return Picked(self.ordinals[low:high], self.begins[low:high], self.sizes[low:high], self.counts[low:high])
 
 
 class Tally:
@@ -118,21 +137,26 @@ class BlockBuffer:
             if ranges.count * 2 >= positions:
                 self._whole = self._artifact.read(self._buffer.start, self._buffer.end)
         found = self.block_map
-        if ranges.end == ranges.count == self._values * unit and found.data_size <= RUN_BYTES:
-            # All of a buffer that one call can take: no search.
-            block = np.arange(found.block_count, dtype=np.int64)
-            count = np.diff(found.values) if unit == 1 else np.diff(found.values) * np.uint64(unit)
-            yield self._run(found, block, np.zeros(len(block), np.uint64), count)
+        try:
+            spans = _kernels.block_spans(found.values, found.offsets, *ranges.arrays, unit)
+        except AmudaiError as error:
+            error.locate(url=self._artifact.url)
+            raise
+        *blocks, index, first, count, slots = spans
+        picked = Picked(*blocks)
+        if picked.end - picked.begins.item(0) <= RUN_BYTES:
+            yield Run(*self._counted(picked), index, first, count, slots)
             return
-        block, first, count = _spans(found.values, ranges, unit)
-        ends = found.offsets[block + 1]
-        low, total = 0, len(block)
-        while low < total:
-            # At least one span, all spans of a block, and as many blocks as the bytes allow.
-            limit = int(found.offsets[block[low]]) + RUN_BYTES
-            high = int(np.searchsorted(ends, np.uint64(limit), "right"))
-            high = max(high, int(np.searchsorted(block, block[low], "right")))
-            yield self._run(found, block[low:high], first[low:high], count[low:high])
+        ends = picked.begins + picked.sizes
+        low = 0
+        while low < len(ends):
+            # At least one block, and as many as the bytes allow.
+            limit = np.uint64(picked.begins.item(low) + RUN_BYTES)
+            high = max(low + 1, int(ends.searchsorted(limit, "right")))
+            mine = slice(*index.searchsorted([low, high]))
+            slots = int(count[mine].sum(dtype=np.uint64))
+            opened = self._counted(picked.part(low, high))
+            yield Run(*opened, index[mine] - np.uint32(low), first[mine], count[mine], slots)
             low = high
 
     def block_of(self, first: int, last: int) -> tuple[_kernels.Blocks, list[memoryview], int] | None:
@@ -141,101 +165,63 @@ class BlockBuffer:
         What `runs` gives for many positions, for a few and in less time.
         """
         found = self.block_map
-        block = int(found.values.searchsorted(first, "right")) - 1
-        if block >= found.block_count:
+        block = int(found.values.searchsorted(np.uint64(first), "right")) - 1
+        if block >= found.block_count or last > found.values.item(block + 1):
             return None
-        start, stop = found.values.item(block), found.values.item(block + 1)
-        if last > stop or stop - start > _MAX_SLOTS:
+        start = found.values.item(block)
+        if found.values.item(block + 1) - start > _MAX_SLOTS:
             return None
-        low, high = found.offsets.item(block), found.offsets.item(block + 1)
-        if self._whole is not None:
-            if high > len(self._whole):
-                raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {high}")
-            view = self._whole[low:high]
-        else:
-            view = self._artifact.read(low + self._buffer.start, high + self._buffer.start)
-        with located(url=self._artifact.url):
-            sizes = np.array([high - low, stop - start, block], np.uint64)
-            blocks = _kernels.Blocks(
-                [view],
-                _ZERO32,
-                _ZERO64,
-                sizes[:1],
-                sizes[1:2],
-                sizes[2:],
-                self._descriptor.block_checksums,
-                self._verify,
-            )
-        return blocks, [view], first - start
+        return *self._open(self._stretch(block, block + 1)), first - start
 
     def all_blocks(self, at_once: int = 4096) -> Iterator[_kernels.Blocks]:
         """Every block, opened and verified, so many at a time."""
         count = self.block_map.block_count
         for low in range(0, count, at_once):
-            yield self._open(self.block_map, np.arange(low, min(low + at_once, count), dtype=np.int64))[0]
+            yield self._open(self._stretch(low, min(low + at_once, count)))[0]
 
-    def _run(self, found: BlockMap, block: npt.NDArray[np.int64], first: U64, count: U64) -> Run:
-        if len(block) > 1 and block[-1] - block[0] + 1 != len(block):
-            is_new = np.empty(len(block), np.bool_)
-            is_new[0] = True
-            np.not_equal(block[1:], block[:-1], out=is_new[1:])
-            used, index = block[is_new], np.cumsum(is_new) - 1
-        else:
-            used, index = block, np.arange(len(block))
-        blocks, buffers = self._open(found, used)
+    def _stretch(self, low: int, high: int) -> Picked:
+        """These blocks, one behind the other."""
+        found = self.block_map
+        begins, firsts = found.offsets[low:high], found.values[low:high]
+        sizes, counts = found.offsets[low + 1 : high + 1] - begins, found.values[low + 1 : high + 1] - firsts
+        return Picked(np.arange(low, high, dtype=np.uint64), begins, sizes, counts)
+
+    def _counted(self, picked: Picked) -> tuple[_kernels.Blocks, list[memoryview]]:
         if self._tally is not None:
-            self._tally.add(len(used))
-        if int((first + count).max()) > _MAX_SLOTS:
-            raise UnsupportedFeature(f"slots of a block: expected at most {_MAX_SLOTS}, found {(first + count).max()}")
-        return Run(
-            blocks, buffers, index.astype(np.uint32), first.astype(np.uint32), count.astype(np.uint32), int(count.sum())
-        )
+            self._tally.add(len(picked.ordinals))
+        return self._open(picked)
 
-    def _open(self, found: BlockMap, used: npt.NDArray[np.int64]) -> tuple[_kernels.Blocks, list[memoryview]]:
-        starts, ends = found.offsets[used], found.offsets[used + 1]
-        pieces = self._read(starts, ends)
-        with located(url=self._artifact.url):
+    def _open(self, picked: Picked) -> tuple[_kernels.Blocks, list[memoryview]]:
+        pieces = self._read(picked)
+        try:
             blocks = _kernels.Blocks(
                 pieces.buffers,
                 pieces.which,
                 pieces.starts,
-                ends - starts,
-                found.values[used + 1] - found.values[used],
-                used.astype(np.uint64),
+                picked.sizes,
+                picked.counts,
+                picked.ordinals,
                 self._descriptor.block_checksums,
                 self._verify,
             )
+        except AmudaiError as error:
+            error.locate(url=self._artifact.url)
+            raise
         return blocks, pieces.buffers
 
-    def _read(self, starts: U64, ends: U64) -> Pieces:
+    def _read(self, picked: Picked) -> Pieces:
+        starts = picked.begins
+        first, end = starts.item(0), picked.end
         if self._whole is not None:
-            if int(ends[-1]) > len(self._whole):
-                raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {ends[-1]}")
+            if end > len(self._whole):
+                raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {end}")
             return Pieces([self._whole], np.zeros(len(starts), np.uint32), starts)
-        base = np.uint64(self._buffer.start)
-        if len(starts) > 1 and (ends[:-1] == starts[1:]).all():
+        base = self._buffer.start
+        if len(starts) == 1:
+            return Pieces([self._artifact.read(first + base, end + base)], _ZERO32, _ZERO64)
+        ends = starts + picked.sizes
+        if np.array_equal(ends[:-1], starts[1:]):
             # Neighbours without a gap are one range.
-            view = self._artifact.read(int(starts[0] + base), int(ends[-1] + base))
+            view = self._artifact.read(first + base, end + base)
             return Pieces([view], np.zeros(len(starts), np.uint32), starts - starts[0])
-        return self._artifact.read_many(starts + base, ends + base)
-
-
-def _spans(values: U64, ranges: Ranges, unit: int) -> tuple[npt.NDArray[np.int64], U64, U64]:
-    """For each piece of a range in a block: the block, its first position there, how many."""
-    ends = values if unit == 1 else values * np.uint64(unit)
-    if ranges.end > int(ends[-1]):
-        raise CorruptedData(f"positions: expected at most {int(ends[-1])} in the buffer, found {ranges.end}")
-    first = np.searchsorted(ends, ranges.starts, "right") - 1
-    last = np.searchsorted(ends, ranges.ends, "left")  # one past the last block
-    pieces = last - first
-    if len(ranges) == 1:
-        block = np.arange(first[0], last[0], dtype=np.int64)
-        starts, stops = np.maximum(ends[block], ranges.starts[0]), np.minimum(ends[block + 1], ranges.ends[0])
-    elif (pieces == 1).all():
-        block, starts, stops = first, ranges.starts, ranges.ends
-    else:
-        owner = np.repeat(np.arange(len(ranges)), pieces)
-        block = np.arange(int(pieces.sum())) - np.repeat(np.cumsum(pieces) - pieces, pieces) + first[owner]
-        starts = np.maximum(ends[block], ranges.starts[owner])
-        stops = np.minimum(ends[block + 1], ranges.ends[owner])
-    return block, starts - ends[block], stops - starts
+        return self._artifact.read_many(starts + np.uint64(base), ends + np.uint64(base))

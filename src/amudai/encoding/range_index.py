@@ -25,6 +25,8 @@ SPAN: Final = 256  # positions of a stretch
 # Fewer bytes are not compressed, nor those that hardly shrink.
 _LEAST: Final = 512
 _GAIN: Final = 0.9
+# Nanoseconds for a byte: thrice what inflating takes, for an index is inflated as a whole to find a few rows.
+_INFLATING: Final = 3.0
 
 Bools = npt.NDArray[np.bool_]
 
@@ -89,11 +91,20 @@ def _decoded(payload: memoryview, size: int, has_checksum: bool) -> npt.NDArray[
 
 
 class RangeIndexBuilder:
-    """Smallest and largest value, and the number of nulls and NaNs, of each 256 positions of a field."""
+    """Smallest and largest value, and the number of nulls and NaNs, of each 256 positions of a field.
 
-    def __init__(self, node: SchemaNode, levels: tuple[int, ...] = ()) -> None:
+    Parameters
+    ----------
+    levels
+        Levels of Zstandard that are tried.
+    price
+        Bytes that a nanosecond of inflating is worth.
+    """
+
+    def __init__(self, node: SchemaNode, levels: tuple[int, ...] = (), price: float = 0.0) -> None:
         self._node = node
-        self._levels = levels  # of Zstandard, that are tried
+        self._levels = levels
+        self._price = price
         self._minimums: list[npt.NDArray[Any]] = []
         self._maximums: list[npt.NDArray[Any]] = []
         self._invalid: list[npt.NDArray[np.uint16]] = []
@@ -144,7 +155,8 @@ class RangeIndexBuilder:
         if not self._levels or len(data) < _LEAST:
             return plain
         packed = min((encode_blocks(data, None, 0, Plan(ZSTD), len(data), level)[0] for level in self._levels), key=len)
-        return packed if len(packed) < _GAIN * len(plain) else plain
+        is_worth = len(packed) + self._price * _INFLATING * len(data) < len(plain)
+        return packed if is_worth and len(packed) < _GAIN * len(plain) else plain
 
 
 def _decimal_ranges(

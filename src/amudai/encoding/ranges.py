@@ -111,7 +111,7 @@ class Ranges:
         """The positions of either."""
         if not len(self.starts) or not len(other.starts):
             return self if len(self.starts) else other
-        return Ranges(*_kernels.unite_ranges(*self._arrays, *other._arrays))
+        return Ranges(*_kernels.unite_ranges(*self.arrays, *other.arrays))
 
     def intersect(self, other: Ranges) -> Ranges:
         """The positions of both."""
@@ -122,7 +122,7 @@ class Ranges:
             return self
         if self._holds(other):
             return other
-        return Ranges(*_kernels.intersect_ranges(*self._arrays, *other._arrays))
+        return Ranges(*_kernels.intersect_ranges(*self.arrays, *other.arrays))
 
     def subtract(self, other: Ranges) -> Ranges:
         """The positions that `other` has not."""
@@ -130,7 +130,7 @@ class Ranges:
             return self
         if other._holds(self):
             return _NONE
-        return Ranges(*_kernels.subtract_ranges(*self._arrays, *other._arrays))
+        return Ranges(*_kernels.subtract_ranges(*self.arrays, *other.arrays))
 
     def outside(self, end: int) -> Ranges:
         """The positions below `end` that are not these."""
@@ -140,14 +140,14 @@ class Ranges:
         """Each position."""
         if self.count == len(self.starts):
             return self.starts
-        return _kernels.positions_of_ranges(*self._arrays)
+        return _kernels.positions_of_ranges(*self.arrays)
 
     def _holds(self, other: Ranges) -> bool:
         """Whether this is one range, with all positions of the other in it."""
         return bool(len(self.starts) == 1 and self.starts[0] <= other.starts[0] and self.ends[0] >= other.ends[-1])
 
     @property
-    def _arrays(self) -> tuple[U64, U64]:
+    def arrays(self) -> tuple[U64, U64]:
         """Both arrays as kernels want them: slices with a step are not."""
         return np.ascontiguousarray(self.starts), np.ascontiguousarray(self.ends)
 

@@ -16,11 +16,11 @@ from amudai.errors import CorruptedData
 
 __all__ = ["Span", "Table", "Tables"]
 
-_U16 = Struct("<H")
 _U32 = Struct("<I")
 _I32 = Struct("<i")
 _U64 = Struct("<Q")
 _VTABLE = Struct("<HH")  # bytes of the vtable, bytes of the table
+_SLOTS: Final = tuple(Struct(f"<{slots}H") for slots in range(16))  # the vtable's rest; more slots than any table has
 _U32_ARRAY: Final = np.dtype("<u4")
 
 Span = tuple[int, int]
@@ -29,7 +29,7 @@ Span = tuple[int, int]
 class Table:
     """One table: its fields by slot. A field that is absent has the given default, or is None."""
 
-    __slots__ = ("_at", "_data", "_size", "_slots", "_vtable")
+    __slots__ = ("_at", "_data", "_offsets", "_size")
 
     def __init__(self, data: memoryview, at: int) -> None:
         end = len(data)
@@ -45,7 +45,8 @@ class Table:
         if size < 4 or at + size > end:
             raise CorruptedData(f"FlatBuffers table at {at}: expected a size within 4..{end - at}, found {size}")
         self._data, self._at, self._size = data, at, size
-        self._vtable, self._slots = vtable + 4, (vtable_size - 4) // 2
+        # Slots of later versions, behind those that are known, are nobody's business.
+        self._offsets = _SLOTS[min((vtable_size - 4) // 2, len(_SLOTS) - 1)].unpack_from(data, vtable + 4)
 
     @classmethod
     def root(cls, data: memoryview) -> Self:
@@ -104,15 +105,13 @@ class Table:
         return np.frombuffer(self._data, _U32_ARRAY, (end - start) // 4, start)
 
     def _field(self, slot: int, width: int) -> int | None:
-        if slot >= self._slots:
-            return None
-        offset = _U16.unpack_from(self._data, self._vtable + 2 * slot)[0]
+        offset: int = self._offsets[slot] if slot < len(self._offsets) else 0
         if offset == 0:
             return None
         if offset < 4 or offset + width > self._size:
             limits = f"4..{self._size - width}"
             raise CorruptedData(f"FlatBuffers table at {self._at}, slot {slot}: expected {limits}, found {offset}")
-        return self._at + int(offset)
+        return self._at + offset
 
 
 class Tables:
@@ -134,12 +133,13 @@ class Tables:
 
 def _follow(data: memoryview, at: int) -> int:
     """Where the reference at `at` points."""
-    if at + 4 > len(data):
+    room = len(data) - 4 - at
+    if room < 0:
         raise CorruptedData(f"FlatBuffers reference at {at}: expected it inside {len(data)} bytes, found it beyond")
-    distance = int(_U32.unpack_from(data, at)[0])
-    if not 4 <= distance <= len(data) - 4 - at:
-        limits = f"4..{len(data) - 4 - at}"
-        raise CorruptedData(f"FlatBuffers reference at {at}: expected a distance within {limits}, found {distance}")
+    distance: int = _U32.unpack_from(data, at)[0]
+    if not 4 <= distance <= room:
+        message = f"expected a distance within 4..{room}, found {distance}"
+        raise CorruptedData(f"FlatBuffers reference at {at}: {message}")
     return at + distance
 
 

@@ -69,6 +69,7 @@ class ShardSchema:
         "_place",
         "_root",
         "_spent",
+        "_tables",
         "_texts",
         "id_count",
     )
@@ -82,6 +83,7 @@ class ShardSchema:
         self._lookup: _Lookup | None = None
         self._by_name: dict[str, int] | None = None
         self._by_id: dict[int, SchemaNode] | None = None
+        self._tables: dict[int, Table] = {}  # of fields whose names were looked at
         self._nodes: dict[int, SchemaNode] = {}
         self._found: dict[str, int | None] = {}  # by name: a predicate and a projection ask for the same
         self._all: tuple[SchemaNode, ...] | None = None
@@ -103,7 +105,7 @@ class ShardSchema:
             return node
         reader = _FieldReader(self._texts, self.id_count, self._spent)
         with self._place:
-            decoded = reader.field(self._fields[index])
+            decoded = reader.field(self._fields[index], self._data_type(index))
         node = self._nodes.setdefault(index, decoded)
         if node is decoded:  # not where another thread was faster
             self._spent = reader.spent
@@ -168,7 +170,10 @@ class ShardSchema:
         return self._by_name.get(name)
 
     def _data_type(self, index: int) -> Table:
-        return _required(self._fields[index].table(_DATA_TYPE), "Field.data_type")
+        found = self._tables.get(index)
+        if found is None:
+            found = self._tables[index] = _required(self._fields[index].table(_DATA_TYPE), "Field.data_type")
+        return found
 
     def _name(self, index: int) -> Span:
         return _required(self._data_type(index).text(_NAME), "DataType.field_name")
@@ -217,10 +222,10 @@ class _FieldReader:
         self._room = len(texts.data)
         self.spent = spent
 
-    def field(self, table: Table) -> SchemaNode:
+    def field(self, table: Table, data_type: Table) -> SchemaNode:
         annotation = table.table(_INTERNAL)
         internal = self._text(annotation, _KIND, "InternalFieldAnnotation.kind") if annotation is not None else ""
-        return self._node(_required(table.table(_DATA_TYPE), "Field.data_type"), 1, internal)
+        return self._node(data_type, 1, internal)
 
     def _node(self, table: Table, depth: int, internal: str = "") -> SchemaNode:
         self._spend(_NODE_BYTES)

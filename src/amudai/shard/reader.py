@@ -67,6 +67,7 @@ class ShardReader:
         self.allow = allow
         self.decoded = Tally()
         self._artifacts: dict[str, Artifact] = {}
+        self._referred: dict[str, Artifact] = {}  # by reference, as files spell it
         self._lock = Lock()
         with located(url=self.url):
             size = self.store.size(self.url)
@@ -216,18 +217,17 @@ class ShardReader:
         """The file that a reference in `anchor` means."""
         if not reference:
             return anchor
-        url = self._resolved(reference)
-        found = self._artifacts.get(url)
-        if found is None:
-            with self._lock:
-                found = self._artifacts.get(url)
-                if found is None:
-                    found = self._artifacts[url] = Artifact.open(self.store, url)
-        return found
-
-    def _resolved(self, reference: str) -> str:
+        known = self._referred.get(reference)
+        if known is not None:
+            return known
         with located(url=self.url):
-            return resolve(reference, self.url, self.allow)
+            url = resolve(reference, self.url, self.allow)
+        with self._lock:
+            found = self._artifacts.get(url)
+            if found is None:
+                found = self._artifacts[url] = Artifact.open(self.store, url)
+            self._referred[reference] = found
+        return found
 
     def payload(self, ref: DataRef, what: str, anchor: Artifact) -> tuple[memoryview, located]:
         """The payload of the message at `ref`, checked, and its place for errors."""

@@ -8,7 +8,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from amudai.errors import CorruptedData, InvalidArgument, StorageError, located
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, located
 from amudai.storage.contract import Slices, Store
 
 __all__ = ["MAX_READ", "MERGE_GAP", "Artifact", "Pieces"]
@@ -70,13 +70,17 @@ class Artifact:
 
     def read(self, start: int, end: int) -> memoryview:
         """The bytes of one half-open range."""
-        self.require(start, end)
+        if not 0 <= start <= end <= self.size:
+            raise self._outside(start, end)
         if self._tail_start <= start and end <= self._tail_end:
             return self._tail[start - self._tail_start : end - self._tail_start]
         if start == end:
             return _NOTHING
-        with located(url=self.url, range=f"{start}..{end}"):
+        try:
             return self._store.read_ranges(self.url, ((start, end),))[0]
+        except AmudaiError as error:
+            error.locate(url=self.url, range=f"{start}..{end}")
+            raise
 
     def read_many(self, starts: Offsets, ends: Offsets) -> Pieces:
         """Many half-open ranges, neighbours merged into one request; cheapest when they come in the order of the file.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import Protocol, overload, runtime_checkable
 
-from amudai.errors import StorageError, located
+from amudai.errors import AmudaiError, StorageError, located
 
 __all__ = ["Requests", "Slices", "Store", "StoreBase"]
 
@@ -119,31 +119,36 @@ class StoreBase(ABC):
 
     def read_ranges(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[memoryview]:
         """Exactly the bytes of each half-open range, as read-only views of bytes; otherwise a `StorageError`."""
-        with located(url=url):
-            total = empty = 0
+        try:
+            total = empty = last = 0
             for start, end in ranges:
                 if not 0 <= start <= end:
                     raise StorageError(f"range: expected 0 <= start <= end, found {start}..{end}")
                 total += end - start
-                empty += start == end
+                if start == end:
+                    empty += 1
+                elif end > last:
+                    last = end
             if not empty:
-                return self._exactly(url, ranges, total)
+                return self._exactly(url, ranges, total, last)
             # Object stores refuse to read nothing, so nobody asks them to.
             asked = [(start, end) for start, end in ranges if start < end]
-            found = iter(self._exactly(url, asked, total) if asked else ())
+            found = iter(self._exactly(url, asked, total, last) if asked else ())
             return [next(found) if start < end else _NOTHING for start, end in ranges]
+        except AmudaiError as error:
+            error.locate(url=url)
+            raise
 
     def put_if_absent(self, url: str, parts: Iterable[bytes]) -> None:
         """Create the file at `url` from `parts`, all or nothing; a `StorageError` if there is one already."""
         with located(url=url):
             self._put(url, parts)
 
-    def _exactly(self, url: str, ranges: Sequence[tuple[int, int]], total: int) -> Sequence[memoryview]:
+    def _exactly(self, url: str, ranges: Sequence[tuple[int, int]], total: int, last: int) -> Sequence[memoryview]:
         # The one place where reading is counted.
         self._counters.add(len(ranges), total)
         found = self._fetch(url, ranges)
         if isinstance(found, Slices):
-            last = max((end for _, end in ranges), default=0)
             if last > len(found.whole):
                 raise StorageError(f"expected at least {last} bytes, found {len(found.whole)}")
             return found

@@ -76,8 +76,11 @@ class LocalStore(StoreBase):
             aside.discard()
 
     def _whole(self, url: str) -> memoryview:
-        with translated():
-            return self._mapped.get(url, _map)
+        found = self._mapped.latest(url)
+        if found is None:
+            with translated():
+                found = self._mapped.get(url, _map)
+        return found
 
 
 def _map(url: str) -> memoryview:

@@ -21,7 +21,13 @@ class Recent(Generic[T]):
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._opened: dict[str, T] = {}
+        self._latest: tuple[str, T] | None = None
         self._lock = Lock()
+
+    def latest(self, url: str) -> T | None:
+        """The file at `url` if it was the last one asked for, as it is as a rule; `get` has it in any case."""
+        latest = self._latest
+        return latest[1] if latest is not None and latest[0] == url else None
 
     def get(self, url: str, opening: Callable[[str], T]) -> T:
         """The file at `url`, opened by `opening` unless it is open."""
@@ -30,6 +36,7 @@ class Recent(Generic[T]):
             if found is None:
                 found = opening(url)
             self._opened[url] = found  # a dict keeps its order: the oldest comes first
+            self._latest = (url, found)
             if len(self._opened) > self._limit:
                 del self._opened[next(iter(self._opened))]
             return found
@@ -38,8 +45,10 @@ class Recent(Generic[T]):
         """Let go of the file at `url`, if it is open: another may have its name by now."""
         with self._lock:
             self._opened.pop(url, None)
+            self._latest = None
 
     def clear(self) -> None:
         """Let go of everything."""
         with self._lock:
             self._opened.clear()
+            self._latest = None

@@ -183,7 +183,11 @@ class NumberBuilder(FieldBuilder):
         super().__init__(node, making)
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
         self._data = NumberEncoder(node.dtype, making.profile, making.spool, buffer, making.room)
-        self._ranges = RangeIndexBuilder(node, making.profile.zstd_levels[:1]) if making.profile.range_index else None
+        self._ranges = (
+            RangeIndexBuilder(node, making.profile.zstd_levels[:1], making.profile.price)
+            if making.profile.range_index
+            else None
+        )
         self._statistics = NumberCollector(node)
 
     def append(self, values: StoredArray) -> None:
@@ -226,7 +230,7 @@ class BytesBuilder(FieldBuilder):
         else:
             self._dictionary = DictionaryEncoder(self._fixed, making.profile, making.spool, making.room)
         ranged = node.is_decimal and making.profile.range_index
-        self._ranges = RangeIndexBuilder(node, making.profile.zstd_levels[:1]) if ranged else None
+        self._ranges = RangeIndexBuilder(node, making.profile.zstd_levels[:1], making.profile.price) if ranged else None
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)

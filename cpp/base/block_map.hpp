@@ -1,0 +1,138 @@
+// Where the blocks of a buffer begin and end, from the map behind them. It carries no checksum, so whatever it says
+// twice is compared. All numbers come from the file: none is used before it is known to be in bounds.
+#pragma once
+#include "base/bytes.hpp"
+
+namespace amudai {
+
+class BlockMap {
+public:
+    // Checks the footer and the list of segments; `room` is what lies before the map for blocks.
+    BlockMap(Bytes payload, std::uint64_t room) : payload_(payload) {
+        constexpr std::size_t least = footer_size + 2 * word;
+        require_at_least("block map bytes", payload.size(), least);
+        const auto footer = payload.size() - footer_size;
+        values_ = load<std::uint64_t>(payload, footer);
+        blocks_ = load<std::uint64_t>(payload, footer + word);
+        segments_ = load<std::uint64_t>(payload, footer + 2 * word);
+        segment_size_ = load<std::uint64_t>(payload, footer + 3 * word);
+        bytes_ = load<std::uint64_t>(payload, footer + 4 * word);
+        require_range("block map segment_count", segments_, 0, (payload.size() - least) / (segment_head + 2 * word));
+        list_ = footer - 2 * word * (segments_ + 1);
+        // A block takes two bytes of the map at least.
+        const auto most = std::min({values_, std::uint64_t{list_ / 2}, max_size});
+        if (segments_ > blocks_ || blocks_ > most) {
+            refuse("block map block_count", std::to_string(segments_) + ".." + std::to_string(most), blocks_);
+        }
+        if (segments_ != 0) {
+            require_range("block map segment_size", segment_size_, 1, 0xFFFF);
+            require_range("block map block_count", blocks_, (segments_ - 1) * segment_size_ + 1, segments_ * segment_size_);
+        }
+        if (bytes_ > room) refuse("block map data_size", "at most " + std::to_string(room), bytes_);
+        require_equal("block map segment_record_offsets[0]", record(0), 0);
+        require_equal("block map segment_record_offsets[-1]", record(segments_), list_);
+    }
+
+    std::uint64_t values() const { return values_; }
+    std::uint64_t blocks() const { return blocks_; }
+
+    // Fills in where each block ends, in values and in bytes, from 0 on: one number more than there are blocks.
+    void fill(std::span<std::uint64_t> values, std::span<std::uint64_t> bytes) const {
+        std::size_t block = 0;
+        std::uint64_t value = 0, byte = 0;
+        values[0] = bytes[0] = 0;
+        for (std::size_t segment = 0; segment < segments_; ++segment) {
+            const auto count = std::min<std::uint64_t>(segment_size_, blocks_ - block);
+            const auto start = record(segment), end = record(segment + 1);
+            if (start > end || end > list_) refuse("block map segment_record_offsets", "an ascending sequence", end);
+            const auto [first_value, first_byte] = fill(segment, payload_.subspan(start, end - start), count,
+                                                        values.data() + block + 1, bytes.data() + block + 1);
+            if (first_value != value || logical(segment) != value || first_byte != byte) {
+                contradict("segment " + std::to_string(segment) + ": expected to begin", value, byte, first_value,
+                           logical(segment), first_byte);
+            }
+            // No sum wraps: there are fewer than 2^32 blocks, none of 2^32 or more.
+            for (const auto last = block + count; block < last; ++block) {
+                value = values[block + 1] += value;
+                byte = bytes[block + 1] += byte;
+            }
+        }
+        if (values_ != value || logical(segments_) != value || bytes_ != byte) {
+            contradict("footer: expected the end", value, byte, values_, logical(segments_), bytes_);
+        }
+    }
+
+private:
+    static constexpr std::size_t word = 8, footer_size = 5 * word, segment_head = 28;
+    static constexpr std::uint64_t max_size = 0xFFFF'FFFF;
+
+    std::uint64_t logical(std::size_t segment) const { return load<std::uint64_t>(payload_, list_ + word * segment); }
+    std::uint64_t record(std::size_t segment) const {
+        return load<std::uint64_t>(payload_, list_ + word * (segments_ + 1 + segment));
+    }
+
+    // The sizes of a segment's blocks; where it says it begins.
+    std::pair<std::uint64_t, std::uint64_t> fill(std::size_t segment, Bytes record, std::size_t count, std::uint64_t* values,
+                                                 std::uint64_t* bytes) const {
+        const auto name = [&] { return "block map segment " + std::to_string(segment); };
+        if (record.size() < segment_head) {
+            throw Corrupted(name() + ": expected at least 28 bytes, found " + std::to_string(record.size()));
+        }
+        const auto value_bits = record[24], byte_bits = record[25];
+        const auto stated = load<std::uint16_t>(record, 26);
+        if (stated != count) {
+            throw Corrupted(name() + ": expected " + std::to_string(count) + " blocks, found " + std::to_string(stated));
+        }
+        const auto is_width = [](std::uint8_t bits) { return bits == 8 || bits == 16 || bits == 32; };
+        if (!is_width(value_bits) || !is_width(byte_bits)) {
+            throw Corrupted(name() + ": expected widths of 8, 16 or 32 bits, found " + std::to_string(value_bits) + " and " +
+                            std::to_string(byte_bits));
+        }
+        const auto bytes_at = segment_head + (count * value_bits / 8 + 3) / 4 * 4;
+        const auto expected = align8(bytes_at + count * byte_bits / 8);
+        if (record.size() != expected) {
+            throw Corrupted(name() + ": expected " + std::to_string(expected) + " bytes, found " +
+                            std::to_string(record.size()));
+        }
+        sizes("block map logical size", record.data() + segment_head, value_bits, load<std::uint32_t>(record, 16), 1, count,
+              values);
+        sizes("block map block size", record.data() + bytes_at, byte_bits, load<std::uint32_t>(record, 20), 8, count, bytes);
+        return {load<std::uint64_t>(record, 0), load<std::uint64_t>(record, 8)};
+    }
+
+    // Sizes that are stored as distances from the smallest.
+    static void sizes(std::string_view what, const std::uint8_t* at, std::uint8_t bits, std::uint64_t smallest,
+                      std::uint64_t least, std::size_t count, std::uint64_t* out) {
+        switch (bits) {
+            case 8: return sizes<std::uint8_t>(what, at, smallest, least, count, out);
+            case 16: return sizes<std::uint16_t>(what, at, smallest, least, count, out);
+            default: return sizes<std::uint32_t>(what, at, smallest, least, count, out);
+        }
+    }
+
+    template <class Delta>
+    static void sizes(std::string_view what, const std::uint8_t* at, std::uint64_t smallest, std::uint64_t least,
+                      std::size_t count, std::uint64_t* out) {
+        std::uint64_t low = std::numeric_limits<std::uint64_t>::max(), high = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            out[i] = smallest + load<Delta>(at + i * sizeof(Delta));
+            low = std::min(low, out[i]);
+            high = std::max(high, out[i]);
+        }
+        if (count != 0 && low < least) refuse(what, "at least " + std::to_string(least), low);
+        if (high > max_size) refuse(what, "at most " + std::to_string(max_size), high);
+    }
+
+    [[noreturn]] static void contradict(const std::string& what, std::uint64_t value, std::uint64_t byte,
+                                        std::uint64_t found_value, std::uint64_t listed, std::uint64_t found_byte) {
+        throw Corrupted("block map " + what + " at value " + std::to_string(value) + " and byte " + std::to_string(byte) +
+                        ", found value " + std::to_string(found_value) + " (" + std::to_string(listed) +
+                        " in the list) and byte " + std::to_string(found_byte));
+    }
+
+    Bytes payload_;
+    std::uint64_t values_, blocks_, segments_, segment_size_, bytes_;
+    std::size_t list_;
+};
+
+}  // namespace amudai
