@@ -27,13 +27,13 @@ class Tuning:
     page_terms: int = 2048
     fan_out: int = 1024
     level: int = 1
-    gain: float = 0.8
+    gain: float = 0.0
     list_values: int = 16_384
 
 
 _BY_PROFILE: Final = {
-    "plain": Tuning(gain=0.0),
-    "minimal_compression": Tuning(gain=0.0),
+    "plain": Tuning(),
+    "minimal_compression": Tuning(),
     "balanced": Tuning(),
     "high_compression": Tuning(page_terms=1024, level=12, gain=1.0),
     "minimal_size": Tuning(page_terms=4096, level=15, gain=1.0, list_values=32_768),
