@@ -35,6 +35,12 @@ public:
         starts_[size_] = start;
         ends_[size_++] = end;
     }
+    // Writes in any case, so there must be room for one more.
+    void add_if_filled(std::uint64_t start, std::uint64_t end) {
+        starts_[size_] = start;
+        ends_[size_] = end;
+        size_ += start < end;
+    }
     void add(const Ranges& ranges, std::size_t first, std::size_t last) {
         if (last - first <= 16) {  // a call would take longer than the few numbers
             for (; first < last; ++first) add(ranges.starts[first], ranges.ends[first]);
@@ -97,9 +103,23 @@ inline void unite(const Ranges& a, const Ranges& b, RangesOut& out) {
     out.add(*other, j, other->size());
 }
 
+// The positions of both, where neither has many more ranges than the other: every step looks at the next one of each and
+// has no branch, for nobody could foretell which of them ends first. Room for both.
+inline void intersect_evenly(const Ranges& a, const Ranges& b, RangesOut& out) {
+    std::size_t i = 0, j = 0;
+    while (i < a.size() && j < b.size()) {
+        const auto end = a.ends[i], other = b.ends[j];
+        out.add_if_filled(std::max(a.starts[i], b.starts[j]), std::min(end, other));
+        i += end <= other;
+        j += other <= end;
+    }
+}
+
 // The positions of both. Room for both.
 inline void intersect(const Ranges& a, const Ranges& b, RangesOut& out) {
     const auto &few = a.size() <= b.size() ? a : b, &many = a.size() <= b.size() ? b : a;
+    constexpr std::size_t many_more = 16;
+    if (many.size() / many_more < few.size()) return intersect_evenly(few, many, out);
     std::size_t j = 0;
     for (std::size_t i = 0; i < few.size(); ++i) {
         const auto start = few.starts[i], end = few.ends[i];

@@ -78,7 +78,8 @@ class Ranges:
         """How many positions."""
         if len(self.starts) == 1:
             return int(self.ends[0]) - int(self.starts[0])
-        return int((self.ends - self.starts).sum())
+        # Sums that wrapped differ by the right number all the same.
+        return (int(np.add.reduce(self.ends)) - int(np.add.reduce(self.starts))) % (1 << 64)
 
     @cached_property
     def end(self) -> int:
@@ -118,7 +119,7 @@ class Ranges:
         if not len(self.starts) or not len(other.starts):
             return _NONE
         # One range that holds all of the other's is common, and then nothing need be looked at.
-        if other._holds(self):
+        if other is self or other._holds(self):
             return self
         if self._holds(other):
             return other
@@ -128,7 +129,7 @@ class Ranges:
         """The positions that `other` has not."""
         if not len(self.starts) or not len(other.starts):
             return self
-        if other._holds(self):
+        if other is self or other._holds(self):
             return _NONE
         return Ranges(*_kernels.subtract_ranges(*self.arrays, *other.arrays))
 

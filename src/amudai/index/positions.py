@@ -44,6 +44,11 @@ class Positions:
         """How many rows are not ruled out."""
         return self.yes.count + self.maybe.count
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether all rows are ruled out."""
+        return not len(self.yes) and not len(self.maybe)
+
     def unsure(self) -> Positions:
         """The same rows, none of them surely."""
         return Positions.perhaps(self.candidates) if len(self.yes) else self

@@ -14,24 +14,16 @@ from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, Bou
 from amudai.shard import ShardReader
 from amudai.types import BYTES, WIDTHS
 
-__all__ = ["Known", "Note", "Pruner"]
+__all__ = ["Known", "Pruner", "Step"]
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """What one piece of evidence said of a leaf.
-
-    Attributes
-    ----------
-    ruled_out
-        Rows that were in doubt before, and for which the leaf is not true.
-    settled
-        Rows that were in doubt before, and for which it is.
-    """
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """What one piece of evidence made of what was known of a leaf."""
 
     evidence: str
-    ruled_out: int
-    settled: int
+    before: Positions
+    after: Positions
 
 
 @dataclass(eq=False)
@@ -49,7 +41,7 @@ class Known:
     facts: Facts
     asked: int
     positions: Positions
-    notes: list[Note] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
 
 
 class Pruner:
@@ -76,7 +68,7 @@ class Pruner:
                 found = Positions.surely(rows)
                 for term in sorted(terms, key=_cost):
                     found &= self.prune(term, found.candidates)
-                    if not found.count:
+                    if found.is_empty:
                         break
                 return found
             case BoundOr(terms):
@@ -99,14 +91,13 @@ class Pruner:
                 continue
             if facts.inverted:
                 said = _opposite(facts, said, before.candidates)
-            after = known.positions = before.refined(said.within(before.candidates))
-            note = Note(evidence.name, before.count - after.count, after.yes.count - before.yes.count)
-            known.notes.append(note)
+            known.positions = before.refined(said.within(before.candidates))
+            known.steps.append(Step(evidence.name, before, known.positions))
         found = known.positions
         # The same leaf may stand in a predicate twice, and be asked about other rows each time.
         other = self.known.get(id(leaf))
         if other is not None:
-            known = Known(facts, max(known.asked, other.asked), known.positions | other.positions, other.notes)
+            known = Known(facts, max(known.asked, other.asked), known.positions | other.positions, other.steps)
         self.known[id(leaf)] = known
         return found
 

@@ -4,10 +4,34 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from html import escape
+from typing import Self
 
-from amudai.scan.prune import Note
+from amudai.scan.prune import Step
 
-__all__ = ["Explanation", "LeafReport"]
+__all__ = ["Explanation", "LeafReport", "Note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What one piece of evidence said of a comparison.
+
+    Attributes
+    ----------
+    ruled_out
+        Rows that were in doubt before, and for which it is not true.
+    settled
+        Rows that were in doubt before, and for which it is.
+    """
+
+    evidence: str
+    ruled_out: int
+    settled: int
+
+    @classmethod
+    def of(cls, step: Step) -> Self:
+        """The note of a step."""
+        before, after = step.before, step.after
+        return cls(step.evidence, before.count - after.count, after.yes.count - before.yes.count)
 
 
 @dataclass(frozen=True, slots=True)

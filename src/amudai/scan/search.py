@@ -27,7 +27,7 @@ from amudai.scan.execute import prepare, read_batch, read_table
 from amudai.scan.open_indexes import OnDamage, open_indexes, unknown_indexes
 from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, questions
 from amudai.scan.prune import Known, Pruner
-from amudai.scan.receipt import Explanation, LeafReport
+from amudai.scan.receipt import Explanation, LeafReport, Note
 from amudai.scan.threads import in_order
 from amudai.shard import FieldReader, ShardReader, StripeReader
 
@@ -218,7 +218,8 @@ class Search:
         if known is None:
             return LeafReport(str(leaf), 0, (), 0, 0)
         checked = self._checker.checked.get(id(leaf), 0)
-        return LeafReport(str(leaf), known.asked, tuple(known.notes), known.positions.maybe.count, checked)
+        notes = tuple(map(Note.of, known.steps))
+        return LeafReport(str(leaf), known.asked, notes, known.positions.maybe.count, checked)
 
     def _blocks(self) -> int:
         """How many blocks the columns of the scan have."""

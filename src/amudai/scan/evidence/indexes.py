@@ -60,6 +60,6 @@ def _asked(index: OpenIndex, facts: Facts, every: tuple[Question, ...]) -> list[
         if found is None:
             return None
         answers.append(found)
-        if not found.count:
+        if found.is_empty:
             break
     return answers or None
