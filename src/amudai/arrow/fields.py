@@ -12,7 +12,7 @@ from amudai.arrow.kept import kept_field, kept_names, kept_schema
 from amudai.arrow.natural import arrow_field, project
 from amudai.errors import CorruptedData, InvalidArgument, located
 from amudai.format import AnyValue, RangeStats
-from amudai.shard import ShardReader
+from amudai.shard import Projection, ShardReader
 from amudai.types import SchemaNode
 
 __all__ = ["ArrowFields"]
@@ -32,6 +32,7 @@ class ArrowFields:
         elif wanted is not None:
             self._wanted = dict(wanted)
         self._fields: dict[int, pa.Field] = {}
+        self._projections: dict[int, Projection] = {}
         self._lock = Lock()
 
     def visible(self) -> tuple[SchemaNode, ...]:
@@ -73,6 +74,14 @@ class ArrowFields:
             self._fields[node.schema_id] = found
         return found
 
+    def projection(self, node: SchemaNode) -> Projection:
+        """What must be read for a top-level column as a whole."""
+        field = self.field(node)
+        found = self._projections.get(node.schema_id)
+        if found is None:
+            found = self._projections[node.schema_id] = project(node, field.type)
+        return found
+
     def _check_wanted(self) -> None:
         for name in self._wanted:
             if self._reader.schema.find(name) is None:
@@ -94,9 +103,11 @@ class ArrowFields:
 
     def _check_kept(self, node: SchemaNode, field: pa.Field) -> None:
         try:
-            project(node, field.type)
+            found = project(node, field.type)
         except InvalidArgument as error:
             raise CorruptedData(f"kept Arrow schema: {error.message}", url=self._reader.url, field=node.name) from error
+        if node.name not in self._wanted:
+            self._projections[node.schema_id] = found
 
     def _bounds(self, node: SchemaNode) -> RangeStats | None:
         found = self._reader.descriptor(node)

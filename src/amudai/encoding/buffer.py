@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.encoding.ranges import Ranges
-from amudai.errors import AmudaiError, CorruptedData, located
+from amudai.errors import AmudaiError, CorruptedData
 from amudai.format import BlockMap, EncodedBuffer
 from amudai.storage import MAX_READ, Artifact, Pieces
 
@@ -117,15 +117,18 @@ class BlockBuffer:
     @cached_property
     def block_map(self) -> BlockMap:
         """Where each block lies."""
-        start, room = self._map.start - self._buffer.start, self._map.start - self._buffer.start
+        room = self._map.start - self._buffer.start
         if self._whole is not None:
-            payload = self._whole[start : start + self._map.size]
+            payload = self._whole[room : room + self._map.size]
         else:
             payload = self._artifact.read(self._map.start, self._map.end)
-        with located(url=self._artifact.url, range=f"{self._map.start}..{self._map.end}"):
+        try:
             return BlockMap.decode(
                 payload, data_size=room, expected_values=self._values, expected_blocks=self._descriptor.block_count
             )
+        except AmudaiError as error:
+            error.locate(url=self._artifact.url, range=f"{self._map.start}..{self._map.end}")
+            raise
 
     def runs(self, ranges: Ranges, unit: int = 1) -> Iterator[Run]:
         """The blocks of these positions, a few megabytes at a time; a block's value makes `unit` positions."""

@@ -117,7 +117,10 @@ class NativeEncoding(Fact):
 
     def find(self, kind: BufferKind) -> EncodedBuffer | None:
         """The buffer of this kind; the first where there are two."""
-        return next((buffer for buffer in self.buffers if buffer.kind == kind), None)
+        for buffer in self.buffers:
+            if buffer.kind == kind:
+                return buffer
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,17 +36,14 @@ class DataRef(Fact):
     def of(cls, message: wire.DataRef) -> Self:
         """The fact that `message` states; an absent range is 0..0."""
         span = message.range
-        return cls._checked(message.url, span.start, span.end)
+        start, end = span.start, span.end
+        if end < start:
+            raise _backwards(start, end)
+        return cls(message.url, start, end)
 
     def to_message(self) -> wire.DataRef:
         """The message that states this reference; an empty range is stated too."""
         return wire.DataRef(url=self.url, range=wire.UInt64Range(start=self.start, end=self.end))
-
-    @classmethod
-    def _checked(cls, url: str, start: int, end: int) -> Self:
-        if end < start:
-            raise CorruptedData(f"DataRef.range: expected an end of at least {start}, found {end}")
-        return cls(url, start, end)
 
     def __str__(self) -> str:
         return f"{self.url}[{self.start}..{self.end}]"
@@ -95,8 +92,10 @@ class FieldList(Fact):
         """Where the field's descriptor lies; None for an empty slot and for one beyond the list."""
         if not 0 <= schema_id < self._size:
             return None
-        ref = DataRef._checked(self._urls[schema_id], self._starts[schema_id], self._ends[schema_id])
-        return None if ref.is_empty else ref
+        start, end = self._starts[schema_id], self._ends[schema_id]
+        if end < start:
+            raise _backwards(start, end)
+        return None if end == start else DataRef(self._urls[schema_id], start, end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +112,10 @@ class UrlList(Fact):
     def to_message(self) -> wire.UrlList:
         """The message that states this list."""
         return wire.UrlList(urls=self.urls)
+
+
+def _backwards(start: int, end: int) -> CorruptedData:
+    return CorruptedData(f"DataRef.range: expected an end of at least {start}, found {end}")
 
 
 _EMPTY = DataRef("", 0, 0)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -99,15 +98,12 @@ class RangeProbe:
         return Ranges(found.starts * np.uint64(size), np.minimum(found.ends * np.uint64(size), span))
 
 
-# A range is often asked for by its two ends, and a shard is asked again and again.
-_opened: WeakKeyDictionary[FieldReader, RangeProbe | None] = WeakKeyDictionary()
-
-
 def open_range(field: FieldReader) -> RangeProbe | None:
-    """The range index of a field of a stripe, opened once; None where it has none."""
-    if field not in _opened:
-        _opened[field] = _open(field)
-    return _opened[field]
+    """The range index of a field of a stripe; None where it has none."""
+    # Kept: a range is often asked for by its two ends, and a shard is asked again and again.
+    if field.probe is None:
+        field.probe = _open(field)
+    return field.probe if isinstance(field.probe, RangeProbe) else None
 
 
 def _open(field: FieldReader) -> RangeProbe | None:

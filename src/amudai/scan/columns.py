@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields, project
-from amudai.errors import InvalidArgument, located
+from amudai.errors import AmudaiError, InvalidArgument, located
 from amudai.shard import Projection, ShardReader
 from amudai.types import BasicType, SchemaNode, missing_column, parse_path, quote_name, step_into
 
@@ -36,19 +36,19 @@ def select(reader: ShardReader, fields: ArrowFields, columns: Sequence[str] | No
     A path into a struct keeps the struct and, of its members, those that were named.
     """
     if columns is None:
-        return tuple(_selected(node, fields.field(node)) for node in fields.visible())
+        return tuple(_selected(fields, node, [()]) for node in fields.visible())
     if isinstance(columns, str):
         raise InvalidArgument(f"columns: expected a list of names, found the name {columns!r}")
     wanted: dict[int, tuple[SchemaNode, list[Nodes]]] = {}
     for name in columns:
         node, *below = find(reader, name)
         wanted.setdefault(node.schema_id, (node, []))[1].append(tuple(below))
-    return tuple(_selected(node, _pruned(node, fields.field(node), paths)) for node, paths in wanted.values())
+    return tuple(_selected(fields, node, paths) for node, paths in wanted.values())
 
 
 def select_nodes(fields: ArrowFields, nodes: Sequence[SchemaNode]) -> Selected:
     """The column that a path of nodes leads into, without the members of structs beside the path."""
-    return _selected(nodes[0], _pruned(nodes[0], fields.field(nodes[0]), [tuple(nodes[1:])]))
+    return _selected(fields, nodes[0], [tuple(nodes[1:])])
 
 
 def find(reader: ShardReader, name: str) -> Nodes:
@@ -107,6 +107,11 @@ def _list_like(kind: pa.DataType, item: pa.Field) -> pa.DataType:
     return pa.large_list_view(item) if pa.types.is_large_list_view(kind) else pa.list_(item)
 
 
-def _selected(node: SchemaNode, field: pa.Field) -> Selected:
-    with located(field=quote_name(node.name)):
-        return Selected(field, project(node, field.type))
+def _selected(fields: ArrowFields, node: SchemaNode, paths: list[Nodes]) -> Selected:
+    field = fields.field(node)
+    pruned = _pruned(node, field, paths)
+    try:
+        return Selected(pruned, fields.projection(node) if pruned is field else project(node, pruned.type))
+    except AmudaiError as error:
+        error.locate(field=quote_name(node.name))
+        raise

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from amudai.arrow import least_bits, to_array
 from amudai.encoding import Ranges, require_memory
-from amudai.errors import InvalidArgument, UnsupportedFeature, located
+from amudai.errors import AmudaiError, InvalidArgument, UnsupportedFeature, located
 from amudai.scan.columns import Selected
 from amudai.scan.threads import in_order
 from amudai.shard import FieldReader, ShardReader, StripeReader
@@ -117,9 +117,11 @@ def _read_part(task: tuple[Part, Selected]) -> list[pa.Array]:
 def _read(part: Part, column: Selected) -> list[pa.Array]:
     """The part's values; in several arrays where one would hold more than its type can count."""
     try:
-        with located(url=part.stripe.shard.url, stripe=part.stripe.ordinal, field=column.path):
-            stored = _top(part.stripe, column).read(part.rows, column.projection)
-            return [to_array(stored, column.projection, column.field.type)]
+        stored = _top(part.stripe, column).read(part.rows, column.projection)
+        return [to_array(stored, column.projection, column.field.type)]
+    except AmudaiError as error:
+        error.locate(url=part.stripe.shard.url, stripe=part.stripe.ordinal, field=column.path)
+        raise
     except MemoryError as error:
         message = f"rows: {part.rows.count} rows of {column.field.type} do not fit into memory, read fewer"
         raise InvalidArgument(message, url=part.stripe.shard.url, field=column.path) from error

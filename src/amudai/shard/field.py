@@ -25,7 +25,7 @@ from amudai.encoding import (
     describe_numbers,
     require_text,
 )
-from amudai.errors import CorruptedData, UnsupportedFeature, located
+from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature, located
 from amudai.format import (
     AnyValue,
     BufferKind,
@@ -70,6 +70,7 @@ class FieldReader:
         self._positions = positions
         self._buffers: dict[BufferKind, BlockBuffer] = {}
         self._wholes: dict[BufferKind, memoryview] = {}
+        self.probe: object | None = None  # the range index, once somebody who understands it has opened it
 
     @cached_property
     def descriptor(self) -> StripeFieldDescriptor | None:
@@ -152,11 +153,14 @@ class FieldReader:
         # A missing field is null throughout; a count is known only to parents that have one.
         if self.descriptor is None:
             return Absent(ranges.count)
-        with located(stripe=self.stripe.ordinal, field=self.path):
+        try:
             if self.constant is not None:
                 self._check_end(ranges)
                 return Constant(ranges.count, self.constant)
             return _READ[self.node.basic_type](self, ranges, projection)
+        except AmudaiError as error:
+            error.locate(stripe=self.stripe.ordinal, field=self.path)
+            raise
 
     def unread_buffers(self) -> Iterator[EncodedBuffer]:
         """The buffers that reading the field will touch and that are not open yet."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from amudai.errors import located
+from amudai.errors import AmudaiError, located
 from amudai.format import (
     EncodedBuffer,
     FieldList,
@@ -112,10 +112,13 @@ class StripeReader:
                 ends = np.array([end for _, _, end in wanted], np.uint64)
                 pieces = artifact.read_many(starts, ends)
                 for (node, start, end), which, at in zip(wanted, pieces.which, pieces.starts, strict=True):
-                    with located(url=artifact.url, range=f"{start}..{end}", field=node.name):
-                        frame = pieces.buffers[which][int(at) : int(at) + end - start]
+                    frame = pieces.buffers[which][int(at) : int(at) + end - start]
+                    try:
                         payload = unframe(frame, "StripeFieldDescriptor", self.shard.verify)
                         self._descriptors[node.schema_id] = StripeFieldDescriptor.decode(payload)
+                    except AmudaiError as error:
+                        error.locate(url=artifact.url, range=f"{start}..{end}", field=node.name)
+                        raise
 
     def field(self, node: SchemaNode, path: str, positions: int | None) -> FieldReader:
         """The reader of a field's values; `positions` is how many its parent says there are, where it does."""
