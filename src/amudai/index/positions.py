@@ -63,8 +63,8 @@ class Positions:
 
     def refined(self, other: Positions) -> Positions:
         """What both say of the same question: sure where one is, ruled out where one rules it out."""
-        yes = self.yes.unite(other.yes)
-        return Positions(yes, self.candidates.intersect(other.candidates).subtract(yes))
+        said = other.within(self.candidates)
+        return Positions(self.yes.unite(said.yes), said.maybe.subtract(self.yes))
 
     def __and__(self, other: Positions) -> Positions:
         yes = self.yes.intersect(other.yes)

@@ -67,7 +67,9 @@ class Pruner:
             case BoundAnd(terms):
                 found = Positions.surely(rows)
                 for term in sorted(terms, key=_cost):
-                    found &= self.prune(term, found.candidates)
+                    said = self.prune(term, found.candidates)
+                    # It speaks of rows in question alone: where all of them were sure, nothing is left to combine.
+                    found = found & said if len(found.maybe) else said
                     if found.is_empty:
                         break
                 return found
@@ -91,7 +93,7 @@ class Pruner:
                 continue
             if facts.inverted:
                 said = _opposite(facts, said, before.candidates)
-            known.positions = before.refined(said.within(before.candidates))
+            known.positions = before.refined(said)
             known.steps.append(Step(evidence.name, before, known.positions))
         found = known.positions
         # The same leaf may stand in a predicate twice, and be asked about other rows each time.
