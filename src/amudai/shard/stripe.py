@@ -108,17 +108,24 @@ class StripeReader:
                     by_file.setdefault(ref.url, []).append((node, ref.start, ref.end))
             for reference, wanted in by_file.items():
                 artifact = self.shard.artifact(reference, anchor)
-                starts = np.array([start for _, start, _ in wanted], np.uint64)
-                ends = np.array([end for _, _, end in wanted], np.uint64)
-                pieces = artifact.read_many(starts, ends)
-                for (node, start, end), which, at in zip(wanted, pieces.which, pieces.starts, strict=True):
-                    frame = pieces.buffers[which][int(at) : int(at) + end - start]
+                frames = self._frames(artifact, [(start, end) for _, start, end in wanted])
+                for (node, start, end), frame in zip(wanted, frames, strict=True):
                     try:
                         payload = unframe(frame, "StripeFieldDescriptor", self.shard.verify)
                         self._descriptors[node.schema_id] = StripeFieldDescriptor.decode(payload)
                     except AmudaiError as error:
                         error.locate(url=artifact.url, range=f"{start}..{end}", field=node.name)
                         raise
+
+    def _frames(self, artifact: Artifact, spans: Sequence[tuple[int, int]]) -> Iterable[memoryview]:
+        if isinstance(self.shard.store, LocalStore):
+            return [artifact.read(start, end) for start, end in spans]  # mapped: there are no requests to save
+        starts, ends = np.array(spans, np.uint64).T
+        pieces = artifact.read_many(starts, ends)
+        return (
+            pieces.buffers[which][int(at) : int(at) + end - start]
+            for (start, end), which, at in zip(spans, pieces.which, pieces.starts, strict=True)
+        )
 
     def field(self, node: SchemaNode, path: str, positions: int | None) -> FieldReader:
         """The reader of a field's values; `positions` is how many its parent says there are, where it does."""
