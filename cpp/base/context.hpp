@@ -51,7 +51,12 @@ constexpr std::uint64_t zstd_most(std::size_t frames) { return (frames / 3 + 1) 
 // Zstandard frames that the caller has inflated, found by where the frame lies.
 class Inflated {
 public:
-    void add(const std::uint8_t* frame, Bytes content) { entries_.push_back({frame, content}); }
+    void begin_batch() { ++batch_; }
+    void add(const std::uint8_t* frame, Bytes content) { entries_.push_back({frame, content, batch_}); }
+    // Forgets what was added since the last batch began.
+    void forget_batch() {
+        std::erase_if(entries_, [this](const Entry& entry) { return entry.batch == batch_; });
+    }
     void sort() { std::ranges::sort(entries_, {}, &Entry::frame); }
     Bytes find(const std::uint8_t* frame, std::size_t expected) const {
         const auto content = find_any(frame);
@@ -68,8 +73,10 @@ private:
     struct Entry {
         const std::uint8_t* frame;
         Bytes content;
+        std::size_t batch;
     };
     std::vector<Entry> entries_;
+    std::size_t batch_ = 0;
 };
 
 struct Context {

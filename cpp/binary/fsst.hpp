@@ -36,24 +36,49 @@ inline void offsets(const Layout& found, const Slots& slots, std::size_t first, 
 
 inline std::uint64_t bytes_most(const Layout& found) { return std::uint64_t{8} * found.codes.size(); }
 
-// Decodes bytes [from, from + out.size()) of the stream; what comes before is stepped over by lengths alone.
+// The symbols of a block by their codes.
+struct Table {
+    // What stepping over a code must look at: an escape, or a code that has no symbol.
+    static constexpr std::uint16_t unusual = 256;
+
+    std::uint64_t symbols[256];
+    std::uint8_t lengths[256];  // 0 for no symbol
+    std::uint16_t steps[256];   // the length, or `unusual`
+
+    explicit Table(const Layout& found) {
+        const auto count = found.lengths.size();
+        std::memcpy(symbols, found.symbols.data(), found.symbols.size());
+        std::memcpy(lengths, found.lengths.data(), count);
+        std::fill(symbols + count, symbols + 256, 0);
+        std::fill(lengths + count, lengths + 256, std::uint8_t{0});
+        for (std::size_t i = 0; i < 256; ++i) steps[i] = lengths[i] ? lengths[i] : unusual;
+    }
+};
+
+// Decodes the codes from some byte on; what comes before is stepped over by lengths alone.
 class Stream {
 public:
-    explicit Stream(const Layout& found) : at_(found.codes.data()), end_(at_ + found.codes.size()) {
-        for (std::size_t i = 0; i < found.lengths.size(); ++i) {
-            symbols_[i] = load<std::uint64_t>(found.symbols, 8 * i);
-            lengths_[i] = found.lengths[i];
-        }
-    }
+    Stream(const Table& table, Bytes codes) : table_(&table), at_(codes.data()), end_(at_ + codes.size()) {}
 
-    // Steps over whole codes until less than 8 bytes are left to skip; returns those.
-    std::size_t skip(std::size_t bytes) {
-        while (bytes >= 8) {
-            if (at_ == end_) ended();
-            const auto size = step();
-            bytes -= size;
+    // Steps over whole codes until less than 8 bytes are missing to decoded byte `to`; returns those.
+    std::size_t skip(std::size_t to) {
+        const auto* const steps = table_->steps;
+        for (;;) {
+            // Eight codes make at most 64 bytes. Each by itself: they need not wait for one another.
+            while (to - done_ >= 72 && end_ - at_ >= 8) {
+                const auto codes = load<std::uint64_t>(at_);
+                unsigned sum = 0;
+                for (unsigned i = 0; i < 8; ++i) sum += steps[codes >> 8 * i & 255];
+                if (sum >= Table::unusual) break;
+                done_ += sum, at_ += 8;
+            }
+            for (unsigned i = 0; i < 8; ++i) {
+                if (to - done_ < 8) return to - done_;
+                if (at_ == end_) ended();
+                std::uint8_t symbol[8];
+                done_ += take(symbol);
+            }
         }
-        return bytes;
     }
 
     // Fills `out`; may overwrite up to `writable` bytes from its start.
@@ -61,20 +86,23 @@ public:
         auto* at = out.data();
         auto* const end = at + out.size();
         const auto* const limit = out.data() + writable;
-        // Eight codes make at most 64 bytes: no further check inside.
-        while (end_ - at_ >= 9 && limit - at >= 72 && end - at >= 64) {
-            const auto codes = load<std::uint64_t>(at_);
+        // Eight codes make at most 64 bytes: no further check inside. For all that compilers know, what is written could be a
+        // part of this object: the place among the codes is not kept in it meanwhile.
+        const auto* in = at_;
+        while (end_ - in >= 9 && limit - at >= 72 && end - at >= 64) {
+            const auto codes = load<std::uint64_t>(in);
             const auto escapes = (codes & high_bits) & (((~codes & ~high_bits) + ~high_bits) ^ high_bits);
             if (escapes == 0) [[likely]] {
-                for (unsigned i = 0; i < 8; ++i) at = put(at, at_[i]);
-                at_ += 8;
+                for (unsigned i = 0; i < 8; ++i) at = put(at, in[i]);
+                in += 8;
             } else {
                 const auto before = static_cast<unsigned>(std::countr_zero(escapes)) / 8;
-                for (unsigned i = 0; i < before; ++i) at = put(at, at_[i]);
-                *at++ = at_[before + 1];
-                at_ += before + 2;
+                for (unsigned i = 0; i < before; ++i) at = put(at, in[i]);
+                *at++ = in[before + 1];
+                in += before + 2;
             }
         }
+        at_ = in;
         while (at < end) {
             if (at_ == end_) ended();
             std::uint8_t symbol[8];
@@ -103,11 +131,11 @@ public:
             at_ += 2;
             return 1;
         }
-        store(symbol, symbols_[symbol_code]);
-        invalid_ |= lengths_[symbol_code] == 0;
-        if (invalid_) throw Corrupted("fsst code: expected a symbol or an escape, found " + std::to_string(symbol_code));
+        store(symbol, table_->symbols[symbol_code]);
+        const std::size_t length = table_->lengths[symbol_code];
+        if (length == 0) throw Corrupted("fsst code: expected a symbol or an escape, found " + std::to_string(symbol_code));
         ++at_;
-        return lengths_[symbol_code];
+        return length;
     }
     [[noreturn]] static void ended() { throw Corrupted("fsst codes: end before the values do"); }
 
@@ -115,27 +143,22 @@ private:
     static constexpr std::uint64_t high_bits = 0x8080808080808080;
 
     std::uint8_t* put(std::uint8_t* at, std::uint8_t symbol_code) {
-        store(at, symbols_[symbol_code]);
-        invalid_ |= lengths_[symbol_code] == 0;
-        return at + lengths_[symbol_code];
-    }
-    std::size_t step() {
-        std::uint8_t symbol[8];
-        return take(symbol);
+        store(at, table_->symbols[symbol_code]);
+        invalid_ |= table_->lengths[symbol_code] == 0;
+        return at + table_->lengths[symbol_code];
     }
 
+    const Table* table_;
     const std::uint8_t* at_;
     const std::uint8_t* end_;
-    std::uint64_t symbols_[256] = {};
-    std::uint8_t lengths_[256] = {};
+    std::size_t done_ = 0;  // bytes that were stepped over
     bool invalid_ = false;
     bool cut_ = false;
 };
 
-inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t writable,
-                  Context&) {
-    Stream stream(found);
-    auto skip = piece.count == slots.count ? 0 : stream.skip(piece.origin);
+// Decoded bytes from `origin` on, with a stream that has not stepped over them.
+inline void read(Stream& stream, std::size_t origin, MutableBytes out, std::size_t writable) {
+    const auto skip = stream.skip(origin);
     // The last symbol stepped over may reach into what is wanted: a short head is decoded aside.
     if (skip > 0) {
         const auto head = std::min<std::size_t>(out.size(), 64);
@@ -155,7 +178,46 @@ inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, M
         writable -= usable;
     }
     stream.fill(out, writable);
-    if (piece.count == slots.count && !stream.exhausted()) throw Corrupted("fsst codes: go on behind the values");
+}
+
+// Few of the decoded bytes, from the first to the last: what lies between them is stepped over.
+class Seeker {
+public:
+    explicit Seeker(const Layout& found) : table_(found), stream_(table_, found.codes) {}
+    Seeker(const Seeker&) = delete;
+    Seeker& operator=(const Seeker&) = delete;
+
+    // Bytes from `origin` on, which lie behind those of the call before.
+    void read(std::size_t origin, MutableBytes out, std::size_t writable) {
+        stream_.skip(origin);
+        Stream ahead = stream_;  // the next bytes may begin inside the last symbol of these
+        fsst::read(ahead, origin, out, writable);
+    }
+
+private:
+    const Table table_;
+    Stream stream_;
+};
+
+inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t writable,
+                  Context&) {
+    const Table table(found);
+    Stream stream(table, found.codes);
+    const bool whole = piece.count == slots.count;
+    read(stream, whole ? 0 : piece.origin, out, writable);
+    if (whole && !stream.exhausted()) throw Corrupted("fsst codes: go on behind the values");
+}
+
+// The targets of a block one by one, stepping over what lies between them, where that is faster than decoding it;
+// whether it was done.
+inline bool pick(const Layout& found, std::span<const Target> targets, Context&) {
+    std::size_t wanted = 0;
+    for (const auto& target : targets) wanted += target.out.size();
+    const auto hull = targets.back().origin + targets.back().out.size() - targets.front().origin;
+    if (wanted >= hull / 4) return false;
+    Seeker seeker(found);
+    for (const auto& [origin, out, writable] : targets) seeker.read(origin, out, writable);
+    return true;
 }
 
 template <class Found>

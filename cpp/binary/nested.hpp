@@ -32,6 +32,14 @@ struct Piece {
     std::size_t origin;
 };
 
+// Where decoded bytes of a block are wanted: those from `origin` on fill `out`, and `writable` bytes from its start may be
+// overwritten.
+struct Target {
+    std::size_t origin;
+    MutableBytes out;
+    std::size_t writable;
+};
+
 // The offsets that travel with compressed bytes: n + 1 numbers, raw or a section.
 struct Offsets {
     Bytes bytes;

@@ -19,6 +19,16 @@ inline void require_ascending(std::span<const std::uint64_t> offsets) {
     if (!ascending) throw Corrupted("offsets: expected an ascending sequence");
 }
 
+// Where slots begin in the block's decoded bytes, from slot `first` on, and where the last one ends.
+template <class L>
+void slot_offsets(const L& layout, const Slots& slots, std::size_t first, std::span<std::uint64_t> out, Context& context) {
+    offsets(layout, slots, first, out, context);
+    require_ascending(out);
+    if (first == 0) require_equal("first offset", out[0], 0);
+    // Before memory is taken for them: values cannot be longer than what is stored.
+    require_range("last offset", out.back(), 0, bytes_most(layout));
+}
+
 template <class L>
 inline constexpr bool is_dictionary = std::is_same_v<L, block_dictionary::Layout>;
 
@@ -35,6 +45,30 @@ void write_bytes(const L& layout, const Once& once, const Slots& slots, const Pi
                  std::size_t writable, Context& context) {
     if constexpr (is_dictionary<L>) block_dictionary::bytes(layout, once, slots, piece, out, writable);
     else bytes(layout, slots, piece, out, writable, context);
+}
+
+// The bytes of all spans of a block, each into its own target. One pass over compressed bytes serves them all.
+template <class L, class Once>
+void write_spans(const L& layout, const Once& once, const Slots& slots, std::span<const Span> wanted,
+                 std::span<const Target> targets, Context& context) {
+    constexpr bool as_one = std::is_same_v<L, lz4::Layout> || std::is_same_v<L, fsst::Layout>;
+    if constexpr (as_one) {
+        if (pick(layout, targets, context)) return;
+    }
+    if (!as_one || wanted.size() == 1) {
+        for (std::size_t i = 0; i < wanted.size(); ++i) {
+            const auto& [origin, out, writable] = targets[i];
+            write_bytes(layout, once, slots, {wanted[i].first, wanted[i].count, origin}, out, writable, context);
+        }
+        return;
+    }
+    const auto first = wanted.front().first, between = wanted.back().first + wanted.back().count - first;
+    const auto origin = targets.front().origin, end = targets.back().origin + targets.back().out.size();
+    const auto hull = context.arena.take<std::uint8_t>(end - origin);
+    write_bytes(layout, once, slots, {first, between, origin}, hull, hull.size() + Arena::slack, context);
+    for (const auto& target : targets) {
+        std::memcpy(target.out.data(), hull.data() + (target.origin - origin), target.out.size());
+    }
 }
 
 template <class Once>
@@ -70,11 +104,7 @@ std::size_t decode_offsets(std::span<const Block> blocks, std::span<const Span> 
             if constexpr (is_dictionary<L>) {
                 block_dictionary::offsets(once, local);
             } else {
-                offsets(layout, slots, begin, local, context);
-                require_ascending(local);
-                if (begin == 0) require_equal("first offset", local[0], 0);
-                // Before memory is taken for them: values cannot be longer than what is stored.
-                require_range("last offset", local.back(), 0, bytes_most(layout));
+                slot_offsets(layout, slots, begin, local, context);
             }
             if (is_zstd) sizes[static_cast<std::size_t>(&block - first_block)] = local.back();
             for (const auto& span : wanted) {
@@ -104,42 +134,23 @@ void decode_bytes(std::span<const Block> blocks, std::span<const Span> spans, co
     for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
         arena.reset(block.values);
         Context context{inflated, arena, block.begin};
-        const auto present = presence::decode(block.presence, block.count, arena);
+        // Whoever has the offsets has decoded and checked it; only SingleValue asks once more.
+        const bool asks = numeric::code_of(block.values) == single_value::code;
+        const auto present = asks ? presence::decode(block.presence, block.count, arena) : presence::Presence{};
         const Slots slots{block.count, 0, false, &present};
         const auto from = static_cast<std::size_t>(offsets[at]);
         const auto start = at;
         with_layout(block.values, slots, [&]<class L>(const L& layout) {
-            constexpr bool by_slot = is_dictionary<L> || std::is_same_v<L, single_value::Layout>;
             const auto first = wanted.front().first;
-            const auto between = wanted.back().first + wanted.back().count - first;
-            const auto once = decode_once(layout, slots, first, between, context);
-            const auto size_of = [&](const Span& span, std::size_t slot) {
-                return static_cast<std::size_t>(offsets[slot + span.count]) - static_cast<std::size_t>(offsets[slot]);
-            };
-            const auto index = static_cast<std::size_t>(wanted.data() - first_span);
-            if (wanted.size() == 1 || by_slot || std::is_same_v<L, plain::Layout> || std::is_same_v<L, zstd::Layout>) {
-                for (std::size_t i = 0; i < wanted.size(); ++i) {
-                    const auto& span = wanted[i];
-                    const auto to = static_cast<std::size_t>(offsets[at]);
-                    const auto target = out.subspan(to, size_of(span, at));
-                    write_bytes(layout, once, slots, {span.first, span.count, origins[index + i]}, target, out.size() - to, context);
-                    at += span.count;
-                }
-            } else {
-                // One pass over the compressed bytes serves all spans of the block.
-                const auto last = wanted.size() - 1;
-                std::size_t slot = at;
-                for (std::size_t i = 0; i < last; ++i) slot += wanted[i].count;
-                const auto first_byte = origins[index];
-                const auto end_byte = origins[index + last] + size_of(wanted[last], slot);
-                const auto hull = arena.take<std::uint8_t>(end_byte - first_byte);
-                write_bytes(layout, once, slots, {first, between, first_byte}, hull, hull.size() + Arena::slack, context);
-                for (std::size_t i = 0; i < wanted.size(); ++i) {
-                    const auto to = static_cast<std::size_t>(offsets[at]);
-                    std::memcpy(out.data() + to, hull.data() + (origins[index + i] - first_byte), size_of(wanted[i], at));
-                    at += wanted[i].count;
-                }
+            const auto once = decode_once(layout, slots, first, wanted.back().first + wanted.back().count - first, context);
+            const auto targets = arena.take<Target>(wanted.size());
+            const auto* const origin = origins.data() + (wanted.data() - first_span);
+            for (std::size_t i = 0; i < wanted.size(); at += wanted[i++].count) {
+                const auto to = static_cast<std::size_t>(offsets[at]);
+                const auto size = static_cast<std::size_t>(offsets[at + wanted[i].count]) - to;
+                targets[i] = {static_cast<std::size_t>(origin[i]), out.subspan(to, size), out.size() - to};
             }
+            write_spans(layout, once, slots, wanted, targets, context);
         });
         if (text) {
             const auto to = static_cast<std::size_t>(offsets[at]);
@@ -160,22 +171,15 @@ inline std::size_t decode_fixed(std::span<const Block> blocks, std::span<const S
         const Slots slots{block.count, size, true, &present};
         with_layout(block.values, slots, [&]<class L>(const L& layout) {
             const auto first = wanted.front().first;
-            const auto between = wanted.back().first + wanted.back().count - first;
-            const auto once = decode_once(layout, slots, first, between, context);
-            // As above: one pass over compressed bytes serves all spans of the block.
-            const bool as_one = wanted.size() > 1 && (std::is_same_v<L, lz4::Layout> || std::is_same_v<L, fsst::Layout>);
-            const auto hull = arena.take<std::uint8_t>(as_one ? between * size : 0);
-            if (as_one) {
-                write_bytes(layout, once, slots, {first, between, first * size}, hull, hull.size() + Arena::slack, context);
+            const auto once = decode_once(layout, slots, first, wanted.back().first + wanted.back().count - first, context);
+            const auto targets = arena.take<Target>(wanted.size());
+            for (std::size_t i = 0; i < wanted.size(); ++i) {
+                const auto& [ordinal, slot, count] = wanted[i];
+                targets[i] = {slot * size, out.subspan(at * size, count * size), out.size() - at * size};
+                nulls += write_validity(once, slots, {slot, count, slot * size}, validity, at);
+                at += count;
             }
-            for (const auto& span : wanted) {
-                const Piece piece{span.first, span.count, span.first * size};
-                const auto target = out.subspan(at * size, span.count * size);
-                if (as_one) std::memcpy(target.data(), hull.data() + (span.first - first) * size, target.size());
-                else write_bytes(layout, once, slots, piece, target, out.size() - at * size, context);
-                nulls += write_validity(once, slots, piece, validity, at);
-                at += span.count;
-            }
+            write_spans(layout, once, slots, wanted, targets, context);
         });
     });
     return nulls;

@@ -66,10 +66,10 @@ void bind_binary(nb::module_& m) {
     nb::sig("def binary_frames(blocks: Blocks, fixed_size: int | None) -> list[tuple[int, int, int, int]]"),
     "The Zstandard frames that are known before offsets are: (buffer, start, end, decoded bytes).");
 
-    m.def("payload_frames", [](const Blocks& blocks, In<std::uint64_t> sizes) {
+    m.def("payload_frames", [](const Blocks& blocks, In<std::uint64_t> sizes, std::size_t first, std::size_t last) {
         if (sizes.shape(0) != blocks.blocks().size()) throw nb::value_error("sizes: expected one for each block");
         std::vector<Frame> frames;
-        for (std::size_t i = 0; i < blocks.blocks().size(); ++i) {
+        for (std::size_t i = first; i < std::min(last, blocks.blocks().size()); ++i) {
             const auto& block = blocks.blocks()[i];
             at_block(block.ordinal, [&] {
                 const binary::Slots slots{block.count, 0, false, nullptr};
@@ -80,9 +80,10 @@ void bind_binary(nb::module_& m) {
             });
         }
         return frames;
-    }, "blocks"_a, "sizes"_a.noconvert(),
-    nb::sig("def payload_frames(blocks: Blocks, sizes: NDArray[np.uint64]) -> list[tuple[int, int, int, int]]"),
-    "The Zstandard frames of values, once offsets have said how many bytes they hold.");
+    }, "blocks"_a, "sizes"_a.noconvert(), "first"_a = 0, "last"_a = std::numeric_limits<std::uint32_t>::max(),
+    nb::sig("def payload_frames(blocks: Blocks, sizes: NDArray[np.uint64], first: int = 0, last: int = 0xFFFFFFFF) "
+            "-> list[tuple[int, int, int, int]]"),
+    "The Zstandard frames of the values of blocks `first..last`, once offsets have said how many bytes they hold.");
 
     m.def("decode_offsets", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                                OutAny out, Out<std::uint8_t> validity, std::size_t at, Out<std::uint64_t> origins,

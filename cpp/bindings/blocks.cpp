@@ -35,12 +35,29 @@ Frame Blocks::locate(Bytes frame, std::size_t decoded) const {
 
 void Blocks::add_inflated(const std::vector<Frame>& frames, nb::list contents) {
     if (frames.size() != contents.size()) throw nb::value_error("frames and contents differ in number");
+    inflated_.begin_batch();
+    last_inflated_ = frames.size();
     for (std::size_t i = 0; i < frames.size(); ++i) {
         const auto& [buffer, start, end, size] = frames[i];
         contents_.emplace_back(contents[i]);
         inflated_.add(buffers_.at(buffer).bytes().data() + start, contents_.back().bytes());
     }
     inflated_.sort();
+}
+
+void Blocks::forget_inflated() {
+    inflated_.forget_batch();
+    for (; last_inflated_ > 0; --last_inflated_) contents_.pop_back();
+}
+
+std::vector<bool> Blocks::are_whole(const std::vector<Frame>& frames) const {
+    std::vector<bool> found;
+    found.reserve(frames.size());
+    for (const auto& [buffer, start, end, size] : frames) {
+        if (buffer >= buffers_.size() || start > end) throw nb::value_error("frames: expected those of the run");
+        found.push_back(is_zstd_frame_of(part("frame bytes", buffers_[buffer].bytes(), start, end - start), size));
+    }
+    return found;
 }
 
 std::vector<Span> spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
@@ -77,6 +94,10 @@ void bind_blocks(nb::module_& m) {
                      "sizes: NDArray[np.uint64], counts: NDArray[np.uint64], ordinals: NDArray[np.uint64], "
                      "checksums: bool, verify: bool) -> None"))
         .def("__len__", [](const Blocks& self) { return self.blocks().size(); })
+        .def("are_whole", &Blocks::are_whole, "frames"_a,
+             nb::sig("def are_whole(self, frames: list[tuple[int, int, int, int]]) -> list[bool]"),
+             "Which of these are one Zstandard frame, with nothing behind it, that states the size it is expected to have.")
+        .def("forget_inflated", &Blocks::forget_inflated, "Let go of the contents that were handed over last.")
         .def("add_inflated", &Blocks::add_inflated, "frames"_a, "contents"_a,
              nb::sig("def add_inflated(self, frames: list[tuple[int, int, int, int]], contents: list[Any]) -> None"),
              "Hand over the contents of Zstandard frames that the run named.");

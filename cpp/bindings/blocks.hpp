@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/block.hpp"
+#include "base/zstd_frame.hpp"
 
 namespace amudai::bindings {
 
@@ -59,13 +60,16 @@ public:
     std::span<const Block> blocks() const { return blocks_; }
     const Inflated& inflated() const { return inflated_; }
     Frame locate(Bytes frame, std::size_t decoded) const;
+    std::vector<bool> are_whole(const std::vector<Frame>& frames) const;
     void add_inflated(const std::vector<Frame>& frames, nb::list contents);
+    void forget_inflated();
 
 private:
     std::vector<Held> buffers_;
     std::vector<Held> contents_;
     std::vector<Block> blocks_;
     Inflated inflated_;
+    std::size_t last_inflated_ = 0;  // contents of the last batch
 };
 
 std::vector<Span> spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,

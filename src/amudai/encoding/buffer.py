@@ -21,6 +21,9 @@ __all__ = ["BlockBuffer", "Run", "Tally"]
 
 # Encoded bytes that one native call works on: what it verifies is still in the cache when it is decoded.
 RUN_BYTES: Final = 2 * 1024 * 1024
+# Of blocks with few wanted positions most bytes are verified and not looked at again: then fewer calls are faster.
+_SCATTERED_BYTES: Final = 8 * 1024 * 1024
+_FEW: Final = 64  # a position in so many
 # Kernels number the slots of a block with 32 bits. A block of bits could have eight times as many.
 _MAX_SLOTS: Final = 0xFFFF_FFFF
 
@@ -147,20 +150,20 @@ class BlockBuffer:
             raise
         *blocks, index, first, count, slots = spans
         picked = Picked(*blocks)
-        if picked.end - picked.begins.item(0) <= RUN_BYTES:
+        ends = picked.sizes.cumsum()  # bytes read with each block and those before it
+        most = _SCATTERED_BYTES if slots * _FEW <= int(picked.counts.sum()) * unit else RUN_BYTES
+        if ends.item(-1) <= most:
             yield Run(*self._counted(picked), index, first, count, slots)
             return
-        ends = picked.begins + picked.sizes
-        low = 0
+        low = done = 0
         while low < len(ends):
             # At least one block, and as many as the bytes allow.
-            limit = np.uint64(picked.begins.item(low) + RUN_BYTES)
-            high = max(low + 1, int(ends.searchsorted(limit, "right")))
+            high = max(low + 1, int(ends.searchsorted(np.uint64(done + most), "right")))
             mine = slice(*index.searchsorted([low, high]))
             slots = int(count[mine].sum(dtype=np.uint64))
             opened = self._counted(picked.part(low, high))
             yield Run(*opened, index[mine] - np.uint32(low), first[mine], count[mine], slots)
-            low = high
+            low, done = high, ends.item(high - 1)
 
     def block_of(self, first: int, last: int) -> tuple[_kernels.Blocks, list[memoryview], int] | None:
         """The block that holds all of `first..last`, and where they begin in it; None where they lie in several.

@@ -23,6 +23,7 @@ _DRIFT: Final = 1.15
 # Values longer than this are cut into blocks by bytes alone.
 _LONG: Final = 256
 _STEP: Final = 1024  # a bit-packed chunk: offsets of whole chunks waste nothing
+_SMALL_STEP: Final = 256  # where offsets take no bytes
 
 Bools = npt.NDArray[np.bool_]
 U8 = npt.NDArray[np.uint8]
@@ -113,13 +114,22 @@ class BytesEncoder:
 
     def _rows(self, staged: BytesBlock, at: int) -> int:
         """Rows of the block that begins at `at`."""
-        target = self._profile.text_bytes // (4 if self._choice is not None and self._choice.small_blocks else 1)
+        divisor = 1 if self._choice is None else self._choice.divisor
+        target = self._profile.text_bytes // divisor
         average = max(1.0, len(staged.content) / staged.count)
         if average <= _LONG or staged.offsets is None:
-            steps = max(1, round(target / average / _STEP))
-            return int(min(steps * _STEP, self._profile.text_rows))
+            step = _STEP if divisor == 1 or not _of_one_size(staged) else _SMALL_STEP
+            steps = max(1, round(target / average / step))
+            return int(min(steps * step, self._profile.text_rows))
         limit = staged.offsets[at] + target
         return max(1, int(np.searchsorted(staged.offsets, limit, "right")) - 1 - at)
+
+
+def _of_one_size(block: BytesBlock) -> bool:
+    """Whether all slots have as many bytes: then offsets take none."""
+    if block.offsets is None:
+        return True
+    return bool((np.diff(block.offsets) == block.offsets[1] - block.offsets[0]).all())
 
 
 def _joined(pieces: list[BytesBlock], fixed: int | None) -> BytesBlock:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
+from collections.abc import Iterator
 from threading import local
 from typing import Any, Final
 
@@ -37,6 +38,9 @@ __all__ = [
     "require_memory",
     "require_text",
 ]
+
+# Inflated bytes that one native call works on: they are still in the cache when they are copied.
+INFLATED_BYTES: Final = 1024 * 1024
 
 # Kernels copy in whole steps and may write this much behind the last value.
 SLACK: Final = 64
@@ -124,11 +128,31 @@ def decode_variable(buffer: BlockBuffer, ranges: Ranges, *, text: bool, wide: bo
     total = int(offsets[-1])
     data, out = allocate(total + SLACK, "u1")
     while runs:
-        # Inflated one by one, and let go: memory that is used again is faster than new memory.
+        # Decoded one by one, and let go: memory that is used again is faster than new memory.
         run, at, origins, sizes = runs.popleft()
-        _inflate(run, _kernels.payload_frames(run.blocks, sizes))
-        _kernels.decode_bytes(run.blocks, run.block, run.first, run.count, origins, offsets, at, text, out)
+        for part in _inflated_parts(run, sizes):
+            slots = run.count[part]
+            _kernels.decode_bytes(
+                run.blocks, run.block[part], run.first[part], slots, origins[part], offsets, at, text, out
+            )
+            at += int(slots.sum())
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
+
+
+def _inflated_parts(run: Run, sizes: npt.NDArray[np.uint64]) -> Iterator[slice]:
+    """Which spans to decode at a time, such that the Zstandard frames of their blocks, inflated, stay in the cache."""
+    ends = np.cumsum(sizes)
+    low = span = 0
+    while low < len(ends):
+        before = int(ends[low - 1]) if low else 0
+        high = max(low + 1, int(np.searchsorted(ends, np.uint64(before + INFLATED_BYTES), "right")))
+        behind = len(run.block) if high == len(ends) else int(np.searchsorted(run.block, np.uint32(high)))
+        frames = _kernels.payload_frames(run.blocks, sizes, low, high)
+        _inflate(run, frames)
+        yield slice(span, behind)
+        if frames:
+            run.blocks.forget_inflated()
+        low, span = high, behind
 
 
 def decode_dictionary(buffer: BlockBuffer, ranges: Ranges, dictionary: ValueDictionary, *, wide: bool) -> Values:
@@ -224,16 +248,17 @@ def inflate(blocks: _kernels.Blocks, buffers: list[memoryview], frames: list[Fra
     """Give blocks the contents of their Zstandard frames."""
     if not frames:
         return
-    pieces = [buffers[buffer][start:end] for buffer, start, end, _ in frames]
     # Those that say how long they are share memory from Arrow's pool, which is used again: new memory would cost as
     # much as inflating does.
-    stated = [_stated_size(piece) == size for piece, (*_, size) in zip(pieces, frames, strict=True)]
-    _, memory = allocate(sum(size for (*_, size), known in zip(frames, stated, strict=True) if known), "u1")
-    contents: list[bytes | npt.NDArray[np.uint8]] = []
+    whole = blocks.are_whole(frames)
+    room, _ = allocate(sum(frame[3] for frame, known in zip(frames, whole, strict=True) if known), "u1")
+    memory = memoryview(room)
+    contents: list[bytes | memoryview] = []
+    decompressor = _decompressor()
     at = 0
-    for piece, (*_, size), known in zip(pieces, frames, stated, strict=True):
-        place = memory[at : at + size] if known else None
-        if place is not None and _inflated_into(piece, place):
+    for (buffer, start, end, size), known in zip(frames, whole, strict=True):
+        piece, place = buffers[buffer][start:end], memory[at : at + size]
+        if known and _inflated_into(decompressor, piece, place):
             contents.append(place)
             at += size
         else:
@@ -249,25 +274,16 @@ def _decompressor() -> zstandard.ZstdDecompressor:
     return found
 
 
-def _stated_size(frames: memoryview) -> int:
+def _inflated_into(decompressor: zstandard.ZstdDecompressor, frame: memoryview, place: memoryview) -> bool:
+    """Fill `place` with the content of one frame; False where there is another number of bytes."""
     try:
-        return zstandard.frame_content_size(frames)
-    except zstandard.ZstdError:
-        return -1
-
-
-def _inflated_into(frame: memoryview, place: npt.NDArray[np.uint8]) -> bool:
-    """Fill `place` with the content of one frame; False where there is another number of bytes, or something behind."""
-    try:
-        reader = _decompressor().stream_reader(frame)
-        done = 0
-        while done < len(place):
+        reader = decompressor.stream_reader(frame)
+        done = reader.readinto(place)
+        while 0 < done < len(place):
             found = reader.readinto(place[done:])
-            if found == 0:
-                return False
-            done += found
+            done = done + found if found else 0
         # The end of the frame, with its checksum, comes after the last byte.
-        return reader.readinto(bytearray(1)) == 0 and _frame_size(frame) == len(frame)
+        return done == len(place) and reader.readinto(bytearray(1)) == 0
     except zstandard.ZstdError:
         return False
 

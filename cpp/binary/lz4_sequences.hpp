@@ -1,0 +1,173 @@
+// A few bytes of an LZ4 block without those before them: its sequences are walked, nothing is copied, and what is wanted
+// is followed back through the matches to the literals it was first written as.
+#pragma once
+#include "base/context.hpp"
+#include "binary/lz4_block.hpp"
+
+namespace amudai::lz4_block {
+
+// The sequences of a block up to some decoded byte: what `decode` would have refused until there has been refused.
+class Sequences {
+public:
+    // Walks until `end` bytes are decoded; `whole` as in `decode`.
+    Sequences(Bytes block, std::size_t end, bool whole, Arena& arena)
+        : block_(block),
+          end_(end),
+          begins_(arena.take<std::uint32_t>(most(block.size()))),
+          tokens_(arena.take<std::uint32_t>(most(block.size()))),
+          lasts_(arena.take<std::uint32_t>(end / bucket + 1)) {
+        std::ranges::fill(lasts_, 0);
+        const std::uint8_t* in = block.data();
+        const std::uint8_t* const in_end = in + block.size();
+        std::size_t at = 0;
+        do {
+            walk_common(in, in_end, at);
+        } while (walk_careful(in, in_end, at, whole));
+    }
+
+    // Decoded bytes from `from` on, all of them before `end`. False where that takes more than `steps` steps, of which it
+    // leaves the rest: then inflating is faster.
+    bool copy(std::size_t from, MutableBytes out, std::size_t& steps) const {
+        struct Piece {
+            std::size_t from, size;
+            std::uint8_t* to;
+            std::size_t hint;  // the sequence in which it probably begins
+
+            void advance(std::size_t bytes) { from += bytes, size -= bytes, to += bytes; }
+        };
+        Piece waiting[32];
+        std::size_t depth = 0;
+        Piece piece{from, out.size(), out.data(), 0};
+        for (;;) {
+            if (piece.size == 0) {
+                if (depth == 0) return true;
+                piece = waiting[--depth];
+            }
+            if (steps == 0) return false;
+            --steps;
+            const auto i = find(piece.from, piece.hint);
+            const auto* literals = block_.data() + tokens_[i];
+            std::size_t size = *literals++ >> 4;
+            if (size == 15) size = detail::extended(literals, block_.data() + block_.size(), size);
+            const std::size_t begin = begins_[i], next = end_of(i), match = std::min(begin + size, next);
+            piece.hint = i;
+            if (piece.from < match) {
+                const auto here = std::min(piece.size, match - piece.from);
+                std::memcpy(piece.to, literals + (piece.from - begin), here);
+                piece.advance(here);
+                continue;
+            }
+            // A match longer than its distance repeats: no byte is looked for inside of the match itself.
+            const std::size_t distance = load<std::uint16_t>(literals + size);
+            const auto into = piece.from - match < distance ? piece.from - match : (piece.from - match) % distance;
+            const auto here = std::min({piece.size, next - piece.from, distance - into});
+            const Piece source{match - distance + into, here, piece.to, i};
+            piece.advance(here);
+            if (piece.size) {
+                if (depth == std::size(waiting)) return false;
+                waiting[depth++] = piece;
+            }
+            piece = source;
+        }
+    }
+
+private:
+    static constexpr std::size_t bucket = 64;
+
+    // Most sequences of so many bytes: a token and a distance each, and the last one without a distance.
+    static constexpr std::size_t most(std::size_t encoded) { return encoded / 3 + 1; }
+
+    // Sequences whose lengths take at most one more byte and that end before the block and what is wanted do. Whatever is
+    // different, damage included, is left to the other walk.
+    void walk_common(const std::uint8_t*& in, const std::uint8_t* in_end, std::size_t& at) {
+        constexpr std::ptrdiff_t room = 1 + 14 + 2 + 1;  // a token, literals, a distance, a length
+        const auto end = end_;
+        auto* const begins = begins_.data();
+        auto* const tokens = tokens_.data();
+        auto* const lasts = lasts_.data();
+        const auto* from = in;
+        auto begin = at, count = count_;
+        while (in_end - from >= room) {
+            const unsigned token = *from;
+            std::size_t literals = token >> 4;
+            // A match length of 15 has another byte: the sum carries it over to the literals. Everything waits for this one,
+            // and no branch could be predicted.
+            const auto* following = from + 3;
+            following += (token + 1) >> 4;
+            const unsigned is_long = ((token + 1) >> 4) - (token >> 4);
+            const auto* behind = from + 1 + literals;
+            if (literals == 15) {
+                const std::size_t more = from[1];
+                if (more == 255 || static_cast<std::size_t>(in_end - behind) < more + 4) break;
+                literals += more, behind += 1 + more, following += 1 + more;
+            }
+            const std::size_t distance = load<std::uint16_t>(behind);
+            const unsigned more = behind[2] & (0 - is_long);
+            const auto match = begin + literals, next = match + (token & 15) + 4 + more;
+            if (more == 255 || next >= end || distance - 1 >= match) break;
+            begins[count] = static_cast<std::uint32_t>(begin);
+            tokens[count] = static_cast<std::uint32_t>(from - block_.data());
+            lasts[begin / bucket] = static_cast<std::uint32_t>(++count);
+            from = following;
+            begin = next;
+        }
+        in = from, at = begin, count_ = count;
+    }
+
+    // One sequence of any kind; returns whether there is more to walk.
+    bool walk_careful(const std::uint8_t*& in, const std::uint8_t* in_end, std::size_t& at, bool whole) {
+        if (in == in_end) throw Corrupted("lz4 block: ends before its values do");
+        const auto token_at = static_cast<std::uint32_t>(in - block_.data());
+        const unsigned token = *in++;
+        std::size_t literals = token >> 4;
+        if (literals == 15) literals = detail::extended(in, in_end, literals);
+        if (literals > static_cast<std::size_t>(in_end - in)) throw Corrupted("lz4 block: ends inside literals");
+        if (literals > end_ - at && whole) throw Corrupted("lz4 block: more literals than its values need");
+        const auto match = at + std::min(literals, end_ - at);
+        begins_[count_] = static_cast<std::uint32_t>(at);
+        tokens_[count_] = token_at;
+        lasts_[at / bucket] = static_cast<std::uint32_t>(++count_);
+        if (literals > end_ - at) return false;
+        in += literals;
+        if (match == end_) {
+            if (whole && in != in_end) throw Corrupted("lz4 block: goes on behind its values");
+            return false;
+        }
+        if (in_end - in < 2) throw Corrupted("lz4 block: ends before its values do");
+        const std::size_t distance = load<std::uint16_t>(in);
+        in += 2;
+        if (distance == 0 || distance > match) refuse("lz4 match distance", "1.." + std::to_string(match), distance);
+        std::size_t length = (token & 15) + 4;
+        if (length == 19) length = detail::extended(in, in_end, length);
+        if (length > end_ - match) {
+            if (whole) throw Corrupted("lz4 block: longer match than its values need");
+            length = end_ - match;
+        }
+        at = match + length;
+        return at != end_ || whole;
+    }
+
+    std::size_t end_of(std::size_t i) const { return i + 1 < count_ ? begins_[i + 1] : end_; }
+
+    // The sequence that holds a decoded byte: `hint`, the one behind it, or one that is looked up.
+    std::size_t find(std::size_t at, std::size_t hint) const {
+        if (begins_[hint] <= at) {
+            if (at < end_of(hint)) return hint;
+            if (hint + 1 < count_ && at < end_of(hint + 1)) return hint + 1;
+        }
+        auto place = at / bucket;
+        while (lasts_[place] == 0) --place;  // the first sequence begins in the first bucket
+        std::size_t i = lasts_[place] - 1;
+        while (begins_[i] > at) --i;
+        return i;
+    }
+
+    Bytes block_;
+    std::size_t end_;
+    std::span<std::uint32_t> begins_;  // the decoded byte with which each sequence begins
+    std::span<std::uint32_t> tokens_;  // and where its token is
+    std::span<std::uint32_t> lasts_;  // for each bucket of decoded bytes the last sequence that begins there, from 1; or 0
+    std::size_t count_ = 0;
+};
+
+}  // namespace amudai::lz4_block
