@@ -71,6 +71,31 @@ void bind_ranges(nb::module_& m) {
     nb::sig("def ranges_of_positions(positions: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
     "The ranges of ascending positions, which may repeat.");
 
+    m.def("select_ranges", [](Positions starts, Positions ends, In<std::uint8_t> bitmap) {
+        const auto ranges = ranges_of(starts, ends);
+        std::uint64_t room = 8 * bitmap.shape(0);
+        for (std::size_t i = 0; i < ranges.size(); ++i) {
+            const auto count = ranges.ends[i] - ranges.starts[i];
+            if (count > room) throw nb::value_error("bitmap: too short");
+            room -= count;
+        }
+        std::size_t stretches = 0;
+        {
+            const nb::gil_scoped_release unlocked;
+            bits::for_each_range(ranges, [&](auto at, auto count, auto) {
+                stretches += bits::count_stretches(bitmap.data(), at, count);
+            });
+        }
+        return made(stretches, [&](bits::RangesOut& out) {
+            bits::for_each_range(ranges, [&](auto at, auto count, auto base) {
+                bits::for_each_stretch(bitmap.data(), at, count, base, [&](auto start, auto end) { out.add(start, end); });
+            });
+        });
+    }, "starts"_a.noconvert(), "ends"_a.noconvert(), "bitmap"_a.noconvert(),
+    nb::sig("def select_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], bitmap: NDArray[np.uint8]) "
+            "-> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
+    "Those positions of ranges whose bit is set; bit i belongs to the i-th position of all.");
+
     m.def("ranges_of_bitmap", [](In<std::uint8_t> bitmap, std::size_t at, std::size_t count, std::uint64_t base) {
         const auto held = 8 * bitmap.shape(0);
         if (at > held || count > held - at) throw nb::value_error("bitmap: too short");
@@ -78,7 +103,7 @@ void bind_ranges(nb::module_& m) {
         std::size_t stretches = 0;
         {
             const nb::gil_scoped_release unlocked;
-            bits::for_each_stretch(bitmap.data(), at, count, base, [&](auto, auto) { ++stretches; });
+            stretches = bits::count_stretches(bitmap.data(), at, count);
         }
         return made(stretches, [&](bits::RangesOut& out) {
             bits::for_each_stretch(bitmap.data(), at, count, base, [&](auto start, auto end) { out.add(start, end); });

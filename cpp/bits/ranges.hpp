@@ -205,4 +205,27 @@ void for_each_stretch(const std::uint8_t* bitmap, std::size_t at, std::size_t co
     if (inside) add(start, base + count);
 }
 
+// How many stretches there are: as many as set bits without one before them.
+inline std::size_t count_stretches(const std::uint8_t* bitmap, std::size_t at, std::size_t count) {
+    std::size_t found = 0;
+    std::uint64_t before = 0;
+    for (std::size_t first = 0; first < count; first += 64) {
+        const auto bits = word(bitmap, at + first, std::min<std::size_t>(64, count - first));
+        found += static_cast<std::size_t>(std::popcount(bits & ~(bits << 1 | before)));
+        before = bits >> 63;
+    }
+    return found;
+}
+
+// Calls use(bit, count, position) for each range, whose positions begin at that bit of a bitmap of all positions.
+template <class Use>
+void for_each_range(const Ranges& ranges, Use&& use) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+        const auto count = static_cast<std::size_t>(ranges.ends[i] - ranges.starts[i]);
+        use(at, count, ranges.starts[i]);
+        at += count;
+    }
+}
+
 }  // namespace amudai::bits

@@ -38,17 +38,31 @@ void parts(Bytes section, std::size_t count, Visit&& visit) {
     if (found.values_nested) visit.template operator()<T>(found.values, found.entries);
 }
 
-template <class T>
-void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
-    const auto found = layout<T>(section, count);
-    const auto codes = context.arena.take<std::uint32_t>(out.size());
+// Codes [first, first + size), none of them beyond the entries.
+inline std::span<const std::uint32_t> codes_of(const Layout& found, std::size_t count, std::size_t first, std::size_t size,
+                                               Context& context) {
+    const auto codes = context.arena.take<std::uint32_t>(size);
     decode_section<std::uint32_t>(found.codes, count, first, codes, context);
     std::uint32_t largest = 0;
     for (const auto each : codes) largest = std::max(largest, each);
     require_range("block_dictionary code", largest, 0, found.entries);
+    return codes;
+}
+
+// What each code stands for.
+template <class T>
+std::span<const T> entries_of(const Layout& found, Context& context) {
     const auto entries = context.arena.take<T>(found.entries + 1);
     entries[0] = T{};  // code 0 stands for a null slot, which reads as zero
     decode_part<T>("block_dictionary values", found.values_nested, found.values, found.entries, 0, entries.subspan(1), context);
+    return entries;
+}
+
+template <class T>
+void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
+    const auto found = layout<T>(section, count);
+    const auto codes = codes_of(found, count, first, out.size(), context);
+    const auto entries = entries_of<T>(found, context);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = entries[codes[i]];
 }
 

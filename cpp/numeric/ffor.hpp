@@ -15,13 +15,19 @@ template <class T, class Visit>
 void parts(Bytes, std::size_t, Visit&&) {}
 
 template <class T>
-void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context&) {
+fl_bit_pack::Layout<unsigned_of<T>> layout(Bytes section, std::size_t count) {
     using U = unsigned_of<T>;
     require_at_least("ffor section bytes", section.size(), header_size<T>);
-    const auto reference = load<U>(section, 2);
     const unsigned width = section[2 + sizeof(T)];
     const auto data = fl_bit_pack::packed<U>("ffor width", section.subspan(header_size<T>), count, width);
-    bits::unpack<U>(data.data(), width, reference, first, as_unsigned(out));
+    return {load<U>(section, 2), width, data};
+}
+
+template <class T>
+void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context&) {
+    using U = unsigned_of<T>;
+    const auto found = layout<T>(section, count);
+    bits::unpack<U>(found.data.data(), found.width, found.reference, first, as_unsigned(out));
 }
 
 template <class T, class Visit>

@@ -23,12 +23,25 @@ Bytes packed(std::string_view what, Bytes data, std::size_t count, unsigned widt
 template <class T, class Visit>
 void parts(Bytes, std::size_t, Visit&&) {}
 
+// Distances from a reference, so many bits each: FFOR's section is this one with a reference that is not zero.
+template <class U>
+struct Layout {
+    U reference;
+    unsigned width;
+    Bytes data;
+};
+
 template <class T>
-void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context&) {
+Layout<T> layout(Bytes section, std::size_t count) {
     require_at_least("fl_bit_pack section bytes", section.size(), header_size);
     const unsigned width = section[2];
-    const auto data = packed<T>("fl_bit_pack width", section.subspan(header_size), count, width);
-    bits::unpack<T>(data.data(), width, 0, first, out);
+    return {0, width, packed<T>("fl_bit_pack width", section.subspan(header_size), count, width)};
+}
+
+template <class T>
+void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context&) {
+    const auto found = layout<T>(section, count);
+    bits::unpack<T>(found.data.data(), found.width, 0, first, out);
 }
 
 template <class T, class Visit>

@@ -6,6 +6,14 @@
 
 namespace amudai::numeric {
 
+// Whether spans of a block are read each by itself: few values, which are found by their position. Otherwise everything
+// between the first and the last is read.
+template <class T>
+bool are_apart(const Block& block, std::span<const Span> spans) {
+    const auto hull = spans.back().first + spans.back().count - spans.front().first;
+    return spans.size() * 64 < hull && seekable<T>(block.values, block.count);
+}
+
 // The slots of `spans` of one block, one after the other, into `out`.
 template <class T>
 void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> out, Context& context) {
@@ -13,8 +21,7 @@ void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> 
     const auto end = spans.back().first + spans.back().count;
     const auto hull = end - first;
     if (spans.size() == 1) return decode_section<T>(block.values, block.count, first, out, context);
-    // Few values of a block that is found by position: each by itself. Otherwise everything between first and last.
-    if (spans.size() * 64 < hull && seekable<T>(block.values, block.count)) {
+    if (are_apart<T>(block, spans)) {
         for (const auto& span : spans) {
             decode_section<T>(block.values, block.count, span.first, out.first(span.count), context);
             out = out.subspan(span.count);

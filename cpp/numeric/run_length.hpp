@@ -46,12 +46,13 @@ void parts(Bytes section, std::size_t count, Visit&& visit) {
     if (found.lengths_nested) visit.template operator()<std::uint32_t>(found.lengths, found.runs);
 }
 
-inline bool covers(std::span<const std::uint32_t> lengths, std::size_t count) {
+inline std::uint64_t sum(std::span<const std::uint32_t> lengths) {
     std::uint64_t total = 0;
     for (const auto length : lengths) total += length;
-    return total == count;
+    return total;
 }
 
+// How often each value repeats: as often, all together, as there are values.
 inline std::span<const std::uint32_t> lengths_of(Bytes section, const Layout& found, std::size_t count, Context& context) {
     const auto decode_lengths = [&](const Layout& at) {
         return decode_all<std::uint32_t>("run_length lengths", at.lengths_nested, at.lengths, at.runs, context);
@@ -60,22 +61,21 @@ inline std::span<const std::uint32_t> lengths_of(Bytes section, const Layout& fo
     if (shift != 0 && !found.lengths_nested) {
         try {
             const auto lengths = decode_lengths(found);
-            if (covers(lengths, count)) return lengths;
+            if (sum(lengths) == count) return lengths;
         } catch (const Corrupted&) {
         }
         const auto lengths = decode_lengths(layout(section, count, shift));
-        if (covers(lengths, count)) return lengths;
+        if (sum(lengths) == count) return lengths;
     }
-    return decode_lengths(found);
+    const auto lengths = decode_lengths(found);
+    require_equal("sum of run lengths", sum(lengths), count);
+    return lengths;
 }
 
 template <class T>
 void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
     const auto found = layout(section, count);
     const auto lengths = lengths_of(section, found, count, context);
-    std::uint64_t total = 0;
-    for (const auto length : lengths) total += length;
-    require_equal("sum of run lengths", total, count);
     const auto values = decode_all<T>("run_length values", found.values_nested, found.values, found.runs, context);
     // The border is behind us: the runs cover exactly `count` values.
     std::size_t run = 0;

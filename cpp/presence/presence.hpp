@@ -33,6 +33,19 @@ struct Presence {
         }
         return count - bits::count_set(validity, at, count);
     }
+
+    // Of answers about the values of slots [first, first + count), or of the opposite ones, those of slots that have one.
+    void keep(std::size_t first, std::size_t count, bool opposite, std::uint8_t* answers, Arena& arena) const {
+        const auto bytes = (count + 7) / 8;
+        if (opposite) {
+            for (std::size_t i = 0; i < bytes; ++i) answers[i] = static_cast<std::uint8_t>(~answers[i]);
+        }
+        if (form == Form::all_present) return;
+        if (form == Form::all_null) return bits::fill(answers, 0, count, false);
+        const auto valid = arena.take<std::uint8_t>(bytes);
+        write(first, count, valid.data(), 0);
+        for (std::size_t i = 0; i < bytes; ++i) answers[i] &= valid[i];
+    }
 };
 
 inline Presence decode(Bytes section, std::size_t count, Arena& arena) {

@@ -12,6 +12,14 @@ class Blocks:
 
     def __len__(self) -> int: ...
 
+    def are_whole(self, frames: list[tuple[int, int, int, int]]) -> list[bool]:
+        """
+        Which of these are one Zstandard frame, with nothing behind it, that states the size it is expected to have.
+        """
+
+    def forget_inflated(self) -> None:
+        """Let go of the contents that were handed over last."""
+
     def add_inflated(self, frames: list[tuple[int, int, int, int]], contents: list[Any]) -> None:
         """Hand over the contents of Zstandard frames that the run named."""
 
@@ -65,9 +73,9 @@ def binary_frames(blocks: Blocks, fixed_size: int | None) -> list[tuple[int, int
     The Zstandard frames that are known before offsets are: (buffer, start, end, decoded bytes).
     """
 
-def payload_frames(blocks: Blocks, sizes: NDArray[np.uint64]) -> list[tuple[int, int, int, int]]:
+def payload_frames(blocks: Blocks, sizes: NDArray[np.uint64], first: int = 0, last: int = 0xFFFFFFFF) -> list[tuple[int, int, int, int]]:
     """
-    The Zstandard frames of values, once offsets have said how many bytes they hold.
+    The Zstandard frames of the values of blocks `first..last`, once offsets have said how many bytes they hold.
     """
 
 def decode_offsets(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], out: NDArray[Any], validity: NDArray[np.uint8], at: int, origins: NDArray[np.uint64], sizes: NDArray[np.uint64]) -> int:
@@ -226,6 +234,22 @@ def divide_exactly(values: NDArray[np.int64], origin: int, by: int, out: NDArray
     Write (value - origin) / by as int32 or int64, which may wrap; whether no value left a rest.
     """
 
+def compare_numbers(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], low: NDArray[Any], high: NDArray[Any], inverted: bool, out: NDArray[np.uint8], at: int) -> int:
+    """
+    A bit of `out`, from bit `at` on, for each slot: whether its number lies in a range or, inverted, in none; returns the
+    number of bits set.
+    """
+
+def compare_bytes(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], fixed_size: int | None, offsets: NDArray[np.uint64], keys: NDArray[np.uint8], prefixes: bool, inverted: bool, out: NDArray[np.uint8], at: int) -> int:
+    """
+    As `compare_numbers`: whether a value is one of the keys, or begins with one of them.
+    """
+
+def payload_sizes(blocks: Blocks, out: NDArray[np.uint64]) -> None:
+    """
+    How many bytes the Zstandard frames of variable-size values hold, as `payload_frames` wants to know.
+    """
+
 def match_text(offsets: NDArray[Any], data: NDArray[np.uint8], op: str, text: str, case_sensitive: bool, out: NDArray[np.uint8]) -> None:
     """
     Writes 1 for each text, cut out of `data` by `offsets`, for which the operator is true, and 0 for the others.
@@ -250,6 +274,11 @@ def positions_of_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64]) ->
 
 def ranges_of_positions(positions: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The ranges of ascending positions, which may repeat."""
+
+def select_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """
+    Those positions of ranges whose bit is set; bit i belongs to the i-th position of all.
+    """
 
 def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """
@@ -288,9 +317,6 @@ def tokens(value: bytes, tokenizer: str) -> list[bytes]:
     """
     The terms of a value, in the order in which they occur; addresses first.
     """
-
-def words(value: bytes) -> list[bytes]:
-    """The words of a value, whole."""
 
 def fold(value: bytes) -> bytes:
     """The text that all spellings share."""
@@ -341,7 +367,9 @@ class TermSlice:
         """The field of each list."""
 
     def forms(self) -> NDArray[np.uint8]:
-        """What the integers of each list are: 0 rows, 1 ranges."""
+        """
+        What the integers of each list are: 0 rows, 1 ranges, 2 ranges of which only some rows have the term.
+        """
 
     def is_long(self) -> NDArray[np.uint8]:
         """For each list whether it has many integers."""
@@ -365,7 +393,12 @@ class TermMerge:
     Runs on their way to one sorted stream. One thread at a time may use it.
     """
 
-    def __init__(self, runs: list[bytes | memoryview], stripes: NDArray[np.uint16], fields: NDArray[np.uint32], first_rows: NDArray[np.uint64]) -> None: ...
+    def __init__(self, runs: list[bytes | memoryview], stripes: NDArray[np.uint16], fields: NDArray[np.uint32], first_rows: NDArray[np.uint64], price: int = 0) -> None: ...
+
+    def estimate(self, prices: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """
+        How many bits all lists take at each price, about; nothing is left to merge then. A price says how many rows, in parts of 65,536, may become doubtful for a bit: none at 0, any number at the highest one.
+        """
 
     @property
     def done(self) -> bool:

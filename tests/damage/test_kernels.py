@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import _kernels
-from amudai.encoding import NUMERIC, Ranges, decode
+from amudai.encoding import NUMERIC, ByteKeys, NumberRanges, Ranges, compare, decode
 from amudai.encoding.numeric.contract import NumericEncoding
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.format import ValueDictionary
@@ -39,6 +39,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     """What kernels write into ends where it should."""
     memory = Watched()
     monkeypatch.setattr(decode, "allocate", memory)
+    monkeypatch.setattr(compare, "allocate", memory)
     yield memory
     memory.check()
 
@@ -59,6 +60,9 @@ def test_hostile_numbers(name: str, part: str) -> None:
     ranges = first_rows(case.count) if part == "first rows" else Ranges.one(case.count - 1, case.count)
     with bounded(), pytest.raises(REFUSED):
         numbers(held, ranges, case.dtype)
+    nothing = np.ones(1, case.dtype)
+    with bounded(), pytest.raises(REFUSED):
+        compare.compare_numbers(held, ranges, NumberRanges(nothing, nothing), inverted=False)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", hostile.BINARIES)
@@ -238,6 +242,66 @@ def test_broken_bytes(module: ModuleType, size: int | None, data: st.DataObject)
         lambda held, ranges: binaries(held, ranges, size, wide=random.random() < 0.5),
         lambda broken, claimed, checksums: block.decode_binary(broken, claimed, size, checksums),
     )
+
+
+@pytest.mark.parametrize("encoding", NUMERIC, ids=lambda encoding: encoding.name)
+@examples(100)
+@given(data=st.data())
+def test_broken_numbers_are_compared_or_refused(encoding: NumericEncoding, data: st.DataObject) -> None:
+    dtype = data.draw(st.sampled_from(sorted(encoding.accepts)), label="dtype")
+    seed = data.draw(st.integers(0, 1 << 32), label="seed")
+    random, rng = Random(seed), np.random.default_rng(seed)
+    count = random.choice([1, 2, 3, 8, 20, 40, 100, 1030])
+    values = cascades.shaped(rng, count, dtype, encoding.name, random.randrange(10))
+    section, _ = cascades.encode(random, values, dtype, 3, encoding.name)
+    kind = f"u{dtype[1]}" if dtype[0] == "f" else dtype
+    known = np.array(values, kind).view(dtype)
+    bounds = np.sort(np.nan_to_num(rng.choice(known, 2)))
+    wanted, inverted = NumberRanges(bounds[:1], bounds[1:]), random.random() < 0.5
+
+    def read(held: Held, ranges: Ranges) -> list[Any]:
+        bits = compare.compare_numbers(held, ranges, wanted, inverted=inverted)  # type: ignore[arg-type]
+        return np.unpackbits(bits, count=ranges.count, bitorder="little").astype(np.bool_).tolist()
+
+    def expect(broken: bytes, claimed: int, checksums: bool) -> list[bool]:
+        stored = block.decode_numeric(broken, claimed, dtype, checksums)
+        numbers = np.array([value or 0 for value in stored], kind).view(dtype)
+        held = ((numbers >= bounds[0]) & (numbers <= bounds[1])) != inverted
+        return [bool(each) and value is not None for each, value in zip(held, stored, strict=True)]
+
+    check(data, block.build(some_presence(random, count), section), count, read, expect)
+
+
+@pytest.mark.parametrize("module", REGIONS, ids=lambda module: module.__name__.rsplit(".", 1)[-1])
+@pytest.mark.parametrize("size", [None, 0, 3])
+@examples(100)
+@given(data=st.data())
+def test_broken_bytes_are_compared_or_refused(module: ModuleType, size: int | None, data: st.DataObject) -> None:
+    random = Random(data.draw(st.integers(0, 1 << 32), label="seed"))
+    count = random.choice([1, 2, 3, 8, 20, 40, 100])
+    values: list[Any] = [
+        bytes(random.choices(b"ab\0\xff", k=random.choice([0, 1, 5, 12, 300]) if size is None else size))
+        for _ in range(count)
+    ]
+    keys = tuple(random.choice(values) for _ in range(random.choice([1, 1, 3])))
+    wanted, inverted = ByteKeys(keys, prefixes=random.random() < 0.3), random.random() < 0.5
+    if module is binary_single:
+        values = values[:1] * count
+    parts = {part: random.choice(NESTED) for part in REGIONS[module] if random.random() < 0.6}
+    sound = block.build(some_presence(random, count), module.encode(values, size, **parts))
+
+    def read(held: Held, ranges: Ranges) -> list[Any]:
+        bits = compare.compare_bytes(held, ranges, wanted, fixed_size=size, inverted=inverted)  # type: ignore[arg-type]
+        return np.unpackbits(bits, count=ranges.count, bitorder="little").astype(np.bool_).tolist()
+
+    def expect(broken: bytes, claimed: int, checksums: bool) -> list[bool]:
+        found = []
+        for value in block.decode_binary(broken, claimed, size, checksums):
+            held = value is not None and (value.startswith(keys) if wanted.prefixes else value in keys)
+            found.append(value is not None and held != inverted)
+        return found
+
+    check(data, sound, count, read, expect)
 
 
 @examples(300)

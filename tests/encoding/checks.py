@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from amudai import encoding as package
-from amudai.encoding import Values
+from amudai.encoding import ByteKeys, NumberRanges, Values
 from tests.encoding import runs
 from tests.encoding.runs import Block, Opened
 from tests.oracle import block
@@ -39,6 +39,28 @@ class Numbers:
         assert nulls == np.count_nonzero(~expected)
         np.testing.assert_array_equal(values.view(self.kind)[expected], self.values[wanted][expected])
 
+    def draw(self, rng: np.random.Generator, dtype: str) -> NumberRanges:
+        """Ranges between values that are stored, their neighbours and the ends of the type; none, one or a few."""
+        known = self.values.view(dtype)
+        kind: Any = np.iinfo(dtype) if known.dtype.kind in "iu" else np.finfo(dtype)
+        ends = np.concatenate([rng.choice(known, 6), np.array([0, kind.min, kind.max], dtype)])
+        with np.errstate(over="ignore", invalid="ignore"):
+            ends = np.concatenate([ends, ends + known.dtype.type(1)])
+        ends = ends[ends == ends]
+        pairs = rng.choice(ends, (int(rng.choice([0, 1, 1, 1, 2, 5])), 2))
+        single = rng.random(len(pairs)) < 0.4
+        pairs[single, 1] = pairs[single, 0]
+        pairs.sort(axis=1)
+        return NumberRanges(pairs[:, 0].copy(), pairs[:, 1].copy())
+
+    def check_wanted(self, spans: Sequence[runs.Span], wanted: NumberRanges, inverted: bool, found: Bits) -> None:
+        positions = runs.positions_of(spans)
+        values = self.values.view(wanted.low.dtype)[positions]
+        held = np.zeros(len(values), np.bool_)
+        for low, high in zip(wanted.low, wanted.high, strict=True):
+            held |= (values >= low) & (values <= high)
+        np.testing.assert_array_equal(found, (held != inverted) & self.valid[positions])
+
 
 def decode_numbers(run: Opened, dtype: str, spans: Sequence[runs.Span], at: int = 3) -> tuple[Bits, Bits, int]:
     """Values, validity and nulls of a run; nothing before `at` and nothing behind the last value is touched."""
@@ -52,6 +74,27 @@ def decode_numbers(run: Opened, dtype: str, spans: Sequence[runs.Span], at: int 
         assert out[border].tobytes() == guard[border].tobytes()
         np.testing.assert_array_equal(bits[border], guard_bits[border])
     return out[at : at + count], bits[at : at + count].astype(np.bool_), nulls
+
+
+def compare_numbers(run: Opened, spans: Sequence[runs.Span], wanted: NumberRanges, inverted: bool, at: int) -> Bits:
+    def compare(*arguments: Any) -> int:
+        return int(run.kernels.compare_numbers(run.blocks, *run.spans(spans), wanted.low, wanted.high, *arguments))
+
+    return guarded(compare, sum(end - start for start, end in spans), inverted, at)
+
+
+def guarded(compare: Callable[[bool, npt.NDArray[np.uint8], int], int], count: int, inverted: bool, at: int) -> Bits:
+    """The answers of a kernel; no bit before `at` and none behind the last answer is touched."""
+    behind = 9
+    out = np.full((at + count + behind + 7) // 8, 0xA5, np.uint8)
+    guard = np.unpackbits(out, bitorder="little")
+    found = compare(inverted, out, at)
+    bits = np.unpackbits(out, bitorder="little")
+    for border in (slice(0, at), slice(at + count, None)):
+        np.testing.assert_array_equal(bits[border], guard[border])
+    answers = bits[at : at + count].astype(np.bool_)
+    assert found == np.count_nonzero(answers)
+    return answers
 
 
 def check_numbers(blocks: Sequence[Block], dtype: str, seed: int, *, checksums: bool = True) -> None:
@@ -73,6 +116,12 @@ def check_numbers(blocks: Sequence[Block], dtype: str, seed: int, *, checksums: 
             expected.check(
                 spans, found.numbers(dtype), np.ones(found.length, np.bool_) if valid is None else valid, found.nulls
             )
+            wanted, inverted = expected.draw(rng, dtype), bool(rng.integers(2))
+            for run in opened:
+                answers = compare_numbers(run, spans, wanted, inverted, int(rng.integers(0, 20)))
+                expected.check_wanted(spans, wanted, inverted, answers)
+            bitmap = package.compare_numbers(buffer, runs.ranges_of(spans), wanted, inverted=inverted)
+            expected.check_wanted(spans, wanted, inverted, runs.bits_to_bools(bitmap, 0, found.length))
         except AssertionError as error:
             error.add_note(f"asked for: {name}")
             raise
@@ -100,6 +149,25 @@ class Strings:
         if found != expected:  # plainly, and not the difference of two long lists
             at = next(at for at, pair in enumerate(zip(found, expected, strict=True)) if pair[0] != pair[1])
             raise AssertionError(f"value {at}: expected {expected[at]!r:.100}, found {found[at]!r:.100}")
+
+    def draw(self, rng: np.random.Generator) -> ByteKeys:
+        """Values that are stored, parts of them, others that differ in one byte, and what is nowhere."""
+        known = [value for value in self.values if value is not None] or [b"", b"other"]
+        keys: list[bytes] = []
+        for kind in rng.integers(0, 5, int(rng.choice([0, 1, 1, 1, 2, 5]))):
+            key = known[int(rng.integers(len(known)))]
+            at = int(rng.integers(len(key) + 1))
+            changed = key[:at] + bytes([key[at] ^ 1]) + key[at + 1 :] if at < len(key) else key + b"!"
+            keys.append([key, key, key[:at], changed, rng.bytes(5)][kind])
+        return ByteKeys(tuple(keys), prefixes=bool(rng.integers(2)))
+
+    def check_wanted(self, spans: Sequence[runs.Span], wanted: ByteKeys, inverted: bool, found: Bits) -> None:
+        expected = []
+        for at in runs.positions_of(spans):
+            value = self.values[at]
+            held = value is not None and (value.startswith(wanted.keys) if wanted.prefixes else value in wanted.keys)
+            expected.append(value is not None and held != inverted)
+        np.testing.assert_array_equal(found, np.array(expected, np.bool_))
 
 
 def cut(data: npt.NDArray[np.uint8], offsets: Sequence[int], valid: Sequence[bool]) -> list[bytes | None]:
@@ -153,6 +221,19 @@ def decode_fixed(run: Opened, spans: Sequence[runs.Span], size: int, at: int) ->
     return cut(out, offsets, runs.bits_to_bools(validity, at, count).tolist()), nulls
 
 
+def compare_bytes(
+    run: Opened, spans: Sequence[runs.Span], size: int | None, wanted: ByteKeys, inverted: bool, at: int
+) -> Bits:
+    offsets = np.cumsum([0, *map(len, wanted.keys)], dtype=np.uint64)
+    keys = np.frombuffer(b"".join(wanted.keys), np.uint8)
+
+    def compare(*arguments: Any) -> int:
+        where = run.spans(spans)
+        return int(run.kernels.compare_bytes(run.blocks, *where, size, offsets, keys, wanted.prefixes, *arguments))
+
+    return guarded(compare, sum(end - start for start, end in spans), inverted, at)
+
+
 def check_strings(blocks: Sequence[Block], size: int | None, text: bool, seed: int) -> None:
     """Every kernel and the package agree with the oracle on every way to ask for slots of these blocks."""
     rng = np.random.default_rng(seed)
@@ -164,17 +245,22 @@ def check_strings(blocks: Sequence[Block], size: int | None, text: bool, seed: i
         at, wide = int(rng.integers(0, 20)), turn % 2 == 0
         try:
             used, moved = runs.touched(blocks, spans)
+            wanted, inverted = expected.draw(rng), bool(rng.integers(2))
             for run in runs.open_all(used):
                 run.inflate(run.kernels.binary_frames(run.blocks, size))
                 if size is None:
                     expected.check(spans, *decode_variable(run, moved, "i8" if wide else "i4", text, at))
                 else:
                     expected.check(spans, *decode_fixed(run, moved, size, at))
+                expected.check_wanted(spans, wanted, inverted, compare_bytes(run, moved, size, wanted, inverted, at))
             if size is None:
                 found = package.decode_variable(buffer, runs.ranges_of(spans), text=text, wide=not wide)
             else:
                 found = package.decode_fixed(buffer, runs.ranges_of(spans), size)
             expected.check(spans, values_in(found, size, not wide), found.nulls)
+            ranges = runs.ranges_of(spans)
+            bitmap = package.compare_bytes(buffer, ranges, wanted, fixed_size=size, inverted=inverted)
+            expected.check_wanted(spans, wanted, inverted, runs.bits_to_bools(bitmap, 0, ranges.count))
         except AssertionError as error:
             error.add_note(f"asked for: {name}")
             raise

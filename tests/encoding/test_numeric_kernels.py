@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import Counter
 from random import Random
 from typing import Any
@@ -20,7 +21,7 @@ from amudai.encoding import NUMERIC
 from amudai.encoding.numeric.contract import NumericEncoding
 from amudai.errors import CorruptedData, UnsupportedFeature
 from tests.encoding import cascades, runs
-from tests.encoding.checks import check_numbers, described_numbers
+from tests.encoding.checks import check_numbers, compare_numbers, described_numbers
 from tests.encoding.runs import Block
 from tests.oracle import block, examples, presence, section
 from tests.oracle.common import ALL, FLOATS, UNSIGNED, Encoder, bits_of, make_header, pack, unsigned, wrap
@@ -186,6 +187,24 @@ def test_run_lengths_padded_by_the_block(
     check_numbers(blocks, dtype, 8)
     for found in described_numbers(blocks, dtype):
         assert found == {f"alprd(run_length{inner}, plain)": 2}
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1"])
+@pytest.mark.parametrize("width", [1, 3, 7, 8])
+def test_frames_and_ranges_that_go_around_the_end_of_their_type(dtype: str, width: int) -> None:
+    limits = np.iinfo(dtype)
+    ends = sorted({*range(limits.min, limits.max, 19), limits.min + 1, -1, 0, 1, limits.max - 1, limits.max})
+    ends = [end for end in ends if end >= limits.min]
+    for reference in (0, 1, 100, 126, 127, 128, 129, 200, 254, 255):
+        reference = wrap(reference, dtype)
+        values = [wrap(reference + distance, dtype) for distance in range(1 << width)]
+        data = ffor.encode(values, dtype, reference, width)
+        opened = runs.open_all([Block(block.build(b"", data), len(values))])
+        for low, high in itertools.combinations_with_replacement(ends, 2):
+            wanted = package.NumberRanges(np.array([low], dtype), np.array([high], dtype))
+            expected = [low <= value <= high for value in values]
+            for run in opened:
+                assert compare_numbers(run, [(0, len(values))], wanted, False, 0).tolist() == expected, (low, high)
 
 
 @pytest.mark.parametrize("dtype", ALL)

@@ -1,14 +1,15 @@
 """How do values become blocks?
 
 Encoded buffers go in, Arrow buffers come out; nothing here knows stripes, schemas or URLs. Start with `buffer.py`,
-which finds the blocks of a range of positions, then `decode.py`, which hands runs of blocks to the kernels. `numeric/`
-and `binary/` list the encodings, one module each.
+which finds the blocks of a range of positions, then `decode.py`, which hands runs of blocks to the kernels, and
+`compare.py`, which asks them what they hold instead. `numeric/` and `binary/` list the encodings, one module each.
 """
 
 from amudai.encoding.binary.catalog import BINARY
 from amudai.encoding.buffer import BlockBuffer, Tally
 from amudai.encoding.bytes import BytesEncoder
 from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section
+from amudai.encoding.compare import ByteKeys, NumberRanges, Wanted, compare_bytes, compare_numbers
 from amudai.encoding.decode import (
     decode_bits,
     decode_dictionary,
@@ -41,9 +42,11 @@ __all__ = [
     "PROFILES",
     "ROOM",
     "BlockBuffer",
+    "ByteKeys",
     "BytesEncoder",
     "DictionaryEncoder",
     "NumberEncoder",
+    "NumberRanges",
     "Plan",
     "PreparedBuffer",
     "Profile",
@@ -53,6 +56,9 @@ __all__ = [
     "Room",
     "Tally",
     "Values",
+    "Wanted",
+    "compare_bytes",
+    "compare_numbers",
     "compress_small_numbers",
     "compress_zstd",
     "decode_bits",

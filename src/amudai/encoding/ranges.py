@@ -154,7 +154,11 @@ class Ranges:
 
     def selected(self, mask: npt.NDArray[np.bool_]) -> Ranges:
         """Those of the positions for which the mask is true."""
-        return Ranges.of_positions(self.positions()[mask])
+        return self.chosen(np.packbits(mask, bitorder="little"))
+
+    def chosen(self, bitmap: npt.NDArray[np.uint8]) -> Ranges:
+        """Those of the positions whose bit is set, lowest first: bit i belongs to the i-th position."""
+        return Ranges(*_kernels.select_ranges(*self.arrays, bitmap))
 
     def times(self, factor: int) -> Ranges:
         """Each position as `factor` positions."""

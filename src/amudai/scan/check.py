@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Final
 
-from amudai.encoding import Ranges
+from amudai.encoding import Ranges, Wanted
 from amudai.scan.execute import read_rows
 from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, evaluate
 from amudai.scan.prune import Known
+from amudai.scan.wanted import wanted_values
 from amudai.shard import StripeReader
 from amudai.types import BYTES, CONTAINERS, WIDTHS
 
@@ -28,6 +29,7 @@ class Checker:
         self._bound = bound
         self._known = known
         self._lock = Lock()
+        self._wanted: dict[int, Wanted | None] = {}
         self.checked: dict[int, int] = {}
 
     def true_rows(self, stripe: StripeReader, rows: Ranges) -> Ranges:
@@ -62,8 +64,10 @@ class Checker:
             return found
         with self._lock:
             self.checked[id(leaf)] = self.checked.get(id(leaf), 0) + doubtful.count
+            if id(leaf) not in self._wanted:
+                self._wanted[id(leaf)] = wanted_values(known.facts)
         inside = doubtful.within(stripe.first_row, stripe.first_row + stripe.num_rows)
-        return found.unite(_compared(known, stripe, inside).shifted(stripe.first_row))
+        return found.unite(_compared(known, self._wanted[id(leaf)], stripe, inside).shifted(stripe.first_row))
 
     def _effort(self, bound: Bound, stripe: StripeReader) -> float:
         """How much it takes to check a term, by what it is and how many rows are in doubt."""
@@ -85,13 +89,15 @@ def _price(known: Known, stripe: StripeReader) -> int:
     return _CODE if facts.codes(stripe) is not None else _BYTES
 
 
-def _compared(known: Known, stripe: StripeReader, rows: Ranges) -> Ranges:
+def _compared(known: Known, wanted: Wanted | None, stripe: StripeReader, rows: Ranges) -> Ranges:
     """Of these rows, counted from the stripe's first, those for which the leaf is true."""
     facts = known.facts
     if facts.is_single and (len(facts.leaf.nodes) == 1 or facts.is_solid(stripe)):
         codes = facts.codes(stripe)
         if codes is not None and rows.count * _ROWS_OF_ENTRIES >= len(codes):
             return _looked_up(known, stripe, rows)
+        if wanted is not None and (field := facts.field(stripe)).is_comparable:
+            return rows.chosen(field.compare(rows, wanted, inverted=facts.inverted))
     return rows.selected(evaluate(facts.leaf, read_rows(stripe, facts.column, rows)))
 
 

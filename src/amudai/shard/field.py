@@ -13,8 +13,12 @@ import pyarrow as pa
 
 from amudai.encoding import (
     BlockBuffer,
+    NumberRanges,
     Ranges,
     Values,
+    Wanted,
+    compare_bytes,
+    compare_numbers,
     decode_bits,
     decode_dictionary,
     decode_fixed,
@@ -37,7 +41,7 @@ from amudai.format import (
 )
 from amudai.shard.column import Absent, Column, Constant, Joined, Stored
 from amudai.shard.projection import Projection
-from amudai.types import CONTAINERS, WIDTHS, BasicType, SchemaNode, quote_name
+from amudai.types import BYTES, CONTAINERS, WIDTHS, BasicType, SchemaNode, quote_name
 
 if TYPE_CHECKING:
     from amudai.shard.stripe import StripeReader
@@ -245,6 +249,32 @@ class FieldReader:
                 present = np.unpackbits(bits, count=len(codes), bitorder="little").view(np.bool_)
                 valid = present if valid is None else valid & present
             return codes, valid
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether `compare` can be asked: of numbers or bytes in blocks, and of no codes or constants."""
+        if self.descriptor is None or not (self.node.basic_type in WIDTHS or self.node.basic_type in BYTES):
+            return False
+        has_dictionary = self.encoding.find(BufferKind.VALUE_DICTIONARY) is not None
+        return self.has_buffers and not has_dictionary and self.descriptor.field.dictionary_size is None
+
+    def compare(self, ranges: Ranges, wanted: Wanted, *, inverted: bool) -> npt.NDArray[np.uint8]:
+        """A bitmap of these positions: whether their value is wanted or, inverted, is not. A null is neither.
+
+        Values are compared in their blocks and not read.
+        """
+        with located(url=self._url, stripe=self.stripe.ordinal, field=self.path):
+            self._refuse_dictionary()
+            data = self._required(BufferKind.DATA)
+            if isinstance(wanted, NumberRanges):
+                bits = compare_numbers(data, ranges, wanted, inverted=inverted)
+            else:
+                _, fixed_size = self._form(BufferKind.DATA)
+                if fixed_size is None:
+                    self._refuse_separate_offsets()
+                bits = compare_bytes(data, ranges, wanted, fixed_size=fixed_size, inverted=inverted)
+            bitmap, _ = self._presence(ranges)
+            return bits if bitmap is None else bits & np.frombuffer(bitmap, np.uint8)[: len(bits)]
 
     def encodings(self) -> Counter[str]:
         """How the field's values are stored: cascades of the blocks of its main buffer, and in how many blocks each."""

@@ -1,0 +1,53 @@
+// Bitmaps of answers: a test of many values in one loop, eight answers to a byte.
+#pragma once
+#include "bits/bitmap.hpp"
+
+namespace amudai::bits {
+
+// Bytes of a bitmap of so many answers. It is written in whole words: a caller gives it room for all of them.
+constexpr std::size_t answer_bytes(std::size_t count) { return (count + 63) / 64 * 8; }
+
+// Bit i is answer(i), for i below `count`; bits behind the last one are of no account.
+template <class Answer>
+void test_each(std::size_t count, std::uint8_t* out, Answer&& answer) {
+    for (std::size_t at = 0; at < count; at += 64, out += 8) {
+        // Bytes first, which compilers make vectors of; a multiplication gathers eight of them.
+        std::uint8_t answers[64];
+        if (count - at >= 64) [[likely]] {
+            for (std::size_t i = 0; i < 64; ++i) answers[i] = answer(at + i);
+        } else {
+            for (std::size_t i = 0; i < 64; ++i) answers[i] = i < count - at && answer(at + i);
+        }
+        for (std::size_t i = 0; i < 8; ++i) {
+            out[i] = static_cast<std::uint8_t>(load<std::uint64_t>(answers + 8 * i) * 0x0102040810204080u >> 56);
+        }
+    }
+}
+
+// A bitmap of answers that are the same for many neighbours.
+class Stretches {
+public:
+    explicit Stretches(std::uint8_t* out) : out_(out) {}
+
+    void add(bool answer, std::size_t count) {
+        while (count) {
+            const auto size = std::min(count, 64 - size_);
+            if (answer) word_ |= ~std::uint64_t{0} >> (64 - size) << size_;
+            size_ += size, count -= size;
+            if (size_ < 64) return;
+            finish();
+        }
+    }
+    // Writes the last answers.
+    void finish() {
+        if (size_) store(out_, word_), out_ += 8;
+        word_ = 0, size_ = 0;
+    }
+
+private:
+    std::uint8_t* out_;
+    std::uint64_t word_ = 0;
+    std::size_t size_ = 0;
+};
+
+}  // namespace amudai::bits

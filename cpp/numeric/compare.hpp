@@ -1,0 +1,232 @@
+// Which numbers lie in some ranges? They are compared where they are unpacked, and never written to memory.
+#pragma once
+#include "bits/answers.hpp"
+#include "numeric/run.hpp"
+
+namespace amudai::numeric {
+
+// Integers from one to another, both included. By the distance from the first one: so it says the same of signed and of
+// unsigned numbers, and moves with any reference, around the end of the type where it must.
+template <class T>
+struct Range {
+    using U = unsigned_of<T>;
+    U first, length;
+
+    static Range between(T low, T high) {
+        return {static_cast<U>(low), static_cast<U>(static_cast<U>(high) - static_cast<U>(low))};
+    }
+    bool holds(T value) const { return static_cast<U>(static_cast<U>(value) - first) <= length; }
+    // The same range, of distances from `reference`.
+    Range<U> from(U reference) const { return {static_cast<U>(first - reference), length}; }
+
+    // Of the numbers up to `most`: whether all of them surely lie in the range, whether none does.
+    bool holds_all(U most) const { return (first == 0 || goes_around()) && last() >= most; }
+    bool holds_none(U most) const { return !goes_around() && first > most; }
+
+private:
+    U last() const { return static_cast<U>(first + length); }
+    bool goes_around() const { return last() < first; }
+};
+
+// Floats as IEEE 754 compares them: NaN lies nowhere, and the two zeros are equal.
+template <std::floating_point T>
+struct Range<T> {
+    T low, high;
+
+    static Range between(T low, T high) { return {low, high}; }
+    bool holds(T value) const { return bool(int{low <= value} & int{value <= high}); }
+};
+
+// Ranges of which a value is to lie in one; few, for each value is compared with all of them.
+template <class T>
+using AnyOf = std::span<const Range<T>>;
+
+template <class T>
+bool any_holds(AnyOf<T> ranges, T value) {
+    return std::ranges::any_of(ranges, [&](const auto& range) { return range.holds(value); });
+}
+
+template <class T>
+void compare_values(std::span<const T> values, AnyOf<T> ranges, std::uint8_t* out) {
+    const auto* const at = values.data();
+    if (ranges.size() == 1) {
+        bits::test_each(values.size(), out, [at, range = ranges[0]](std::size_t i) { return range.holds(at[i]); });
+    } else if (ranges.size() == 2) {
+        bits::test_each(values.size(), out, [at, one = ranges[0], other = ranges[1]](std::size_t i) {
+            return bool(int{one.holds(at[i])} | int{other.holds(at[i])});
+        });
+    } else {
+        bits::test_each(values.size(), out, [&](std::size_t i) { return any_holds(ranges, at[i]); });
+    }
+}
+
+// For each code the answer, 0 or 1, of its entry.
+inline void look_up(std::span<const std::uint8_t> answers, std::span<const std::uint32_t> codes, std::uint8_t* out) {
+    const auto begin = std::ranges::find(answers, 1);
+    if (begin == answers.end()) return bits::fill(out, 0, codes.size(), false);
+    const auto end = std::find(begin, answers.end(), 0);
+    if (std::find(end, answers.end(), 1) != answers.end()) {
+        return bits::test_each(codes.size(), out, [&](std::size_t i) { return answers[codes[i]] != 0; });
+    }
+    // Entries are sorted as a rule, and those of a range neighbours: their codes are compared faster than looked up.
+    const auto low = static_cast<std::uint32_t>(begin - answers.begin());
+    const auto high = static_cast<std::uint32_t>(end - answers.begin() - 1);
+    const auto range = Range<std::uint32_t>::between(low, high);
+    compare_values<std::uint32_t>(codes, {&range, 1}, out);
+}
+
+// Bit i of `out` says whether value `first + i` of a section lies in one of the ranges. There is room for whole words.
+template <class T>
+void compare_section(Bytes section, std::size_t count, std::size_t first, std::size_t size, AnyOf<T> ranges,
+                     std::uint8_t* out, Context& context);
+
+namespace detail {
+
+template <class T>
+std::span<Range<unsigned_of<T>>> moved(AnyOf<T> ranges, unsigned_of<T> reference, Context& context) {
+    const auto found = context.arena.take<Range<unsigned_of<T>>>(ranges.size());
+    std::ranges::transform(ranges, found.begin(), [&](const auto& range) { return range.from(reference); });
+    return found;
+}
+
+// What is bit-packed: the width alone may tell, and otherwise a chunk at a time is unpacked into the first-level cache.
+template <class U>
+void compare_packed(const fl_bit_pack::Layout<U>& found, std::size_t first, std::size_t size, std::span<Range<U>> ranges,
+                    std::uint8_t* out) {
+    const auto most = bits::width_mask<U>(found.width);
+    if (std::ranges::any_of(ranges, [&](const auto& range) { return range.holds_all(most); })) {
+        return bits::fill(out, 0, size, true);
+    }
+    const auto beyond = std::ranges::remove_if(ranges, [&](const auto& range) { return range.holds_none(most); });
+    const AnyOf<U> near(ranges.begin(), beyond.begin());
+    if (near.empty()) return bits::fill(out, 0, size, false);
+    U values[bits::chunk_values];
+    std::uint8_t answers[bits::chunk_values / 8 + 8];
+    for (std::size_t done = 0; done < size;) {
+        const auto step = std::min(size - done, bits::chunk_values - (first + done) % bits::chunk_values);
+        bits::unpack<U>(found.data.data(), found.width, 0, first + done, std::span(values, step));
+        const bool in_place = done % 8 == 0 && step % 64 == 0;
+        compare_values<U>(std::span<const U>(values, step), near, in_place ? out + done / 8 : answers);
+        if (!in_place) bits::copy(answers, 0, out, done, step);
+        done += step;
+    }
+}
+
+template <class T>
+void compare_runs(Bytes section, std::size_t count, std::size_t first, std::size_t size, AnyOf<T> ranges, std::uint8_t* out,
+                  Context& context) {
+    const auto found = run_length::layout(section, count);
+    const auto lengths = run_length::lengths_of(section, found, count, context);
+    const auto answers = context.arena.take<std::uint8_t>(bits::answer_bytes(found.runs));
+    if (found.values_nested) {
+        compare_section<T>(found.values, found.runs, 0, found.runs, ranges, answers.data(), context);
+    } else {
+        const auto values = decode_all<T>("run_length values", false, found.values, found.runs, context);
+        compare_values<T>(values, ranges, answers.data());
+    }
+    std::size_t run = 0;
+    while (first >= lengths[run]) first -= lengths[run++];
+    bits::Stretches stretches(out);
+    for (auto left = lengths[run] - first; size; left = lengths[++run]) {
+        const auto length = std::min<std::size_t>(left, size);
+        stretches.add(bits::get(answers.data(), run), length);
+        size -= length;
+        if (size == 0) break;
+    }
+    stretches.finish();
+}
+
+template <class T>
+void compare_codes(Bytes section, std::size_t count, std::size_t first, std::size_t size, AnyOf<T> ranges, std::uint8_t* out,
+                   Context& context) {
+    const auto found = block_dictionary::layout<T>(section, count);
+    const auto codes = block_dictionary::codes_of(found, count, first, size, context);
+    const auto entries = block_dictionary::entries_of<T>(found, context);
+    const auto answers = context.arena.take<std::uint8_t>(entries.size());
+    for (std::size_t i = 0; i < entries.size(); ++i) answers[i] = any_holds(ranges, entries[i]);
+    look_up(answers, codes, out);
+}
+
+}  // namespace detail
+
+template <class T>
+void compare_section(Bytes section, std::size_t count, std::size_t first, std::size_t size, AnyOf<T> ranges,
+                     std::uint8_t* out, Context& context) {
+    if (size == 0) return;
+    const auto code = code_of(section);
+    const auto within = [&](auto&& compare) {
+        const Deeper deeper(context);
+        compare();
+    };
+    if constexpr (ffor::accepts<T>) {
+        if (code == ffor::code) {
+            return within([&] {
+                const auto found = ffor::layout<T>(section, count);
+                detail::compare_packed(found, first, size, detail::moved(ranges, found.reference, context), out);
+            });
+        }
+        if (code == frame_of_reference::code) {
+            return within([&] {
+                const auto nested = rest("for section bytes", section, frame_of_reference::header_size<T>);
+                const auto near = detail::moved(ranges, load<unsigned_of<T>>(section, 2), context);
+                compare_section<unsigned_of<T>>(nested, count, first, size, near, out, context);
+            });
+        }
+    }
+    if constexpr (fl_bit_pack::accepts<T>) {
+        if (code == fl_bit_pack::code) {
+            return within([&] {
+                const auto near = detail::moved(ranges, 0, context);
+                detail::compare_packed(fl_bit_pack::layout<T>(section, count), first, size, near, out);
+            });
+        }
+    }
+    switch (code) {
+        case single_value::code: {
+            T value;
+            decode_section<T>(section, count, 0, {&value, 1}, context);
+            return bits::fill(out, 0, size, any_holds(ranges, value));
+        }
+        case run_length::code:
+            return within([&] { detail::compare_runs(section, count, first, size, ranges, out, context); });
+        case block_dictionary::code:
+            return within([&] { detail::compare_codes(section, count, first, size, ranges, out, context); });
+        default: {
+            // Sums and compressed bytes are not comparable before they are decoded.
+            const auto values = context.arena.take<T>(size);
+            decode_section<T>(section, count, first, values, context);
+            return compare_values<T>(values, ranges, out);
+        }
+    }
+}
+
+// Bit `at + i` of `out` says whether slot i of the spans holds a value that lies in one of the ranges or, `inverted`, in
+// none of them; a null does neither. Returns how many bits are set.
+template <class T>
+std::size_t compare_run(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
+                        AnyOf<T> ranges, bool inverted, std::uint8_t* out, std::size_t at) {
+    Arena arena;
+    std::size_t found = 0;
+    for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
+        arena.reset(block.values);
+        Context context{inflated, arena, block.begin};
+        const auto present = presence::decode(block.presence, block.count, arena);
+        const auto compare = [&](std::span<const Span> near) {
+            const auto first = near.front().first;
+            const auto size = near.back().first + near.back().count - first;
+            const auto answers = arena.take<std::uint8_t>(bits::answer_bytes(size));
+            compare_section<T>(block.values, block.count, first, size, ranges, answers.data(), context);
+            present.keep(first, size, inverted, answers.data(), arena);
+            for (const auto& span : near) {
+                bits::copy(answers.data(), span.first - first, out, at, span.count);
+                found += bits::count_set(out, at, span.count);
+                at += span.count;
+            }
+        };
+        if (!are_apart<T>(block, wanted)) return compare(wanted);
+        for (const auto& span : wanted) compare({&span, 1});
+    });
+    return found;
+}
+
+}  // namespace amudai::numeric

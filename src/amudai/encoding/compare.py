@@ -1,0 +1,94 @@
+"""Which values are wanted, told where they are stored?
+
+Blocks are compared as `decode.py` would decode them, but no value leaves the kernel: what comes out is one bit for each
+position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai import _kernels
+from amudai.encoding.buffer import BlockBuffer
+from amudai.encoding.decode import allocate, inflate
+from amudai.encoding.ranges import Ranges
+
+__all__ = ["ByteKeys", "NumberRanges", "Wanted", "compare_bytes", "compare_numbers"]
+
+Bitmap: TypeAlias = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberRanges:
+    """Numbers from `low[i]` to `high[i]`, both included, for any i; both are of the type that is stored."""
+
+    low: npt.NDArray[Any]
+    high: npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ByteKeys:
+    """Values that are one of the keys, in the bytes that are stored, or, `prefixes`, that begin with one."""
+
+    keys: tuple[bytes, ...]
+    prefixes: bool = False
+
+
+Wanted: TypeAlias = NumberRanges | ByteKeys
+
+
+def compare_numbers(buffer: BlockBuffer, ranges: Ranges, wanted: NumberRanges, *, inverted: bool) -> Bitmap:
+    """A bit for each position: whether its number is wanted or, inverted, is not; a null is neither."""
+    bits = _bitmap(ranges)
+    done = 0
+    for run in buffer.runs(ranges):
+        inflate(run.blocks, run.buffers, _kernels.numeric_frames(run.blocks, wanted.low.dtype.str[1:]))
+        _kernels.compare_numbers(
+            run.blocks, run.block, run.first, run.count, wanted.low, wanted.high, inverted, bits, done
+        )
+        done += run.slots
+    return bits
+
+
+def compare_bytes(
+    buffer: BlockBuffer, ranges: Ranges, wanted: ByteKeys, *, fixed_size: int | None, inverted: bool
+) -> Bitmap:
+    """As `compare_numbers`, for strings and bytes; `fixed_size` where all values have one."""
+    bits = _bitmap(ranges)
+    offsets, keys = _joined(wanted.keys)
+    done = 0
+    for run in buffer.runs(ranges):
+        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, fixed_size))
+        if fixed_size is None:
+            sizes = np.empty(len(run.blocks), np.uint64)
+            _kernels.payload_sizes(run.blocks, sizes)
+            inflate(run.blocks, run.buffers, _kernels.payload_frames(run.blocks, sizes))
+        _kernels.compare_bytes(
+            run.blocks,
+            run.block,
+            run.first,
+            run.count,
+            fixed_size,
+            offsets,
+            keys,
+            wanted.prefixes,
+            inverted,
+            bits,
+            done,
+        )
+        done += run.slots
+    return bits
+
+
+def _bitmap(ranges: Ranges) -> Bitmap:
+    return allocate((ranges.count + 7) // 8, "u1")[1]
+
+
+def _joined(keys: Sequence[bytes]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:
+    offsets = np.cumsum([0, *map(len, keys)], dtype=np.uint64)
+    return offsets, np.frombuffer(b"".join(keys), np.uint8)

@@ -1,0 +1,60 @@
+"""Which stored values make a leaf true, where it can be answered on blocks as they are?"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.encoding import ByteKeys, NumberRanges, Wanted
+from amudai.index import Between
+from amudai.scan.evidence import Facts
+from amudai.scan.predicate import Text
+from amudai.types import BYTES, WIDTHS
+
+__all__ = ["wanted_values"]
+
+# Each value is compared with all of them: beyond this, a table of Arrow's finds it faster.
+_MOST_KEYS: Final = 16
+
+
+def wanted_values(facts: Facts) -> Wanted | None:
+    """The stored values for which the question is true; None where it must be asked of values that have been read."""
+    if facts.node.basic_type in WIDTHS:
+        return _numbers(facts)
+    if facts.node.basic_type in BYTES:
+        return _bytes(facts)
+    return None
+
+
+def _numbers(facts: Facts) -> NumberRanges | None:
+    dtype = np.dtype(facts.node.dtype)
+    if facts.between is not None:
+        between, exact = facts.between
+        return _range(between, dtype) if exact else None
+    keys = facts.keys
+    if keys is None or len(keys) > _MOST_KEYS:
+        return None
+    numbers = np.frombuffer(b"".join(keys), dtype)
+    return NumberRanges(numbers, numbers)
+
+
+def _range(between: Between, dtype: np.dtype[Any]) -> NumberRanges | None:
+    """The range, as far as the type goes."""
+    if dtype.kind == "f":
+        least, most = -np.inf, np.inf
+    else:
+        least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    low = least if between.low is None else max(between.low, least)
+    high = most if between.high is None else min(between.high, most)
+    bounds: npt.NDArray[Any] = np.array([low, high] if low <= high else [], dtype)
+    return NumberRanges(bounds[:1], bounds[1:])
+
+
+def _bytes(facts: Facts) -> ByteKeys | None:
+    match facts.question.leaf:
+        case Text(_, "startswith" | "equals" as op, text, True):
+            return ByteKeys((text.encode(),), prefixes=op == "startswith")
+    keys = facts.keys
+    return None if keys is None or len(keys) > _MOST_KEYS else ByteKeys(keys)
