@@ -21,7 +21,9 @@ INDEXES = [
     amudai.TermIndex("message", "level", "http.path"),
     amudai.TermIndex("tags", tokenizer="word", collation="case_insensitive"),
     amudai.TermIndex("code", tokenizer="trivial"),
+    amudai.TermIndex("tags", "http.path", granularity="element", level="stripe"),
     amudai.HashIndex("level", "n", "f", "t", "http.status", "tags"),
+    amudai.HashIndex("code", "tags", level="stripe"),
 ]
 NUMBERS = itertools.count()
 
@@ -78,6 +80,15 @@ def test_large_parts_and_threads_keep_the_order(tmp_path: Path) -> None:
     few = shard.scan(where=where, limit=10)
     assert few.positions().tolist() == expected[:10].tolist()
     assert few.explain().leaves[0].checked < count // 2, "a limit stops early"
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+def test_nothing_lies_beyond_infinity_whatever_an_index_says(kind: pa.DataType, tmp_path: Path) -> None:
+    values = [float("-inf")] * 512 + [1.0] * 600 + [float("inf")] * 300
+    shard = amudai.write(pa.table({"f": pa.array(values, kind)}), tmp_path / "f.amudai.shard")
+    for bound in (float("-inf"), float("inf")):
+        for where in (col("f") < bound, col("f") <= bound, col("f") > bound, col("f") >= bound, col("f") == bound):
+            assert shard.scan(where=where).positions().tolist() == rows_of(where, [{"f": value} for value in values])
 
 
 def test_count_reads_no_other_column(tmp_path: Path) -> None:

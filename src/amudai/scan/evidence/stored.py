@@ -50,7 +50,8 @@ def next_number(number: Number, node: SchemaNode, step: int) -> Number | None:
     if isinstance(number, int):
         return number + step
     dtype = np.float32 if node.basic_type is BasicType.FLOAT32 else np.float64
-    return float(np.nextafter(dtype(number), dtype(step * math.inf)))
+    found = float(np.nextafter(dtype(number), dtype(step * math.inf)))
+    return None if found == number else found  # behind infinity there is none
 
 
 def stored_bytes(scalar: pa.Scalar, node: SchemaNode) -> tuple[bytes, ...] | None:
