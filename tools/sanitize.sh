@@ -34,7 +34,8 @@ if [ $# -gt 0 ]; then
   sanitized "$@"
 else
   # A process for each file, as many as there are cores.
-  printf '%s\0' tests/encoding/test_*.py tests/format/test_block_map.py tests/damage/test_kernels.py tests/scan/predicate/test_kernel.py \
-    tests/index/hash/test_reader.py tests/index/term/test_{kernels,tokenizers}.py |
+  printf '%s\0' tests/encoding/test_*.py tests/format/test_block_map.py tests/damage/test_kernels.py \
+    tests/scan/predicate/test_kernel.py tests/index/hash/test_reader.py \
+    tests/index/term/test_{coarse,kernels,tokenizers}.py |
     xargs -0 -P "$(nproc)" -I{} bash -c 'reported "$1"' _ {}
 fi

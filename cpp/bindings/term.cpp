@@ -82,7 +82,8 @@ std::size_t add_values(text::TermRun& run, InAny offsets, In<std::uint8_t> data,
 // The runs of a merge, held while it goes on.
 class HeldMerge {
 public:
-    HeldMerge(nb::list runs, In<std::uint16_t> stripes, In<std::uint32_t> fields, In<std::uint64_t> first_rows) {
+    HeldMerge(nb::list runs, In<std::uint16_t> stripes, In<std::uint32_t> fields, In<std::uint64_t> first_rows,
+              text::Price price) {
         const auto count = nb::len(runs);
         if (stripes.shape(0) != count || fields.shape(0) != count || first_rows.shape(0) != count) {
             throw nb::value_error("runs: expected a stripe, a field and a first row for each");
@@ -91,7 +92,7 @@ public:
         for (std::size_t i = 0; i < count; ++i) {
             sources.push_back({held_.emplace_back(runs[i]).bytes(), span(stripes)[i], span(fields)[i], span(first_rows)[i]});
         }
-        merge_.emplace(std::move(sources));
+        merge_.emplace(std::move(sources), price);
     }
     HeldMerge(const HeldMerge&) = delete;
     HeldMerge& operator=(const HeldMerge&) = delete;
@@ -116,14 +117,6 @@ void bind_term(nb::module_& m) {
         return result;
     }, "value"_a, "tokenizer"_a, nb::sig("def tokens(value: bytes, tokenizer: str) -> list[bytes]"),
     "The terms of a value, in the order in which they occur; addresses first.");
-
-    m.def("words", [](nb::bytes value) {
-        nb::list result;
-        const auto bytes = bytes_of(value);
-        if (!utf8::is_valid(bytes)) throw nb::value_error("text: expected UTF-8");
-        text::words(bytes, [&](Bytes word) { result.append(to_python(word)); });
-        return result;
-    }, "value"_a, nb::sig("def words(value: bytes) -> list[bytes]"), "The words of a value, whole.");
 
     m.def("fold", [](nb::bytes value) {
         std::vector<std::uint8_t> folded;
@@ -165,7 +158,7 @@ void bind_term(nb::module_& m) {
         .def("fields", [](text::MergeSlice& self) { return owned(std::move(self.fields)); },
              nb::sig("def fields(self) -> NDArray[np.uint32]"), "The field of each list.")
         .def("forms", [](text::MergeSlice& self) { return owned(std::move(self.forms)); },
-             nb::sig("def forms(self) -> NDArray[np.uint8]"), "What the integers of each list are: 0 rows, 1 ranges.")
+             nb::sig("def forms(self) -> NDArray[np.uint8]"), "What the integers of each list are: 0 rows, 1 ranges, 2 ranges of which only some rows have the term.")
         .def("is_long", [](text::MergeSlice& self) { return owned(std::move(self.is_long)); },
              nb::sig("def is_long(self) -> NDArray[np.uint8]"), "For each list whether it has many integers.")
         .def("counts", [](text::MergeSlice& self) { return owned(std::move(self.counts)); },
@@ -176,10 +169,20 @@ void bind_term(nb::module_& m) {
         .def_ro("whole_terms", &text::MergeSlice::whole_terms, "Whether the next slice begins with a new term.");
 
     nb::class_<HeldMerge>(m, "TermMerge", "Runs on their way to one sorted stream. One thread at a time may use it.")
-        .def(nb::init<nb::list, In<std::uint16_t>, In<std::uint32_t>, In<std::uint64_t>>(), "runs"_a, "stripes"_a.noconvert(),
-             "fields"_a.noconvert(), "first_rows"_a.noconvert(),
+        .def(nb::init<nb::list, In<std::uint16_t>, In<std::uint32_t>, In<std::uint64_t>, text::Price>(), "runs"_a,
+             "stripes"_a.noconvert(), "fields"_a.noconvert(), "first_rows"_a.noconvert(), "price"_a = text::exact_price,
              nb::sig("def __init__(self, runs: list[bytes | memoryview], stripes: NDArray[np.uint16], fields: NDArray[np.uint32], "
-                     "first_rows: NDArray[np.uint64]) -> None"))
+                     "first_rows: NDArray[np.uint64], price: int = 0) -> None"))
+        .def("estimate", [](HeldMerge& self, In<std::uint64_t> prices) {
+            std::vector<std::uint64_t> bits;
+            {
+                const nb::gil_scoped_release unlocked;
+                bits = self.merge().estimate(span(prices));
+            }
+            return owned(std::move(bits));
+        }, "prices"_a.noconvert(), nb::sig("def estimate(self, prices: NDArray[np.uint64]) -> NDArray[np.uint64]"),
+        "How many bits all lists take at each price, about; nothing is left to merge then. A price says how many rows, in "
+        "parts of 65,536, may become doubtful for a bit: none at 0, any number at the highest one.")
         .def_prop_ro("done", [](HeldMerge& self) { return self.merge().done(); }, "Whether nothing is left.")
         .def("next", [](HeldMerge& self, std::size_t terms, std::size_t integers) {
             const nb::gil_scoped_release unlocked;

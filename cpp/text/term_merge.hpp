@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "text/collate.hpp"
+#include "text/term_budget.hpp"
 #include "text/varint.hpp"
 
 namespace amudai::text {
@@ -16,8 +17,8 @@ struct RunSource {
     std::uint64_t first_row;
 };
 
-// Integers of a list: rows, or where ranges of rows begin and end.
-enum class Form : std::uint8_t { positions = 0, ranges = 1 };
+// Integers of a list: rows, or where ranges of rows begin and end, all of whose rows have the term or only some.
+enum class Form : std::uint8_t { positions = 0, ranges = 1, approximate = 2 };
 
 // What one step of a merge brings. Lists follow each other; `begins[i]` says whether list i is the first of a term.
 struct MergeSlice {
@@ -41,7 +42,8 @@ public:
     // Ranges are written where they need at most half the integers, which is worth the trouble from here on.
     static constexpr std::uint64_t least_ranges = 64;
 
-    explicit TermMerge(std::vector<RunSource> sources) : sources_(std::move(sources)) {
+    explicit TermMerge(std::vector<RunSource> sources, Price price = exact_price)
+        : sources_(std::move(sources)), price_(price) {
         cursors_.resize(sources_.size());
         for (std::uint32_t i = 0; i < sources_.size(); ++i) {
             cursors_[i].at = sources_[i].bytes.data();
@@ -70,10 +72,7 @@ public:
                 return out;
             }
             if (begins) {
-                const auto& top = cursors_[heap_.front()];
-                term_ = top.term;
-                key_ = top.key;
-                has_term_ = true;
+                begin_term();
                 out.terms.insert(out.terms.end(), term_.begin(), term_.end());
                 out.lengths.push_back(static_cast<std::uint32_t>(term_.size()));
             }
@@ -85,6 +84,26 @@ public:
         }
         out.whole_terms = true;
         return out;
+    }
+
+    // How many bits the lists take at each price, about. Nothing is left to merge then.
+    std::vector<std::uint64_t> estimate(std::span<const Price> prices) {
+        std::vector<std::uint64_t> bits(prices.size());
+        std::uint64_t always = 0;  // of lists that can be written in one way only
+        while (!heap_.empty()) {
+            if (!same_term()) begin_term();
+            gather();
+            weigh();
+            if (ways_.size() == 1) always += ways_[0].bits;
+            else for (std::size_t i = 0; i < prices.size(); ++i) bits[i] += best_way(ways_, prices[i]).bits;
+            for (std::size_t i = 0; i < group_.size(); ++i) {
+                cursors_[group_[i]].at = ends_[i];
+                advance(group_[i]);
+            }
+        }
+        open_ = false;
+        for (auto& each : bits) each += always;
+        return bits;
     }
 
 private:
@@ -135,6 +154,13 @@ private:
         return top.key == key_ && top.term.size() == term_.size() && std::memcmp(top.term.data(), term_.data(), term_.size()) == 0;
     }
 
+    void begin_term() {
+        const auto& top = cursors_[heap_.front()];
+        term_ = top.term;
+        key_ = top.key;
+        has_term_ = true;
+    }
+
     // Takes the runs of the next list from the heap.
     void gather() {
         group_.clear();
@@ -148,10 +174,35 @@ private:
         } while (!heap_.empty() && same_term() && sources_[heap_.front()].stripe == sources_[group_.front()].stripe &&
                  sources_[heap_.front()].field == sources_[group_.front()].field);
         form_ = rows >= least_ranges && 4 * ranges <= rows ? Form::ranges : Form::positions;
-        is_long_ = (form_ == Form::ranges ? 2 * ranges : rows) >= long_list;
+        auto integers = form_ == Form::ranges ? 2 * ranges : rows;
+        gap_ = 0;
+        if (price_ != exact_price && integers > 2) {
+            weigh();
+            if (const auto& way = best_way(ways_, price_); way.approximate) {
+                form_ = Form::approximate;
+                gap_ = way.gap;
+                integers = way.integers;
+            }
+        }
+        is_long_ = integers >= long_list;
         member_ = 0;
         has_last_ = false;
         open_ = true;
+    }
+
+    // Looks through the rows of the next list, for all ways to write it.
+    void weigh() {
+        Gaps gaps;
+        ends_.clear();
+        for (const auto source : group_) {
+            const auto& cursor = cursors_[source];
+            const auto* at = cursor.at;
+            auto row = cursor.row;
+            gaps.add(row);
+            for (auto left = cursor.rows; left > 1; --left) gaps.add(row += get_varint(at, cursor.end));
+            ends_.push_back(at);
+        }
+        gaps.ways(form_ == Form::ranges, long_list, ways_);
     }
 
     void describe(MergeSlice& out) const {
@@ -177,7 +228,7 @@ private:
             }
             advance(source);
         }
-        if (form_ == Form::ranges) out.integers.push_back(last_ + 1);
+        if (form_ != Form::positions) out.integers.push_back(last_ + 1);
         out.counts.push_back(out.integers.size() - before);
         open_ = false;
     }
@@ -186,8 +237,8 @@ private:
         if (has_last_) {
             // The values of one row may be spread over two runs.
             if (row == last_) return;
-            if (form_ == Form::ranges) {
-                if (row != last_ + 1) {
+            if (form_ != Form::positions) {
+                if (row - last_ - 1 > gap_) {
                     out.push_back(last_ + 1);
                     out.push_back(row);
                 }
@@ -204,6 +255,10 @@ private:
     std::vector<Cursor> cursors_;
     std::vector<std::uint32_t> heap_;
     std::vector<std::uint32_t> group_;  // the runs of the open list
+    std::vector<const std::uint8_t*> ends_;  // where its rows end in each
+    std::vector<Coarseness> ways_;           // to write it
+    Price price_;
+    std::uint64_t gap_ = 0;  // of the open list: ranges that are no further apart are joined
     std::size_t member_ = 0;
     Bytes term_;
     std::uint64_t key_ = 0;

@@ -128,13 +128,6 @@ void addresses(Bytes text, Emit&& emit) {
 
 }  // namespace detail
 
-// Calls word(bytes) for each word of sound UTF-8.
-template <class Emit>
-void words(Bytes text, Emit&& word) {
-    if (utf8::is_ascii(text)) detail::ascii_words(text, word);
-    else detail::unicode_words(text, word);
-}
-
 // Calls word(term) and address(term) for each term of a value. Throws std::invalid_argument where it is not UTF-8.
 template <class Word, class Address>
 void tokenize(Tokenizer tokenizer, Bytes text, bool ascii, Word&& word, Address&& address) {

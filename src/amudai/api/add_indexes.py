@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from amudai.api.open import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
-from amudai.api.sizes import Size, size_of, temporary_folder
+from amudai.api.sizes import temporary_folder
 from amudai.arrow import project, stored_array, stored_form, to_array
 from amudai.encoding import Ranges
 from amudai.errors import InvalidArgument, located
 from amudai.format import FOOTER, HEADER, IndexCollection
 from amudai.index import IndexSpec, index_sinks
-from amudai.shard import ShardReader
-from amudai.shard.build import ArtifactSpace, RowSink
+from amudai.shard import ShardReader, StripeReader
+from amudai.shard.build import ArtifactSpace, Sinks
 from amudai.shard.build.metadata import write_metadata
 from amudai.shard.build.refer import Naming, referred_index, referred_stripe
-from amudai.storage import Artifact, Sealing, open_store
+from amudai.storage import Artifact, Sealing, Size, open_store, size_of
 from amudai.types import SchemaNode, nodes_below, quote_name
 
 __all__ = ["add_indexes"]
@@ -77,16 +78,20 @@ def add_indexes(
         sinks = index_sinks(indexes, nodes, memory=size_of(memory_limit), temp_folder=folder, profile=profile)
         try:
             reader.require_rows()
-            for rows, size in _feed(reader, nodes, sinks):
-                report(rows, size, 0)
             root = sealing.file(target)
             root.write(HEADER)
             space = ArtifactSpace(sealing, root, target[: target.rfind("/") + 1], None)
-            kept = tuple(referred_index(each, reader, reader.index_anchor, naming) for each in reader.indexes)
             every = tuple(nodes_below(nodes))
-            stripes = [referred_stripe(stripe, every, naming) for stripe in reader.stripes]
-            added = space.indexes(sinks)
-            collection = IndexCollection((*kept, *added))
+            stripes = []
+            size = 0
+            for stripe in reader.stripes:
+                placed = referred_stripe(stripe, every, naming)
+                for rows, fed in _feed(stripe, nodes, sinks):
+                    size += fed
+                    report(rows, size, 0)
+                stripes.append(replace(placed, indexes=(*placed.indexes, *space.indexes(sinks.stripe))))
+            kept = tuple(referred_index(each, reader, reader.index_anchor, naming) for each in reader.indexes)
+            collection = IndexCollection((*kept, *space.indexes(sinks.shard)))
             urls = {url for each in kept for artifact in each.artifacts if (url := artifact.data.url)}
             schema, _ = reader.payload(reader.directory.schema, "Schema", reader.root)
             write_metadata(root, bytes(schema), len(every), stripes, reader.properties, collection, urls)
@@ -94,8 +99,7 @@ def add_indexes(
             root.close()
             sealing.publish()
         finally:
-            for sink in sinks:
-                sink.close()
+            sinks.close()
     return open_shard(to, store=store)
 
 
@@ -114,21 +118,20 @@ def _naming(reader: ShardReader, target: str) -> Naming:
     return name
 
 
-def _feed(reader: ShardReader, nodes: Sequence[SchemaNode], sinks: Sequence[RowSink]) -> Iterator[tuple[int, int]]:
-    """Show the stored values of a shard to whoever wants them; rows and bytes so far."""
-    done = size = 0
-    for stripe in reader.stripes:
-        wanted = [node for node in nodes if any(node.schema_id in sink.fields for sink in sinks)]
-        for rows in Ranges.one(0, stripe.num_rows).each_part(_BATCH_ROWS):
-            for node in wanted:
-                kind = stored_form(node)
-                projection = project(node, kind)
-                column = stripe.field(node, quote_name(node.name), stripe.num_rows).read(rows, projection)
-                array = to_array(column, projection, kind)
-                values = stored_array(array, node)
-                size += array.nbytes
-                for sink in sinks:
-                    if node.schema_id in sink.fields:
-                        sink.append(values, stripe.ordinal, stripe.first_row + int(rows.starts[0]))
-            done += rows.count
-            yield done, size
+def _feed(stripe: StripeReader, nodes: Sequence[SchemaNode], sinks: Sinks) -> Iterator[tuple[int, int]]:
+    """Show the stored values of a stripe to whoever wants them; rows of the shard so far, and bytes just read."""
+    wanted = [(node, wanting) for node in nodes if (wanting := sinks.wanting(node.schema_id))]
+    first = stripe.first_row
+    for rows in Ranges.one(0, stripe.num_rows).each_part(_BATCH_ROWS):
+        size = 0
+        for node, wanting in wanted:
+            kind = stored_form(node)
+            projection = project(node, kind)
+            column = stripe.field(node, quote_name(node.name), stripe.num_rows).read(rows, projection)
+            array = to_array(column, projection, kind)
+            values = stored_array(array, node)
+            size += array.nbytes
+            for sink in wanting:
+                sink.append(values, stripe.ordinal, first)
+        first += rows.count
+        yield first, size

@@ -10,6 +10,7 @@ from amudai.errors import AmudaiError
 
 if TYPE_CHECKING:
     from amudai.api.field import Field
+    from amudai.api.index import Index
     from amudai.api.shard import Shard
 
 __all__ = ["FieldRow", "counted", "field_rows", "field_text", "headline", "shard_rows", "shard_text", "size_text"]
@@ -76,9 +77,15 @@ def shard_text(shard: Shard, fields: int) -> str:
     count = len(shard._fields.visible())
     if count > fields:
         lines.append(f"├─ and {counted(count - fields, 'more column')}")
-    lines += [f"├─ index {index.type} over {', '.join(index.fields)}" for index in shard.indexes]
+    lines += [f"├─ index {index.type}{_place(index)} over {', '.join(index.fields)}" for index in shard.indexes[:20]]
+    if len(shard.indexes) > 20:
+        lines.append(f"├─ and {len(shard.indexes) - 20:,} more indexes")
     lines[-1] = lines[-1].replace("├─", "└─", 1)
     return "\n".join(lines)
+
+
+def _place(index: Index) -> str:
+    return "" if index.stripe is None else f" of stripe {index.stripe}"
 
 
 def field_text(field: Field) -> str:

@@ -31,13 +31,19 @@ def shard_html(shard: Shard) -> str:
     if (more := len(shard._fields.visible()) - _COLUMNS) > 0:
         parts.append(f"<div style='{_SOFT}'>and {counted(more, 'more column')}</div>")
     if shard.indexes:
-        rows = [
-            (index.type, ", ".join(index.fields), "" if index.size is None else size_text(index.size))
-            for index in shard.indexes
+        listed = [
+            (
+                index.type,
+                ", ".join(index.fields),
+                "" if index.stripe is None else f"{index.stripe}",
+                "" if index.size is None else size_text(index.size),
+            )
+            for index in shard.indexes[:_STRIPES]
         ]
-        parts.append(
-            _details(counted(len(rows), "index").replace("indexs", "indexes"), ("type", "fields", ">size"), rows)
-        )
+        if (more := len(shard.indexes) - _STRIPES) > 0:
+            listed.append((f"and {more:,} more", "", "", ""))
+        title = counted(len(shard.indexes), "index").replace("indexs", "indexes")
+        parts.append(_details(title, ("type", "fields", ">stripe", ">size"), listed))
     if len(shard.stripes) > 1:
         rows = [(f"{each.ordinal}", f"{each.first_row:,}", f"{each.num_rows:,}") for each in shard.stripes[:_STRIPES]]
         if (more := len(shard.stripes) - _STRIPES) > 0:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from amudai.api.open import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
-from amudai.api.sizes import Size, size_of, temporary_folder
+from amudai.api.sizes import temporary_folder
 from amudai.arrow import SCHEMA_PROPERTY, Timestamps, batches_of, matching, schema_nodes, to_storage
 from amudai.encoding import profile_of
 from amudai.errors import AmudaiError, InvalidArgument, StorageError, located
@@ -24,7 +24,7 @@ from amudai.scan import thread_count
 from amudai.shard import ShardReader
 from amudai.shard.build import INDEX_SUFFIX, STRIPE_SUFFIX, BuildOptions, ShardBuilder
 from amudai.sources import Paths, Tell, read_files
-from amudai.storage import EXISTS, Sealing, open_store, resolve
+from amudai.storage import EXISTS, Sealing, Size, open_store, resolve, size_of
 from amudai.types import SchemaNode, find_in, quote_name
 
 __all__ = ["ShardWriter", "ingest", "write"]
@@ -131,7 +131,7 @@ class ShardWriter:
         self._builder = ShardBuilder(self._nodes, self._sealing, self._url, options, self._each, sinks)
         self._overwrite = overwrite
         self._done = False
-        self._broken = False  # a batch was taken in part: its columns no longer have the same length
+        self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
 
     @property
     def num_rows(self) -> int:
@@ -167,12 +167,15 @@ class ShardWriter:
         if self._done:
             raise InvalidArgument("writer: expected it before its block ends, found it after", url=self._url)
         self._check_whole()
+        noted = any_values(properties or {})
+        self._broken = True
         with located(url=self._url):
-            self._builder.end_stripe(any_values(properties or {}))
+            self._builder.end_stripe(noted)
+        self._broken = False
 
     def _check_whole(self) -> None:
         if self._broken:
-            raise InvalidArgument("writer: expected all batches taken, found one that was refused", url=self._url)
+            raise InvalidArgument("writer: expected all rows taken, found some that were refused", url=self._url)
 
     def _append(self, batch: pa.RecordBatch) -> None:
         at = 0

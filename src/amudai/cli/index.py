@@ -40,7 +40,7 @@ def run(
     with Bar("indexing") as bar:
         shard = add_indexes(location, specs, to, overwrite=overwrite, progress=bar)
     seconds = time.perf_counter() - begin
-    added = shard.indexes[-len(specs) :]
+    added = [each for each in shard.indexes if each.stripe is None][-len(specs) :]
     if json:
         indexes = [json_value(asdict(each)) for each in added]
         print_json({"shard": shard.url, "rows": shard.num_rows, "seconds": seconds, "indexes": indexes})

@@ -13,7 +13,7 @@ from amudai.index.positions import Positions
 from amudai.index.questions import Between, Keys, Match, Number, Question, Terms
 from amudai.index.range import RangeProbe, open_range
 from amudai.index.statistics import Share, bloom_rules_out, could_hold
-from amudai.index.term import TERM, TermIndex, words
+from amudai.index.term import TERM, TermIndex
 
 __all__ = [
     "TERM",
@@ -39,5 +39,4 @@ __all__ = [
     "index_type",
     "open_artifact",
     "open_range",
-    "words",
 ]

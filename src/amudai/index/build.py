@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from amudai.errors import InvalidArgument, located
 from amudai.index.catalog import index_type
-from amudai.index.contract import BuildPlan, IndexSpec
-from amudai.shard.build import RowSink
+from amudai.index.contract import LEVELS, BuildPlan, IndexSpec
+from amudai.shard.build import RowSink, Sinks
 from amudai.types import BasicType, SchemaNode, find_in
 
 __all__ = ["index_sinks"]
@@ -15,11 +15,11 @@ __all__ = ["index_sinks"]
 
 def index_sinks(
     specs: Sequence[IndexSpec], nodes: Sequence[SchemaNode], *, memory: int, temp_folder: str | None, profile: str
-) -> tuple[RowSink, ...]:
+) -> Sinks:
     """A builder for each index, which all share the memory. Columns that are missing or of a wrong type are refused."""
     if isinstance(specs, str) or not isinstance(specs, Sequence):
         raise InvalidArgument(f"indexes: expected a list such as [amudai.TermIndex(...)], found {specs!r}")
-    sinks = []
+    sinks: dict[str, list[RowSink]] = {level: [] for level in LEVELS}
     for spec in specs:
         kind = index_type(getattr(spec, "index_type", ""))
         if kind is None or kind.build is None:
@@ -35,5 +35,5 @@ def index_sinks(
             paths.append(path)
         plan = BuildPlan(tuple(paths), max(1, memory // len(specs)), temp_folder, profile)
         with located(index=kind.name):
-            sinks.append(kind.build(spec, plan))
-    return tuple(sinks)
+            sinks[spec.level].append(kind.build(spec, plan))
+    return Sinks(tuple(sinks["shard"]), tuple(sinks["stripe"]))

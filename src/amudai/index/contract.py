@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
+from amudai.errors import InvalidArgument
 from amudai.format import IndexDescriptor
 from amudai.index.positions import Positions
 from amudai.index.questions import Question
@@ -18,9 +19,18 @@ from amudai.shard.build import RowSink
 from amudai.storage import Artifact
 from amudai.types import BasicType, SchemaNode
 
-__all__ = ["BuildPlan", "Capabilities", "IndexReader", "IndexSpec", "IndexType"]
+__all__ = ["LEVELS", "BuildPlan", "Capabilities", "IndexReader", "IndexSpec", "IndexType", "require_level"]
 
 Path = tuple[SchemaNode, ...]
+
+# What an index belongs to.
+LEVELS: Final = ("shard", "stripe")
+
+
+def require_level(level: str) -> None:
+    """Refuse what an index cannot belong to."""
+    if level not in LEVELS:
+        raise InvalidArgument(f"level: expected one of {', '.join(LEVELS)}, found {level!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,10 @@ class IndexSpec(Protocol):
     @property
     def fields(self) -> tuple[str, ...]:
         """The paths of the fields that it covers."""
+
+    @property
+    def level(self) -> str:
+        """Whether there is one for the shard, or one for each stripe."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class Pruner:
             STATISTICS,
             BLOOM,
             RANGES,
-            *(index_evidence(index) for index in indexes),
+            *index_evidence(indexes),
             DICTIONARY,
         )
         self.known: dict[int, Known] = {}  # by the identity of leaves: they are large to hash

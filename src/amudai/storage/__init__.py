@@ -24,6 +24,7 @@ from amudai.storage.memory import MemoryStore
 from amudai.storage.object_store import ObjectStore
 from amudai.storage.resolve import check_reference, container, file_url, is_relative, resolve
 from amudai.storage.sealed import SealedFile, Sealing
+from amudai.storage.sizes import Size, size_of
 from amudai.storage.spool import Spool
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Requests",
     "SealedFile",
     "Sealing",
+    "Size",
     "Slices",
     "Spool",
     "Store",
@@ -50,6 +52,7 @@ __all__ = [
     "is_relative",
     "open_store",
     "resolve",
+    "size_of",
 ]
 
 _REMOTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")

@@ -13,7 +13,7 @@ from amudai.format import IndexDescriptor
 from amudai.index import BuildPlan
 from amudai.index.hash import HashIndexBuilder, HashIndexReader
 from amudai.shard import ShardReader
-from amudai.shard.build import BuildOptions, ShardBuilder
+from amudai.shard.build import BuildOptions, ShardBuilder, Sinks
 from amudai.storage import Sealing, open_store
 from amudai.types import SchemaNode
 
@@ -46,7 +46,7 @@ def build(
     options = BuildOptions(profile=profile_of("balanced"), two_level=two_level)
     store, url = open_store(target)
     sealing = Sealing(store, url, overwrite=True)
-    builder = ShardBuilder(nodes, sealing, url, options, sinks=[sink])
+    builder = ShardBuilder(nodes, sealing, url, options, sinks=Sinks((sink,)))
     per_stripe = stripe_rows or max(1, table.num_rows)
     try:
         for first in range(0, table.num_rows, per_stripe):

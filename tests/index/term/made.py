@@ -15,7 +15,7 @@ from amudai.index.term.builder import TermBuilder
 from amudai.index.term.reader import TermReader, open_term_index
 from amudai.index.term.tuning import Tuning, tuning_of
 from amudai.shard import ShardReader
-from amudai.shard.build import BuildOptions, ShardBuilder, StoredArray
+from amudai.shard.build import BuildOptions, ShardBuilder, Sinks, StoredArray
 from amudai.shard.build.shard import one_by_one
 from amudai.storage import Sealing, open_store
 from amudai.types import SchemaNode
@@ -93,7 +93,7 @@ def indexed(
     store, url = open_store(str(location), None)
     with Sealing(store, url) as sealing:
         builder = ShardBuilder(
-            nodes, sealing, url, options, sinks=[_Dictionaries(sink, table, nodes) if keep_dictionary else sink]
+            nodes, sealing, url, options, sinks=Sinks((_Dictionaries(sink, table, nodes) if keep_dictionary else sink,))
         )
         at = 0
         while at < table.num_rows:

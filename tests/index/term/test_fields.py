@@ -163,10 +163,10 @@ def test_specs_are_checked() -> None:
         TermIndex("a", "b", tokenizer=["word"])
     with pytest.raises(InvalidArgument, match="collation"):
         TermIndex("a", collation="german")
-    with pytest.raises(UnsupportedFeature, match="granularity"):
-        TermIndex("a", granularity="element")
-    with pytest.raises(InvalidArgument, match="granularity"):
+    with pytest.raises(InvalidArgument, match="granularity: expected one of record, element, found 'page'"):
         TermIndex("a", granularity="page")
+    with pytest.raises(InvalidArgument, match="granularity: expected one, or 2 as there are fields"):
+        TermIndex("a", "b", granularity=["element"])
 
 
 def test_fields_without_text_are_refused() -> None:

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amudai import _kernels
-from amudai.index import words
 from tests.oracle import text as oracle
 
 LOG = "unicode-log"
@@ -76,6 +75,11 @@ PIECES = st.sampled_from(ASCII + OTHERS)
 TEXTS = st.one_of(st.lists(PIECES, max_size=40).map("".join), st.text(st.characters(codec="utf-8"), max_size=80))
 
 
+def words(text: str) -> list[str]:
+    """As questions are cut into words: whole."""
+    return [word for word, _, _ in _kernels.split_words(text)]
+
+
 def tokens(value: str, tokenizer: str) -> list[str]:
     return [term.decode() for term in _kernels.tokens(value.encode(), tokenizer)]
 
@@ -103,10 +107,6 @@ def test_what_is_cut_off_is_no_term() -> None:
     assert words(300 * "a" + " b") == [300 * "a", "b"]
 
 
-def test_half_a_code_point_is_in_no_word() -> None:
-    assert words("a\ud800b") == ["a", "b"]
-
-
 def test_a_value_is_one_trivial_term() -> None:
     assert tokens("Error: disk full ", "trivial") == ["Error: disk full "]
     assert tokens("", "trivial") == []
@@ -115,7 +115,7 @@ def test_a_value_is_one_trivial_term() -> None:
 def test_every_code_point_is_in_a_word_or_is_not() -> None:
     codes = [code for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
     text = " ".join(map(chr, codes))
-    assert words(text) == oracle.words(text)
+    assert tokens(text, WORD) == words(text) == oracle.words(text)
     assert len(words(text)) == 149_106
 
 
@@ -145,6 +145,7 @@ def test_words_across_the_steps_of_the_search(length: int) -> None:
     for word in (1, 7, 8, 9, 63, 64, 65):
         value = (length * "-" + word * "w") * 3 + "!"
         assert words(value) == oracle.words(value)
+        assert tokens(value, WORD) == [oracle.cut(word) for word in oracle.words(value)]
 
 
 @pytest.mark.parametrize("value", [b"\xff", b"a\xc3", b"\xe4\xb8", b"\xed\xa0\x80", b"\xc0\x80 word"])

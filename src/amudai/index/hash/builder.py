@@ -52,9 +52,12 @@ class HashIndexBuilder:
         self.fields = frozenset(path[0].schema_id for path in plan.paths)
         # A quarter waits for the spool, a quarter in it, a half is for finishing.
         memory = max(plan.memory, _LEAST_MEMORY)
-        self._entries = Entries(plan.temp_folder, memory // 4, min(memory // 4 // _ENTRY, _MOST_STAGED))
         self._at_once = memory // 2 // _ENTRY_MEMORY
         self._memory = memory // 4
+        self._entries = self._begun()
+
+    def _begun(self) -> Entries:
+        return Entries(self._plan.temp_folder, self._memory, min(self._memory // _ENTRY, _MOST_STAGED))
 
     def append(self, values: StoredArray, stripe: int, first_row: int) -> None:  # noqa: ARG002 - one index for all
         """Take values of one top-level field."""
@@ -71,6 +74,7 @@ class HashIndexBuilder:
         )
         artifacts = tuple(self._partition(number, bits, space) for number in range(1 << bits))
         self.close()
+        self._entries = self._begun()
         values = tuple(AnyValue("u64", path[-1].schema_id) for path in self._paths if by_value(path[-1]))
         return IndexDescriptor(
             index_type=FIELD_HASHING,

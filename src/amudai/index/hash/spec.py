@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from amudai.errors import InvalidArgument
+from amudai.index.contract import require_level
 
 __all__ = ["FIELD_HASHING", "HashIndex"]
 
@@ -24,19 +25,22 @@ class HashIndex:
     ----------
     fields
         Paths of the fields.
+    level
+        `"shard"`: one index of all rows. `"stripe"`: one for each stripe, of its own rows, finished with it.
 
     Examples
     --------
     >>> HashIndex("trace_id", "user.id")
-    HashIndex(fields=('trace_id', 'user.id'))
+    HashIndex(fields=('trace_id', 'user.id'), level='shard')
     >>> HashIndex()
     Traceback (most recent call last):
     amudai.errors.InvalidArgument: HashIndex: expected at least one field, found none
     """
 
     fields: tuple[str, ...]
+    level: str
 
-    def __init__(self, *fields: str) -> None:
+    def __init__(self, *fields: str, level: str = "shard") -> None:
         if not fields:
             raise InvalidArgument("HashIndex: expected at least one field, found none")
         for field in fields:
@@ -44,7 +48,9 @@ class HashIndex:
                 raise InvalidArgument(f"HashIndex: expected paths of fields, found {field!r}")
             if fields.count(field) > 1:
                 raise InvalidArgument(f"HashIndex: expected each field once, found {field!r} again")
+        require_level(level)
         object.__setattr__(self, "fields", fields)
+        object.__setattr__(self, "level", level)
 
     @property
     def index_type(self) -> str:

@@ -1,7 +1,8 @@
 """Which rows have this term?
 
 `spec.py` is what a user asks for, `builder.py` gathers terms while rows are written and puts `pages.py` and
-`positions.py` together, `reader.py` answers questions over the pages of `tree.py`. Bytes: docs/format/term-index.md.
+`positions.py` together, within `budget.py` where one is set; `reader.py` answers questions over the pages of `tree.py`,
+and `slots.py` knows the rows of positions that are none. Bytes: docs/format/term-index.md.
 """
 
 from typing import Final
@@ -12,10 +13,9 @@ from amudai.index.term.builder import build_term_index
 from amudai.index.term.names import INDEX_TYPE, OLDER_NAMES
 from amudai.index.term.reader import TermReader, open_term_index
 from amudai.index.term.spec import TermIndex
-from amudai.index.term.words import words
 from amudai.types import BasicType
 
-__all__ = ["TERM", "TermIndex", "TermReader", "open_term_index", "words"]
+__all__ = ["TERM", "TermIndex", "TermReader", "open_term_index"]
 
 TERM: Final = IndexType(
     name=INDEX_TYPE,

@@ -17,9 +17,10 @@ from amudai.encoding import profile_of
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import IndexDescriptor, any_values
 from amudai.index.contract import BuildPlan, IndexSpec, Path
-from amudai.index.term.layout import Layout
+from amudai.index.term.budget import EXACT, Made, within_budget
 from amudai.index.term.names import (
     COLLATIONS,
+    ELEMENT,
     INDEX_TYPE,
     POSITIONS,
     POSITIONS_SCHEMA,
@@ -30,7 +31,7 @@ from amudai.index.term.names import (
 from amudai.index.term.pages import PagesWriter
 from amudai.index.term.positions import PositionsWriter
 from amudai.index.term.spec import TermIndex
-from amudai.index.term.texts import Texts, require_text_path, texts_of
+from amudai.index.term.texts import Texts, require_text_path, slots_of, texts_of
 from amudai.index.term.tuning import Tuning, tuning_of
 from amudai.shard.build import ArtifactSpace, BuildOptions, PreparedStripe, StoredArray, StripeBuilder
 from amudai.storage import Spool
@@ -42,8 +43,8 @@ __all__ = ["TermBuilder", "build_term_index"]
 _RUN_SCRATCH: Final = 4 * 1024 * 1024
 _RUN_TEXT: Final = 16 * 1024 * 1024
 _LEAST_SCRATCH: Final = 64 * 1024
-# Rows of a run are numbered with 32 bits.
-_RUN_ROWS: Final = 1 << 31
+# Positions of a run are numbered with 32 bits.
+_RUN_POSITIONS: Final = 1 << 31
 _MAX_STRIPE: Final = 0xFFFF
 # Integers of a step of the merge.
 _SLICE: Final = 65_536
@@ -64,45 +65,51 @@ class _Run:
     end: int
     stripe: int
     field: int
-    first_row: int
+    first: int
 
 
 class _Gathering:
     """The run of one field that still grows."""
 
-    def __init__(self, path: Path, tokenizer: str, limit: int) -> None:
+    def __init__(self, path: Path, tokenizer: str, limit: int, *, by_slot: bool) -> None:
         self.path = path
+        self.by_slot = by_slot
+        self.slots = 0  # of all batches so far
         self._run = _kernels.TermRun(tokenizer)
         self._limit = limit
         self._text = 0
-        self._stripe = self._first_row = 0
+        self._stripe = self._first = 0
 
     def take(self, values: StoredArray, stripe: int, first_row: int) -> list[tuple[bytes, int, int]]:
-        """Take the values of a batch; runs that have become full, with stripe and first row of each."""
+        """Take the values of a batch; runs that have become full, with stripe and first position of each."""
         done = []
-        if stripe != self._stripe or first_row + values.length - self._first_row >= _RUN_ROWS:
+        first, count = first_row, values.length
+        if self.by_slot:
+            first, count = self.slots, slots_of(values, self.path)
+            self.slots += count
+        if stripe != self._stripe or first + count - self._first >= _RUN_POSITIONS:
             done += self.finish()
-        texts = texts_of(values, self.path)
+        texts = texts_of(values, self.path, by_slot=self.by_slot)
         at = 0
         while texts is not None and at < texts.count:
             if self._run.terms == 0:
-                self._stripe, self._first_row = stripe, first_row
-            stop = self._add(texts, at, first_row)
+                self._stripe, self._first = stripe, first
+            stop = self._add(texts, at, first)
             self._text += int(texts.offsets[stop] - texts.offsets[at]) if texts.codes is None else 0
             if self._run.scratch > self._limit or self._text > _RUN_TEXT:
                 done += self.finish()
             at = stop
         return done
 
-    def _add(self, texts: Texts, at: int, first_row: int) -> int:
+    def _add(self, texts: Texts, at: int, first: int) -> int:
         return self._run.add(
             texts.offsets,
             texts.data,
             texts.validity,
             texts.validity_at,
             texts.codes,
-            texts.rows,
-            first_row - self._first_row,
+            texts.positions,
+            first - self._first,
             at,
             self._limit,
         )
@@ -110,7 +117,7 @@ class _Gathering:
     def finish(self) -> list[tuple[bytes, int, int]]:
         """The run as it is; none where nothing was gathered."""
         self._text = 0
-        return [(self._run.finish(), self._stripe, self._first_row)] if self._run.terms else []
+        return [(self._run.finish(), self._stripe, self._first)] if self._run.terms else []
 
 
 class TermBuilder:
@@ -130,13 +137,15 @@ class TermBuilder:
         self.fields = frozenset(path[0].schema_id for path in plan.paths)
         limit = max(_LEAST_SCRATCH, min(_RUN_SCRATCH, plan.memory // (4 * len(plan.paths))))
         self._gathering = [
-            _Gathering(path, TOKENIZERS[tokenizer], limit)
-            for path, tokenizer in zip(plan.paths, spec.tokenizers, strict=True)
+            _Gathering(path, TOKENIZERS[tokenizer], limit, by_slot=granularity == ELEMENT)
+            for path, tokenizer, granularity in zip(plan.paths, spec.tokenizers, spec.granularities, strict=True)
         ]
-        self._spool = Spool(plan.temp_folder, plan.memory // 4)
-        self._made = Spool(plan.temp_folder, plan.memory // 8)
-        self._runs: list[_Run] = []
         self._lock = Lock()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._spool = Spool(self._plan.temp_folder, self._plan.memory // 4)
+        self._runs: list[_Run] = []
 
     def append(self, values: StoredArray, stripe: int, first_row: int) -> None:
         """Take values of one top-level field."""
@@ -150,52 +159,73 @@ class TermBuilder:
         """Merge the runs, and write both artifacts."""
         for each in self._gathering:
             self._keep(each, each.finish())
-        self._gathering = []
-        terms, positions, layout = self._merged()
-        placed = space.place(TERMS, TERMS_SCHEMA, [terms])
+        made = self._made(space)
+        with made.spool:
+            placed = space.place(TERMS, TERMS_SCHEMA, [made.terms])
+            artifacts = (
+                replace(placed, properties=() if made.layout is None else made.layout.properties),
+                space.place(POSITIONS, POSITIONS_SCHEMA, [made.positions]),
+            )
+        self.close()
+        self._begin()
         return IndexDescriptor(
             index_type=INDEX_TYPE,
-            properties=any_values(
-                {
-                    "collation": COLLATIONS[self._spec.collation],
-                    "tokenizers": [TOKENIZERS[name] for name in self._spec.tokenizers],
-                    # The reference loses rows of some terms: only an index that says this proves absence.
-                    "complete": True,
-                }
-            ),
+            properties=any_values(self._properties()),
             indexed_fields=tuple((path[-1].schema_id,) for path in self._plan.paths),
-            artifacts=(
-                replace(placed, properties=() if layout is None else layout.properties),
-                space.place(POSITIONS, POSITIONS_SCHEMA, [positions]),
-            ),
+            artifacts=artifacts,
         )
+
+    def _properties(self) -> dict[str, object]:
+        found: dict[str, object] = {
+            "collation": COLLATIONS[self._spec.collation],
+            "tokenizers": [TOKENIZERS[name] for name in self._spec.tokenizers],
+            # The reference loses rows of some terms: only an index that says this proves absence.
+            "complete": True,
+        }
+        if ELEMENT in self._spec.granularities:
+            found["granularities"] = list(self._spec.granularities)
+        return found
 
     def close(self) -> None:
         """Let go of everything, finished or not."""
-        self._gathering = []
         self._runs = []
         self._spool.close()
-        self._made.close()
 
     def _keep(self, gathered: _Gathering, runs: list[tuple[bytes, int, int]]) -> None:
-        for data, stripe, first_row in runs:
+        for data, stripe, first in runs:
             start = self._spool.append(data)
-            run = _Run(start, start + len(data), stripe, gathered.path[-1].schema_id, first_row)
+            run = _Run(start, start + len(data), stripe, gathered.path[-1].schema_id, first)
             with self._lock:
                 self._runs.append(run)
 
-    def _merged(self) -> tuple[PreparedStripe, PreparedStripe, Layout | None]:
-        # Threads finish runs in any order; those of one field come in the order of their rows.
-        runs = sorted(self._runs, key=lambda run: (run.stripe, run.field, run.first_row, run.start))
-        if not runs:
-            return _empty(TERMS_SCHEMA), _empty(POSITIONS_SCHEMA), None
-        merge = _kernels.TermMerge(
+    def _made(self, space: ArtifactSpace) -> Made:
+        # Threads finish runs in any order; those of one field come in the order of their positions.
+        runs = sorted(self._runs, key=lambda run: (run.stripe, run.field, run.first, run.start))
+        if self._spec.max_bytes is None:
+            return self._merged(runs, EXACT)
+        return within_budget(
+            self._spec.max_bytes,
+            lambda price: _measured(self._merged(runs, price), space),
+            lambda prices: self._merge(runs, EXACT).estimate(prices),
+        )
+
+    def _merge(self, runs: list[_Run], price: int) -> _kernels.TermMerge:
+        return _kernels.TermMerge(
             [self._spool.view(run.start, run.end) for run in runs],
             np.array([run.stripe for run in runs], np.uint16),
             np.array([run.field for run in runs], np.uint32),
-            np.array([run.first_row for run in runs], np.uint64),
+            np.array([run.first for run in runs], np.uint64),
+            price,
         )
-        pages, positions = PagesWriter(self._made, self._tuning), PositionsWriter(self._made, self._tuning)
+
+    def _merged(self, runs: list[_Run], price: int) -> Made:
+        # With a budget, the best one so far waits while the next is made.
+        at_once = 1 if self._spec.max_bytes is None else 2
+        spool = Spool(self._plan.temp_folder, self._plan.memory // (8 * at_once))
+        if not runs:
+            return Made(_empty(TERMS_SCHEMA), _empty(POSITIONS_SCHEMA), None, spool)
+        merge = self._merge(runs, price)
+        pages, positions = PagesWriter(spool, self._tuning), PositionsWriter(spool, self._tuning)
         while not merge.done:
             piece = merge.next(pages.room, _SLICE)
             counts = piece.counts()
@@ -204,11 +234,19 @@ class TermBuilder:
             pages.add(piece, counts, first)
         fields = pages.finish()
         made = positions.finish(POSITIONS_SCHEMA[0])
-        return (
-            PreparedStripe(fields, pages.pages, self._made),
-            PreparedStripe((made,), positions.count, self._made),
+        return Made(
+            PreparedStripe(fields, pages.pages, spool),
+            PreparedStripe((made,), positions.count, spool),
             pages.layout,
+            spool,
         )
+
+
+def _measured(made: Made, space: ArtifactSpace) -> Made:
+    """The same, with its sizes."""
+    terms = (TERMS_SCHEMA, (made.terms,))
+    size = space.measure([terms, (POSITIONS_SCHEMA, (made.positions,))])
+    return replace(made, terms_size=space.measure([terms]), size=size)
 
 
 def _empty(schema: tuple[SchemaNode, ...]) -> PreparedStripe:

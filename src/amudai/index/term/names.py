@@ -9,6 +9,8 @@ from amudai.types import BasicType, SchemaNode
 
 __all__ = [
     "COLLATIONS",
+    "ELEMENT",
+    "GRANULARITIES",
     "INDEX_TYPE",
     "MAX_TERM",
     "MAYBE_CUT",
@@ -29,6 +31,10 @@ COLLATIONS: Final[Mapping[str, str]] = {
     "case_preserving": "unicode-case-preserving",
     "case_insensitive": "unicode-case-insensitive",
 }
+
+# What a position is: a row, or a slot of the field.
+ELEMENT: Final = "element"
+GRANULARITIES: Final = ("record", ELEMENT)
 
 # The artifacts, in this order.
 TERMS: Final = "terms"

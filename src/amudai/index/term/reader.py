@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -19,7 +19,8 @@ from amudai.index.positions import Positions
 from amudai.index.questions import Match, Question, Terms
 from amudai.index.term.columns import U64, field_named, field_of, known_fields, only_stripe, present
 from amudai.index.term.layout import Layout
-from amudai.index.term.names import COLLATIONS, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
+from amudai.index.term.names import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
+from amudai.index.term.slots import Slots
 from amudai.index.term.tree import Leaves, Lists, TermTree
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
@@ -54,12 +55,18 @@ def open_term_index(
         raise UnsupportedFeature(f"term index: expected a known collation, found {collation!r}", url=anchor.url)
     listed = properties.get("tokenizers")
     names = [each.value for each in listed] if isinstance(listed, tuple) else []
-    tokenizers = {}
+    stated = properties.get("granularities")
+    sizes = [each.value for each in stated] if isinstance(stated, tuple) else []
+    tokenizers: dict[int, str] = {}
+    elements: dict[int, Callable[[Path], Slots]] = {}
     for at, schema_ids in enumerate(descriptor.indexed_fields):
         name = names[at] if at < len(names) and isinstance(names[at], str) else TOKENIZERS["word"]
+        granularity = sizes[at] if at < len(sizes) else GRANULARITIES[0]
         # Only an index of single fields can be asked about one.
-        if len(schema_ids) == 1 and name in TOKENIZERS.values():
-            tokenizers[schema_ids[0]] = name
+        if len(schema_ids) == 1 and name in TOKENIZERS.values() and granularity in GRANULARITIES:
+            tokenizers[schema_ids[0]] = str(name)
+            if granularity == ELEMENT:
+                elements[schema_ids[0]] = partial(Slots, shard)
     return TermReader(
         lambda: open_artifact(terms, shard, anchor),
         lambda: open_artifact(positions, shard, anchor),
@@ -69,6 +76,7 @@ def open_term_index(
         own=properties.get("complete") is True,
         trust=trust,
         layout=terms.properties,
+        elements=elements,
     )
 
 
@@ -89,6 +97,8 @@ class TermReader:
         Whether every term of every row is there, because we wrote it.
     layout
         What the terms artifact says of its pages.
+    elements
+        By the schema id of each field whose positions are slots: what knows their rows.
     """
 
     def __init__(
@@ -102,11 +112,14 @@ class TermReader:
         own: bool,
         trust: bool = False,
         layout: Properties = (),
+        elements: Mapping[int, Callable[[Path], Slots]] | None = None,
     ) -> None:
         self._open_terms = terms
         self._open_positions = positions
         self._tokenizers = tokenizers
-        self._rows = rows
+        self._row_count = rows
+        self._elements = elements or {}
+        self._slots: dict[int, Slots] = {}
         self._case_sensitive = case_sensitive
         self._own = own
         self._answers = own or trust
@@ -135,14 +148,15 @@ class TermReader:
         except UnicodeEncodeError:
             return Positions.none()  # half a code point: no stored text has it
         yes, maybe = self._lists(text, question, path[-1].schema_id, tokenizer)
+        slots = self._slots_of(path)
         if question.case_sensitive and not self._case_sensitive:
-            return Positions.perhaps(self._read([yes, maybe]))
+            return Positions.perhaps(self._rows([yes, maybe], slots))
         approximate = yes.forms == _APPROXIMATE
         if approximate.any():
             maybe = Lists.joined([maybe, yes.take(approximate)])
             yes = yes.take(~approximate)
-        sure = self._read([yes])
-        return Positions(sure, self._read([maybe]).subtract(sure))
+        sure = self._rows([yes], slots)
+        return Positions(sure, self._rows([maybe], slots).subtract(sure))
 
     def _lists(self, text: bytes, question: Terms, schema_id: int, tokenizer: str) -> tuple[Lists, Lists]:
         """The lists of entries that match surely, and of those that match perhaps."""
@@ -173,11 +187,19 @@ class TermReader:
         for leaves in self._tree.all():
             yield leaves, 0, len(leaves.terms)
 
-    def _read(self, parts: list[Lists]) -> Ranges:
-        """The rows of all lists."""
+    def _rows(self, parts: list[Lists], slots: Slots | None) -> Ranges:
+        """The rows of all lists, which hold rows, or slots that lead to them."""
         lists = Lists.joined(parts)
         if not len(lists.starts):
             return Ranges.one(0, 0)
+        return self._read(lists, self._row_count) if slots is None else slots.rows(self._read(lists, slots.count))
+
+    def _slots_of(self, path: Path) -> Slots | None:
+        begin = self._elements.get(path[-1].schema_id)
+        return None if begin is None else self._slots.setdefault(path[-1].schema_id, begin(path))
+
+    def _read(self, lists: Lists, most: int) -> Ranges:
+        """The positions of all lists, all of them below `most`."""
         shard = self._positions
         with located(url=shard.url):
             if int(lists.ends.max()) > shard.num_rows:
@@ -194,7 +216,7 @@ class TermReader:
             reader = field_of(stripe, node, shard.num_rows)
             integers = present(reader, Ranges.joined(starts, ends))
             begin, stop = _allocate(len(integers) + 1), _allocate(len(integers) + 1)
-            found = _kernels.row_ranges(integers, ends - starts, (forms != 0).view(np.uint8), self._rows, begin, stop)
+            found = _kernels.row_ranges(integers, ends - starts, (forms != 0).view(np.uint8), most, begin, stop)
         return Ranges(begin[:found], stop[:found])
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from amudai.errors import InvalidArgument, UnsupportedFeature
-from amudai.index.term.names import COLLATIONS, INDEX_TYPE, TOKENIZERS
+from amudai.errors import InvalidArgument
+from amudai.index.contract import require_level
+from amudai.index.term.names import COLLATIONS, GRANULARITIES, INDEX_TYPE, TOKENIZERS
+from amudai.storage import Size, size_of
 
 __all__ = ["TermIndex"]
 
@@ -26,49 +28,73 @@ class TermIndex:
         `"case_preserving"` serves questions with and without regard to case; `"case_insensitive"` is for other readers
         that cannot ask the first kind without regard to case: here it leaves case-sensitive answers to be checked.
     granularity
-        What a position is: `"record"`, a row of the shard.
+        What a position is, for all fields or one for each. `"record"`: a row of the shard. `"element"`: a slot of the
+        field, the item of a list say, from which rows are found through the lists above it. Answers are the same;
+        other readers take slots for rows.
+    max_bytes
+        How large the index may be, as `memory_limit` is written: `"20MB"`; with `level="stripe"` each of them. None for
+        exact lists. Where the index would be larger, lists of rows become ranges in which rows only may have the term,
+        first those that save most for the least doubt; scans look at the values of such rows. Terms are never left
+        out: less than they need is an error, and nothing is written.
+    level
+        `"shard"`: one index of all rows. `"stripe"`: one for each stripe, of its own rows, finished with it.
 
     Examples
     --------
     >>> TermIndex("message", "tags.item", tokenizer=["log", "trivial"])
     TermIndex(fields=('message', 'tags.item'), tokenizers=('log', 'trivial'), collation='case_preserving',
-    granularity='record')
+    granularities=('record', 'record'), max_bytes=None, level='shard')
+    >>> TermIndex("message", max_bytes="20MB").max_bytes
+    20000000
     """
 
     fields: tuple[str, ...]
     tokenizers: tuple[str, ...]
     collation: str
-    granularity: str
+    granularities: tuple[str, ...]
+    max_bytes: int | None
+    level: str
 
     def __init__(
         self,
         *fields: str,
         tokenizer: str | Sequence[str] = "log",
         collation: str = "case_preserving",
-        granularity: str = "record",
+        granularity: str | Sequence[str] = "record",
+        max_bytes: Size | None = None,
+        level: str = "shard",
     ) -> None:
         if not fields or not all(isinstance(field, str) for field in fields):
             raise InvalidArgument(f"fields: expected at least one path, found {fields}")
         if len(set(fields)) < len(fields):
             raise InvalidArgument(f"fields: expected each once, found {fields}")
-        tokenizers = (tokenizer,) * len(fields) if isinstance(tokenizer, str) else tuple(tokenizer)
-        if len(tokenizers) != len(fields):
-            raise InvalidArgument(f"tokenizer: expected one, or {len(fields)} as there are fields, found {tokenizers}")
-        for name in tokenizers:
-            if name not in TOKENIZERS:
-                raise InvalidArgument(f"tokenizer: expected one of {', '.join(TOKENIZERS)}, found {name!r}")
+        tokenizers = _of_each("tokenizer", tokenizer, len(fields), TOKENIZERS)
+        granularities = _of_each("granularity", granularity, len(fields), GRANULARITIES)
         if collation not in COLLATIONS:
             raise InvalidArgument(f"collation: expected one of {', '.join(COLLATIONS)}, found {collation!r}")
-        if granularity == "element":
-            raise UnsupportedFeature("granularity: term indexes of elements are not written by this version")
-        if granularity != "record":
-            raise InvalidArgument(f"granularity: expected 'record', found {granularity!r}")
+        most = None if max_bytes is None else size_of(max_bytes)
+        if most is not None and most < 1:
+            raise InvalidArgument(f"max_bytes: expected at least 1, found {max_bytes!r}")
+        require_level(level)
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "tokenizers", tokenizers)
         object.__setattr__(self, "collation", collation)
-        object.__setattr__(self, "granularity", granularity)
+        object.__setattr__(self, "granularities", granularities)
+        object.__setattr__(self, "max_bytes", most)
+        object.__setattr__(self, "level", level)
 
     @property
     def index_type(self) -> str:
         """The name of the type."""
         return INDEX_TYPE
+
+
+def _of_each(name: str, given: str | Sequence[str], count: int, known: Collection[str]) -> tuple[str, ...]:
+    """What is said of each field: the same of all, or one of each."""
+    found = (given,) * count if isinstance(given, str) else tuple(given)
+    if len(found) != count:
+        raise InvalidArgument(f"{name}: expected one, or {count} as there are fields, found {found}")
+    for each in found:
+        if each not in known:
+            raise InvalidArgument(f"{name}: expected one of {', '.join(known)}, found {each!r}")
+    return found

@@ -13,7 +13,7 @@ from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.shard.build import StoredArray
 from amudai.types import BasicType, SchemaNode
 
-__all__ = ["Texts", "require_text_path", "texts_of"]
+__all__ = ["Texts", "require_text_path", "slots_of", "texts_of"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -22,9 +22,9 @@ _CONTAINERS = (BasicType.STRUCT, BasicType.LIST, BasicType.MAP, BasicType.FIXED_
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Texts:
-    """Strings by slot: which are there, and the row of each, counted from the first one of the batch.
+    """Strings by slot: which are there, and the position of each, counted from the first one of the batch.
 
-    Where there are `codes`, slot i holds the string of that number; `rows` is None where slot i is in row i.
+    Where there are `codes`, slot i holds the string of that number; `positions` is None where slot i is at position i.
     """
 
     offsets: npt.NDArray[Any]
@@ -32,7 +32,7 @@ class Texts:
     validity: npt.NDArray[np.uint8] | None
     validity_at: int
     codes: npt.NDArray[np.uint32] | None
-    rows: npt.NDArray[np.uint32] | None
+    positions: npt.NDArray[np.uint32] | None
 
     @property
     def count(self) -> int:
@@ -49,15 +49,29 @@ def require_text_path(path: tuple[SchemaNode, ...]) -> None:
             raise UnsupportedFeature(f"term index: below a {node.basic_type.name.lower()}", field=path[-1].name)
 
 
-def texts_of(values: StoredArray, path: tuple[SchemaNode, ...]) -> Texts | None:
-    """The texts at the end of `path`, which begins with the node of `values`; None where there are none."""
+def slots_of(values: StoredArray, path: tuple[SchemaNode, ...]) -> int:
+    """How many slots the field at the end of `path` has."""
+    for node, below in pairwise(path):
+        values = _below(values, node, below)
+    return values.length
+
+
+def _below(values: StoredArray, node: SchemaNode, below: SchemaNode) -> StoredArray:
+    return values.children[[each.schema_id for each in node.children].index(below.schema_id)]
+
+
+def texts_of(values: StoredArray, path: tuple[SchemaNode, ...], *, by_slot: bool = False) -> Texts | None:
+    """The texts at the end of `path`, which begins with the node of `values`; None where there are none.
+
+    Their positions are rows; with `by_slot` they are slots.
+    """
     rows: npt.NDArray[np.uint32] | None = None
     hidden: Bools | None = None  # slots below something null
     for node, below in pairwise(path):
         valid = values.valid()
         if valid is not None:
             hidden = ~valid if hidden is None else hidden | ~valid
-        child = values.children[[each.schema_id for each in node.children].index(below.schema_id)]
+        child = _below(values, node, below)
         if node.basic_type is not BasicType.STRUCT:
             sizes = (
                 np.full(values.length, node.fixed_size, np.int64)
@@ -82,4 +96,4 @@ def texts_of(values: StoredArray, path: tuple[SchemaNode, ...]) -> Texts | None:
         validity = np.packbits(~hidden if valid is None else valid & ~hidden, bitorder="little")
     elif values.validity is not None:
         validity, at = values.validity.data, values.validity.first
-    return Texts(strings.offsets, strings.data, validity, at, codes, rows)
+    return Texts(strings.offsets, strings.data, validity, at, codes, None if by_slot else rows)

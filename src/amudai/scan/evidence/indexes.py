@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from functools import partial, reduce
 from operator import and_, or_
 
@@ -18,21 +20,58 @@ __all__ = ["index_evidence"]
 _WORTH = 64
 
 
-def index_evidence(index: OpenIndex) -> Evidence:
-    """The evidence of one index."""
-    return Evidence(index.type.label, partial(_answer, index), _WORTH)
+def index_evidence(indexes: Sequence[OpenIndex]) -> tuple[Evidence, ...]:
+    """The evidence of each index of the shard, and of those that its stripes have one by one."""
+    found = [Evidence(each.type.label, partial(_whole, each), _WORTH) for each in indexes if each.rows is None]
+    for group in _alike([each for each in indexes if each.rows is not None]):
+        count = "1 stripe" if len(group) == 1 else f"{len(group):,} stripes"
+        found.append(Evidence(f"{group[0].type.label} of {count}", partial(_by_stripe, group), _WORTH))
+    return tuple(found)
 
 
-def _answer(index: OpenIndex, facts: Facts, rows: Ranges) -> Positions | None:
+def _alike(indexes: Sequence[OpenIndex]) -> list[list[OpenIndex]]:
+    """Indexes of stripes in groups: the same type and fields, one of each stripe."""
+    groups: dict[tuple[str, frozenset[int], int], list[OpenIndex]] = {}
+    seen: Counter[tuple[str, frozenset[int], int]] = Counter()
+    for index in indexes:
+        kind, fields, stripe = index.type.name, index.schema_ids, id(index.rows)
+        groups.setdefault((kind, fields, seen[kind, fields, stripe]), []).append(index)
+        seen[kind, fields, stripe] += 1
+    return list(groups.values())
+
+
+def _by_stripe(indexes: Sequence[OpenIndex], facts: Facts, rows: Ranges) -> Positions | None:
+    """What the indexes of stripes say together; stripes without one stay in doubt."""
+    said: list[Positions] = []
+    told: list[Ranges] = []
+    for index in indexes:
+        if not index.rows:
+            continue  # a stripe without rows
+        # Stripes that are ruled out are not asked.
+        first = int(index.rows.starts[0])
+        mine = rows.within(first, index.rows.end).shifted(first)
+        found = _answer(index, facts) if len(mine) else None
+        if found is not None:
+            said.append(found.within(mine))
+            told.append(index.rows)
+    if not said:
+        return None
+    silent = rows.subtract(Ranges.united(told))
+    maybe = Ranges.united([*(found.maybe for found in said), silent])
+    return Positions(Ranges.united([found.yes for found in said]), maybe)
+
+
+def _whole(index: OpenIndex, facts: Facts, _: Ranges) -> Positions | None:
+    return _answer(index, facts)
+
+
+def _answer(index: OpenIndex, facts: Facts) -> Positions | None:
     if facts.node.schema_id not in index.schema_ids:
         return None
     found = _keys(index, facts) if Keys in index.type.capabilities.questions else None
     if found is None and Terms in index.type.capabilities.questions:
         found = next((each for each in (_terms(index, facts, way) for way in questions(facts.question)) if each), None)
-    if found is None or index.rows is None:
-        return found
-    # An index of one stripe says nothing of the others.
-    return found.within(index.rows) | Positions.perhaps(rows.subtract(index.rows))
+    return found
 
 
 def _keys(index: OpenIndex, facts: Facts) -> Positions | None:

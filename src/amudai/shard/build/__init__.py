@@ -5,7 +5,7 @@ spool. `stripe.py` puts the buffers of a stripe into a file and says where they 
 around them, `shard.py` puts it all together. `artifact.py` is what an index needs to be built along the way.
 """
 
-from amudai.shard.build.artifact import INDEX_SUFFIX, ArtifactSpace, PreparedStripe, RowSink
+from amudai.shard.build.artifact import INDEX_SUFFIX, ArtifactSpace, PreparedStripe, RowSink, Sinks
 from amudai.shard.build.fields import FieldBuilder, ListBuilder, Making, StructBuilder, builder_of
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.shard import STRIPE_SUFFIX, BuildOptions, ShardBuilder, StripeBuilder
@@ -23,6 +23,7 @@ __all__ = [
     "PreparedStripe",
     "RowSink",
     "ShardBuilder",
+    "Sinks",
     "StoredArray",
     "StripeBuilder",
     "StructBuilder",

@@ -11,17 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-import xxhash
-
 from amudai.format import FOOTER, HEADER, DataRef, IndexArtifact, IndexCollection, IndexDescriptor, encode_schema
 from amudai.shard.build.metadata import PlacedStripe, write_metadata
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
-from amudai.shard.build.stripe import place_fields
+from amudai.shard.build.stripe import digest, place_fields
 from amudai.storage import SealedFile, Sealing, Spool
 from amudai.types import SchemaNode, nodes_below
 
-__all__ = ["INDEX_SUFFIX", "ArtifactSpace", "PreparedStripe", "RowSink", "node_count"]
+__all__ = ["INDEX_SUFFIX", "ArtifactSpace", "PreparedStripe", "RowSink", "Sinks", "node_count"]
 
 INDEX_SUFFIX: Final = ".amudai.index"
 
@@ -41,8 +39,8 @@ class ArtifactSpace:
     Parameters
     ----------
     salt
-        What tells this shard's content from another's, where each piece gets a file of its own: the same content
-        gives the same names, and shards share no files. None where the pieces go into the root.
+        What tells pieces of this shard or stripe from those of another, where each gets a file of its own, named by
+        its content: the same gives the same names, and shards share no files. None where pieces go into the root.
     """
 
     def __init__(self, sealing: Sealing, root: SealedFile, folder: str, salt: bytes | None) -> None:
@@ -55,16 +53,22 @@ class ArtifactSpace:
 
     def place(self, name: str, nodes: Sequence[SchemaNode], stripes: Sequence[PreparedStripe]) -> IndexArtifact:
         """Write a shard of these stripes as one piece of an index."""
-        with self._file() as (out, url):
+        with self._file(stripes) as (out, url):
             begin = out.tell()
-            placed = []
-            for stripe in stripes:
-                start = out.tell()
-                fields = place_fields(stripe.fields, "", out, stripe.spool, {})
-                placed.append(PlacedStripe(stripe.rows, "", out.tell() - start, fields))
-            directory = write_metadata(out, encode_schema(nodes), node_count(nodes), placed)
+            directory = _written(out, nodes, stripes)
             self.size += out.tell() - begin
         return IndexArtifact(name=name, data=DataRef(url, directory.start, directory.end))
+
+    def measure(self, pieces: Iterable[tuple[Sequence[SchemaNode], Sequence[PreparedStripe]]]) -> int:
+        """The bytes that these pieces would take if they were placed next."""
+        begin = self._root.tell()
+        inside = _Scale(begin)
+        beside = 0
+        for nodes, stripes in pieces:
+            out = inside if self._salt is None else _Scale(len(HEADER))
+            _written(out, nodes, stripes)
+            beside += 0 if out is inside else out.tell() + len(FOOTER)
+        return inside.tell() - begin + beside
 
     def indexes(self, sinks: Iterable[RowSink]) -> IndexCollection:
         """Write the indexes that these have gathered."""
@@ -75,11 +79,13 @@ class ArtifactSpace:
         return IndexCollection(tuple(written))
 
     @contextmanager
-    def _file(self) -> Iterator[tuple[SealedFile, str]]:
+    def _file(self, stripes: Sequence[PreparedStripe]) -> Iterator[tuple[SealedFile, str]]:
         if self._salt is None:
             yield self._root, ""
             return
-        number = xxhash.xxh3_64_intdigest(self._salt + len(self.urls).to_bytes(8, "little"))
+        number = len(self.urls)
+        for stripe in stripes:
+            number = digest(stripe.fields, stripe.spool, self._salt + number.to_bytes(8, "little"))
         url = f"{number:016x}{INDEX_SUFFIX}"
         with self._sealing.file(self._folder + url) as out:
             out.write(HEADER)
@@ -88,8 +94,32 @@ class ArtifactSpace:
         self.urls.append(url)
 
 
+class _Scale(SealedFile):
+    """Counts what would be written behind `begin`."""
+
+    def __init__(self, begin: int) -> None:
+        super().__init__("")
+        self._position = begin
+
+    def _write(self, piece: memoryview) -> None:
+        pass
+
+    def _finish(self) -> None:
+        pass
+
+
+def _written(out: SealedFile, nodes: Sequence[SchemaNode], stripes: Sequence[PreparedStripe]) -> DataRef:
+    """Write a shard of these stripes; say where its directory lies."""
+    placed = []
+    for stripe in stripes:
+        start = out.tell()
+        fields = place_fields(stripe.fields, "", out, stripe.spool, {})
+        placed.append(PlacedStripe(stripe.rows, "", out.tell() - start, fields))
+    return write_metadata(out, encode_schema(nodes), node_count(nodes), placed)
+
+
 class RowSink(Protocol):
-    """Sees the rows of a shard as they are written, and adds an index to it.
+    """Sees the rows of a shard or of a stripe as they are written, and adds an index to it.
 
     Attributes
     ----------
@@ -107,10 +137,38 @@ class RowSink(Protocol):
         """
 
     def finish(self, space: ArtifactSpace) -> IndexDescriptor:
-        """Write the index, and say where it lies; its size is added by the caller."""
+        """Write the index of what was seen since the last one, and say where it lies; its size is added by the caller.
+
+        The rows of a next stripe may follow, for a next index.
+        """
 
     def close(self) -> None:
         """Let go of everything, finished or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sinks:
+    """Who sees the rows of a shard.
+
+    Attributes
+    ----------
+    shard
+        Those that add an index of all rows.
+    stripe
+        Those that add an index to each stripe.
+    """
+
+    shard: tuple[RowSink, ...] = ()
+    stripe: tuple[RowSink, ...] = ()
+
+    def wanting(self, schema_id: int) -> tuple[RowSink, ...]:
+        """Those that want to see a top-level field."""
+        return tuple(sink for sink in (*self.shard, *self.stripe) if schema_id in sink.fields)
+
+    def close(self) -> None:
+        """Let go of everything, finished or not."""
+        for sink in (*self.shard, *self.stripe):
+            sink.close()
 
 
 def node_count(nodes: Sequence[SchemaNode]) -> int:

@@ -113,7 +113,8 @@ def _write(out: SealedFile, framed: bytes) -> DataRef:
 
 
 def _urls(stripe: PlacedStripe) -> Iterable[str]:
-    """The other files that hold buffers of a stripe."""
+    """The other files that hold buffers of a stripe, or pieces of its indexes."""
+    yield from (piece.data.url for index in stripe.indexes for piece in index.artifacts if piece.data.url)
     for each in stripe.fields.values():
         for encoding in each.encodings:
             for buffer in encoding.buffers if isinstance(encoding, NativeEncoding) else ():

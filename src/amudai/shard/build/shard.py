@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import xxhash
-
 from amudai.encoding import Profile, Room
 from amudai.format import FOOTER, HEADER, Properties, ShardProperties, encode_schema
-from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, RowSink, node_count
+from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, Sinks, node_count
 from amudai.shard.build.fields import Making, builder_of
 from amudai.shard.build.metadata import PlacedStripe, write_metadata
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
-from amudai.shard.build.stripe import fields_below, place_fields
+from amudai.shard.build.stripe import digest, fields_below, place_fields
 from amudai.storage import SealedFile, Sealing, Spool
 from amudai.types import SchemaNode
 
@@ -77,7 +75,7 @@ class ShardBuilder:
         root: str,
         options: BuildOptions,
         each: Each = one_by_one,
-        sinks: Sequence[RowSink] = (),
+        sinks: Sinks | None = None,
     ) -> None:
         self._nodes = tuple(nodes)
         self._sealing = sealing
@@ -85,7 +83,7 @@ class ShardBuilder:
         self._folder, self._name = root[:cut], root[cut:]
         self._options = options
         self._each = each
-        self._sinks = sinks
+        self._sinks = Sinks() if sinks is None else sinks
         self._schema = encode_schema(self._nodes)
         self._root = sealing.file(root)
         self._root.write(HEADER)
@@ -117,8 +115,7 @@ class ShardBuilder:
 
     def _seen(self, index: int, work: Callable[[], StoredArray]) -> Callable[[], StoredArray]:
         """The same work, shown to the sinks that want this field."""
-        schema_id = self._nodes[index].schema_id
-        sinks = [sink for sink in self._sinks if schema_id in sink.fields]
+        sinks = self._sinks.wanting(self._nodes[index].schema_id)
         if not sinks:
             return work
         stripe, first_row = len(self._stripes), self.rows
@@ -141,7 +138,8 @@ class ShardBuilder:
             # A stripe of nothing but constants needs no file.
             if self._options.two_level and any(each.buffers for each in fields_below(fields)):
                 # Named by its content and its root: the same input gives the same names, and shards share no files.
-                name = f"{stripe.digest(fields, self._name, len(self._stripes)):016x}{STRIPE_SUFFIX}"
+                salt = f"{self._name}\0{len(self._stripes)}\0{stripe.rows}\0".encode()
+                name = f"{digest(fields, stripe.spool, salt):016x}{STRIPE_SUFFIX}"
                 with self._sealing.file(self._folder + name) as out:
                     out.write(HEADER)
                     self._place(stripe, fields, name, out, properties)
@@ -159,22 +157,22 @@ class ShardBuilder:
     ) -> None:
         start = out.tell()
         placed = place_fields(fields, url, out, stripe.spool, self._options.field_properties)
-        self._stripes.append(PlacedStripe(stripe.rows, url, out.tell() - start, placed, properties))
+        size = out.tell() - start
+        indexes = self._space(f"stripe {len(self._stripes)}").indexes(self._sinks.stripe).descriptors
+        self._stripes.append(PlacedStripe(stripe.rows, url, size, placed, properties, indexes=indexes))
 
     def close(self) -> None:
         """Let go of what waits in scratch memory, published or not."""
         if self._open is not None:
             self._open.spool.close()
             self._open = None
-        for sink in self._sinks:
-            sink.close()
+        self._sinks.close()
 
     def publish(self, remove: Iterable[str] = ()) -> None:
         """Write the indexes and the metadata, and let the shard appear, all of it or nothing."""
         self.end_stripe()
-        salt = self._salt() if self._options.two_level else None
-        space = ArtifactSpace(self._sealing, self._root, self._folder, salt)
-        indexes = space.indexes(self._sinks)
+        space = self._space("shard")
+        indexes = space.indexes(self._sinks.shard)
         count = node_count(self._nodes)
         bag = ShardProperties(custom=self._options.properties) if self._options.properties else None
         write_metadata(self._root, self._schema, count, self._stripes, bag, indexes, space.urls)
@@ -182,9 +180,10 @@ class ShardBuilder:
         self._root.close()
         self._sealing.publish(remove)
 
-    def _salt(self) -> bytes:
-        """What the files of this shard's indexes are named by."""
-        return "\0".join((self._name, *(stripe.url for stripe in self._stripes))).encode()
+    def _space(self, owner: str) -> ArtifactSpace:
+        """Room for the indexes of the shard or of a stripe."""
+        salt = f"{self._name}\0{owner}\0".encode() if self._options.two_level else None
+        return ArtifactSpace(self._sealing, self._root, self._folder, salt)
 
 
 class StripeBuilder:
@@ -219,19 +218,3 @@ class StripeBuilder:
     def prepared(self) -> PreparedStripe:
         """End the stripe, on this thread."""
         return PreparedStripe(self.finish(), self.rows, self.spool)
-
-    def digest(self, fields: Iterable[PreparedField], root: str, ordinal: int) -> int:
-        """A number that other content, or the same in another shard, would not have.
-
-        Of the buffers in the order of their places: in the spool they lie as threads finished them.
-        """
-        digest = xxhash.xxh3_64(f"{root}\0{ordinal}\0{self.rows}\0".encode())
-        for prepared in fields_below(fields):
-            for buffer in prepared.buffers:
-                digest.update(f"{prepared.node.schema_id} {buffer.kind}\0".encode())
-                for numbers in (*buffer.counts, *buffer.sizes):  # the block map lies in the file, too
-                    digest.update(numbers.tobytes())
-                digest.update(buffer.whole or b"")
-                for piece in self.spool.pieces(buffer.extents):
-                    digest.update(piece)
-        return digest.intdigest()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import numpy as np
+import xxhash
 
 from amudai.encoding import PreparedBuffer
 from amudai.format import (
@@ -22,7 +23,7 @@ from amudai.format import (
 from amudai.shard.build.prepared import PreparedField
 from amudai.storage import SealedFile, Spool
 
-__all__ = ["fields_below", "place_fields"]
+__all__ = ["digest", "fields_below", "place_fields"]
 
 _DATA_ALIGNMENT: Final = 16
 _ENOUGH: Final = 1 << 20  # bytes
@@ -52,6 +53,25 @@ def fields_below(fields: Iterable[PreparedField]) -> Iterator[PreparedField]:
     for field in fields:
         yield from fields_below(field.children)
         yield field
+
+
+def digest(fields: Iterable[PreparedField], spool: Spool, salt: bytes) -> int:
+    """A number that other values, or the same with other salt, would not have.
+
+    Of the buffers in the order of their places: in the spool they lie as threads finished them.
+    """
+    found = xxhash.xxh3_64(salt)
+    for prepared in fields_below(fields):
+        constant = b"" if prepared.constant is None else prepared.constant.encode()
+        found.update(f"{prepared.node.schema_id} {prepared.statistics.position_count}\0".encode() + constant)
+        for buffer in prepared.buffers:
+            found.update(f"{buffer.kind}\0".encode())
+            for numbers in (*buffer.counts, *buffer.sizes):  # the block map lies in the file, too
+                found.update(numbers.tobytes())
+            found.update(buffer.whole or b"")
+            for piece in spool.pieces(buffer.extents):
+                found.update(piece)
+    return found.intdigest()
 
 
 class _Together:

@@ -1,0 +1,103 @@
+// How coarse may a list be? Rows that it no longer tells surely are weighed against the bits that it saves.
+#pragma once
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace amudai::text {
+
+// What a bit is worth, in rows that become doubtful, as a fraction of 2^16. At 0 every list stays exact, at the highest
+// price every list is as short as it can be.
+using Price = std::uint64_t;
+inline constexpr Price exact_price = 0;
+inline constexpr Price lowest_size = std::numeric_limits<Price>::max();
+
+// One way to write a list.
+struct Coarseness {
+    bool approximate;
+    std::uint64_t gap;       // ranges with at most so many rows between them are joined
+    std::uint64_t integers;  // that are written
+    std::uint64_t doubtful;  // rows
+    std::uint64_t bits;      // that it takes, about
+};
+
+// The rows of a list by the gaps between them.
+class Gaps {
+public:
+    void add(std::uint64_t row) {
+        if (rows_ == 0) {
+            first_ = row;
+        } else {
+            if (row == last_) return;
+            const auto missing = row - last_ - 1;
+            const auto width = static_cast<std::size_t>(std::bit_width(missing));
+            ++counts_[width];
+            missing_[width] += missing;
+        }
+        last_ = row;
+        ++rows_;
+    }
+
+    // Writes all ways, the exact one first. `as_ranges`: the exact list holds ranges.
+    void ways(bool as_ranges, std::uint64_t long_list, std::vector<Coarseness>& out) const {
+        out.clear();
+        std::uint64_t ranges = 1, gap_bits = 0, exact_bits = 0;
+        for (std::size_t width = 0; width < counts_.size(); ++width) {
+            exact_bits += counts_[width] * (width + step_bits);
+            if (width) ranges += counts_[width], gap_bits += counts_[width] * (width + step_bits);
+        }
+        const auto integers = as_ranges ? 2 * ranges : rows_;
+        const auto own = as_ranges ? gap_bits + lengths(rows_, ranges) : exact_bits;
+        out.push_back({false, 0, integers, 0, size(integers, own, long_list)});
+        if (integers <= 2) return;
+        // One range for all; then, gap by gap, the widest first, more of them.
+        auto covered = last_ - first_ + 1;
+        out.push_back({true, std::numeric_limits<std::uint64_t>::max(), 2, covered, size(2, 0, long_list)});
+        ranges = 1, gap_bits = 0;
+        for (std::size_t width = counts_.size() - 1; width > 1; --width) {
+            if (counts_[width] == 0) continue;
+            ranges += counts_[width], gap_bits += counts_[width] * (width + step_bits);
+            covered -= missing_[width];
+            if (2 * ranges >= integers) break;
+            const auto gap = (std::uint64_t{1} << (width - 1)) - 1;
+            out.push_back({true, gap, 2 * ranges, covered, size(2 * ranges, gap_bits + lengths(covered, ranges), long_list)});
+        }
+    }
+
+private:
+    // A step to the next number takes its width and about two bits more, once it is compressed.
+    static constexpr std::uint64_t step_bits = 2;
+
+    static std::uint64_t lengths(std::uint64_t covered, std::uint64_t ranges) {
+        return ranges * (static_cast<std::uint64_t>(std::bit_width(covered / ranges)) + step_bits);
+    }
+
+    // Short lists share blocks, in which numbers are as wide as rows are.
+    std::uint64_t size(std::uint64_t integers, std::uint64_t steps, std::uint64_t long_list) const {
+        return integers < long_list ? integers * static_cast<std::uint64_t>(std::bit_width(last_)) : steps;
+    }
+
+    std::array<std::uint64_t, 65> counts_{};   // gaps by the width of their number of rows
+    std::array<std::uint64_t, 65> missing_{};  // rows in them
+    std::uint64_t rows_ = 0, first_ = 0, last_ = 0;
+};
+
+// The way with the least doubt and size at a price; of equal ones the first.
+inline const Coarseness& best_way(const std::vector<Coarseness>& ways, Price price) {
+    if (price == exact_price || ways.size() == 1) return ways[0];
+    if (price == lowest_size) return ways[1];
+    const auto cost = [&](const Coarseness& way) {
+        return (static_cast<unsigned __int128>(way.doubtful) << 16) + static_cast<unsigned __int128>(way.bits) * price;
+    };
+    const auto* best = &ways[0];
+    auto least = cost(*best);
+    for (const auto& way : ways) {
+        const auto found = cost(way);
+        if (found < least) best = &way, least = found;
+    }
+    return *best;
+}
+
+}  // namespace amudai::text

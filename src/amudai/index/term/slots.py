@@ -1,0 +1,160 @@
+"""In which rows are the slots of a field?
+
+A slot is the place of a value in its field. Above it may be lists, whose offsets say which of them holds it, up to the
+row. Slots count from the field's first one in the shard, stripe after stripe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.encoding import BlockBuffer, Ranges, decode_few, decode_numbers
+from amudai.errors import CorruptedData, located
+from amudai.format import BufferKind
+from amudai.index.contract import Path
+from amudai.shard import FieldReader, ShardReader, StripeReader
+from amudai.types import BasicType, quote_name
+
+__all__ = ["Slots"]
+
+U64 = npt.NDArray[np.uint64]
+
+# Offsets up to this size are read at once: searching them would take longer.
+_SMALL: Final = 64 * 1024
+
+
+class Slots:
+    """The slots of one field. What is read of its lists is what a question needs, and offsets only."""
+
+    def __init__(self, shard: ShardReader, path: Path) -> None:
+        self._shard = shard
+        self._path = path
+
+    @cached_property
+    def _ends(self) -> U64:
+        """Where the slots of each stripe end."""
+        counts = [self._count(stripe) for stripe in self._shard.stripes]
+        return np.cumsum(np.array(counts, np.uint64), dtype=np.uint64)
+
+    def before(self, stripe: int) -> int:
+        """How many slots the stripes before this one have."""
+        return int(self._ends[stripe - 1]) if stripe else 0
+
+    @property
+    def count(self) -> int:
+        """How many slots there are."""
+        return self.before(len(self._shard.stripes))
+
+    def rows(self, slots: Ranges) -> Ranges:
+        """The rows of the shard that these slots are in."""
+        found = []
+        for stripe in self._shard.stripes:
+            mine = slots.within(self.before(stripe.ordinal), self.before(stripe.ordinal + 1))
+            if len(mine):
+                with located(url=self._shard.url, stripe=stripe.ordinal):
+                    found.append(self._rows(stripe, mine).shifted(stripe.first_row))
+        return Ranges.united(found)
+
+    def _fields(self, stripe: StripeReader) -> list[FieldReader]:
+        """The readers of the fields on the way, from the top-level one on."""
+        stripe.prepare(self._path)
+        top = self._path[0]
+        fields = [stripe.field(top, quote_name(top.name), stripe.num_rows)]
+        for node, below in pairwise(self._path):
+            fields.append(fields[-1].child([each.schema_id for each in node.children].index(below.schema_id)))
+        return fields
+
+    def _count(self, stripe: StripeReader) -> int:
+        count = stripe.num_rows
+        for field, below in pairwise(self._fields(stripe)):
+            match field.node.basic_type:
+                case BasicType.FIXED_SIZE_LIST:
+                    count *= field.node.fixed_size
+                case BasicType.LIST | BasicType.MAP:
+                    if field.descriptor is None:
+                        return 0  # null throughout
+                    if below.descriptor is not None:
+                        count = below.position_count
+                    else:
+                        end = field.position_count
+                        count = int(decode_few(_offsets(field), end, end + 1, "u8")[0])
+        return count
+
+    def _rows(self, stripe: StripeReader, slots: Ranges) -> Ranges:
+        for field in reversed(self._fields(stripe)[:-1]):
+            match field.node.basic_type:
+                case BasicType.FIXED_SIZE_LIST:
+                    size = np.uint64(field.node.fixed_size)
+                    slots = _united(slots.starts // size, (slots.ends - np.uint64(1)) // size + np.uint64(1))
+                case BasicType.LIST | BasicType.MAP:
+                    slots = _owners(field, slots)
+        return slots
+
+
+def _offsets(field: FieldReader) -> BlockBuffer:
+    found = field.blocks(BufferKind.OFFSETS, field.position_count + 1) if field.descriptor is not None else None
+    if found is None:
+        raise CorruptedData("buffers: expected one of kind OFFSETS, found none", field=field.path)
+    return found
+
+
+def _owners(field: FieldReader, items: Ranges) -> Ranges:
+    """The lists that hold these items."""
+    with located(field=field.path):
+        found = []
+        before = np.concatenate((np.zeros(1, np.uint64), np.cumsum(items.ends - items.starts)))
+        for first, fences in _fences(_offsets(field), items):
+            if (fences[1:] < fences[:-1]).any():
+                raise CorruptedData("list offsets: expected an ascending sequence")
+            # How many of the items lie before each fence: a list holds some if there are more at its end.
+            behind = np.searchsorted(items.starts, fences, "left")
+            count = before[behind]
+            inside = behind > 0
+            ends = items.ends[behind[inside] - 1]
+            count[inside] -= np.maximum(ends, fences[inside]) - fences[inside]
+            found.append(Ranges.from_mask(count[1:] > count[:-1], first))
+        owners = Ranges.united(found)
+        if not len(owners):
+            raise CorruptedData(f"list offsets: expected lists that hold items {items.starts[0]}..{items.end}")
+        return owners
+
+
+def _fences(offsets: BlockBuffer, items: Ranges) -> Iterator[tuple[int, U64]]:
+    """Where lists that may hold the items begin and end, some at a time: the first one's number, and the fences."""
+    values = offsets.block_map.values
+    last = offsets.block_map.block_count
+    if offsets.size <= _SMALL or 4 * len(items) >= last:
+        yield 0, decode_numbers(offsets, Ranges.one(0, int(values[-1])), "u8", nullable=False).numbers("u8")
+        return
+    # Blocks low..high hold the lists of the items; a block is known by its first fence.
+    waiting = [(0, last, items, _NO_FENCES)]
+    while waiting:
+        low, high, mine, end = waiting.pop()
+        if not len(mine):
+            continue
+        if high - low > 1:
+            middle = (low + high) // 2
+            fence = decode_few(offsets, int(values[middle]), int(values[middle]) + 1, "u8")
+            cut = int(fence[0])
+            upper = mine.within(cut, max(cut, mine.end)).shifted(cut)
+            waiting.append((middle, high, upper, end))
+            waiting.append((low, middle, mine.within(0, cut), fence))
+        else:
+            first, stop = int(values[low]), int(values[high])
+            fences = decode_numbers(offsets, Ranges.one(first, stop), "u8", nullable=False).numbers("u8")
+            yield first, np.concatenate((fences, end))
+
+
+def _united(starts: U64, ends: U64) -> Ranges:
+    """From ranges whose beginnings and ends ascend, and which may overlap."""
+    apart = starts[1:] > ends[:-1]
+    return Ranges(starts[np.concatenate(([True], apart))], ends[np.concatenate((apart, [True]))])
+
+
+_NO_FENCES: Final = np.empty(0, np.uint64)
