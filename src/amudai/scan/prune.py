@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from amudai.arrow import ArrowFields
 from amudai.encoding import Ranges
 from amudai.index import Positions
 from amudai.scan.evidence import BLOOM, DICTIONARY, RANGES, STATISTICS, Evidence, Facts, index_evidence
 from amudai.scan.open_indexes import OpenIndex
 from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, Compare, IsIn, Text
-from amudai.shard import ShardReader
 from amudai.types import BYTES, WIDTHS
 
 __all__ = ["Known", "Pruner", "Step"]
@@ -47,9 +45,8 @@ class Known:
 class Pruner:
     """Asks all evidence about the leaves of a predicate, the cheapest first, and remembers what it said."""
 
-    def __init__(self, reader: ShardReader, fields: ArrowFields, indexes: Sequence[OpenIndex]) -> None:
-        self._reader = reader
-        self._fields = fields
+    def __init__(self, leaves: Sequence[Facts], indexes: Sequence[OpenIndex]) -> None:
+        self._facts = {id(facts.leaf): facts for facts in leaves}
         self._evidence: tuple[Evidence, ...] = (
             STATISTICS,
             BLOOM,
@@ -82,7 +79,7 @@ class Pruner:
                 return self._leaf(bound, rows)
 
     def _leaf(self, leaf: BoundLeaf, rows: Ranges) -> Positions:
-        facts = Facts(leaf, self._reader, self._fields)
+        facts = self._facts[id(leaf)]
         known = Known(facts, rows.count, Positions.perhaps(rows))
         for evidence in self._evidence:
             before = known.positions

@@ -25,7 +25,7 @@ from amudai.scan.columns import Selected
 from amudai.scan.evidence import Facts
 from amudai.scan.execute import prepare, read_batch, read_table
 from amudai.scan.open_indexes import OnDamage, open_indexes, unknown_indexes
-from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, questions
+from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr
 from amudai.scan.prune import Known, Pruner
 from amudai.scan.receipt import Explanation, LeafReport, Note
 from amudai.scan.threads import in_order
@@ -96,9 +96,9 @@ class Search:
 
     @cached_property
     def _pruner(self) -> Pruner:
-        wanted = any(facts.keys is not None or questions(facts.question) for facts in self._leaves)
+        wanted = any(facts.keys is not None or facts.terms for facts in self._leaves)
         indexes = open_indexes(self._reader, self._on_damage) if wanted else ()
-        return Pruner(self._reader, self._fields, indexes)
+        return Pruner(self._leaves, indexes)
 
     @cached_property
     def _leaves(self) -> tuple[Facts, ...]:

@@ -22,7 +22,7 @@ from amudai.index.term.layout import Layout
 from amudai.index.term.names import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
 from amudai.index.term.slots import Slots
 from amudai.index.term.tree import Leaves, Lists, TermTree
-from amudai.shard import ShardReader
+from amudai.shard import FieldReader, ShardReader
 from amudai.storage import Artifact
 from amudai.types import BasicType
 
@@ -136,6 +136,15 @@ class TermReader:
     def _positions(self) -> ShardReader:
         return self._open_positions()
 
+    @cached_property
+    def _integers(self) -> FieldReader:
+        """The column of all lists."""
+        shard = self._positions
+        stripe = only_stripe(shard)
+        assert stripe is not None
+        node = field_named(known_fields(shard, POSITIONS_SCHEMA), "position", BasicType.INT64)
+        return field_of(stripe, node, shard.num_rows)
+
     def answer(self, path: Path, question: Question) -> Positions | None:
         """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell."""
         if not isinstance(question, Terms) or not self._answers or not question.text:
@@ -210,11 +219,7 @@ class TermReader:
                 starts, ends, forms = starts[order], ends[order], forms[order]
                 if (starts[1:] < ends[:-1]).any():
                     raise CorruptedData("position lists: expected that none overlap")
-            stripe = only_stripe(shard)
-            assert stripe is not None
-            node = field_named(known_fields(shard, POSITIONS_SCHEMA), "position", BasicType.INT64)
-            reader = field_of(stripe, node, shard.num_rows)
-            integers = present(reader, Ranges.joined(starts, ends))
+            integers = present(self._integers, Ranges.joined(starts, ends))
             begin, stop = _allocate(len(integers) + 1), _allocate(len(integers) + 1)
             found = _kernels.row_ranges(integers, ends - starts, (forms != 0).view(np.uint8), most, begin, stop)
         return Ranges(begin[:found], stop[:found])

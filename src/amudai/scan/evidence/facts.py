@@ -17,7 +17,18 @@ from amudai.format import BufferKind, FieldDescriptor
 from amudai.index import Between
 from amudai.scan.columns import Selected, select_nodes
 from amudai.scan.evidence.stored import next_number, stored_bytes, stored_number
-from amudai.scan.predicate import LISTS, BoundLeaf, Compare, Interval, IsIn, IsNull, IsValid, evaluate_values
+from amudai.scan.predicate import (
+    LISTS,
+    Alternative,
+    BoundLeaf,
+    Compare,
+    Interval,
+    IsIn,
+    IsNull,
+    IsValid,
+    evaluate_values,
+    questions,
+)
 from amudai.shard import FieldReader, ShardReader, StripeReader
 from amudai.types import BYTES, WIDTHS, SchemaNode, quote_name
 
@@ -140,6 +151,11 @@ class Facts:
             if low is not None and high is not None:
                 return Between(low[0].low, high[0].high), low[1] and high[1]
         return None
+
+    @cached_property
+    def terms(self) -> list[Alternative]:
+        """What an index of terms can be asked: one way after the other."""
+        return questions(self.question)
 
     @cached_property
     def keys(self) -> tuple[bytes, ...] | None:

@@ -12,7 +12,7 @@ from amudai.index import Keys, Positions, Question, Terms
 from amudai.scan.evidence.contract import Evidence
 from amudai.scan.evidence.facts import Facts
 from amudai.scan.open_indexes import OpenIndex
-from amudai.scan.predicate import Alternative, questions
+from amudai.scan.predicate import Alternative
 
 __all__ = ["index_evidence"]
 
@@ -70,7 +70,7 @@ def _answer(index: OpenIndex, facts: Facts) -> Positions | None:
         return None
     found = _keys(index, facts) if Keys in index.type.capabilities.questions else None
     if found is None and Terms in index.type.capabilities.questions:
-        found = next((each for each in (_terms(index, facts, way) for way in questions(facts.question)) if each), None)
+        found = next((each for each in (_terms(index, facts, way) for way in facts.terms) if each), None)
     return found
 
 
