@@ -193,7 +193,10 @@ class Shard:
         chosen, schema = self._select(columns)
         found, order = row_ranges(rows, self.num_rows)
         table = read_table(self._reader, chosen, schema, found, self._pool(threads))
-        return table if order is None else _reordered(table, pa.array(order))
+        if order is None:
+            return table
+        # Not by `pa.array`: it would import pandas.
+        return _reordered(table, pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
 
     def scan(
         self,

@@ -11,6 +11,7 @@ from amudai.arrow.fields import ArrowFields
 from amudai.arrow.inputs import batches_of, matching
 from amudai.arrow.kept import SCHEMA_PROPERTY, kept_schema
 from amudai.arrow.natural import Bounds, arrow_field, child_type, project
+from amudai.arrow.scalars import bytes_scalar, number_scalar
 from amudai.arrow.storage import Timestamps, schema_nodes
 from amudai.arrow.stored_form import stored_array, stored_form
 from amudai.arrow.ticks import EPOCH, ticks_around
@@ -24,10 +25,12 @@ __all__ = [
     "Timestamps",
     "arrow_field",
     "batches_of",
+    "bytes_scalar",
     "child_type",
     "kept_schema",
     "least_bits",
     "matching",
+    "number_scalar",
     "project",
     "schema_nodes",
     "stored_array",

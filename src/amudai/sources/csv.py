@@ -27,7 +27,6 @@ __all__ = ["CSV", "records_of"]
 
 _DELIMITERS: Final = {".tsv": "\t", ".tab": "\t"}
 _QUOTE: Final = ord('"')
-_NULLS: Final = pa.array(pa.csv.ConvertOptions().null_values)
 _PLACE: Final = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?(?:Row #\d+: )?")
 
 
@@ -221,7 +220,7 @@ def _misfits(cells: pa.Array, kind: pa.DataType, first: int = 0) -> list[int]:
         texts = cells.cast(pa.string())
         if kind not in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
             trimmed = pc.utf8_trim_whitespace(texts)
-            pc.if_else(pc.is_in(trimmed, _NULLS), None, trimmed).cast(kind)
+            pc.if_else(pc.is_in(trimmed, pa.array(pa.csv.ConvertOptions().null_values)), None, trimmed).cast(kind)
     except pa.ArrowInvalid:
         if len(cells) == 1:
             return [first]

@@ -148,7 +148,7 @@ SHAPES: Final[tuple[Shape, ...]] = (
     ),
 )
 
-_MONTHS: Final = pa.array([calendar.month_abbr[month].encode() for month in range(1, 13)], pa.binary(3))
+_MONTHS: Final = [calendar.month_abbr[month].encode() for month in range(1, 13)]
 _LONGEST: Final = 36  # characters of a time with its fraction and zone
 _SECOND: Final = 1_000_000
 _DAY: Final = 86_400 * _SECOND
@@ -247,7 +247,7 @@ def _months(rows: npt.NDArray[np.uint8], layout: str) -> I64:
     first = layout.index("b")
     names = np.ascontiguousarray(rows[:, first : first + 3])
     array = pa.Array.from_buffers(pa.binary(3), len(rows), [None, pa.py_buffer(names)])
-    found: I64 = pc.fill_null(pc.index_in(array, _MONTHS), -1).to_numpy().astype(np.int64) + 1
+    found: I64 = pc.fill_null(pc.index_in(array, pa.array(_MONTHS, pa.binary(3))), -1).to_numpy().astype(np.int64) + 1
     return found
 
 

@@ -17,6 +17,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
+from amudai.arrow import bytes_scalar, number_scalar
 from amudai.errors import InvalidArgument
 from amudai.scan.predicate.tree import CompareOp, Nanoseconds, Real, Value
 
@@ -86,7 +87,7 @@ def _integer(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Compa
     stored = value_type(kind)
     bits, signed = stored.bit_width, pa.types.is_signed_integer(stored)
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
-    return _on_grid(op, _number(value, kind, path), low, high, lambda number: pa.scalar(number, stored))
+    return _on_grid(op, _number(value, kind, path), low, high, lambda number: number_scalar(number, stored))
 
 
 def _decimal(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparison:
@@ -132,17 +133,17 @@ def _float(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Compari
     number = _number(value, kind, path)
     dtype = np.dtype(f"f{stored.bit_width // 8}").type
     if isinstance(number, float):
-        return (op == "!=") if isnan(number) else (op, pa.scalar(dtype(number), stored))
+        return (op == "!=") if isnan(number) else (op, number_scalar(dtype(number), stored))
     nearest = _nearest(number, dtype)
     if not np.isinf(nearest) and Fraction(float(nearest)) == number:
-        return op, pa.scalar(nearest, stored)
+        return op, number_scalar(nearest, stored)
     if op in ("==", "!="):
         return op == "!="
     above = (bool(np.isinf(nearest)) and nearest > 0) or (not np.isinf(nearest) and Fraction(float(nearest)) > number)
     with np.errstate(over="ignore"):
         if op in _BELOW:
-            return "<=", pa.scalar(np.nextafter(nearest, dtype(-np.inf)) if above else nearest, stored)
-        return ">=", pa.scalar(nearest if above else np.nextafter(nearest, dtype(np.inf)), stored)
+            return "<=", number_scalar(np.nextafter(nearest, dtype(-np.inf)) if above else nearest, stored)
+        return ">=", number_scalar(nearest if above else np.nextafter(nearest, dtype(np.inf)), stored)
 
 
 def _nearest(number: Fraction, dtype: type[np.floating]) -> np.floating:
@@ -161,16 +162,15 @@ def _text(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparis
     if not isinstance(value, str):
         raise _refuse(path, kind, "a text", value)
     try:
-        value.encode()
+        return op, bytes_scalar(value.encode(), value_type(kind))
     except UnicodeEncodeError:
         raise _refuse(path, kind, "a text that can be written as UTF-8", value) from None
-    return op, pa.scalar(str(value), value_type(kind))
 
 
 def _bytes(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparison:
     if not isinstance(value, bytes):
         raise _refuse(path, kind, "bytes", value)
-    return op, pa.scalar(value, value_type(kind))
+    return op, bytes_scalar(value, value_type(kind))
 
 
 def _fixed_bytes(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparison:
@@ -186,7 +186,7 @@ def _fixed_bytes(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> C
         op = "<=" if op in _BELOW else ">"
     elif len(value) < width:  # what begins with it comes behind it
         op = "<" if op in _BELOW else ">="
-    return op, pa.scalar(value[:width].ljust(width, b"\0"), stored)
+    return op, bytes_scalar(value[:width].ljust(width, b"\0"), stored)
 
 
 def _is_uuid(kind: pa.DataType) -> bool:
@@ -215,7 +215,7 @@ def _timestamp(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Com
     stored = value_type(kind)
     number = _instant(value, kind, path, stored.tz is not None)
     step = _NANOSECONDS[stored.unit]
-    return _on_grid(op, Fraction(number, step), *_INT64, lambda count: pa.scalar(count, stored))
+    return _on_grid(op, Fraction(number, step), *_INT64, lambda count: number_scalar(count, stored))
 
 
 def _date(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparison:
@@ -223,7 +223,7 @@ def _date(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparis
     number = Fraction(_instant(value, kind, path, False), _DAY)
 
     def scalar(days: int) -> pa.Scalar:
-        return pa.scalar(days, pa.int32()).cast(pa.date32()).cast(stored)
+        return number_scalar(days, pa.date32()).cast(stored)
 
     return _on_grid(op, number, -(2**31), 2**31 - 1, scalar)
 
@@ -284,10 +284,9 @@ def _time_of_day(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> C
             raise _refuse(path, kind, expected, value)
         seconds = (value.hour * 60 + value.minute) * 60 + value.second
         number = (seconds * 10**6 + value.microsecond) * 1000
-    whole = pa.int32() if stored.bit_width == 32 else pa.int64()
     limits = (0, _DAY // _NANOSECONDS[stored.unit] - 1)
     return _on_grid(
-        op, Fraction(number, _NANOSECONDS[stored.unit]), *limits, lambda count: pa.scalar(count, whole).cast(stored)
+        op, Fraction(number, _NANOSECONDS[stored.unit]), *limits, lambda count: number_scalar(count, stored)
     )
 
 
@@ -300,7 +299,7 @@ def _duration(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comp
     else:
         raise _refuse(path, kind, "a length of time (timedelta)", value)
     step = _NANOSECONDS[stored.unit]
-    return _on_grid(op, Fraction(number, step), *_INT64, lambda count: pa.scalar(count, stored))
+    return _on_grid(op, Fraction(number, step), *_INT64, lambda count: number_scalar(count, stored))
 
 
 _Convert: TypeAlias = Callable[[CompareOp, Value, pa.DataType, str], Comparison]
