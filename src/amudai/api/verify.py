@@ -172,6 +172,7 @@ class _Verifier:
     def buffers(self, field: FieldReader) -> None:
         if field.descriptor is None:
             return
+        field.descriptor.field.whole()
         for _, buffer in field.block_buffers():
             for blocks in buffer.all_blocks():
                 self.blocks += len(blocks)

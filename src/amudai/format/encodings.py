@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Final, Self, TypeAlias
 
 from amudai.errors import CorruptedData, UnsupportedFeature
-from amudai.format.message import Fact
-from amudai.format.references import DataRef
+from amudai.format.message import Fact, LateFact
+from amudai.format.references import DataRef, check_range
 from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = [
@@ -41,7 +41,7 @@ _BLOCK_MAP_ALIGNMENT: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EncodedBuffer(Fact):
+class EncodedBuffer(LateFact):
     """One buffer of a field: where it lies and how its blocks are made. A kind of a later version is a plain int."""
 
     kind: BufferKind | int
@@ -53,21 +53,14 @@ class EncodedBuffer(Fact):
     embedded_offsets: bool = False
     buffer_id: int | None = None
     packed_group_index: int | None = None
+    message: wire.EncodedBuffer | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, message: wire.EncodedBuffer) -> Self:
         """The fact that `message` states."""
-        return cls(
-            kind=_KINDS.get(message.kind, message.kind),
-            buffer=DataRef.of(message.buffer) if message.HasField("buffer") else None,
-            block_map=DataRef.of(message.block_map) if message.HasField("block_map") else None,
-            block_count=message.block_count if message.HasField("block_count") else None,
-            block_checksums=message.block_checksums,
-            embedded_presence=message.embedded_presence,
-            embedded_offsets=message.embedded_offsets,
-            buffer_id=message.buffer_id if message.HasField("buffer_id") else None,
-            packed_group_index=message.packed_group_index if message.HasField("packed_group_index") else None,
-        )
+        check_range(message.buffer)
+        check_range(message.block_map)
+        return cls.late(message, kind=_KINDS.get(message.kind, message.kind))
 
     def to_message(self) -> wire.EncodedBuffer:
         """The message that states this buffer."""
@@ -97,6 +90,18 @@ class EncodedBuffer(Fact):
         return buffer, block_map
 
 
+EncodedBuffer.PARTS = {
+    "buffer": lambda of: DataRef.of(of.buffer) if of.HasField("buffer") else None,
+    "block_map": lambda of: DataRef.of(of.block_map) if of.HasField("block_map") else None,
+    "block_count": lambda of: of.block_count if of.HasField("block_count") else None,
+    "block_checksums": lambda of: of.block_checksums,
+    "embedded_presence": lambda of: of.embedded_presence,
+    "embedded_offsets": lambda of: of.embedded_offsets,
+    "buffer_id": lambda of: of.buffer_id if of.HasField("buffer_id") else None,
+    "packed_group_index": lambda of: of.packed_group_index if of.HasField("packed_group_index") else None,
+}
+
+
 @dataclass(frozen=True, slots=True)
 class NativeEncoding(Fact):
     """Buffers in the format's own encodings."""
@@ -107,7 +112,7 @@ class NativeEncoding(Fact):
     @classmethod
     def of(cls, message: wire.NativeDataEncoding) -> Self:
         """The fact that `message` states."""
-        return cls(tuple(EncodedBuffer.of(buffer) for buffer in message.buffers), message.packed_group)
+        return cls(tuple([EncodedBuffer.of(buffer) for buffer in message.buffers]), message.packed_group)
 
     def to_message(self) -> wire.NativeDataEncoding:
         """The message that states this encoding."""

@@ -9,7 +9,7 @@ from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
 from amudai.format.encodings import DataEncoding, encoding_message, encoding_of
 from amudai.format.indexes import IndexCollection
-from amudai.format.message import Fact, parse, require
+from amudai.format.message import Fact, LateFact, parse, require
 from amudai.format.statistics import BloomFilter, Cardinality, RangeStats, TypeStats, set_type_stats, type_stats
 from amudai.format.values import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.wire import amudai_pb2 as wire
@@ -18,7 +18,7 @@ __all__ = ["FieldDescriptor", "StripeFieldDescriptor"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldDescriptor(Fact):
+class FieldDescriptor(LateFact):
     """Counts and statistics of a field, over a stripe or over the shard.
 
     `message` is what was decoded, where it was: what a later version put there is kept when the descriptor is encoded
@@ -42,30 +42,20 @@ class FieldDescriptor(Fact):
     @classmethod
     def decode(cls, payload: Bytes) -> Self:
         """The descriptor in the payload of a frame."""
-        return cls.of(parse(wire.FieldDescriptor, payload))
+        return cls.of(parse(wire.FieldDescriptor, payload)).whole()
 
     @classmethod
     def of(cls, message: wire.FieldDescriptor) -> Self:
         """The fact that `message` states."""
-        has = message.HasField
         positions, nulls = message.position_count, message.null_count
         if nulls > positions:
             raise CorruptedData(f"FieldDescriptor.null_count: expected at most {positions}, found {nulls}")
-        filters = message.membership_filters
-        return cls(
+        has = message.HasField
+        return cls.late(
+            message,
             position_count=positions,
             null_count=nulls if has("null_count") else None,
             constant_value=AnyValue.of(message.constant_value) if has("constant_value") else None,
-            dictionary_size=message.dictionary_size if has("dictionary_size") else None,
-            range_stats=RangeStats.of(message.range_stats) if has("range_stats") else None,
-            type_stats=type_stats(message),
-            cardinality=Cardinality.of(message.cardinality) if has("cardinality") else None,
-            bloom_filter=BloomFilter.of(filters.sbbf) if filters.HasField("sbbf") else None,
-            indexes=IndexCollection.of(message.indexes) if has("indexes") else None,
-            standard=properties_of(message.standard_properties),
-            custom=properties_of(message.custom_properties),
-            raw_data_size=message.raw_data_size if has("raw_data_size") else None,
-            message=message,
         )
 
     def to_message(self) -> wire.FieldDescriptor:
@@ -102,6 +92,24 @@ class FieldDescriptor(Fact):
         return message
 
 
+def _bloom_filter(message: wire.FieldDescriptor) -> BloomFilter | None:
+    filters = message.membership_filters
+    return BloomFilter.of(filters.sbbf) if filters.HasField("sbbf") else None
+
+
+FieldDescriptor.PARTS = {
+    "dictionary_size": lambda of: of.dictionary_size if of.HasField("dictionary_size") else None,
+    "range_stats": lambda of: RangeStats.of(of.range_stats) if of.HasField("range_stats") else None,
+    "type_stats": type_stats,
+    "cardinality": lambda of: Cardinality.of(of.cardinality) if of.HasField("cardinality") else None,
+    "bloom_filter": _bloom_filter,
+    "indexes": lambda of: IndexCollection.of(of.indexes) if of.HasField("indexes") else None,
+    "standard": lambda of: properties_of(of.standard_properties),
+    "custom": lambda of: properties_of(of.custom_properties),
+    "raw_data_size": lambda of: of.raw_data_size if of.HasField("raw_data_size") else None,
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripeFieldDescriptor(Fact):
     """A field in one stripe: what is known of it, and the ways in which its values are stored, best first."""
@@ -116,7 +124,7 @@ class StripeFieldDescriptor(Fact):
         require(message, "field")
         return cls(
             field=FieldDescriptor.of(message.field),
-            encodings=tuple(encoding_of(encoding) for encoding in message.encodings),
+            encodings=tuple([encoding_of(encoding) for encoding in message.encodings]),
         )
 
     def to_message(self) -> wire.StripeFieldDescriptor:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from google.protobuf.message import DecodeError, EncodeError, Message
 
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format.container import Bytes
 
-__all__ = ["Fact", "parse", "require", "same_names"]
+__all__ = ["Fact", "LateFact", "parse", "require", "same_names"]
 
 M = TypeVar("M", bound=Message)
 
@@ -33,6 +34,42 @@ class Fact(ABC):
             # DecodeError: protobuf copies a message into another by way of its bytes.
             name = type(self).__name__
             raise InvalidArgument(f"{name}: expected a message of fewer than 100 levels, found more") from error
+
+
+class LateFact(Fact):
+    """A fact whose parts are taken from its message when they are asked for: a scan asks for few of many.
+
+    It is a dataclass with slots, one of them `message`; `PARTS` says how each of the others is read.
+    """
+
+    __slots__ = ()
+
+    PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    @classmethod
+    def late(cls, message: Message, **known: object) -> Self:
+        """The fact that `message` states, of which some parts are known."""
+        fact = cls.__new__(cls)
+        object.__setattr__(fact, "message", message)
+        for name, value in known.items():
+            object.__setattr__(fact, name, value)
+        return fact
+
+    def whole(self) -> Self:
+        """The same, after all parts were read: now rather than later an error for a bad one."""
+        for name in self.PARTS:
+            getattr(self, name)
+        return self
+
+    if not TYPE_CHECKING:  # or every misspelt attribute would be one
+
+        def __getattr__(self, name: str) -> object:
+            read = self.PARTS.get(name)
+            if read is None:
+                raise AttributeError(name)
+            found = read(self.message)
+            object.__setattr__(self, name, found)
+            return found
 
 
 def parse(kind: type[M], payload: Bytes) -> M:

@@ -11,7 +11,7 @@ from amudai.format.container import Bytes
 from amudai.format.message import Fact, parse
 from amudai.format.wire import amudai_pb2 as wire
 
-__all__ = ["DataRef", "FieldList", "UrlList"]
+__all__ = ["DataRef", "FieldList", "UrlList", "check_range"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,8 @@ class DataRef(Fact):
     @classmethod
     def of(cls, message: wire.DataRef) -> Self:
         """The fact that `message` states; an absent range is 0..0."""
-        span = message.range
-        start, end = span.start, span.end
-        if end < start:
-            raise _backwards(start, end)
-        return cls(message.url, start, end)
+        check_range(message)
+        return cls(message.url, message.range.start, message.range.end)
 
     def to_message(self) -> wire.DataRef:
         """The message that states this reference; an empty range is stated too."""
@@ -112,6 +109,13 @@ class UrlList(Fact):
     def to_message(self) -> wire.UrlList:
         """The message that states this list."""
         return wire.UrlList(urls=self.urls)
+
+
+def check_range(message: wire.DataRef) -> None:
+    """Refuse a reference that ends before it begins."""
+    span = message.range
+    if span.end < span.start:
+        raise _backwards(span.start, span.end)
 
 
 def _backwards(start: int, end: int) -> CorruptedData:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from amudai.encoding import Ranges
+from amudai.errors import AmudaiError
 from amudai.index import Positions
 from amudai.scan.evidence.facts import Facts
 from amudai.shard import StripeReader
@@ -34,7 +35,13 @@ class Evidence:
 
 def by_stripe(facts: Facts, rows: Ranges, say: Callable[[StripeReader, Ranges], Positions | None]) -> Positions | None:
     """What is said of each stripe's share of the rows, put together; None where nothing is said of any."""
-    said = [(say(stripe, mine), mine) for stripe, mine in facts.stripes(rows)]
+    said = []
+    for stripe, mine in facts.stripes(rows):
+        try:
+            said.append((say(stripe, mine), mine))
+        except AmudaiError as error:
+            error.locate(url=stripe.shard.url, stripe=stripe.ordinal, field=facts.column.path)
+            raise
     if all(found is None for found, _ in said):
         return None
     known = [Positions.perhaps(mine) if found is None else found for found, mine in said]
