@@ -41,6 +41,7 @@ _GUID_SIZE: Final = 16
 _MAX_FIXED_SIZE: Final = 0xFFFF_FFFF
 _MAX_ID: Final = 0xFFFF_FFFE
 _MAX_DEPTH: Final = 64
+_FEW: Final = 64  # fields, for which lists are faster than arrays
 
 # A buffer may refer to one table many times, and so describe more nodes than any memory holds. Every node is therefore
 # charged what it takes up where nothing is shared (a reference to it, and a table that refers to its vtable, its name
@@ -290,16 +291,16 @@ class _Lookup:
         if buckets is None or entries is None or len(entries) != count or len(buckets) < 2:
             return
         size = len(buckets) - 1
-        if size & (size - 1) or buckets[0] != 0 or buckets[-1] != count or (buckets[1:] < buckets[:-1]).any():
+        if size & (size - 1) or buckets[0] != 0 or buckets[-1] != count:
             return
-        # Every field must be listed once, or "not found" would be a guess.
-        if count and int(entries.max()) >= count:
-            return
-        listed = np.zeros(count, np.bool_)
-        listed[entries] = True
-        if not listed.all():
-            return
-        self._buckets, self._entries, self._mask = buckets, entries, size - 1
+        # Buckets must ascend, and every field be listed once, or "not found" would be a guess.
+        if count <= _FEW:
+            ends = buckets.tolist()
+            is_sound = sorted(ends) == ends and sorted(entries.tolist()) == list(range(count))
+        else:
+            is_sound = bool((buckets[1:] >= buckets[:-1]).all()) and np.array_equal(np.sort(entries), np.arange(count))
+        if is_sound:
+            self._buckets, self._entries, self._mask = buckets, entries, size - 1
 
     def candidates(self, name: bytes) -> list[int] | None:
         """The fields that may have this name; None where the lookup does not know."""
