@@ -150,6 +150,9 @@ class BlockBuffer:
             raise
         *blocks, index, first, count, slots = spans
         picked = Picked(*blocks)
+        if len(picked.sizes) == 1:
+            yield Run(*self._counted(picked), index, first, count, slots)
+            return
         ends = picked.sizes.cumsum()  # bytes read with each block and those before it
         most = _SCATTERED_BYTES if slots * _FEW <= int(picked.counts.sum()) * unit else RUN_BYTES
         if ends.item(-1) <= most:

@@ -164,7 +164,11 @@ class ShardSchema:
             self._lookup = _Lookup(self._root.table(_FIELD_LOOKUP), len(self._fields))
         candidates = self._lookup.candidates(wanted)
         if candidates is not None:
-            return next((index for index in candidates if self._texts.equal(self._name(index), wanted)), None)
+            for index in candidates:
+                start, end = self._name(index)
+                if end - start == len(wanted) and self._texts.data[start:end] == wanted:
+                    return index
+            return None
         if self._by_name is None:
             names = self.names()
             self._by_name = {names[index]: index for index in reversed(range(len(names)))}  # the first of a name wins
@@ -189,10 +193,6 @@ class _Texts:
         self.data = data
         self._known: dict[Span, str] = {}
         self._left = len(data)
-
-    def equal(self, span: Span, wanted: bytes) -> bool:
-        start, end = span
-        return end - start == len(wanted) and bytes(self.data[start:end]) == wanted
 
     def read(self, span: Span) -> str:
         known = self._known.get(span)

@@ -144,7 +144,7 @@ class ShardReader:
         with place:
             return IndexCollection.decode(payload)
 
-    @property
+    @cached_property
     def required_indexes(self) -> tuple[IndexDescriptor, ...]:
         """Those without which the shard must not be read. As a rule there are none, which takes no decoding to see."""
         ref = self.directory.indexes
