@@ -180,16 +180,24 @@ def some_presence(random: Random, count: int) -> bytes:
     return presence.encode(present, presence.ROARING, kind == 2, kind == 3)
 
 
+def some_numbers(
+    encoding: NumericEncoding, dtype: str, data: st.DataObject
+) -> tuple[Random, np.random.Generator, list[int], bytes]:
+    """What made them, numbers of any shape, and the section that an encoding makes of them."""
+    seed = data.draw(st.integers(0, 1 << 32), label="seed")
+    random, rng = Random(seed), np.random.default_rng(seed)
+    count = random.choice([1, 2, 3, 8, 20, 40, 100, 1030])
+    values = cascades.shaped(rng, count, dtype, encoding.name, random.randrange(10))
+    return random, rng, values, cascades.encode(random, values, dtype, 3, encoding.name)[0]
+
+
 @pytest.mark.parametrize("encoding", NUMERIC, ids=lambda encoding: encoding.name)
 @examples(150)
 @given(data=st.data())
 def test_broken_numbers(encoding: NumericEncoding, data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from(sorted(encoding.accepts)), label="dtype")
-    seed = data.draw(st.integers(0, 1 << 32), label="seed")
-    random, rng = Random(seed), np.random.default_rng(seed)
-    count = random.choice([1, 2, 3, 8, 20, 40, 100, 1030])
-    values = cascades.shaped(rng, count, dtype, encoding.name, random.randrange(10))
-    section, _ = cascades.encode(random, values, dtype, 3, encoding.name)
+    random, _, values, section = some_numbers(encoding, dtype, data)
+    count = len(values)
     sound = block.build(some_presence(random, count), section)
     check(
         data,
@@ -249,11 +257,8 @@ def test_broken_bytes(module: ModuleType, size: int | None, data: st.DataObject)
 @given(data=st.data())
 def test_broken_numbers_are_compared_or_refused(encoding: NumericEncoding, data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from(sorted(encoding.accepts)), label="dtype")
-    seed = data.draw(st.integers(0, 1 << 32), label="seed")
-    random, rng = Random(seed), np.random.default_rng(seed)
-    count = random.choice([1, 2, 3, 8, 20, 40, 100, 1030])
-    values = cascades.shaped(rng, count, dtype, encoding.name, random.randrange(10))
-    section, _ = cascades.encode(random, values, dtype, 3, encoding.name)
+    random, rng, values, section = some_numbers(encoding, dtype, data)
+    count = len(values)
     kind = f"u{dtype[1]}" if dtype[0] == "f" else dtype
     known = np.array(values, kind).view(dtype)
     bounds = np.sort(np.nan_to_num(rng.choice(known, 2)))

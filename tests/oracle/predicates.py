@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 from amudai.scan.predicate import And, Compare, Constant, IsIn, IsNull, IsValid, Matches, Not, Or, Predicate, Text
@@ -19,18 +20,28 @@ def rows_of(predicate: Predicate, rows: list[Row]) -> list[int]:
 
 def truth(predicate: Predicate, row: Row) -> bool | None:
     """True, false, or None where nulls leave it open."""
+    return joined(predicate, lambda leaf: _of_row(leaf, row))
+
+
+def joined(predicate: Predicate, leaf: Callable[[Predicate], bool | None]) -> bool | None:
+    """The truth of a predicate, from that of its leaves."""
     match predicate:
         case Constant(value):
             return value
         case Not(term):
-            found = truth(term, row)
+            found = joined(term, leaf)
             return None if found is None else not found
         case And(terms):
-            every = [truth(term, row) for term in terms]
+            every = [joined(term, leaf) for term in terms]
             return False if False in every else None if None in every else True
         case Or(terms):
-            every = [truth(term, row) for term in terms]
+            every = [joined(term, leaf) for term in terms]
             return True if True in every else None if None in every else False
+    return leaf(predicate)
+
+
+def _of_row(predicate: Predicate, row: Row) -> bool | None:
+    match predicate:
         case Compare(path=path) | IsIn(path=path) | IsNull(path=path) | IsValid(path=path):
             return _of_path(predicate, row, path.split("."))
         case Text(path=path) | Matches(path=path):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from hypothesis import strategies as st
 
 from amudai.scan.predicate import Compare, IsIn, IsNull, IsValid, Matches, Predicate, Text
+
+T = TypeVar("T")
 
 EPOCH = datetime(2026, 1, 1)
 WORDS = ["disk", "Disk", "DISK", "full", "timeout", "time", "out", "10.0.0.1", "é1", "straße", "x_y", "a-b", "7", ""]
@@ -127,12 +129,17 @@ def leaves() -> st.SearchStrategy[Predicate]:
 
 
 def predicates() -> st.SearchStrategy[Predicate]:
+    return trees(leaves(), 4)
+
+
+def trees(leaves: st.SearchStrategy[T], most: int) -> st.SearchStrategy[T]:
+    """Leaves joined by and, or and not: of whatever has these operators."""
     return st.recursive(
-        leaves(),
+        leaves,
         lambda inner: (
             st.builds(lambda a, b: a & b, inner, inner)
             | st.builds(lambda a, b: a | b, inner, inner)
             | st.builds(lambda a: ~a, inner)
         ),
-        max_leaves=4,
+        max_leaves=most,
     )

@@ -70,8 +70,7 @@ class Artifact:
 
     def read(self, start: int, end: int) -> memoryview:
         """The bytes of one half-open range."""
-        if not 0 <= start <= end <= self.size:
-            raise self._outside(start, end)
+        self.require(start, end)
         if self._tail_start <= start and end <= self._tail_end:
             return self._tail[start - self._tail_start : end - self._tail_start]
         if start == end:

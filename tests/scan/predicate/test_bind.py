@@ -33,6 +33,7 @@ from amudai.scan.predicate import (
 )
 from tests.encoding.runs import examples
 from tests.oracle import operators
+from tests.oracle.predicates import joined
 from tests.scan.predicate.shards import Bindable
 from tests.scan.predicate.test_values import OPERATORS
 
@@ -121,18 +122,10 @@ def of_value(leaf: Any, value: Any) -> bool | None:
 
 
 def truth(predicate: Predicate, row: int) -> bool | None:
-    match predicate:
-        case Constant(value):
-            return value
-        case Not(term):
-            found = truth(term, row)
-            return None if found is None else not found
-        case And(terms):
-            found_all = [truth(term, row) for term in terms]
-            return False if False in found_all else None if None in found_all else True
-        case Or(terms):
-            found_all = [truth(term, row) for term in terms]
-            return True if True in found_all else None if None in found_all else False
+    return joined(predicate, lambda leaf: of_row(leaf, row))
+
+
+def of_row(predicate: Predicate, row: int) -> bool | None:
     path: str = predicate.path  # type: ignore[attr-defined]
     if path in PLAIN:
         return of_value(predicate, PLAIN[path][row])

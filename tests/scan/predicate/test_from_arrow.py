@@ -16,6 +16,7 @@ from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.scan.predicate import from_expression
 from tests.encoding.runs import examples
 from tests.scan.predicate.shards import Bindable
+from tests.scan.tables import trees
 
 f = pc.field
 ROWS = 6
@@ -116,19 +117,10 @@ def test_the_rows_are_pyarrows(shard: Bindable, expression: pc.Expression) -> No
 
 
 leaves = st.sampled_from(EXPRESSIONS)
-trees = st.recursive(
-    leaves,
-    lambda inner: st.one_of(
-        st.builds(lambda a, b: a & b, inner, inner),
-        st.builds(lambda a, b: a | b, inner, inner),
-        st.builds(lambda a: ~a, inner),
-    ),
-    max_leaves=5,
-)
 
 
 @examples(150)
-@given(expression=trees)
+@given(expression=trees(leaves, 5))
 def test_the_rows_of_trees_are_pyarrows(shard: Bindable, expression: pc.Expression) -> None:
     assert shard.rows(from_expression(expression)) == TABLE.filter(expression)["row"].to_pylist()
 

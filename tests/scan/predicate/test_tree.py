@@ -19,6 +19,7 @@ from amudai.errors import InvalidArgument
 from amudai.scan import Predicate, col
 from amudai.scan.predicate import And, Compare, Constant, IsIn, IsNull, IsValid, Matches, Not, Or, Text
 from tests.encoding.runs import examples
+from tests.scan.tables import trees
 
 NAMES: dict[str, Any] = {
     "And": And,
@@ -61,15 +62,7 @@ leaves = st.one_of(
     st.builds(lambda c, t: c.matches(t), columns, st.text(max_size=4)),
     st.builds(Constant, st.booleans()),
 )
-predicates = st.recursive(
-    leaves,
-    lambda inner: st.one_of(
-        st.builds(lambda a, b: a & b, inner, inner),
-        st.builds(lambda a, b: a | b, inner, inner),
-        st.builds(lambda a: ~a, inner),
-    ),
-    max_leaves=8,
-)
+predicates = trees(leaves, 8)
 
 
 @examples(200)

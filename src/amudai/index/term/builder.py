@@ -244,9 +244,8 @@ class TermBuilder:
 
 def _measured(made: Made, space: ArtifactSpace) -> Made:
     """The same, with its sizes."""
-    terms = (TERMS_SCHEMA, (made.terms,))
-    size = space.measure([terms, (POSITIONS_SCHEMA, (made.positions,))])
-    return replace(made, terms_size=space.measure([terms]), size=size)
+    terms, positions = space.measure([(TERMS_SCHEMA, (made.terms,)), (POSITIONS_SCHEMA, (made.positions,))])
+    return replace(made, terms_size=terms, size=terms + positions)
 
 
 def _empty(schema: tuple[SchemaNode, ...]) -> PreparedStripe:

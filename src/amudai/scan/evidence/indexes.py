@@ -48,8 +48,7 @@ def _by_stripe(indexes: Sequence[OpenIndex], facts: Facts, rows: Ranges) -> Posi
         if not index.rows:
             continue  # a stripe without rows
         # Stripes that are ruled out are not asked.
-        first = int(index.rows.starts[0])
-        mine = rows.within(first, index.rows.end).shifted(first)
+        mine = rows.intersect(index.rows)
         found = _answer(index, facts) if len(mine) else None
         if found is not None:
             said.append(found.within(mine))

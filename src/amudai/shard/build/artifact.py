@@ -59,16 +59,16 @@ class ArtifactSpace:
             self.size += out.tell() - begin
         return IndexArtifact(name=name, data=DataRef(url, directory.start, directory.end))
 
-    def measure(self, pieces: Iterable[tuple[Sequence[SchemaNode], Sequence[PreparedStripe]]]) -> int:
-        """The bytes that these pieces would take if they were placed next."""
-        begin = self._root.tell()
-        inside = _Scale(begin)
-        beside = 0
+    def measure(self, pieces: Iterable[tuple[Sequence[SchemaNode], Sequence[PreparedStripe]]]) -> list[int]:
+        """The bytes that each of these pieces would take if they were placed next."""
+        sizes = []
+        inside = _Scale(self._root.tell())
         for nodes, stripes in pieces:
             out = inside if self._salt is None else _Scale(len(HEADER))
+            begin = inside.tell()
             _written(out, nodes, stripes)
-            beside += 0 if out is inside else out.tell() + len(FOOTER)
-        return inside.tell() - begin + beside
+            sizes.append(out.tell() - begin if out is inside else out.tell() + len(FOOTER))
+        return sizes
 
     def indexes(self, sinks: Iterable[RowSink]) -> IndexCollection:
         """Write the indexes that these have gathered."""

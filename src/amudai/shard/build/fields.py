@@ -51,6 +51,11 @@ class Making:
     bloom: frozenset[int]  # schema ids whose Bloom filter is wanted whatever it costs
     room: Room = ROOM  # what each may hold
 
+    def range_index(self, node: SchemaNode) -> RangeIndexBuilder | None:
+        """Begin the range index of a field, where the profile wants one."""
+        profile = self.profile
+        return RangeIndexBuilder(node, profile.zstd_levels[:1], profile.price) if profile.range_index else None
+
 
 class FieldBuilder(ABC):
     """Builds one field of a stripe."""
@@ -183,11 +188,7 @@ class NumberBuilder(FieldBuilder):
         super().__init__(node, making)
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
         self._data = NumberEncoder(node.dtype, making.profile, making.spool, buffer, making.room)
-        self._ranges = (
-            RangeIndexBuilder(node, making.profile.zstd_levels[:1], making.profile.price)
-            if making.profile.range_index
-            else None
-        )
+        self._ranges = making.range_index(node)
         self._statistics = NumberCollector(node)
 
     def append(self, values: StoredArray) -> None:
@@ -229,8 +230,7 @@ class BytesBuilder(FieldBuilder):
             self._blocks = self._block_encoder()
         else:
             self._dictionary = DictionaryEncoder(self._fixed, making.profile, making.spool, making.room)
-        ranged = node.is_decimal and making.profile.range_index
-        self._ranges = RangeIndexBuilder(node, making.profile.zstd_levels[:1], making.profile.price) if ranged else None
+        self._ranges = making.range_index(node) if node.is_decimal else None
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
