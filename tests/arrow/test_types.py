@@ -482,6 +482,14 @@ def test_more_rows_than_a_run_end_can_count_come_in_several_chunks() -> None:
     assert sum(batch.num_rows for batch in shard.batches()) == 70_000
 
 
+def test_shards_of_one_schema_keep_types_of_their_own() -> None:
+    column = numbers([1], "i8")
+    assert kept(column, pa.field("c", pa.int64())).schema.field("c").type == pa.int64()
+    assert kept(column, pa.field("c", pa.timestamp("us"))).schema.field("c").type == pa.timestamp("us")
+    assert kept(column, pa.field("c", pa.int64(), metadata={"a": "b"})).schema.field("c").metadata == {b"a": b"b"}
+    assert kept(column, pa.field("c", pa.int64())).schema.field("c").metadata is None
+
+
 # ---- a kept schema that does not fit ----
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
+from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature, located
 from amudai.format import ShardSchema
 from amudai.format.flat import Table
 from amudai.types import BasicType, SchemaNode
@@ -194,6 +194,30 @@ def test_a_type_of_a_later_version_harms_no_other_field() -> None:
     for _ in range(1000):  # asking again and again changes nothing
         with pytest.raises(UnsupportedFeature, match=r"basic type of 'new': expected 0\.\.17, found 18"):
             schema.find("new")
+
+
+def test_what_one_shard_decoded_serves_all_of_the_same_schema() -> None:
+    payload = build([Node("a"), Node("b", 18)])
+    one, other = (ShardSchema(bytearray(payload), located(url=url)) for url in ("one", "other"))
+    assert one.find("a") is other.find("a")
+    assert ShardSchema(build([Node("a"), Node("b")])).find("a") is not one.find("a")
+    for schema, url in ((one, "one"), (other, "other")):
+        with pytest.raises(UnsupportedFeature) as error:
+            schema.find("b")
+        assert error.value.place["url"] == url
+
+
+def test_a_schema_does_not_change_with_the_bytes_that_it_was_given() -> None:
+    payload = bytearray(build([Node("unlike all others")]))
+    schema = ShardSchema(payload)
+    payload[:] = bytes(len(payload))
+    assert schema.names() == ("unlike all others",)
+    assert ShardSchema(build([Node("unlike all others")])).names() == ("unlike all others",)
+
+
+def test_large_schemas_are_not_kept_for_others() -> None:
+    payload = build([Node("x" * 70_000)])
+    assert ShardSchema(payload).field(0) is not ShardSchema(payload).field(0)
 
 
 def test_two_of_ten_thousand_columns_cost_two() -> None:

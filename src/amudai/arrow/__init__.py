@@ -9,7 +9,7 @@ batches of what a user has, and `to_storage.py` makes of their arrays what encod
 from amudai.arrow.arrays import least_bits, to_array
 from amudai.arrow.fields import ArrowFields
 from amudai.arrow.inputs import batches_of, matching
-from amudai.arrow.kept import SCHEMA_PROPERTY, kept_schema
+from amudai.arrow.kept import SCHEMA_PROPERTY
 from amudai.arrow.natural import Bounds, arrow_field, child_type, project
 from amudai.arrow.scalars import bytes_scalar, number_scalar
 from amudai.arrow.storage import Timestamps, schema_nodes
@@ -27,7 +27,6 @@ __all__ = [
     "batches_of",
     "bytes_scalar",
     "child_type",
-    "kept_schema",
     "least_bits",
     "matching",
     "number_scalar",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from threading import Lock
 
 import pyarrow as pa
 
-from amudai.arrow.kept import kept_field, kept_names, kept_schema
+from amudai.arrow.kept import KeptFields, kept_fields
 from amudai.arrow.natural import arrow_field, project
-from amudai.errors import CorruptedData, InvalidArgument, located
+from amudai.errors import InvalidArgument, located
 from amudai.format import AnyValue, RangeStats
 from amudai.shard import Projection, ShardReader
 from amudai.types import SchemaNode
@@ -33,7 +32,6 @@ class ArrowFields:
             self._wanted = dict(wanted)
         self._fields: dict[int, pa.Field] = {}
         self._projections: dict[int, Projection] = {}
-        self._lock = Lock()
 
     def visible(self) -> tuple[SchemaNode, ...]:
         """The columns that a user sees: all but internal ones."""
@@ -42,28 +40,19 @@ class ArrowFields:
     @cached_property
     def schema(self) -> pa.Schema:
         """All columns."""
+        columns = self.visible()
         metadata = None
         if self._kept is not None:
-            metadata, _ = self._kept.metadata, self._kept_places
-        return pa.schema([self.field(node) for node in self.visible()], metadata=metadata)
+            metadata = self._kept.schema.metadata
+            with located(url=self._reader.url):
+                self._kept.places(columns)
+        return pa.schema([self.field(node) for node in columns], metadata=metadata)
 
     @cached_property
-    def _kept(self) -> pa.Schema | None:
-        with located(url=self._reader.url):
-            return kept_schema(self._reader.properties.custom)
-
-    @cached_property
-    def _kept_places(self) -> dict[int, int]:
-        """Where in the kept schema a top-level field stands, by its id."""
-        nodes = self.visible()
-        assert self._kept is not None
-        with located(url=self._reader.url):
-            names = kept_names(self._kept)
-        if [node.name for node in nodes] != names:
-            raise CorruptedData(
-                "kept Arrow schema: expected the columns of the shard, found others", url=self._reader.url
-            )
-        return {node.schema_id: place for place, node in enumerate(nodes)}
+    def _kept(self) -> KeptFields | None:
+        reader = self._reader
+        with located(url=reader.url):
+            return kept_fields(reader.schema, reader.properties.custom)
 
     def field(self, node: SchemaNode) -> pa.Field:
         """A top-level column as Arrow sees it."""
@@ -88,26 +77,15 @@ class ArrowFields:
                 raise InvalidArgument(f"schema: expected columns of the shard, found {name!r}", url=self._reader.url)
 
     def _find(self, node: SchemaNode) -> pa.Field:
-        if self._kept is not None:
-            # By its name, so that one column of ten thousand costs one; only a name that is there twice needs them all.
-            named = self._kept.get_all_field_indices(node.name)
-            place = named[0] if len(named) == 1 else self._kept_places[node.schema_id]
-            with located(url=self._reader.url):
-                found = kept_field(self._kept, place)
-            self._check_kept(node, found)
-        else:
-            with located(url=self._reader.url):
-                found = arrow_field(node, self._bounds)
         wanted = self._wanted.get(node.name)
+        with located(url=self._reader.url):
+            if self._kept is None:
+                found = arrow_field(node, self._bounds)
+            else:
+                found, projection = self._kept.find(node, self.visible)
+                if wanted is None:
+                    self._projections[node.schema_id] = projection
         return found if wanted is None else found.with_type(wanted)
-
-    def _check_kept(self, node: SchemaNode, field: pa.Field) -> None:
-        try:
-            found = project(node, field.type)
-        except InvalidArgument as error:
-            raise CorruptedData(f"kept Arrow schema: {error.message}", url=self._reader.url, field=node.name) from error
-        if node.name not in self._wanted:
-            self._projections[node.schema_id] = found
 
     def _bounds(self, node: SchemaNode) -> RangeStats | None:
         found = self._reader.descriptor(node)

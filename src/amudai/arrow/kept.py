@@ -2,48 +2,95 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 import pyarrow as pa
 
-from amudai.errors import CorruptedData
-from amudai.format import Properties
+from amudai.arrow.natural import project
+from amudai.errors import CorruptedData, InvalidArgument
+from amudai.format import Properties, ShardSchema
+from amudai.shard import Projection
+from amudai.types import SchemaNode
 
-__all__ = ["SCHEMA_PROPERTY", "kept_field", "kept_names", "kept_schema"]
+__all__ = ["SCHEMA_PROPERTY", "KeptFields", "kept_fields"]
 
 # The shard property that holds the Arrow schema of the data as it came in, as IPC bytes.
 SCHEMA_PROPERTY: Final = "amudai.arrow.schema"
 
 
-def kept_schema(properties: Properties) -> pa.Schema | None:
-    """The Arrow schema among a shard's properties, or None."""
+class KeptFields:
+    """The Arrow fields that a writer kept for the columns of a schema, worked out when they are asked for."""
+
+    def __init__(self, stored: bytes) -> None:
+        try:
+            self.schema: pa.Schema = pa.ipc.read_schema(pa.py_buffer(stored))
+        except (pa.ArrowException, ValueError, OSError) as error:
+            raise _unreadable(error) from error
+        self._found: dict[int, tuple[pa.Field, Projection]] = {}
+        self._places: dict[int, int] | None = None
+
+    def find(self, node: SchemaNode, columns: Callable[[], tuple[SchemaNode, ...]]) -> tuple[pa.Field, Projection]:
+        """A column as Arrow sees it, and what must be read for it; `columns` gives all of them."""
+        found = self._found.get(node.schema_id)
+        if found is None:
+            # By its name, so that one column of ten thousand costs one; only a name that is there twice needs them all.
+            named = self.schema.get_all_field_indices(node.name)
+            field = self._field(named[0] if len(named) == 1 else self.places(columns())[node.schema_id])
+            try:
+                found = field, project(node, field.type)
+            except InvalidArgument as error:
+                raise CorruptedData(f"kept Arrow schema: {error.message}", field=node.name) from error
+            self._found[node.schema_id] = found
+        return found
+
+    def places(self, columns: tuple[SchemaNode, ...]) -> dict[int, int]:
+        """Where a column stands in the schema, by its id; these must be all columns."""
+        if self._places is None:
+            try:
+                names = list(self.schema.names)
+            except ValueError as error:
+                raise _unreadable(error) from error
+            if [node.name for node in columns] != names:
+                raise CorruptedData("kept Arrow schema: expected the columns of the shard, found others")
+            self._places = {node.schema_id: place for place, node in enumerate(columns)}
+        return self._places
+
+    def _field(self, place: int) -> pa.Field:
+        try:
+            field = self.schema.field(place)
+            _decode_names(field)
+        except ValueError as error:
+            raise _unreadable(error) from error
+        return field
+
+
+def kept_fields(schema: ShardSchema, properties: Properties) -> KeptFields | None:
+    """The fields that the properties of a shard keep for its schema, or None.
+
+    They are the same for other shards of the same bytes, so those of a table share them.
+    """
     found = next((value for name, value in properties if name == SCHEMA_PROPERTY), None)
     if found is None:
         return None
     if not isinstance(found.value, bytes):
         raise CorruptedData(f"property {SCHEMA_PROPERTY}: expected bytes, found {found.kind}")
-    try:
-        return pa.ipc.read_schema(pa.py_buffer(found.value))
-    except (pa.ArrowException, ValueError, OSError) as error:
-        raise _unreadable(error) from error
+    # What an extension is depends on who is registered when.
+    if len(schema.payload) + len(found.value) > _MAX_SHARED or _EXTENSION in found.value:
+        return KeptFields(found.value)
+    return _shared(schema.payload, found.value)
 
 
-def kept_names(schema: pa.Schema) -> list[str]:
-    """The names of all columns of a kept schema."""
-    try:
-        return list(schema.names)
-    except ValueError as error:
-        raise _unreadable(error) from error
+# Schemas, and the bytes of each, that are kept for other shards.
+_SHARED: Final = 64
+_MAX_SHARED: Final = 64 * 1024
+_EXTENSION: Final = b"ARROW:extension"
 
 
-def kept_field(schema: pa.Schema, place: int) -> pa.Field:
-    """A column of a kept schema, whose names are text."""
-    try:
-        field = schema.field(place)
-        _decode_names(field)
-    except ValueError as error:
-        raise _unreadable(error) from error
-    return field
+@lru_cache(maxsize=_SHARED)
+def _shared(_payload: bytes, stored: bytes) -> KeptFields:
+    return KeptFields(stored)
 
 
 def _decode_names(field: pa.Field) -> None:

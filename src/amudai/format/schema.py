@@ -6,6 +6,7 @@ columns of ten thousand cost what two columns cost.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, TypeVar
 
 import numpy as np
@@ -55,9 +56,58 @@ T = TypeVar("T")
 class ShardSchema:
     """The schema of a shard, in the payload of its frame.
 
-    `id_count` is the number of nodes, and of slots in the shard's field list; 0 where the writer did not say. `place`
-    is where the payload lies: fields are decoded when nobody else knows it any more.
+    `place` is where the payload lies: fields are decoded when nobody else knows it any more. What was decoded is kept
+    for other shards with the same payload: those of one table have one schema, and all indexes of a type have.
     """
+
+    __slots__ = ("_decoded", "_place")
+
+    def __init__(self, payload: Bytes, place: located | None = None) -> None:
+        self._place = located() if place is None else place
+        stored = bytes(payload)
+        self._decoded = _shared(stored) if len(stored) <= _MAX_SHARED else _Decoded(stored)
+
+    def __len__(self) -> int:
+        return len(self._decoded)
+
+    @property
+    def id_count(self) -> int:
+        """The number of nodes, and of slots in the shard's field list; 0 where the writer did not say."""
+        return self._decoded.id_count
+
+    @property
+    def payload(self) -> bytes:
+        """The bytes of the schema."""
+        return self._decoded.payload
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all top-level fields."""
+        with self._place:
+            return self._decoded.names()
+
+    def field(self, index: int) -> SchemaNode:
+        """The top-level field at `index`, with everything below it."""
+        with self._place:
+            return self._decoded.field(index)
+
+    def fields(self) -> tuple[SchemaNode, ...]:
+        """All top-level fields."""
+        with self._place:
+            return self._decoded.fields()
+
+    def find(self, name: str) -> SchemaNode | None:
+        """The top-level field of this name, or None; the stored lookup decides where it is sound."""
+        with self._place:
+            return self._decoded.find(name)
+
+    def node(self, schema_id: int) -> SchemaNode | None:
+        """The node with this id, at any depth, or None."""
+        with self._place:
+            return self._decoded.node(schema_id)
+
+
+class _Decoded:
+    """What has been decoded of a payload so far."""
 
     __slots__ = (
         "_all",
@@ -67,17 +117,17 @@ class ShardSchema:
         "_found",
         "_lookup",
         "_nodes",
-        "_place",
         "_root",
         "_spent",
         "_tables",
         "_texts",
         "id_count",
+        "payload",
     )
 
-    def __init__(self, payload: Bytes, place: located | None = None) -> None:
-        self._place = located() if place is None else place
+    def __init__(self, payload: bytes) -> None:
         data = memoryview(payload)
+        self.payload = payload
         self._root = Table.root(data)
         self._fields = _required(self._root.tables(_FIELDS), "Schema.fields")
         self._texts = _Texts(data)
@@ -86,7 +136,7 @@ class ShardSchema:
         self._by_id: dict[int, SchemaNode] | None = None
         self._tables: dict[int, Table] = {}  # of fields whose names were looked at
         self._nodes: dict[int, SchemaNode] = {}
-        self._found: dict[str, int | None] = {}  # by name: a predicate and a projection ask for the same
+        self._found: dict[str, SchemaNode] = {}
         self._all: tuple[SchemaNode, ...] | None = None
         self._spent = 0
         self.id_count = self._root.u32(_ID_COUNT)
@@ -95,58 +145,46 @@ class ShardSchema:
         return len(self._fields)
 
     def names(self) -> tuple[str, ...]:
-        """The names of all top-level fields."""
-        with self._place:
-            return tuple(self._texts.read(self._name(index)) for index in range(len(self._fields)))
+        return tuple(self._texts.read(self._name(index)) for index in range(len(self._fields)))
 
     def field(self, index: int) -> SchemaNode:
-        """The top-level field at `index`, with everything below it."""
         node = self._nodes.get(index)
         if node is not None:
             return node
         reader = _FieldReader(self._texts, self.id_count, self._spent)
-        with self._place:
-            decoded = reader.field(self._fields[index], self._data_type(index))
+        decoded = reader.field(self._fields[index], self._data_type(index))
         node = self._nodes.setdefault(index, decoded)
         if node is decoded:  # not where another thread was faster
             self._spent = reader.spent
         return node
 
-    @property
-    def payload(self) -> memoryview:
-        """The bytes of the schema."""
-        return self._texts.data
-
     def fields(self) -> tuple[SchemaNode, ...]:
-        """All top-level fields."""
         if self._all is None:
             fields = tuple(self.field(index) for index in range(len(self._fields)))
             by_id: dict[int, SchemaNode] = {}
-            with self._place:
-                for node in nodes_below(fields):
-                    if by_id.setdefault(node.schema_id, node) is not node:
-                        names = f"{by_id[node.schema_id].name!r} and {node.name!r}"
-                        raise CorruptedData(f"schema id {node.schema_id}: expected one node, found {names}")
+            for node in nodes_below(fields):
+                if by_id.setdefault(node.schema_id, node) is not node:
+                    names = f"{by_id[node.schema_id].name!r} and {node.name!r}"
+                    raise CorruptedData(f"schema id {node.schema_id}: expected one node, found {names}")
             self._by_id, self._all = by_id, fields
         return self._all
 
     def find(self, name: str) -> SchemaNode | None:
-        """The top-level field of this name, or None; the stored lookup decides where it is sound."""
-        if name not in self._found:
-            with self._place:
-                self._found[name] = self._find(name)
-        index = self._found[name]
-        return None if index is None else self.field(index)
+        found = self._found.get(name)
+        if found is None:
+            index = self._find(name)
+            if index is None:
+                return None  # not kept: there is no end of names that are not there
+            found = self._found[name] = self.field(index)
+        return found
 
     def node(self, schema_id: int) -> SchemaNode | None:
-        """The node with this id, at any depth, or None."""
         if self._by_id is None:
             # Ids count depth first, so it lies in the last field whose own id is not beyond; unless a writer did not.
             low, high = 0, len(self._fields)
             while low < high:
                 middle = (low + high) // 2
-                with self._place:
-                    first = self._data_type(middle).u32(_SCHEMA_ID)
+                first = self._data_type(middle).u32(_SCHEMA_ID)
                 if first <= schema_id:
                     low = middle + 1
                 else:
@@ -182,6 +220,12 @@ class ShardSchema:
 
     def _name(self, index: int) -> Span:
         return _required(self._data_type(index).text(_NAME), "DataType.field_name")
+
+
+# Schemas, and the bytes of each, that are kept for other shards.
+_SHARED: Final = 64
+_MAX_SHARED: Final = 64 * 1024
+_shared = lru_cache(maxsize=_SHARED)(_Decoded)
 
 
 class _Texts:
