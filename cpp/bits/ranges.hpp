@@ -36,10 +36,15 @@ public:
         ends_[size_++] = end;
     }
     // Writes in any case, so there must be room for one more.
-    void add_if_filled(std::uint64_t start, std::uint64_t end) {
+    void add_if(std::uint64_t start, std::uint64_t end, bool is_wanted) {
         starts_[size_] = start;
         ends_[size_] = end;
-        size_ += start < end;
+        size_ += is_wanted;
+    }
+    // Where it touches the last one, that one goes on.
+    void add_or_extend(std::uint64_t start, std::uint64_t end) {
+        if (size_ && ends_[size_ - 1] == start) ends_[size_ - 1] = end;
+        else add(start, end);
     }
     void add(const Ranges& ranges, std::size_t first, std::size_t last) {
         if (last - first <= 16) {  // a call would take longer than the few numbers
@@ -70,6 +75,27 @@ inline std::size_t seek(std::span<const std::uint64_t> values, std::size_t from,
     while (low + step < size && values[low + step] < value) low += step, step *= 2;
     const auto* const begin = values.data();
     return static_cast<std::size_t>(std::lower_bound(begin + low, begin + std::min(size, low + step), value) - begin);
+}
+
+// The stretches of set bits among `count` bits from bit `at` on, the first of which is position `base`.
+template <class Add>
+void for_each_stretch(const std::uint8_t* bitmap, std::size_t at, std::size_t count, std::uint64_t base, Add&& add) {
+    std::uint64_t start = 0;
+    bool inside = false;
+    for (std::size_t first = 0; first < count; first += 64) {
+        const auto size = std::min<std::size_t>(64, count - first);
+        const auto bits = word(bitmap, at + first, size);
+        // Bits that differ from the one before them: where a stretch begins or ends.
+        auto turns = bits ^ (bits << 1 | std::uint64_t{inside});
+        if (size < 64) turns &= (std::uint64_t{1} << size) - 1;
+        for (; turns; turns &= turns - 1) {
+            const auto here = base + first + static_cast<std::uint64_t>(std::countr_zero(turns));
+            if (inside) add(start, here);
+            else start = here;
+            inside = !inside;
+        }
+    }
+    if (inside) add(start, base + count);
 }
 
 // The positions of either. Room for both.
@@ -107,19 +133,74 @@ inline void unite(const Ranges& a, const Ranges& b, RangesOut& out) {
 // has no branch, for nobody could foretell which of them ends first. Room for both.
 inline void intersect_evenly(const Ranges& a, const Ranges& b, RangesOut& out) {
     std::size_t i = 0, j = 0;
+    auto found = out;  // here, where no write can change how many there are
     while (i < a.size() && j < b.size()) {
         const auto end = a.ends[i], other = b.ends[j];
-        out.add_if_filled(std::max(a.starts[i], b.starts[j]), std::min(end, other));
+        const auto start = std::max(a.starts[i], b.starts[j]), stop = std::min(end, other);
+        found.add_if(start, stop, start < stop);
         i += end <= other;
         j += other <= end;
+    }
+    out = found;
+}
+
+// Adds those of the single positions behind `base` that are marked: range `at` and those that follow, up to one of several
+// positions or one that begins at or behind `stop`, which is the answer.
+inline std::size_t add_marked(const Ranges& ranges, std::size_t at, std::uint64_t base, std::uint64_t stop,
+                              const std::uint64_t* marks, RangesOut& out) {
+    const auto *const starts = ranges.starts.data(), *const ends = ranges.ends.data();
+    auto found = out;  // here, where no write can change how many there are
+    for (; at < ranges.size() && starts[at] < stop && ends[at] - starts[at] == 1 && starts[at] > base; ++at) {
+        const auto bit = starts[at] - base;
+        found.add_if(starts[at], ends[at], marks[bit / 64] >> bit % 64 & 1);
+    }
+    out = found;
+    return at;
+}
+
+// The positions of both, where they lie close together: those of one are marked in a bitmap, those of the other look for
+// their bits. No step waits for the one before it. Room for both.
+inline void intersect_by_marks(const Ranges& marked, const Ranges& asking, RangesOut& out) {
+    constexpr std::uint64_t width = 1 << 17;  // bits: marks stay in the first cache
+    std::uint64_t marks[width / 64];
+    auto* const bitmap = reinterpret_cast<std::uint8_t*>(marks);
+    const auto last = std::min(marked.ends.back(), asking.ends.back());
+    std::size_t i = 0, j = 0;
+    for (auto base = std::max(marked.starts[0], asking.starts[0]); base < last;) {
+        i = seek(marked.ends, i, base + 1);
+        base = std::max(base, marked.starts[i]);
+        if (base >= last) break;
+        j = seek(asking.ends, j, base + 1);
+        const auto stop = base + std::min(width, last - base);
+        std::memset(marks, 0, sizeof marks);
+        for (; i < marked.size() && marked.starts[i] < stop; ++i) {
+            const auto start = std::max(marked.starts[i], base) - base, end = std::min(marked.ends[i], stop) - base;
+            if (end - start == 1) marks[start / 64] |= std::uint64_t{1} << start % 64;
+            else fill(bitmap, start, end - start, true);
+            if (marked.ends[i] > stop) break;
+        }
+        while (true) {
+            j = add_marked(asking, j, base, stop, marks, out);
+            if (j == asking.size() || asking.starts[j] >= stop) break;
+            const auto start = std::max(asking.starts[j], base), end = std::min(asking.ends[j], stop);
+            for_each_stretch(bitmap, start - base, end - start, start, [&](auto from, auto to) { out.add_or_extend(from, to); });
+            if (asking.ends[j] > stop) break;
+            ++j;
+        }
+        base = stop;
     }
 }
 
 // The positions of both. Room for both.
 inline void intersect(const Ranges& a, const Ranges& b, RangesOut& out) {
     const auto &few = a.size() <= b.size() ? a : b, &many = a.size() <= b.size() ? b : a;
-    constexpr std::size_t many_more = 16;
-    if (many.size() / many_more < few.size()) return intersect_evenly(few, many, out);
+    constexpr std::size_t many_more = 16, close = 512, enough = 64;
+    if (many.size() / many_more < few.size()) {
+        const auto first = std::max(few.starts[0], many.starts[0]), last = std::min(few.ends.back(), many.ends.back());
+        if (first >= last) return;
+        const bool are_close = few.size() >= enough && (last - first) / close <= few.size() + many.size();
+        return are_close ? intersect_by_marks(few, many, out) : intersect_evenly(few, many, out);
+    }
     std::size_t j = 0;
     for (std::size_t i = 0; i < few.size(); ++i) {
         const auto start = few.starts[i], end = few.ends[i];
@@ -182,27 +263,6 @@ inline void ranges_of_positions(std::span<const std::uint64_t> positions, Ranges
         for (++i; i < positions.size() && positions[i] - last <= 1; ++i) last = positions[i];
         out.add(start, last + 1);
     }
-}
-
-// The stretches of set bits among `count` bits from bit `at` on, the first of which is position `base`.
-template <class Add>
-void for_each_stretch(const std::uint8_t* bitmap, std::size_t at, std::size_t count, std::uint64_t base, Add&& add) {
-    std::uint64_t start = 0;
-    bool inside = false;
-    for (std::size_t first = 0; first < count; first += 64) {
-        const auto size = std::min<std::size_t>(64, count - first);
-        const auto bits = word(bitmap, at + first, size);
-        // Bits that differ from the one before them: where a stretch begins or ends.
-        auto turns = bits ^ (bits << 1 | std::uint64_t{inside});
-        if (size < 64) turns &= (std::uint64_t{1} << size) - 1;
-        for (; turns; turns &= turns - 1) {
-            const auto here = base + first + static_cast<std::uint64_t>(std::countr_zero(turns));
-            if (inside) add(start, here);
-            else start = here;
-            inside = !inside;
-        }
-    }
-    if (inside) add(start, base + count);
 }
 
 // How many stretches there are: as many as set bits without one before them.

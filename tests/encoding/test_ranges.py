@@ -145,6 +145,26 @@ def test_sets_of_which_one_is_much_larger(seed: int, longest: int, few: int, tur
     assert listed(a.subtract(b)) == sorted(left - right)
 
 
+@runs.examples(60)
+@given(st.integers(0, 1 << 32), st.integers(0, 1 << 40), st.tuples(*[st.integers(1, 900)] * 4))
+@example(1, 0, (1, 400, 1, 400))
+@example(2, (1 << 17) - 70, (700, 1, 1, 1))
+def test_sets_that_lie_close_together(seed: int, base: int, longest: tuple[int, int, int, int]) -> None:
+    rng = np.random.default_rng(seed)
+
+    def ranges(size: int, gap: int) -> Ranges:
+        steps = np.stack([rng.integers(1, gap + 1, 600), rng.integers(1, size + 1, 600)], axis=1).reshape(-1)
+        edges = np.cumsum(steps).astype(np.uint64) + np.uint64(base)
+        return Ranges(edges[::2], edges[1::2])
+
+    a, b = ranges(*longest[:2]), ranges(*longest[2:])
+    expected = np.intersect1d(a.positions(), b.positions())
+    for found in (a.intersect(b), b.intersect(a)):
+        assert np.array_equal(found.positions(), expected)
+        assert (found.starts[1:] > found.ends[:-1]).all()
+        assert (found.starts < found.ends).all()
+
+
 @runs.examples(100)
 @given(POSITIONS, BOUNDS)
 def test_outside(positions: set[int], end: int) -> None:
