@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -41,12 +42,14 @@ class Artifact:
         A part of the file that is known already, with its start. Ranges inside cost no request.
     """
 
-    __slots__ = ("_store", "_tail", "_tail_end", "_tail_start", "size", "url")
+    __slots__ = ("_read_range", "_store", "_tail", "_tail_end", "_tail_start", "size", "url")
 
     def __init__(self, store: Store, url: str, size: int, tail: tuple[int, memoryview] | None = None) -> None:
         self.url = url
         self.size = size
         self._store = store
+        # Not part of what a store must do.
+        self._read_range: Callable[[str, int, int], memoryview] | None = getattr(store, "read_range", None)
         # Without a tail nothing starts at or behind `_tail_start`, not even an empty range.
         self._tail_start, self._tail = tail if tail is not None else (size + 1, _NOTHING)
         self._tail_end = self._tail_start + len(self._tail)
@@ -70,12 +73,15 @@ class Artifact:
 
     def read(self, start: int, end: int) -> memoryview:
         """The bytes of one half-open range."""
-        self.require(start, end)
+        if not 0 <= start <= end <= self.size:
+            raise self._outside(start, end)
         if self._tail_start <= start and end <= self._tail_end:
             return self._tail[start - self._tail_start : end - self._tail_start]
         if start == end:
             return _NOTHING
         try:
+            if self._read_range is not None:
+                return self._read_range(self.url, start, end)
             return self._store.read_ranges(self.url, ((start, end),))[0]
         except AmudaiError as error:
             error.locate(url=self.url, range=f"{start}..{end}")

@@ -139,6 +139,10 @@ class StoreBase(ABC):
             error.locate(url=url)
             raise
 
+    def read_range(self, url: str, start: int, end: int) -> memoryview:
+        """Exactly the bytes of one half-open range: `read_ranges` for those who want a single one."""
+        return self.read_ranges(url, ((start, end),))[0]
+
     def put_if_absent(self, url: str, parts: Iterable[bytes]) -> None:
         """Create the file at `url` from `parts`, all or nothing; a `StorageError` if there is one already."""
         with located(url=url):

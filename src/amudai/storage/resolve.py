@@ -16,6 +16,8 @@ from amudai.errors import CorruptedData
 
 __all__ = ["check_reference", "container", "file_url", "is_relative", "resolve"]
 
+# An absolute path of names that need no escape and are no steps back.
+_SIMPLE: Final = re.compile(r"(?:/[A-Za-z0-9_][A-Za-z0-9_.\-]*)+")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _ABSOLUTE: Final = re.compile(r"[a-z][a-z0-9+.\-]*://([^/]*)/(.*)", re.DOTALL)
 # Control characters and lone surrogates are no text; the rest means something else to somebody who parses URLs.
@@ -34,6 +36,8 @@ def file_url(path: str | os.PathLike[str]) -> str:
     >>> file_url("/data/our logs/a.amudai.shard")
     'file:///data/our%20logs/a.amudai.shard'
     """
+    if isinstance(path, str) and _SIMPLE.fullmatch(path):
+        return f"file://{path}"  # as most are: nothing to resolve, nothing to escape
     folder, name = os.path.split(os.fsdecode(path))
     if ".." in folder.split(os.sep):
         folder = os.path.realpath(folder)  # only the system knows what lies above a link
