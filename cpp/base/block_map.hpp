@@ -1,6 +1,11 @@
 // Where the blocks of a buffer begin and end, from the map behind them. It carries no checksum, so whatever it says
 // twice is compared. All numbers come from the file: none is used before it is known to be in bounds.
+//
+// A map lists its blocks in segments, and says where each of these begins: those that nobody asks for are not read.
 #pragma once
+#include <memory>
+#include <vector>
+
 #include "base/bytes.hpp"
 
 namespace amudai {
@@ -31,40 +36,112 @@ public:
         if (bytes_ > room) refuse("block map data_size", "at most " + std::to_string(room), bytes_);
         require_equal("block map segment_record_offsets[0]", record(0), 0);
         require_equal("block map segment_record_offsets[-1]", record(segments_), list_);
+        require_equal("block map segment_logical_offsets[0]", logical(0), 0);
+        require_equal("block map segment_logical_offsets[-1]", logical(segments_), values_);
+        for (std::size_t segment = 0; segment < segments_; ++segment) {
+            if (logical(segment) >= logical(segment + 1)) {
+                refuse("block map segment_logical_offsets", "an ascending sequence", logical(segment + 1));
+            }
+            if (record(segment) > record(segment + 1) || record(segment + 1) - record(segment) < segment_head) {
+                refuse("block map segment_record_offsets", "an ascending sequence", record(segment + 1));
+            }
+        }
+        value_ends_ = std::make_unique_for_overwrite<std::uint64_t[]>(blocks_ + 1);
+        byte_ends_ = std::make_unique_for_overwrite<std::uint64_t[]>(blocks_ + 1);
+        value_ends_[0] = byte_ends_[0] = 0;
+        is_read_.resize(segments_);
     }
 
     std::uint64_t values() const { return values_; }
     std::uint64_t blocks() const { return blocks_; }
+    std::uint64_t bytes() const { return bytes_; }
 
-    // Fills in where each block ends, in values and in bytes, from 0 on: one number more than there are blocks.
-    void fill(std::span<std::uint64_t> values, std::span<std::uint64_t> bytes) const {
-        std::size_t block = 0;
-        std::uint64_t value = 0, byte = 0;
-        values[0] = bytes[0] = 0;
-        for (std::size_t segment = 0; segment < segments_; ++segment) {
-            const auto count = std::min<std::uint64_t>(segment_size_, blocks_ - block);
-            const auto start = record(segment), end = record(segment + 1);
-            if (start > end || end > list_) refuse("block map segment_record_offsets", "an ascending sequence", end);
-            const auto [first_value, first_byte] = fill(segment, payload_.subspan(start, end - start), count,
-                                                        values.data() + block + 1, bytes.data() + block + 1);
-            if (first_value != value || logical(segment) != value || first_byte != byte) {
-                contradict("segment " + std::to_string(segment) + ": expected to begin", value, byte, first_value,
-                           logical(segment), first_byte);
+    // Where each block ends, in values and in bytes, from 0 on: one number more than there are blocks.
+    std::span<const std::uint64_t> value_ends() {
+        read_all();
+        return {value_ends_.get(), blocks_ + 1};
+    }
+    std::span<const std::uint64_t> byte_ends() {
+        read_all();
+        return {byte_ends_.get(), blocks_ + 1};
+    }
+
+    // A block: the values and the bytes that it begins and ends at.
+    struct Place {
+        std::size_t block;
+        std::uint64_t value, value_end, byte, byte_end;
+    };
+
+    // The block that holds a value of the buffer, and that is looked for from `near` on, which holds no later one.
+    Place find(std::uint64_t value, std::size_t near = 0) {
+        auto segment = near / segment_size();
+        if (value >= logical(segment + 1)) {
+            auto low = segment + 1, high = segments_ - 1;  // logical(low) <= value < logical(high + 1)
+            while (low < high) {
+                const auto middle = low + (high - low + 1) / 2;
+                if (logical(middle) <= value) low = middle;
+                else high = middle - 1;
             }
-            // No sum wraps: there are fewer than 2^32 blocks, none of 2^32 or more.
-            for (const auto last = block + count; block < last; ++block) {
-                value = values[block + 1] += value;
-                byte = bytes[block + 1] += byte;
-            }
+            segment = low;
+            near = 0;
         }
-        if (values_ != value || logical(segments_) != value || bytes_ != byte) {
-            contradict("footer: expected the end", value, byte, values_, logical(segments_), bytes_);
-        }
+        read(segment);
+        const auto first = std::max(near, segment * segment_size_), last = last_of(segment);
+        const auto* const begin = value_ends_.get();
+        const auto* at = begin + first + 1;
+        // Near ones are looked at one by one: as a rule positions follow each other.
+        for (int i = 0; i < 4 && *at <= value; ++i) ++at;
+        if (*at <= value) at = std::upper_bound(at, begin + last, value);
+        return place(static_cast<std::size_t>(at - begin) - 1);
+    }
+
+    // The block behind one that is not the last.
+    Place next(std::size_t block) {
+        read((block + 1) / segment_size_);
+        return place(block + 1);
     }
 
 private:
     static constexpr std::size_t word = 8, footer_size = 5 * word, segment_head = 28;
     static constexpr std::uint64_t max_size = 0xFFFF'FFFF;
+
+    // Of a map without blocks nothing is ever looked for.
+    std::uint64_t segment_size() const { return segment_size_ ? segment_size_ : 1; }
+    std::size_t last_of(std::size_t segment) const { return std::min<std::size_t>(blocks_, (segment + 1) * segment_size_); }
+
+    Place place(std::size_t block) const {
+        return {block, value_ends_[block], value_ends_[block + 1], byte_ends_[block], byte_ends_[block + 1]};
+    }
+
+    void read_all() {
+        for (std::size_t segment = 0; segment < segments_; ++segment) read(segment);
+    }
+
+    // Fills in where the blocks of a segment end. It must begin where the list says, and end where the next one begins.
+    void read(std::size_t segment) {
+        if (is_read_[segment]) return;
+        const auto first = segment * segment_size_, count = last_of(segment) - first;
+        const auto start = record(segment), end = record(segment + 1);
+        auto [value, byte] = fill(segment, payload_.subspan(start, end - start), count, value_ends_.get() + first + 1,
+                                  byte_ends_.get() + first + 1);
+        if (value != logical(segment) || (segment == 0 && byte != 0) || byte > bytes_) {
+            contradict("segment " + std::to_string(segment) + ": expected to begin", logical(segment),
+                       segment == 0 ? 0 : std::min(byte, bytes_), value, byte);
+        }
+        value_ends_[first] = value;
+        byte_ends_[first] = byte;
+        // No sum wraps that is not noticed: a segment has fewer than 2^16 blocks, none of 2^32 or more.
+        for (auto block = first; block < first + count; ++block) {
+            value = value_ends_[block + 1] += value;
+            byte = byte_ends_[block + 1] += byte;
+        }
+        const auto behind = segment + 1 == segments_ ? bytes_ : load<std::uint64_t>(payload_, end + word);
+        if (value != logical(segment + 1) || byte != behind) {
+            const auto next = "segment " + std::to_string(segment + 1) + ": expected to begin";
+            contradict(segment + 1 == segments_ ? "footer: expected the end" : next, value, byte, logical(segment + 1), behind);
+        }
+        is_read_[segment] = true;
+    }
 
     std::uint64_t logical(std::size_t segment) const { return load<std::uint64_t>(payload_, list_ + word * segment); }
     std::uint64_t record(std::size_t segment) const {
@@ -124,15 +201,16 @@ private:
     }
 
     [[noreturn]] static void contradict(const std::string& what, std::uint64_t value, std::uint64_t byte,
-                                        std::uint64_t found_value, std::uint64_t listed, std::uint64_t found_byte) {
+                                        std::uint64_t found_value, std::uint64_t found_byte) {
         throw Corrupted("block map " + what + " at value " + std::to_string(value) + " and byte " + std::to_string(byte) +
-                        ", found value " + std::to_string(found_value) + " (" + std::to_string(listed) +
-                        " in the list) and byte " + std::to_string(found_byte));
+                        ", found value " + std::to_string(found_value) + " and byte " + std::to_string(found_byte));
     }
 
     Bytes payload_;
     std::uint64_t values_, blocks_, segments_, segment_size_, bytes_;
     std::size_t list_;
+    std::unique_ptr<std::uint64_t[]> value_ends_, byte_ends_;  // of segments that have been read
+    std::vector<bool> is_read_;
 };
 
 }  // namespace amudai

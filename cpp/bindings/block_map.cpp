@@ -1,6 +1,6 @@
 // What Python may ask of the places of blocks: where all of them lie, and which of them hold some positions.
 #include "base/block_map.hpp"
-#include "bits/spans.hpp"
+#include "bits/ranges.hpp"
 
 #include "bindings/arrays.hpp"
 
@@ -10,42 +10,63 @@ namespace {
 
 using Numbers = In<std::uint64_t>;
 
-nb::tuple block_map(nb::handle payload, std::uint64_t room, std::optional<std::uint64_t> expected_values,
-                    std::optional<std::uint64_t> expected_blocks) {
-    const Held held(payload);
-    const BlockMap map(held.bytes(), room);
-    if (expected_values) require_equal("block map value_count", map.values(), *expected_values);
-    if (expected_blocks) require_equal("block map block_count", map.blocks(), *expected_blocks);
-    Made<std::uint64_t> values(map.blocks() + 1), bytes(map.blocks() + 1);
-    map.fill(values.span(), bytes.span());
-    return nb::make_tuple(std::move(values).frozen(), std::move(bytes).frozen());
-}
-
-bool ascends(std::span<const std::uint64_t> ends) {
-    if (ends.empty() || ends[0] != 0) return false;
-    std::uint64_t wrong = 0;
-    for (std::size_t i = 1; i < ends.size(); ++i) wrong |= std::uint64_t{ends[i - 1] >= ends[i]};
-    return wrong == 0;
-}
-
-nb::tuple block_spans(Numbers values, Numbers offsets, Numbers starts, Numbers ends, std::uint64_t unit) {
-    const auto value_ends = span(values), byte_ends = span(offsets);
-    const bits::Ranges ranges{span(starts), span(ends)};
-    if (unit == 0 || value_ends.size() != byte_ends.size() || !ascends(value_ends) || !ascends(byte_ends)) {
-        throw nb::value_error("blocks: expected ascending ends of values and bytes");
+// A map together with its bytes.
+class Map {
+public:
+    Map(nb::handle payload, std::uint64_t room, std::optional<std::uint64_t> values, std::optional<std::uint64_t> blocks)
+        : held_(payload), map_(held_.bytes(), room) {
+        if (values) require_equal("block map value_count", map_.values(), *values);
+        if (blocks) require_equal("block map block_count", map_.blocks(), *blocks);
     }
+
+    BlockMap& map() { return map_; }
+
+private:
+    Held held_;
+    BlockMap map_;
+};
+
+// An array of numbers that belong to a map.
+auto array_of(nb::handle map, std::span<const std::uint64_t> numbers) {
+    return nb::ndarray<nb::numpy, const std::uint64_t, nb::ndim<1>>(numbers.data(), {numbers.size()}, map);
+}
+
+// Calls add(place, first, count) for each piece of a range: `count` positions from the `first` of a block on; a value makes
+// `unit` positions. No range goes beyond the last value.
+template <class Add>
+void each_span(BlockMap& map, const bits::Ranges& ranges, std::uint64_t unit, Add&& add) {
+    std::size_t near = 0;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+        const auto stop = ranges.ends[i];
+        const auto last = stop / unit + (stop % unit != 0);
+        auto place = map.find(ranges.starts[i] / unit, near);
+        for (auto at = ranges.starts[i]; at < stop; place = map.next(place.block)) {
+            near = place.block;
+            // Not `value_end * unit` before it is known to be small enough.
+            const auto end = place.value_end >= last ? stop : place.value_end * unit;
+            add(place, at - place.value * unit, end - at);
+            at = end;
+            if (at == stop) break;
+        }
+    }
+}
+
+nb::tuple spans(Map& self, Numbers starts, Numbers ends, std::uint64_t unit) {
+    auto& map = self.map();
+    const bits::Ranges ranges{span(starts), span(ends)};
+    if (unit == 0) throw nb::value_error("unit: expected at least 1");
     if (!bits::is_sound(ranges)) throw nb::value_error("ranges: expected ascending ones that neither are empty nor touch");
-    if (ranges.size() != 0 && ranges.ends.back() / unit + (ranges.ends.back() % unit != 0) > value_ends.back()) {
-        throw Corrupted("positions: expected at most " + std::to_string(value_ends.back() * unit) +
-                        " in the buffer, found " + std::to_string(ranges.ends.back()));
+    if (ranges.size() != 0 && ranges.ends.back() / unit + (ranges.ends.back() % unit != 0) > map.values()) {
+        throw Corrupted("positions: expected at most " + std::to_string(map.values() * unit) + " in the buffer, found " +
+                        std::to_string(ranges.ends.back()));
     }
     constexpr auto none = std::numeric_limits<std::size_t>::max();
     std::size_t pieces = 0, blocks = 0, last = none;
     std::uint64_t most = 0, slots = 0;
-    bits::each_span(value_ends, ranges, unit, [&](std::size_t block, std::uint64_t first, std::uint64_t count) {
+    each_span(map, ranges, unit, [&](const BlockMap::Place& place, std::uint64_t first, std::uint64_t count) {
         ++pieces;
-        blocks += block != last;
-        last = block;
+        blocks += place.block != last;
+        last = place.block;
         most = std::max(most, first + count);
         slots += count;
     });
@@ -56,14 +77,14 @@ nb::tuple block_spans(Numbers values, Numbers offsets, Numbers starts, Numbers e
     Made<std::uint32_t> index(pieces), firsts(pieces), lengths(pieces);
     std::size_t piece = 0, at = none;
     last = none;
-    bits::each_span(value_ends, ranges, unit, [&](std::size_t block, std::uint64_t first, std::uint64_t count) {
-        if (block != last) {
-            last = block;
+    each_span(map, ranges, unit, [&](const BlockMap::Place& place, std::uint64_t first, std::uint64_t count) {
+        if (place.block != last) {
+            last = place.block;
             ++at;
-            used.data()[at] = block;
-            begins.data()[at] = byte_ends[block];
-            sizes.data()[at] = byte_ends[block + 1] - byte_ends[block];
-            counts.data()[at] = value_ends[block + 1] - value_ends[block];
+            used.data()[at] = place.block;
+            begins.data()[at] = place.byte;
+            sizes.data()[at] = place.byte_end - place.byte;
+            counts.data()[at] = place.value_end - place.value;
         }
         index.data()[piece] = static_cast<std::uint32_t>(at);
         firsts.data()[piece] = static_cast<std::uint32_t>(first);
@@ -74,22 +95,57 @@ nb::tuple block_spans(Numbers values, Numbers offsets, Numbers starts, Numbers e
                           std::move(lengths).array(), slots);
 }
 
+// The blocks that hold first..last: the ordinal of the first, the slot in it, the bytes of all, sizes and counts of each.
+nb::tuple stretch(Map& self, std::uint64_t first, std::uint64_t last) {
+    auto& map = self.map();
+    if (first >= last) throw nb::value_error("positions: expected at least one");
+    if (last > map.values()) {
+        throw Corrupted("positions: expected at most " + std::to_string(map.values()) + " in the buffer, found " +
+                        std::to_string(last));
+    }
+    const auto begin = map.find(first);
+    std::vector<std::uint64_t> sizes, counts;
+    auto place = begin;
+    while (true) {
+        sizes.push_back(place.byte_end - place.byte);
+        counts.push_back(place.value_end - place.value);
+        if (place.value_end >= last) break;
+        place = map.next(place.block);
+    }
+    return nb::make_tuple(begin.block, first - begin.value, begin.byte, place.byte_end,
+                          copied<std::uint64_t>(sizes), copied<std::uint64_t>(counts));
+}
+
 }  // namespace
 
 void bind_block_map(nb::module_& m) {
-    m.def("block_map", &block_map, "payload"_a, "room"_a, "expected_values"_a.none(), "expected_blocks"_a.none(),
-          nb::sig("def block_map(payload: bytes | memoryview, room: int, expected_values: int | None, "
-                  "expected_blocks: int | None) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
-          "Where each block of a buffer ends, in values and in bytes, from 0 on; `room` is what lies before the map.");
-
-    m.def("block_spans", &block_spans, "values"_a.noconvert(), "offsets"_a.noconvert(), "starts"_a.noconvert(),
-          "ends"_a.noconvert(), "unit"_a,
-          nb::sig("def block_spans(values: NDArray[np.uint64], offsets: NDArray[np.uint64], starts: NDArray[np.uint64], "
-                  "ends: NDArray[np.uint64], unit: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], "
-                  "NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], int]"),
-          "The blocks that hold these positions: their ordinals, where they begin, their sizes in bytes and in values; then "
-          "the pieces of the ranges in them: which of these blocks, the first slot, how many; last, how many slots in all. "
-          "Block `i` is `[i] .. [i + 1]` of `values` and `offsets`; a value makes `unit` positions.");
+    // Python holds its lock in all of these: segments are read when they are asked for, by any thread.
+    nb::class_<Map>(m, "BlockMap",
+                    "Where the blocks of a buffer begin and end, from the map behind them; `room` is what lies before it.")
+        .def(nb::init<nb::handle, std::uint64_t, std::optional<std::uint64_t>, std::optional<std::uint64_t>>(), "payload"_a,
+             "room"_a, "expected_values"_a.none(), "expected_blocks"_a.none(),
+             nb::sig("def __init__(self, payload: bytes | memoryview, room: int, expected_values: int | None, "
+                     "expected_blocks: int | None) -> None"))
+        .def_prop_ro("value_count", [](Map& self) { return self.map().values(); }, "Logical values of the buffer.")
+        .def_prop_ro("block_count", [](Map& self) { return self.map().blocks(); }, "Blocks of the buffer.")
+        .def_prop_ro("data_size", [](Map& self) { return self.map().bytes(); }, "Bytes of all blocks.")
+        .def_prop_ro("values", [](nb::handle self) { return array_of(self, nb::cast<Map&>(self).map().value_ends()); },
+                     nb::sig("def values(self) -> NDArray[np.uint64]"),
+                     "Where each block ends, in values, from 0 on: block `i` is `[i] .. [i + 1]`.")
+        .def_prop_ro("offsets", [](nb::handle self) { return array_of(self, nb::cast<Map&>(self).map().byte_ends()); },
+                     nb::sig("def offsets(self) -> NDArray[np.uint64]"),
+                     "The same in bytes from the start of the buffer.")
+        .def("stretch", &stretch, "first"_a, "last"_a,
+             nb::sig("def stretch(self, first: int, last: int) -> tuple[int, int, int, int, NDArray[np.uint64], NDArray[np.uint64]]"),
+             "The blocks that hold `first..last`: the ordinal of the first one and the slot in it, the first byte and the end of "
+             "all, and of each its bytes and its values.")
+        .def("spans", &spans, "starts"_a.noconvert(), "ends"_a.noconvert(), "unit"_a,
+             nb::sig("def spans(self, starts: NDArray[np.uint64], ends: NDArray[np.uint64], unit: int) -> "
+                     "tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], "
+                     "NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], int]"),
+             "The blocks that hold these positions: their ordinals, where they begin, their sizes in bytes and in values; "
+             "then the pieces of the ranges in them: which of these blocks, the first slot, how many; last, how many slots in "
+             "all. A value makes `unit` positions.");
 }
 
 }  // namespace amudai::bindings

@@ -15,11 +15,29 @@ Blocks::Blocks(nb::list buffers, In<std::uint32_t> which, In<std::uint64_t> star
     for (std::size_t i = 0; i < n; ++i) {
         at_block(span(ordinals)[i], [&] {
             if (span(which)[i] >= buffers_.size()) throw nb::value_error("blocks: expected one of the buffers");
-            require_range("values of a block", span(counts)[i], 1, std::numeric_limits<std::uint32_t>::max());
             const auto bytes = part("block bytes", buffers_[span(which)[i]].bytes(), span(starts)[i], span(sizes)[i]);
-            blocks_.push_back(open_block(bytes, span(counts)[i], span(ordinals)[i], checksums, verify));
+            open(bytes, span(counts)[i], span(ordinals)[i], checksums, verify);
         });
     }
+}
+
+Blocks::Blocks(nb::handle buffer, std::uint64_t ordinal, std::span<const std::uint64_t> sizes,
+               std::span<const std::uint64_t> counts, bool checksums, bool verify) {
+    if (sizes.size() != counts.size()) throw nb::value_error("blocks: the arrays differ in length");
+    buffers_.emplace_back(buffer);
+    blocks_.reserve(sizes.size());
+    const auto bytes = buffers_[0].bytes();
+    const nb::gil_scoped_release unlocked;
+    std::uint64_t at = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        at_block(ordinal + i, [&] { open(part("block bytes", bytes, at, sizes[i]), counts[i], ordinal + i, checksums, verify); });
+        at += sizes[i];
+    }
+}
+
+void Blocks::open(Bytes bytes, std::uint64_t count, std::uint64_t ordinal, bool checksums, bool verify) {
+    require_range("values of a block", count, 1, std::numeric_limits<std::uint32_t>::max());
+    blocks_.push_back(open_block(bytes, count, ordinal, checksums, verify));
 }
 
 Frame Blocks::locate(Bytes frame, std::size_t decoded) const {
@@ -93,6 +111,19 @@ void bind_blocks(nb::module_& m) {
              nb::sig("def __init__(self, buffers: list[memoryview], which: NDArray[np.uint32], starts: NDArray[np.uint64], "
                      "sizes: NDArray[np.uint64], counts: NDArray[np.uint64], ordinals: NDArray[np.uint64], "
                      "checksums: bool, verify: bool) -> None"))
+        .def_static("one", [](nb::handle buffer, std::uint64_t count, bool checksums, bool verify) {
+            const std::uint64_t size = Held(buffer).bytes().size();
+            return new Blocks(buffer, 0, {&size, 1}, {&count, 1}, checksums, verify);  // Python owns it
+        }, "buffer"_a, "count"_a, "checksums"_a, "verify"_a,
+        nb::sig("def one(buffer: memoryview, count: int, checksums: bool, verify: bool) -> Blocks"),
+        "One block, which takes up the whole buffer.")
+        .def_static("stretch", [](nb::handle buffer, std::uint64_t ordinal, In<std::uint64_t> sizes, In<std::uint64_t> counts,
+                                  bool checksums, bool verify) {
+            return new Blocks(buffer, ordinal, span(sizes), span(counts), checksums, verify);
+        }, "buffer"_a, "ordinal"_a, "sizes"_a.noconvert(), "counts"_a.noconvert(), "checksums"_a, "verify"_a,
+        nb::sig("def stretch(buffer: memoryview, ordinal: int, sizes: NDArray[np.uint64], counts: NDArray[np.uint64], "
+                "checksums: bool, verify: bool) -> Blocks"),
+        "Blocks one behind the other from `ordinal` on, which take up the whole buffer.")
         .def("__len__", [](const Blocks& self) { return self.blocks().size(); })
         .def("are_whole", &Blocks::are_whole, "frames"_a,
              nb::sig("def are_whole(self, frames: list[tuple[int, int, int, int]]) -> list[bool]"),

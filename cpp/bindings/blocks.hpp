@@ -54,6 +54,9 @@ class Blocks {
 public:
     Blocks(nb::list buffers, In<std::uint32_t> which, In<std::uint64_t> starts, In<std::uint64_t> sizes,
            In<std::uint64_t> counts, In<std::uint64_t> ordinals, bool checksums, bool verify);
+    // Blocks one behind the other, which take up the whole buffer: from `ordinal` on.
+    Blocks(nb::handle buffer, std::uint64_t ordinal, std::span<const std::uint64_t> sizes,
+           std::span<const std::uint64_t> counts, bool checksums, bool verify);
     Blocks(const Blocks&) = delete;
     Blocks& operator=(const Blocks&) = delete;
 
@@ -65,6 +68,8 @@ public:
     void forget_inflated();
 
 private:
+    void open(Bytes bytes, std::uint64_t count, std::uint64_t ordinal, bool checksums, bool verify);
+
     std::vector<Held> buffers_;
     std::vector<Held> contents_;
     std::vector<Block> blocks_;

@@ -77,6 +77,28 @@ void bind_numeric(nb::module_& m) {
     }, "blocks"_a, "dtype"_a, nb::sig("def numeric_frames(blocks: Blocks, dtype: str) -> list[tuple[int, int, int, int]]"),
     "The Zstandard frames of a run: (buffer, start, end, decoded bytes).");
 
+    m.def("decode_stretch", [](const Blocks& blocks, std::size_t first, OutAny out, std::optional<Out<std::uint8_t>> validity) {
+        if (validity && validity->shape(0) < (out.shape(0) + 7) / 8) throw nb::value_error("validity: too short");
+        std::vector<Span> spans;
+        spans.reserve(blocks.blocks().size());
+        auto left = out.shape(0);
+        for (std::size_t i = 0; i < blocks.blocks().size() && left; ++i, first = 0) {
+            const auto held = blocks.blocks()[i].count;
+            if (first >= held) throw nb::value_error("first: expected a slot of the first block");
+            spans.push_back({i, first, std::min(left, held - first)});
+            left -= spans.back().count;
+        }
+        if (left) throw nb::value_error("out: expected no more than the blocks hold");
+        return with_number(out.dtype(), [&]<class T>() {
+            const std::span<T> values{static_cast<T*>(out.data()), out.shape(0)};
+            auto* const bitmap = validity ? validity->data() : nullptr;
+            const nb::gil_scoped_release unlocked;
+            return numeric::decode_run<T>(blocks.blocks(), spans, blocks.inflated(), values, bitmap, 0);
+        });
+    }, "blocks"_a, "first"_a, "out"_a.noconvert(), "validity"_a.noconvert().none(),
+    nb::sig("def decode_stretch(blocks: Blocks, first: int, out: NDArray[Any], validity: NDArray[np.uint8] | None) -> int"),
+    "Decode as many slots as `out` has room for, from a slot of the first block on; returns the number of nulls.");
+
     m.def("decode_numbers", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                                OutAny out, std::optional<Out<std::uint8_t>> validity, std::size_t at) {
         const auto spans = spans_of(blocks, block, first, count, 1, at, out.shape(0));

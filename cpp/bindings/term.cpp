@@ -213,7 +213,10 @@ void bind_term(nb::module_& m) {
     "Which of the terms low..high match surely, and which perhaps because they may have been cut; with `words` no addresses.");
 
     m.def("row_ranges", [](In<std::uint64_t> integers, In<std::uint64_t> counts, In<std::uint8_t> pairs, std::uint64_t rows,
-                           Out<std::uint64_t> starts, Out<std::uint64_t> ends) {
+                           In<std::uint64_t> among_starts, In<std::uint64_t> among_ends, Out<std::uint64_t> starts,
+                           Out<std::uint64_t> ends) {
+        const bits::Ranges among{span(among_starts), span(among_ends)};
+        if (!bits::is_sound(among)) throw nb::value_error("among: expected ascending ranges that neither are empty nor touch");
         if (counts.shape(0) != pairs.shape(0)) throw nb::value_error("pairs: expected one for each list");
         if (starts.shape(0) <= integers.shape(0) || ends.shape(0) <= integers.shape(0)) {
             throw nb::value_error("starts or ends: too short");
@@ -225,13 +228,16 @@ void bind_term(nb::module_& m) {
         }
         const nb::gil_scoped_release unlocked;
         text::RowRanges found(span(starts), span(ends));
-        text::row_ranges(span(integers).first(total), span(counts), span(pairs), rows, found);
+        text::row_ranges(span(integers).first(total), span(counts), span(pairs), rows, among, found);
         return found.size();
-    }, "integers"_a.noconvert(), "counts"_a.noconvert(), "pairs"_a.noconvert(), "rows"_a, "starts"_a.noconvert(), "ends"_a.noconvert(),
+    }, "integers"_a.noconvert(), "counts"_a.noconvert(), "pairs"_a.noconvert(), "rows"_a, "among_starts"_a.noconvert(),
+    "among_ends"_a.noconvert(), "starts"_a.noconvert(), "ends"_a.noconvert(),
     nb::sig("def row_ranges(integers: NDArray[np.uint64], counts: NDArray[np.uint64], pairs: NDArray[np.uint8], rows: int, "
-            "starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int"),
+            "among_starts: NDArray[np.uint64], among_ends: NDArray[np.uint64], starts: NDArray[np.uint64], "
+            "ends: NDArray[np.uint64]) -> int"),
     "Where the ranges of the rows of all lists begin and end; returns how many there are. A list holds rows, or beginnings and "
-    "ends where `pairs` says so.");
+    "ends where `pairs` says so; of a single list of rows only those among some ranges count, unless there are none."
+    " The starts may lie where the integers do.");
 }
 
 }  // namespace amudai::bindings

@@ -144,15 +144,62 @@ inline void intersect_evenly(const Ranges& a, const Ranges& b, RangesOut& out) {
     out = found;
 }
 
+// Positions of ranges as bits: those of one window at a time, so that they stay in the first cache.
+class Marks {
+public:
+    static constexpr std::uint64_t width = 1 << 17;
+
+    // Marks what lies in base..stop of the ranges from range `at` on, which is the first that ends behind `base`.
+    // Afterwards `at` is the first that does not end before `stop`.
+    void mark(const Ranges& ranges, std::size_t& at, std::uint64_t base, std::uint64_t stop) {
+        base_ = base;
+        std::memset(bits_, 0, sizeof bits_);
+        const auto *const starts = ranges.starts.data(), *const ends = ranges.ends.data();
+        auto i = at;
+        const auto size = ranges.size();
+        if (i < size && starts[i] < base && ends[i] <= stop) set(base, ends[i++]);
+        for (; i < size && ends[i] <= stop; ++i) {
+            const auto start = starts[i] - base;
+            if (ends[i] - starts[i] == 1) bits_[start / 64] |= std::uint64_t{1} << start % 64;
+            else set(starts[i], ends[i]);
+        }
+        if (i < size && starts[i] < stop) set(std::max(starts[i], base), stop);
+        at = i;
+    }
+
+    bool has(std::uint64_t position) const {
+        const auto bit = position - base_;
+        return bits_[bit / 64] >> bit % 64 & 1;
+    }
+
+    template <class Add>
+    void each_stretch(std::uint64_t start, std::uint64_t end, Add&& add) const {
+        for_each_stretch(reinterpret_cast<const std::uint8_t*>(bits_), start - base_, end - start, start, add);
+    }
+
+private:
+    void set(std::uint64_t start, std::uint64_t end) {
+        fill(reinterpret_cast<std::uint8_t*>(bits_), start - base_, end - start, true);
+    }
+
+    std::uint64_t base_ = 0;
+    std::uint64_t bits_[width / 64];
+};
+
+// Whether so many ranges in first..last lie so close together that marking them pays.
+inline bool are_close(std::uint64_t first, std::uint64_t last, std::size_t ranges) {
+    constexpr std::uint64_t distance = 512;
+    return (last - first) / distance <= ranges;
+}
+
 // Adds those of the single positions behind `base` that are marked: range `at` and those that follow, up to one of several
 // positions or one that begins at or behind `stop`, which is the answer.
 inline std::size_t add_marked(const Ranges& ranges, std::size_t at, std::uint64_t base, std::uint64_t stop,
-                              const std::uint64_t* marks, RangesOut& out) {
+                              const Marks& marks, RangesOut& out) {
     const auto *const starts = ranges.starts.data(), *const ends = ranges.ends.data();
     auto found = out;  // here, where no write can change how many there are
     for (; at < ranges.size() && starts[at] < stop && ends[at] - starts[at] == 1 && starts[at] > base; ++at) {
-        const auto bit = starts[at] - base;
-        found.add_if(starts[at], ends[at], marks[bit / 64] >> bit % 64 & 1);
+        found.add_if(starts[at], ends[at], marks.has(starts[at]));
     }
     out = found;
     return at;
@@ -161,9 +208,7 @@ inline std::size_t add_marked(const Ranges& ranges, std::size_t at, std::uint64_
 // The positions of both, where they lie close together: those of one are marked in a bitmap, those of the other look for
 // their bits. No step waits for the one before it. Room for both.
 inline void intersect_by_marks(const Ranges& marked, const Ranges& asking, RangesOut& out) {
-    constexpr std::uint64_t width = 1 << 17;  // bits: marks stay in the first cache
-    std::uint64_t marks[width / 64];
-    auto* const bitmap = reinterpret_cast<std::uint8_t*>(marks);
+    Marks marks;
     const auto last = std::min(marked.ends.back(), asking.ends.back());
     std::size_t i = 0, j = 0;
     for (auto base = std::max(marked.starts[0], asking.starts[0]); base < last;) {
@@ -171,19 +216,14 @@ inline void intersect_by_marks(const Ranges& marked, const Ranges& asking, Range
         base = std::max(base, marked.starts[i]);
         if (base >= last) break;
         j = seek(asking.ends, j, base + 1);
-        const auto stop = base + std::min(width, last - base);
-        std::memset(marks, 0, sizeof marks);
-        for (; i < marked.size() && marked.starts[i] < stop; ++i) {
-            const auto start = std::max(marked.starts[i], base) - base, end = std::min(marked.ends[i], stop) - base;
-            if (end - start == 1) marks[start / 64] |= std::uint64_t{1} << start % 64;
-            else fill(bitmap, start, end - start, true);
-            if (marked.ends[i] > stop) break;
-        }
+        const auto stop = base + std::min(Marks::width, last - base);
+        marks.mark(marked, i, base, stop);
         while (true) {
             j = add_marked(asking, j, base, stop, marks, out);
             if (j == asking.size() || asking.starts[j] >= stop) break;
+            // Its first position may be marked in this window, and touch what was found in the one before.
             const auto start = std::max(asking.starts[j], base), end = std::min(asking.ends[j], stop);
-            for_each_stretch(bitmap, start - base, end - start, start, [&](auto from, auto to) { out.add_or_extend(from, to); });
+            marks.each_stretch(start, end, [&](auto from, auto to) { out.add_or_extend(from, to); });
             if (asking.ends[j] > stop) break;
             ++j;
         }
@@ -194,12 +234,12 @@ inline void intersect_by_marks(const Ranges& marked, const Ranges& asking, Range
 // The positions of both. Room for both.
 inline void intersect(const Ranges& a, const Ranges& b, RangesOut& out) {
     const auto &few = a.size() <= b.size() ? a : b, &many = a.size() <= b.size() ? b : a;
-    constexpr std::size_t many_more = 16, close = 512, enough = 64;
+    constexpr std::size_t many_more = 16, enough = 64;
     if (many.size() / many_more < few.size()) {
         const auto first = std::max(few.starts[0], many.starts[0]), last = std::min(few.ends.back(), many.ends.back());
         if (first >= last) return;
-        const bool are_close = few.size() >= enough && (last - first) / close <= few.size() + many.size();
-        return are_close ? intersect_by_marks(few, many, out) : intersect_evenly(few, many, out);
+        const bool by_marks = few.size() >= enough && are_close(first, last, few.size() + many.size());
+        return by_marks ? intersect_by_marks(few, many, out) : intersect_evenly(few, many, out);
     }
     std::size_t j = 0;
     for (std::size_t i = 0; i < few.size(); ++i) {

@@ -3,7 +3,7 @@
 #include <bit>
 #include <vector>
 
-#include "bits/bitmap.hpp"
+#include "bits/ranges.hpp"
 
 namespace amudai::text {
 
@@ -24,26 +24,69 @@ public:
         }
     }
 
-    // The rows of one list, of which there are fewer than there is room for. Most lists are of single rows: no jumps.
-    void fill(std::span<const std::uint64_t> list, std::uint64_t rows) {
+    // The rows of one list, of which there are fewer than there is room for; it may lie where the starts go.
+    void fill(std::span<const std::uint64_t> list) {
+        if (list.empty()) return;
         auto* const starts = starts_.data();
         auto* const ends = ends_.data();
-        std::size_t size = 0;
-        std::uint64_t end = 0;
-        bool sound = true;
-        for (const auto row : list) {
-            sound &= row >= end && row < rows;
-            starts[size] = row;
-            size += row != end || size == 0;
-            end = row + 1;
-            ends[size - 1] = end;
+        starts[0] = list[0];
+        ends[0] = list[0] + 1;
+        std::size_t size = 1, i = 1;
+        auto last = list[0];  // where the starts go, it may be gone from the list
+        const auto add_rows = [&](std::size_t stop) {
+            for (; i < stop; ++i) {  // without a jump
+                const auto row = list[i];
+                starts[size] = row;
+                size += row != last + 1;
+                ends[size - 1] = row + 1;
+                last = row;
+            }
+        };
+        // Few rows touch the one before them: as a rule none of eight does.
+        constexpr std::size_t step = 8;
+        while (i + step <= list.size()) {
+            const auto* const rows = list.data() + i;
+            std::uint64_t touches = rows[0] == last + 1;
+            for (std::size_t k = 1; k < step; ++k) touches |= std::uint64_t{rows[k] == rows[k - 1] + 1};
+            if (touches) {
+                add_rows(i + step);
+                continue;
+            }
+            last = rows[step - 1];
+            for (std::size_t k = 0; k < step; ++k) ends[size + k] = rows[k] + 1;
+            for (std::size_t k = 0; k < step; ++k) starts[size + k] = rows[k];
+            size += step;
+            i += step;
         }
-        if (!sound) {
-            const auto wrong = std::ranges::find_if(list, [&](std::uint64_t row) { return row >= rows; });
-            if (wrong != list.end()) refuse("position", "less than " + std::to_string(rows), *wrong);
-            throw Corrupted("positions: expected an ascending list");
-        }
+        add_rows(list.size());
         size_ = size;
+    }
+
+    // Those rows of one list that `among` has.
+    void fill_among(std::span<const std::uint64_t> list, const bits::Ranges& among) {
+        if (list.empty() || among.size() == 0) return;
+        auto* const found = starts_.data();
+        std::size_t count = 0, j = 0;
+        if (!bits::are_close(list.front(), list.back(), list.size() + among.size())) {
+            for (const auto row : list) {
+                j = bits::seek(among.ends, j, row + 1);
+                if (j == among.size()) break;
+                found[count] = row;
+                count += among.starts[j] <= row;
+            }
+            return fill({found, count});
+        }
+        bits::Marks marks;
+        for (std::size_t i = 0; i < list.size();) {
+            const auto base = list[i], stop = base + bits::Marks::width;
+            j = bits::seek(among.ends, j, base + 1);
+            marks.mark(among, j, base, stop);
+            for (; i < list.size() && list[i] < stop; ++i) {
+                found[count] = list[i];
+                count += marks.has(list[i]);
+            }
+        }
+        fill({found, count});
     }
 
 private:
@@ -71,9 +114,20 @@ void for_each_range(std::span<const std::uint64_t> list, bool pairs, std::uint64
     }
 }
 
-// Adds the rows of all lists to `out`: `counts[i]` integers of list i follow those before it.
+// Refuses a list that does not ascend, or has a row that is none.
+inline void require_ascending(std::span<const std::uint64_t> list, std::uint64_t rows) {
+    std::uint64_t wrong_steps = 0;
+    for (std::size_t i = 1; i < list.size(); ++i) wrong_steps |= std::uint64_t{list[i - 1] >= list[i]};
+    if (wrong_steps == 0 && (list.empty() || list.back() < rows)) return;
+    const auto wrong = std::ranges::find_if(list, [&](std::uint64_t row) { return row >= rows; });
+    if (wrong != list.end()) refuse("position", "less than " + std::to_string(rows), *wrong);
+    throw Corrupted("positions: expected an ascending list");
+}
+
+// Adds the rows of all lists to `out`: `counts[i]` integers of list i follow those before it. Of a single list of rows only
+// those that `among` has, unless that is empty.
 inline void row_ranges(std::span<const std::uint64_t> integers, std::span<const std::uint64_t> counts,
-                       std::span<const std::uint8_t> pairs, std::uint64_t rows, RowRanges& out) {
+                       std::span<const std::uint8_t> pairs, std::uint64_t rows, const bits::Ranges& among, RowRanges& out) {
     const auto each_list = [&](auto&& use) {
         auto rest = integers;
         for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -82,7 +136,10 @@ inline void row_ranges(std::span<const std::uint64_t> integers, std::span<const 
         }
     };
     if (counts.size() == 1) {
-        if (!pairs[0]) return out.fill(integers, rows);
+        if (!pairs[0]) {
+            require_ascending(integers, rows);
+            return among.size() == 0 ? out.fill(integers) : out.fill_among(integers, among);
+        }
         std::uint64_t end = 0;
         each_list([&](std::uint64_t start, std::uint64_t stop) {
             if (start < end) throw Corrupted("positions: expected an ascending list, found " + std::to_string(start) + " behind " + std::to_string(end - 1));

@@ -10,6 +10,16 @@ class Blocks:
 
     def __init__(self, buffers: list[memoryview], which: NDArray[np.uint32], starts: NDArray[np.uint64], sizes: NDArray[np.uint64], counts: NDArray[np.uint64], ordinals: NDArray[np.uint64], checksums: bool, verify: bool) -> None: ...
 
+    @staticmethod
+    def one(buffer: memoryview, count: int, checksums: bool, verify: bool) -> Blocks:
+        """One block, which takes up the whole buffer."""
+
+    @staticmethod
+    def stretch(buffer: memoryview, ordinal: int, sizes: NDArray[np.uint64], counts: NDArray[np.uint64], checksums: bool, verify: bool) -> Blocks:
+        """
+        Blocks one behind the other from `ordinal` on, which take up the whole buffer.
+        """
+
     def __len__(self) -> int: ...
 
     def are_whole(self, frames: list[tuple[int, int, int, int]]) -> list[bool]:
@@ -28,6 +38,11 @@ def numeric_encodings() -> dict[int, str]:
 
 def numeric_frames(blocks: Blocks, dtype: str) -> list[tuple[int, int, int, int]]:
     """The Zstandard frames of a run: (buffer, start, end, decoded bytes)."""
+
+def decode_stretch(blocks: Blocks, first: int, out: NDArray[Any], validity: NDArray[np.uint8] | None) -> int:
+    """
+    Decode as many slots as `out` has room for, from a slot of the first block on; returns the number of nulls.
+    """
 
 def decode_numbers(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], out: NDArray[Any], validity: NDArray[np.uint8] | None, at: int) -> int:
     """
@@ -285,15 +300,44 @@ def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) 
     The ranges of set bits among `count` from bit `at` on; the first one is position `base`.
     """
 
-def block_map(payload: bytes | memoryview, room: int, expected_values: int | None, expected_blocks: int | None) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+class BlockMap:
     """
-    Where each block of a buffer ends, in values and in bytes, from 0 on; `room` is what lies before the map.
+    Where the blocks of a buffer begin and end, from the map behind them; `room` is what lies before it.
     """
 
-def block_spans(values: NDArray[np.uint64], offsets: NDArray[np.uint64], starts: NDArray[np.uint64], ends: NDArray[np.uint64], unit: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], int]:
-    """
-    The blocks that hold these positions: their ordinals, where they begin, their sizes in bytes and in values; then the pieces of the ranges in them: which of these blocks, the first slot, how many; last, how many slots in all. Block `i` is `[i] .. [i + 1]` of `values` and `offsets`; a value makes `unit` positions.
-    """
+    def __init__(self, payload: bytes | memoryview, room: int, expected_values: int | None, expected_blocks: int | None) -> None: ...
+
+    @property
+    def value_count(self) -> int:
+        """Logical values of the buffer."""
+
+    @property
+    def block_count(self) -> int:
+        """Blocks of the buffer."""
+
+    @property
+    def data_size(self) -> int:
+        """Bytes of all blocks."""
+
+    @property
+    def values(self) -> NDArray[np.uint64]:
+        """
+        Where each block ends, in values, from 0 on: block `i` is `[i] .. [i + 1]`.
+        """
+
+    @property
+    def offsets(self) -> NDArray[np.uint64]:
+        """The same in bytes from the start of the buffer."""
+
+    def stretch(self, first: int, last: int) -> tuple[int, int, int, int, NDArray[np.uint64], NDArray[np.uint64]]:
+        """
+        The blocks that hold `first..last`: the ordinal of the first one and the slot in it, the first byte and the end of all, and of each its bytes and its values.
+        """
+
+    def spans(self, starts: NDArray[np.uint64], ends: NDArray[np.uint64], unit: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], int]:
+        """
+        The blocks that hold these positions: their ordinals, where they begin, their sizes in bytes and in values; then the pieces of the ranges in them: which of these blocks, the first slot, how many; last, how many slots in all. A value makes `unit` positions.
+        """
 
 def hash_keys(prefix: bytes, offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> NDArray[np.uint64]:
     """XXH3 of the prefix and each value; a null has no bytes."""
@@ -417,7 +461,7 @@ def match_terms(offsets: NDArray[np.int64], data: NDArray[np.uint8], low: int, h
     Which of the terms low..high match surely, and which perhaps because they may have been cut; with `words` no addresses.
     """
 
-def row_ranges(integers: NDArray[np.uint64], counts: NDArray[np.uint64], pairs: NDArray[np.uint8], rows: int, starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int:
+def row_ranges(integers: NDArray[np.uint64], counts: NDArray[np.uint64], pairs: NDArray[np.uint8], rows: int, among_starts: NDArray[np.uint64], among_ends: NDArray[np.uint64], starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int:
     """
-    Where the ranges of the rows of all lists begin and end; returns how many there are. A list holds rows, or beginnings and ends where `pairs` says so.
+    Where the ranges of the rows of all lists begin and end; returns how many there are. A list holds rows, or beginnings and ends where `pairs` says so; of a single list of rows only those among some ranges count, unless there are none. The starts may lie where the integers do.
     """

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from amudai import _kernels
 from amudai.encoding import Ranges, decode
 from amudai.encoding.buffer import Run
+from amudai.format import BlockMap, decode_block_map, encode_block_map
 from tests.oracle.block import checksum
 
 GUARD = 64
@@ -56,12 +57,23 @@ class Held:
         self._blocks = [data for _, data in blocks]
         self._checksums = checksums
 
+    def _places(self) -> BlockMap:
+        # Of which sizes does not matter here: some are less than any map allows.
+        return decode_block_map(encode_block_map(self.counts, [8] * len(self.counts)), data_size=8 * len(self.counts))
+
+    def stretch(self, first: int, last: int) -> tuple[_kernels.Blocks, memoryview, int]:
+        """The blocks of neighbours, in memory of exactly their size together."""
+        block, slot, _, _, _, counts = self._places().stretch(first, last)
+        used = self._blocks[block : block + len(counts)]
+        view = memoryview(np.frombuffer(b"".join(used), np.uint8).copy())
+        sizes = np.array([len(data) for data in used], np.uint64)
+        return _kernels.Blocks.stretch(view, block, sizes, counts, self._checksums, True), view, slot
+
     def runs(self, ranges: Ranges, unit: int = 1) -> Iterator[Run]:
         """All blocks as one run."""
         if not len(ranges):
             return
-        ends = np.cumsum([0, *self.counts], dtype=np.uint64)
-        used, *_, index, first, count, slots = _kernels.block_spans(ends, ends, *ranges.arrays, unit)
+        used, *_, index, first, count, slots = self._places().spans(*ranges.arrays, unit)
         # One array for each block: what lies behind it is not ours.
         buffers = [memoryview(np.frombuffer(self._blocks[at], np.uint8).copy()) for at in used]
         blocks = _kernels.Blocks(

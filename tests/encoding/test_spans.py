@@ -13,12 +13,17 @@ from hypothesis import strategies as st
 from amudai.encoding import Ranges
 from amudai.errors import CorruptedData, UnsupportedFeature
 from tests.encoding.runs import KERNELS
+from tests.format.test_block_map import write
 
 SIZES = st.lists(st.tuples(st.integers(1, 9), st.integers(8, 40)), min_size=1, max_size=12)
 
 
 def ends_of(sizes: list[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
     return np.array([0, *accumulate(sizes)], np.uint64)
+
+
+def map_of(kernels: Any, sizes: list[tuple[int, int]], segment_size: int = 3) -> Any:
+    return kernels.BlockMap(write(sizes, segment_size), 1 << 40, None, None)
 
 
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
@@ -30,9 +35,7 @@ def test_spans_are_what_walking_over_the_positions_finds(
     total = int(values[-1]) * unit
     wanted = data.draw(st.sets(st.integers(0, total - 1), min_size=1, max_size=40))
     ranges = Ranges.of_positions(np.array(sorted(wanted), np.uint64))
-    used, begins, byte_sizes, counts, index, first, count, slots = kernels.block_spans(
-        values, offsets, *ranges.arrays, unit
-    )
+    used, begins, byte_sizes, counts, index, first, count, slots = map_of(kernels, sizes).spans(*ranges.arrays, unit)
 
     place = [(block, slot) for block, (held, _) in enumerate(sizes) for slot in range(held * unit)]
     expected = [place[position] for position in sorted(wanted)]
@@ -46,26 +49,81 @@ def test_spans_are_what_walking_over_the_positions_finds(
 
 
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
+@given(sizes=SIZES, data=st.data())
+def test_the_blocks_of_neighbours(kernels: Any, sizes: Any, data: st.DataObject) -> None:
+    values, offsets = ends_of([count for count, _ in sizes]), ends_of([size for _, size in sizes])
+    found = map_of(kernels, sizes, data.draw(st.integers(1, 5)))
+    first = data.draw(st.integers(0, int(values[-1]) - 1))
+    last = data.draw(st.integers(first + 1, int(values[-1])))
+    mine = [at for at in range(len(sizes)) if values[at] < last and first < values[at + 1]]
+    block, slot, begin, end, bytes_of_each, counts = found.stretch(first, last)
+    assert (block, slot) == (mine[0], first - int(values[mine[0]]))
+    assert (begin, end) == (int(offsets[mine[0]]), int(offsets[mine[-1] + 1]))
+    assert list(zip(counts.tolist(), bytes_of_each.tolist(), strict=True)) == [sizes[at] for at in mine]
+
+
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
+@given(data=st.data())
+def test_segments_are_read_in_any_order(kernels: Any, data: st.DataObject) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 1 << 32)))
+    sizes = list(zip(rng.integers(1, 50, 90).tolist(), rng.integers(8, 999, 90).tolist(), strict=True))
+    found = map_of(kernels, sizes, data.draw(st.integers(1, 40)))
+    values, offsets = ends_of([count for count, _ in sizes]), ends_of([size for _, size in sizes])
+    for value in rng.integers(0, int(values[-1]), 20).tolist():
+        block = int(np.searchsorted(values, value, "right")) - 1
+        assert found.stretch(value, value + 1)[:2] == (block, value - int(values[block]))
+        ranges = Ranges.of_positions(np.array([value, int(values[-1]) - 1], np.uint64))
+        used, begins, *_ = found.spans(*ranges.arrays, 1)
+        assert used.tolist() == sorted({block, len(sizes) - 1})
+        assert begins.tolist() == offsets[used].tolist()
+    assert found.values.tolist() == values.tolist()
+    assert found.offsets.tolist() == offsets.tolist()
+
+
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
+def test_a_segment_that_is_wrong_is_an_error_for_those_who_ask_for_it(kernels: Any) -> None:
+    sizes = [(10, 16)] * 6
+    payload = bytearray(write(sizes, 2))
+    payload[16] += 1  # the least number of values of the first segment
+    found = kernels.BlockMap(bytes(payload), 96, 60, 6)
+    assert found.stretch(45, 50)[:4] == (4, 5, 64, 80)
+    for ask in (
+        lambda: found.stretch(3, 4),
+        lambda: found.values,
+        lambda: found.spans(*Ranges.one(19, 21).arrays, 1),
+    ):
+        with pytest.raises(CorruptedData, match="segment 1: expected to begin at value 22"):
+            ask()
+
+
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 def test_positions_beyond_the_blocks(kernels: Any) -> None:
-    values, offsets = ends_of([3, 4]), ends_of([8, 8])
+    found = map_of(kernels, [(3, 8), (4, 8)])
     for unit, end in ((1, 8), (8, 57)):
         with pytest.raises(CorruptedData, match=f"expected at most {7 * unit} in the buffer, found {end}"):
-            kernels.block_spans(values, offsets, *Ranges.one(2, end).arrays, unit)
+            found.spans(*Ranges.one(2, end).arrays, unit)
+    nothing = map_of(kernels, [])
+    with pytest.raises(CorruptedData, match="expected at most 0 in the buffer, found 1"):
+        nothing.spans(*Ranges.one(0, 1).arrays, 1)
+    with pytest.raises(CorruptedData, match="expected at most 0 in the buffer, found 1"):
+        nothing.stretch(0, 1)
+    with pytest.raises(ValueError, match="at least one"):
+        found.stretch(2, 2)
+    assert nothing.values.tolist() == nothing.offsets.tolist() == [0]
 
 
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 def test_more_slots_than_kernels_count(kernels: Any) -> None:
-    values, offsets = ends_of([1 << 33]), ends_of([8])
-    assert kernels.block_spans(values, offsets, *Ranges.one(5, 9).arrays, 1)[5].tolist() == [5]
+    found = map_of(kernels, [(1 << 30, 8)])
+    assert found.spans(*Ranges.one(5, 9).arrays, 8)[5].tolist() == [5]
     with pytest.raises(UnsupportedFeature, match="slots of a block"):
-        kernels.block_spans(values, offsets, *Ranges.one(1 << 32, (1 << 32) + 1).arrays, 1)
+        found.spans(*Ranges.one(1 << 32, (1 << 32) + 1).arrays, 8)
 
 
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
-def test_arrays_that_are_no_blocks(kernels: Any) -> None:
-    good, ranges = ends_of([3, 4]), Ranges.one(0, 2).arrays
-    for values, offsets in ((good, good[:2]), (good[1:], good[1:]), (good[:0], good[:0]), (good, good[[0, 2, 1]])):
-        with pytest.raises(ValueError, match="ascending ends"):
-            kernels.block_spans(np.ascontiguousarray(values), np.ascontiguousarray(offsets), *ranges, 1)
+def test_what_are_no_ranges(kernels: Any) -> None:
+    found, ranges = map_of(kernels, [(3, 8)]), Ranges.one(0, 2).arrays
     with pytest.raises(ValueError, match="ranges"):
-        kernels.block_spans(good, good, ranges[0], np.zeros(1, np.uint64), 1)
+        found.spans(ranges[0], np.zeros(1, np.uint64), 1)
+    with pytest.raises(ValueError, match="unit"):
+        found.spans(*ranges, 0)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument
-from amudai.format import BlockMap, encode_block_map
+from amudai.format import BlockMap, decode_block_map, encode_block_map
 
 EMPTY = bytes.fromhex("00" * 40 + "00 04 00 00 00 00 00 00" + "00" * 8)
 
@@ -38,6 +38,13 @@ EXAMPLE_C_TAIL = bytes.fromhex("""
 """)
 
 Blocks = Sequence[tuple[int, int]]
+
+
+def decoded(payload: bytes | memoryview, **expected: int) -> BlockMap:
+    """The map, after all its segments were read."""
+    found = decode_block_map(payload, **expected)  # type: ignore[arg-type]
+    assert len(found.values) == len(found.offsets) == found.block_count + 1
+    return found
 
 
 def write(blocks: Blocks, segment_size: int = 1024, widths: tuple[int, int] | None = None) -> bytes:
@@ -79,7 +86,7 @@ def ends(sizes: Sequence[int]) -> list[int]:
 )
 def test_published_maps(payload: bytes, values: list[int], sizes: list[int]) -> None:
     for given_payload in (payload, memoryview(payload)):
-        found = BlockMap.decode(given_payload, data_size=sum(sizes), expected_values=sum(values))
+        found = decoded(given_payload, data_size=sum(sizes), expected_values=sum(values))
         assert found.values.tolist() == ends(values)
         assert found.offsets.tolist() == ends(sizes)
         assert (found.block_count, found.value_count, found.data_size) == (len(values), sum(values), sum(sizes))
@@ -95,7 +102,7 @@ def test_the_published_map_of_two_segments() -> None:
     assert len(payload) == 2208
     assert payload[0x820:] == EXAMPLE_C_TAIL
     assert encode_block_map([2048] * 1025, [4096] * 1025) == payload
-    found = BlockMap.decode(payload, data_size=4198400, expected_values=2099200, expected_blocks=1025)
+    found = decoded(payload, data_size=4198400, expected_values=2099200, expected_blocks=1025)
     assert found.values.tolist() == list(range(0, 2099201, 2048))
     assert found.offsets.tolist() == list(range(0, 4198401, 4096))
 
@@ -117,7 +124,7 @@ def test_any_blocks(blocks: Blocks, segment_size: int, shift: int, wide: bool) -
     payload = write(blocks, segment_size, (32, 32) if wide else None)
     unaligned = memoryview(bytes(shift) + payload)[shift:]
     sizes = [size for _, size in blocks]
-    found = BlockMap.decode(unaligned, data_size=sum(sizes) + 15, expected_blocks=len(blocks))
+    found = decoded(unaligned, data_size=sum(sizes) + 15, expected_blocks=len(blocks))
     assert found.values.tolist() == ends([values for values, _ in blocks])
     assert found.offsets.tolist() == ends(sizes)
 
@@ -138,7 +145,7 @@ def test_any_map_is_written_as_the_notes_say(blocks: Blocks, times: int) -> None
     counts, sizes = [count for count, _ in blocks], [size for _, size in blocks]
     payload = encode_block_map(counts, sizes)
     assert payload == write(blocks)
-    found = BlockMap.decode(payload, data_size=sum(sizes), expected_blocks=len(blocks))
+    found = decoded(payload, data_size=sum(sizes), expected_blocks=len(blocks))
     assert (found.value_count, found.data_size) == (sum(counts), sum(sizes))
 
 
@@ -159,13 +166,13 @@ def test_blocks_that_no_map_can_hold(counts: list[int], sizes: list[int], messag
 
 
 def test_what_the_caller_expects() -> None:
-    BlockMap.decode(EXAMPLE_A, data_size=750, expected_values=450, expected_blocks=3)
+    decoded(EXAMPLE_A, data_size=750, expected_values=450, expected_blocks=3)
     with pytest.raises(CorruptedData, match=r"^block map value_count: expected 451, found 450$"):
-        BlockMap.decode(EXAMPLE_A, data_size=750, expected_values=451)
+        decoded(EXAMPLE_A, data_size=750, expected_values=451)
     with pytest.raises(CorruptedData, match=r"^block map block_count: expected 4, found 3$"):
-        BlockMap.decode(EXAMPLE_A, data_size=750, expected_blocks=4)
+        decoded(EXAMPLE_A, data_size=750, expected_blocks=4)
     with pytest.raises(CorruptedData, match=r"^block map data_size: expected at most 749, found 750$"):
-        BlockMap.decode(EXAMPLE_A, data_size=749)
+        decoded(EXAMPLE_A, data_size=749)
 
 
 def changed(payload: bytes, at: int, form: str, value: int) -> bytes:
@@ -185,7 +192,7 @@ def test_any_number_of_the_list_and_the_footer_that_is_wrong(at: int, number: in
         if damaged == payload or at == -16:  # segment_size has two sound values here
             continue
         with pytest.raises(CorruptedData, match=r"^block map"):
-            BlockMap.decode(damaged, data_size=2**64)
+            decoded(damaged, data_size=2**64)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +202,7 @@ def test_any_number_of_the_list_and_the_footer_that_is_wrong(at: int, number: in
         (8, "<Q", 2**63, "segment 0: expected to begin at value 0 and byte 0, found .* byte 9223372036854775808"),
         (16, "<I", 99, "footer: expected the end at value 447 and byte 750, found value 450"),
         (16, "<I", 2**32 - 1, f"logical size: expected at most {2**32 - 1}, found {2**32 + 99}"),
-        (20, "<I", 199, "footer: expected the end at value 450 and byte 747, found value 450 .* and byte 750"),
+        (20, "<I", 199, "footer: expected the end at value 450 and byte 747, found value 450 and byte 750"),
         (20, "<I", 2**32 - 1, f"block size: expected at most {2**32 - 1}, found {2**32 + 99}"),
         (20, "<I", 0, "block size: expected at least 8, found 0"),
         (16, "<I", 0, "logical size: expected at least 1, found 0"),
@@ -209,21 +216,21 @@ def test_any_number_of_the_list_and_the_footer_that_is_wrong(at: int, number: in
 )
 def test_a_segment_that_is_wrong(at: int, form: str, value: int, message: str) -> None:
     with pytest.raises(CorruptedData, match=message):
-        BlockMap.decode(changed(EXAMPLE_A, at, form, value), data_size=2**64)
+        decoded(changed(EXAMPLE_A, at, form, value), data_size=2**64)
 
 
 def test_segments_that_do_not_follow_each_other() -> None:
     sound = write([(10, 16)] * 5, segment_size=2)
-    BlockMap.decode(sound, data_size=80)
+    decoded(sound, data_size=80)
     for at in (40, 48, 80, 88):  # first_logical_pos and first_block_offset of segments 1 and 2
         (number,) = struct.unpack_from("<Q", sound, at)
         for wrong in (number - 1, number + 1, 2**64 - 1):
             with pytest.raises(CorruptedData, match="expected to begin"):
-                BlockMap.decode(changed(sound, at, "<Q", wrong), data_size=80)
+                decoded(changed(sound, at, "<Q", wrong), data_size=80)
     short = bytearray(sound)
     struct.pack_into("<H", short, 26, 1)  # only the last segment may be short
     with pytest.raises(CorruptedData, match="segment 0: expected 2 blocks, found 1"):
-        BlockMap.decode(bytes(short), data_size=80)
+        decoded(bytes(short), data_size=80)
 
 
 @pytest.mark.parametrize("length", [*range(120)])
@@ -231,26 +238,26 @@ def test_every_length(length: int) -> None:
     for cut in (EXAMPLE_B[:length], EXAMPLE_B[120 - length :]):
         if len(cut) < len(EXAMPLE_B):
             with pytest.raises(CorruptedData):
-                BlockMap.decode(cut, data_size=21240)
+                decoded(cut, data_size=21240)
 
 
 def test_a_count_that_only_memory_could_hold() -> None:
     for blocks, segments, size in [(2**40, 2**34, 64), (2**32, 1, 2**32), (1000, 1, 1024), (2**63, 2**63, 1)]:
         footer = struct.pack("<5Q", 2**64 - 1, blocks, segments, size, 0)
         with pytest.raises(CorruptedData):
-            BlockMap.decode(EXAMPLE_A[:-40] + footer, data_size=0)
+            decoded(EXAMPLE_A[:-40] + footer, data_size=0)
 
 
 @pytest.mark.parametrize("payload", [EXAMPLE_A, EXAMPLE_B, write([(10, 16), (9, 24)] * 3, 2)], ids=["A", "B", "three"])
 def test_a_flipped_bit_never_moves_a_block_alone(payload: bytes) -> None:
     """A map has no checksum: what a flip does must contradict something else, or be padding."""
-    sound = BlockMap.decode(payload, data_size=2**40)
+    sound = decoded(payload, data_size=2**40)
     moved = []
     for at in range(len(payload)):
         for bit in range(8):
             damaged = changed(payload, at, "<B", payload[at] ^ 1 << bit)
             with suppress(AmudaiError):
-                found = BlockMap.decode(damaged, data_size=2**40)
+                found = decoded(damaged, data_size=2**40)
                 if found.values.tolist() != sound.values.tolist() or found.offsets.tolist() != sound.offsets.tolist():
                     moved.append((at, bit))
     assert moved == []
@@ -259,4 +266,4 @@ def test_a_flipped_bit_never_moves_a_block_alone(payload: bytes) -> None:
 @given(content=st.binary(max_size=300))
 def test_any_bytes(content: bytes) -> None:
     with suppress(AmudaiError):
-        BlockMap.decode(content, data_size=1000)
+        decoded(content, data_size=1000)

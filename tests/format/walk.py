@@ -24,6 +24,7 @@ from amudai.format import (
     UrlList,
     ValueDictionary,
     check_header,
+    decode_block_map,
     directory_range,
     unframe,
 )
@@ -130,4 +131,4 @@ def _block_map(buffer: EncodedBuffer, node: SchemaNode, positions: int, read: Re
         values = positions
     content = read(DataRef(whole.url, part.start, part.end))
     room = part.start - whole.start
-    return BlockMap.decode(content, data_size=room, expected_values=values, expected_blocks=buffer.block_count)
+    return decode_block_map(content, data_size=room, expected_values=values, expected_blocks=buffer.block_count)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from threading import Lock
 from typing import Final
 
@@ -14,7 +13,8 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.encoding.ranges import Ranges
 from amudai.errors import AmudaiError, CorruptedData
-from amudai.format import BlockMap, EncodedBuffer
+from amudai.format import BlockMap, EncodedBuffer, decode_block_map
+from amudai.lazy import lazy
 from amudai.storage import MAX_READ, Artifact, Pieces
 
 __all__ = ["BlockBuffer", "Run", "Tally"]
@@ -24,8 +24,6 @@ RUN_BYTES: Final = 2 * 1024 * 1024
 # Of blocks with few wanted positions most bytes are verified and not looked at again: then fewer calls are faster.
 _SCATTERED_BYTES: Final = 8 * 1024 * 1024
 _FEW: Final = 64  # a position in so many
-# Kernels number the slots of a block with 32 bits. A block of bits could have eight times as many.
-_MAX_SLOTS: Final = 0xFFFF_FFFF
 
 _ZERO32: Final = np.zeros(1, np.uint32)
 _ZERO64: Final = np.zeros(1, np.uint64)
@@ -96,7 +94,7 @@ class BlockBuffer:
     ) -> None:
         self._artifact = artifact
         self._descriptor = descriptor
-        self._values = values
+        self.values = values
         self._verify = verify
         self._tally = tally
         self._buffer, self._map = descriptor.block_refs()
@@ -117,7 +115,7 @@ class BlockBuffer:
         """Take the bytes of the whole buffer, which somebody read together with its neighbours."""
         self._whole = whole
 
-    @cached_property
+    @lazy
     def block_map(self) -> BlockMap:
         """Where each block lies."""
         room = self._map.start - self._buffer.start
@@ -126,8 +124,8 @@ class BlockBuffer:
         else:
             payload = self._artifact.read(self._map.start, self._map.end)
         try:
-            return BlockMap.decode(
-                payload, data_size=room, expected_values=self._values, expected_blocks=self._descriptor.block_count
+            return decode_block_map(
+                payload, data_size=room, expected_values=self.values, expected_blocks=self._descriptor.block_count
             )
         except AmudaiError as error:
             error.locate(url=self._artifact.url, range=f"{self._map.start}..{self._map.end}")
@@ -137,14 +135,11 @@ class BlockBuffer:
         """The blocks of these positions, a few megabytes at a time; a block's value makes `unit` positions."""
         if not len(ranges):
             return
-        # Everything is wanted and small: one request for blocks and map.
-        if self._whole is None and "block_map" not in self.__dict__ and self.size <= MAX_READ:
-            positions = self._values * unit
-            if ranges.count * 2 >= positions:
-                self._whole = self._artifact.read(self._buffer.start, self._buffer.end)
+        if "block_map" not in self.__dict__:
+            self._read_whole(ranges.count // unit)
         found = self.block_map
         try:
-            spans = _kernels.block_spans(found.values, found.offsets, *ranges.arrays, unit)
+            spans = found.spans(*ranges.arrays, unit)
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise
@@ -168,19 +163,32 @@ class BlockBuffer:
             yield Run(*opened, index[mine] - np.uint32(low), first[mine], count[mine], slots)
             low, done = high, ends.item(high - 1)
 
-    def block_of(self, first: int, last: int) -> tuple[_kernels.Blocks, list[memoryview], int] | None:
-        """The block that holds all of `first..last`, and where they begin in it; None where they lie in several.
+    def _read_whole(self, values: int) -> None:
+        """Where most values are wanted and there are few: one request for blocks and map."""
+        if self._whole is None and self.size <= MAX_READ and 2 * values >= self.values:
+            self._whole = self._artifact.read(self._buffer.start, self._buffer.end)
 
-        What `runs` gives for many positions, for a few and in less time.
+    def stretch(self, first: int, last: int) -> tuple[_kernels.Blocks, memoryview, int] | None:
+        """The blocks that hold `first..last`, their bytes, and the slot of the first; None where these are many bytes.
+
+        What `runs` gives for any positions, for a few neighbours and in less time.
         """
-        found = self.block_map
-        block = int(found.values.searchsorted(np.uint64(first), "right")) - 1
-        if block >= found.block_count or last > found.values.item(block + 1):
-            return None
-        start = found.values.item(block)
-        if found.values.item(block + 1) - start > _MAX_SLOTS:
-            return None
-        return *self._open(self._stretch(block, block + 1)), first - start
+        if "block_map" not in self.__dict__:
+            self._read_whole(last - first)
+        try:
+            block, slot, begin, end, sizes, counts = self.block_map.stretch(first, last)
+            if end - begin > RUN_BYTES:
+                return None
+            if self._tally is not None:
+                self._tally.add(len(sizes))
+            base = self._buffer.start
+            whole = self._whole
+            view = self._artifact.read(base + begin, base + end) if whole is None else whole[begin:end]
+            checksums = self._descriptor.block_checksums
+            return _kernels.Blocks.stretch(view, block, sizes, counts, checksums, self._verify), view, slot
+        except AmudaiError as error:
+            error.locate(url=self._artifact.url)
+            raise
 
     def all_blocks(self, at_once: int = 4096) -> Iterator[_kernels.Blocks]:
         """Every block, opened and verified, so many at a time."""
@@ -229,7 +237,7 @@ class BlockBuffer:
         if len(starts) == 1:
             return Pieces([self._artifact.read(first + base, end + base)], _ZERO32, _ZERO64)
         ends = starts + picked.sizes
-        if np.array_equal(ends[:-1], starts[1:]):
+        if not np.logical_or.reduce(ends[:-1] != starts[1:]):
             # Neighbours without a gap are one range.
             view = self._artifact.read(first + base, end + base)
             return Pieces([view], np.zeros(len(starts), np.uint32), starts - starts[0])

@@ -29,6 +29,7 @@ __all__ = [
     "decode_bits",
     "decode_dictionary",
     "decode_few",
+    "decode_few_bytes",
     "decode_fixed",
     "decode_numbers",
     "decode_variable",
@@ -48,6 +49,7 @@ SLACK: Final = 64
 _MEMORY: Final = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 _ZERO: Final = np.zeros(1, np.uint32)
+_FEW: Final = 4096  # values that numpy's own memory is good enough for
 
 Frame = tuple[int, int, int, int]
 
@@ -57,6 +59,10 @@ def decode_numbers(buffer: BlockBuffer, ranges: Ranges, dtype: str, nullable: bo
     count = ranges.count
     data, values = allocate(count, dtype)
     validity, bits = _bitmap(count) if nullable else (None, None)
+    found = buffer.stretch(ranges.starts.item(0), ranges.ends.item(0)) if len(ranges) == 1 else None
+    if found is not None:
+        nulls = _decode_stretch(found, values, bits, dtype)
+        return Values(count, nulls, validity if nulls else None, data)
     nulls = done = 0
     for run in buffer.runs(ranges):
         _inflate(run, _kernels.numeric_frames(run.blocks, dtype))
@@ -66,18 +72,54 @@ def decode_numbers(buffer: BlockBuffer, ranges: Ranges, dtype: str, nullable: bo
 
 
 def decode_few(buffer: BlockBuffer, first: int, last: int, dtype: str) -> npt.NDArray[Any]:
-    """The numbers at `first..last`, of which none is null: for few positions in less time than `decode_numbers`."""
+    """The numbers at `first..last`, of which none is null: for a few in less time than `decode_numbers`."""
     if first >= last:
         return np.empty(0, dtype)
-    found = buffer.block_of(first, last)
+    found = buffer.stretch(first, last)
     if found is None:
         return decode_numbers(buffer, Ranges.one(first, last), dtype, nullable=False).numbers(dtype)
-    blocks, buffers, slot = found
-    inflate(blocks, buffers, _kernels.numeric_frames(blocks, dtype))
-    where = np.array([slot, last - first], np.uint32)
-    values = np.empty(last - first, dtype)
-    _kernels.decode_numbers(blocks, _ZERO, where[:1], where[1:], values, None, 0)
+    values = np.empty(last - first, dtype) if last - first <= _FEW else allocate(last - first, dtype)[1]
+    _decode_stretch(found, values, None, dtype)
     return values
+
+
+def _decode_stretch(
+    found: tuple[_kernels.Blocks, memoryview, int],
+    values: npt.NDArray[Any],
+    bits: npt.NDArray[np.uint8] | None,
+    dtype: str,
+) -> int:
+    blocks, view, slot = found
+    inflate(blocks, [view], _kernels.numeric_frames(blocks, dtype))
+    return _kernels.decode_stretch(blocks, slot, values, bits)
+
+
+def decode_few_bytes(
+    buffer: BlockBuffer, first: int, last: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]] | None:
+    """Offsets and bytes of the values at `first..last`, in less time than `decode_variable`.
+
+    None where one is null, or they lie in several blocks.
+    """
+    found = buffer.stretch(first, last)
+    if found is None or len(found[0]) != 1:
+        return None
+    blocks, view, slot = found
+    inflate(blocks, [view], _kernels.binary_frames(blocks, None))
+    count = last - first
+    require_memory(count, 64)
+    offsets, validity = np.zeros(count + 1, np.int64), np.empty(count // 8 + 2, np.uint8)
+    where = np.array([slot, count], np.uint32)
+    span = _ZERO, where[:1], where[1:]
+    origins, sizes = np.zeros(1, np.uint64), np.zeros(1, np.uint64)
+    if _kernels.decode_offsets(blocks, *span, offsets, validity, 0, origins, sizes):
+        return None
+    inflate(blocks, [view], _kernels.payload_frames(blocks, sizes))
+    size = offsets.item(-1)
+    require_memory(size, 8)
+    data = np.empty(size + SLACK, np.uint8)
+    _kernels.decode_bytes(blocks, *span, origins, offsets, 0, False, data)
+    return offsets, data[:size]
 
 
 def decode_bits(buffer: BlockBuffer, ranges: Ranges) -> tuple[pa.Buffer, int]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from amudai.encoding.numeric.contract import NumericEncoding
+from amudai.lazy import lazy
 
 __all__ = ["Plan"]
 
@@ -21,13 +21,13 @@ class Plan:
     parts: tuple[Plan | None, ...] = ()
     parameters: bytes = b""
 
-    @cached_property
+    @lazy
     def program(self) -> bytes:
         """The plan as the kernels take it: codes in prefix order, 0 for a raw part."""
         inner = b"".join(b"\0" if part is None else part.program for part in self.parts)
         return bytes([self.encoding.code]) + self.parameters + inner
 
-    @cached_property
+    @lazy
     def codecs(self) -> bool:
         """Whether a general compressor is at work somewhere inside."""
         return self.encoding.is_codec or any(part is not None and part.codecs for part in self.parts)

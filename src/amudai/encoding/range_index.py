@@ -32,7 +32,6 @@ Bools = npt.NDArray[np.bool_]
 
 _MAX_PAYLOAD: Final = 0xFFFF_FFFF  # kernels number the slots of a block with 32 bits
 _ZERO32: Final = np.zeros(1, np.uint32)
-_ZERO64: Final = np.zeros(1, np.uint64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,10 +79,7 @@ def _decoded(payload: memoryview, size: int, has_checksum: bool) -> npt.NDArray[
         raise UnsupportedFeature(f"range index payload: expected at most {_MAX_PAYLOAD} bytes, found {size}")
     require_memory(size, 8)
     # The checksum was compared where the payload was cut out.
-    blocks = _kernels.Blocks(
-        [payload], _ZERO32, _ZERO64, np.array([len(payload)], np.uint64), np.array([size], np.uint64), _ZERO64,
-        has_checksum, False,
-    )  # fmt: skip
+    blocks = _kernels.Blocks.one(payload, size, has_checksum, False)
     inflate(blocks, [payload], _kernels.numeric_frames(blocks, "u1"))
     values = np.empty(size, np.uint8)
     _kernels.decode_numbers(blocks, _ZERO32, _ZERO32, np.array([size], np.uint32), values, None, 0)

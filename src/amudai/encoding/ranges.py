@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -17,12 +16,18 @@ __all__ = ["Ranges"]
 U64 = npt.NDArray[np.uint64]
 
 
-@dataclass(frozen=True, eq=False)
+# Not frozen, though nobody changes one: a look-up makes dozens, and to freeze them takes longer than to fill them.
+@dataclass(slots=True, eq=False)
 class Ranges:
-    """Positions as half-open ranges: ascending, none empty, none touching the next."""
+    """Positions as half-open ranges: ascending, none empty, none touching the next.
+
+    `part_of` is a set that holds all of these, where one is known: they are not compared with it again.
+    """
 
     starts: U64
     ends: U64
+    part_of: Ranges | None = field(default=None, repr=False)
+    _count: int = field(default=-1, repr=False)
 
     @classmethod
     def one(cls, start: int, end: int) -> Ranges:
@@ -73,15 +78,18 @@ class Ranges:
     def __len__(self) -> int:
         return len(self.starts)
 
-    @cached_property
+    @property
     def count(self) -> int:
         """How many positions."""
-        if len(self.starts) == 1:
-            return int(self.ends[0]) - int(self.starts[0])
-        # Sums that wrapped differ by the right number all the same.
-        return (int(np.add.reduce(self.ends)) - int(np.add.reduce(self.starts))) % (1 << 64)
+        if self._count < 0:
+            if len(self.starts) == 1:
+                self._count = self.ends.item(0) - self.starts.item(0)
+            else:
+                # Sums that wrapped differ by the right number all the same.
+                self._count = (int(np.add.reduce(self.ends)) - int(np.add.reduce(self.starts))) % (1 << 64)
+        return self._count
 
-    @cached_property
+    @property
     def end(self) -> int:
         """Where the last range ends; 0 where there is none."""
         return int(self.ends[-1]) if len(self.ends) else 0
@@ -119,9 +127,9 @@ class Ranges:
         if not len(self.starts) or not len(other.starts):
             return _NONE
         # One range that holds all of the other's is common, and then nothing need be looked at.
-        if other is self or other._holds(self):
+        if other is self or other is self.part_of or other._holds(self):
             return self
-        if self._holds(other):
+        if self is other.part_of or self._holds(other):
             return other
         return Ranges(*_kernels.intersect_ranges(*self.arrays, *other.arrays))
 

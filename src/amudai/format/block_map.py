@@ -6,9 +6,8 @@ each with the sizes of up to `segment_size` blocks. It carries no checksum, so w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from struct import Struct
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from amudai import _kernels
 from amudai.errors import InvalidArgument
 from amudai.format.container import Bytes
 
-__all__ = ["DATA_ALIGNMENT", "BlockMap", "encode_block_map"]
+__all__ = ["DATA_ALIGNMENT", "BlockMap", "decode_block_map", "encode_block_map"]
 
 DATA_ALIGNMENT: Final = 16  # of the block map's first byte, counted from the start of its buffer
 
@@ -31,45 +30,20 @@ _MIN_BLOCK: Final = 8  # a block begins with two u32
 _MAX_WRITTEN: Final = 0xFFFF_FFFE  # what the reference accepts of a logical size, a block size, a number of blocks
 _BLOCKS_PER_SEGMENT: Final = 1024
 
+
 U64 = npt.NDArray[np.uint64]
 
+BlockMap = _kernels.BlockMap
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BlockMap:
-    """Where the blocks of a buffer begin and end: block `i` is `[i] .. [i + 1]` of both arrays.
 
-    `values` counts logical values (bytes, in a bit buffer), `offsets` counts bytes from the start of the buffer.
+def decode_block_map(
+    payload: Bytes, *, data_size: int, expected_values: int | None = None, expected_blocks: int | None = None
+) -> BlockMap:
+    """The map in the bytes of a buffer's `block_map`; `data_size` is the room for blocks that lies before it.
+
+    Segments are read, and compared with what the map says elsewhere, when something in them is asked for.
     """
-
-    values: U64
-    offsets: U64
-
-    @property
-    def block_count(self) -> int:
-        """Blocks of the buffer."""
-        return len(self.values) - 1
-
-    @property
-    def value_count(self) -> int:
-        """Logical values of the buffer."""
-        return int(self.values[-1])
-
-    @property
-    def data_size(self) -> int:
-        """Bytes of all blocks."""
-        return int(self.offsets[-1])
-
-    @classmethod
-    def decode(
-        cls,
-        payload: Bytes,
-        *,
-        data_size: int,
-        expected_values: int | None = None,
-        expected_blocks: int | None = None,
-    ) -> Self:
-        """The map in the bytes of a buffer's `block_map`; `data_size` is the room for blocks that lies before it."""
-        return cls(*_kernels.block_map(payload, min(data_size, _MAX_ROOM), expected_values, expected_blocks))
+    return BlockMap(payload, min(data_size, _MAX_ROOM), expected_values, expected_blocks)
 
 
 def encode_block_map(value_counts: npt.ArrayLike, block_sizes: npt.ArrayLike) -> bytes:
@@ -77,7 +51,7 @@ def encode_block_map(value_counts: npt.ArrayLike, block_sizes: npt.ArrayLike) ->
 
     The caller puts it behind the blocks, at the next multiple of `DATA_ALIGNMENT` from the start of the buffer.
 
-    >>> BlockMap.decode(encode_block_map([100, 50], [200, 104]), data_size=304).offsets.tolist()
+    >>> decode_block_map(encode_block_map([100, 50], [200, 104]), data_size=304).offsets.tolist()
     [0, 200, 304]
     """
     counts = _written_sizes(value_counts, "logical size", 1)

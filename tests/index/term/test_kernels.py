@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amudai import _kernels
-from amudai.encoding import compress_small_numbers
+from amudai.encoding import Ranges, compress_small_numbers
 from amudai.errors import CorruptedData
 from amudai.index.term.layout import Layout
 from tests.oracle import text as oracle
@@ -23,10 +23,37 @@ def u8(*values: int) -> np.ndarray:
     return np.array(values, np.uint64)
 
 
-def row_ranges(integers: np.ndarray, counts: np.ndarray, pairs: np.ndarray, rows: int) -> tuple[list[int], list[int]]:
+def row_ranges(
+    integers: np.ndarray, counts: np.ndarray, pairs: np.ndarray, rows: int, among: Ranges | None = None
+) -> tuple[list[int], list[int]]:
     starts, ends = (np.full(len(integers) + 1, 7, np.uint64) for _ in range(2))
-    count = _kernels.row_ranges(integers, counts, pairs, rows, starts, ends)
-    return starts[:count].tolist(), ends[:count].tolist()
+    outer = (u8(), u8()) if among is None else among.arrays
+    count = _kernels.row_ranges(integers, counts, pairs, rows, *outer, starts, ends)
+    found = starts[:count].tolist(), ends[:count].tolist()
+    # The starts may go where the integers are.
+    shared = np.append(integers, np.uint64(0))
+    assert _kernels.row_ranges(shared[:-1], counts, pairs, rows, *outer, shared, ends) == count or len(counts) > 1
+    assert len(counts) > 1 or (shared[:count].tolist(), ends[:count].tolist()) == found
+    return found
+
+
+@given(st.integers(0, 1 << 32), st.integers(0, 3000), st.sampled_from([1, 2, 3, 40, 2000, 90_000]), st.integers(1, 600))
+@settings(max_examples=100, deadline=None)
+def test_of_one_list_those_among_some_ranges(seed: int, count: int, gap: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = np.cumsum(rng.integers(1, gap + 1, count + 1)).astype(np.uint64)
+    edges = np.cumsum(rng.integers(1, size + 1, 2 * (1 + count // 3))).astype(np.uint64)
+    among = Ranges(edges[::2], edges[1::2])
+    for list_, wanted in ((rows, among), (np.ascontiguousarray(among.positions()), Ranges.of_positions(rows))):
+        expected = np.intersect1d(list_, wanted.positions())
+        most = int(list_[-1]) + 1
+        starts, ends = row_ranges(list_, u8(len(list_)), np.zeros(1, np.uint8), most, wanted)
+        assert (starts, ends) == tuple(map(list, map(np.ndarray.tolist, Ranges.of_positions(expected).arrays)))
+        every = Ranges.of_positions(list_)
+        assert row_ranges(list_, u8(len(list_)), np.zeros(1, np.uint8), most) == (
+            every.starts.tolist(),
+            every.ends.tolist(),
+        )
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), max_size=8), min_size=1, max_size=6))
