@@ -16,7 +16,7 @@ from amudai.encoding import NumberEncoder, PreparedBuffer, Profile, profile_of
 from amudai.format import AnyValue, BufferKind
 from amudai.index.term.layout import Layout
 from amudai.index.term.names import TERMS_SCHEMA
-from amudai.index.term.sections import U64, block, shortest_steps, term_block
+from amudai.index.term.sections import U64, block, plain_terms, shortest_steps, term_block
 from amudai.index.term.tuning import Tuning
 from amudai.shard.build import PreparedField
 from amudai.shard.build.fields import BitEncoder, Making
@@ -107,8 +107,13 @@ class PagesWriter:
         columns = [np.concatenate(parts) if len(parts) > 1 else parts[0] for parts in zip(*self._leaf, strict=True)]
         terms, lengths, begins, stripes, fields, forms, ends = columns
         count = len(lengths)
-        self._put_terms(terms, lengths)
-        self._put(self._end_blocks, block(shortest_steps(ends)), len(ends))
+        tuning = self._tuning
+        self._put(
+            self._term_blocks,
+            term_block(_offsets(lengths), terms, tuning.level, compress=tuning.compress_numbers),
+            count,
+        )
+        self._put(self._end_blocks, block(shortest_steps(ends, compress=tuning.compress_numbers)), len(ends))
         # A stripe begins with a term, or where the number changes within one.
         first_of_stripe = begins.astype(np.bool_)
         first_of_stripe[1:] |= stripes[1:] != stripes[:-1]
@@ -130,7 +135,9 @@ class PagesWriter:
 
     def _interior(self, level: int, first_child: int, terms: list[bytes]) -> None:
         count = len(terms)
-        self._put_terms(np.frombuffer(b"".join(terms), np.uint8), np.array([len(term) for term in terms], np.uint32))
+        # Every look-up reads these few pages: nothing is to be inflated for them.
+        data = np.frombuffer(b"".join(terms), np.uint8)
+        self._put(self._term_blocks, plain_terms(_offsets([len(term) for term in terms]), data), count)
         self._child.append(np.arange(first_child, first_child + count, dtype=np.uint64))
         self._stripe_ends.append(np.full(count, self._stripes))
         self._has_lists.append(np.zeros(count, np.bool_))
@@ -142,11 +149,6 @@ class PagesWriter:
         self._page_ends.append(np.array([self._entries]))
         self._level.append(np.array([level], np.uint8))
         self._start.append(np.array([start or 0], np.uint64), None if start is not None else np.zeros(1, np.bool_))
-
-    def _put_terms(self, terms: npt.NDArray[np.uint8], lengths: npt.NDArray[np.uint32]) -> None:
-        offsets = np.zeros(len(lengths) + 1, np.uint64)
-        np.cumsum(lengths, out=offsets[1:])
-        self._put(self._term_blocks, term_block(offsets, terms, self._tuning.level), len(lengths))
 
     def _put(self, buffer: PreparedBuffer, data: bytes, count: int) -> None:
         start = self._spool.append(data)
@@ -191,6 +193,11 @@ class PagesWriter:
     @property
     def _leaf_entries(self) -> int:
         return self._child.nulls
+
+
+def _offsets(lengths: npt.ArrayLike) -> U64:
+    """Where terms of these lengths begin, and where the last one ends."""
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.uint64)
 
 
 def _plain(

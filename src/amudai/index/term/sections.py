@@ -20,6 +20,7 @@ __all__ = [
     "packed_program",
     "packed_steps_program",
     "plain_section",
+    "plain_terms",
     "shortest_steps",
     "steps_section",
     "term_block",
@@ -61,19 +62,26 @@ def steps_section(values: U64) -> bytes:
     return b"".join((_DELTA_HEADER.pack(_DELTA, int(values[0])), _ZSTD_HEADER, frame))
 
 
-def shortest_steps(values: U64) -> bytes:
-    """Ascending values in the form that is shorter here."""
+def shortest_steps(values: U64, *, compress: bool) -> bytes:
+    """Ascending values in the form that is shorter here; of those that must be inflated only where `compress`."""
     if len(values) < 8:
         return plain_section(values)
-    compressed, packed = steps_section(values), encode_section(values, packed_steps_program)
-    return min(plain_section(values), compressed, packed, key=len)
+    forms = [plain_section(values), encode_section(values, packed_steps_program)]
+    if compress:
+        forms.append(steps_section(values))
+    return min(forms, key=len)
 
 
-def term_block(offsets: U64, data: U8, level: int) -> bytes:
-    """A block of terms: `offsets` begin with 0."""
-    plain = _kernels.plain_region(offsets.view(np.int64), data)
+def term_block(offsets: U64, data: U8, level: int, *, compress: bool) -> bytes:
+    """A block of compressed terms: `offsets` begin with 0, and are compressed themselves where `compress`."""
+    plain = plain_terms(offsets, data)
     frame = compress_zstd(data.data, level) if len(data) else b""
     if not frame or len(frame) >= len(data):
-        return block(plain)
-    compressed = _kernels.zstd_region(frame, shortest_steps(offsets), True)
-    return block(min(plain, compressed, key=len))
+        return plain
+    compressed = _kernels.zstd_region(frame, shortest_steps(offsets, compress=compress), True)
+    return min(plain, block(compressed), key=len)
+
+
+def plain_terms(offsets: U64, data: U8) -> bytes:
+    """A block of terms as they are."""
+    return block(_kernels.plain_region(offsets.view(np.int64), data))

@@ -22,6 +22,8 @@ class Tuning:
         Long lists are compressed where that leaves less than this part of what bit packing takes; 0 for never.
     list_values
         Integers of a compressed block.
+    compress_numbers
+        Whether the numbers of a page may be compressed as well: smaller by a few percent, and slower to look up.
     """
 
     page_terms: int = 2048
@@ -29,14 +31,15 @@ class Tuning:
     level: int = 1
     gain: float = 0.0
     list_values: int = 16_384
+    compress_numbers: bool = False
 
 
 _BY_PROFILE: Final = {
     "plain": Tuning(),
     "minimal_compression": Tuning(),
     "balanced": Tuning(),
-    "high_compression": Tuning(page_terms=1024, level=12, gain=1.0),
-    "minimal_size": Tuning(page_terms=4096, level=15, gain=1.0, list_values=32_768),
+    "high_compression": Tuning(page_terms=1024, level=12, gain=1.0, compress_numbers=True),
+    "minimal_size": Tuning(page_terms=4096, level=15, gain=1.0, list_values=32_768, compress_numbers=True),
 }
 
 
