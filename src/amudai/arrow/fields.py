@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 
 import pyarrow as pa
 
@@ -11,6 +10,7 @@ from amudai.arrow.kept import KeptFields, kept_fields
 from amudai.arrow.natural import arrow_field, project
 from amudai.errors import InvalidArgument, located
 from amudai.format import AnyValue, RangeStats
+from amudai.lazy import lazy
 from amudai.shard import Projection, ShardReader
 from amudai.types import SchemaNode
 
@@ -37,7 +37,7 @@ class ArrowFields:
         """The columns that a user sees: all but internal ones."""
         return tuple(node for node in self._reader.schema.fields() if not node.internal)
 
-    @cached_property
+    @lazy
     def schema(self) -> pa.Schema:
         """All columns."""
         columns = self.visible()
@@ -48,7 +48,7 @@ class ArrowFields:
                 self._kept.places(columns)
         return pa.schema([self.field(node) for node in columns], metadata=metadata)
 
-    @cached_property
+    @lazy
     def _kept(self) -> KeptFields | None:
         reader = self._reader
         with located(url=reader.url):

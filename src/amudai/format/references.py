@@ -35,8 +35,11 @@ class DataRef(Fact):
     @classmethod
     def of(cls, message: wire.DataRef) -> Self:
         """The fact that `message` states; an absent range is 0..0."""
-        check_range(message)
-        return cls(message.url, message.range.start, message.range.end)
+        span = message.range
+        start, end = span.start, span.end
+        if end < start:
+            raise _backwards(start, end)
+        return cls(message.url, start, end)
 
     def to_message(self) -> wire.DataRef:
         """The message that states this reference; an empty range is stated too."""

@@ -51,7 +51,7 @@ class RangeProbe:
             wrong = ~(self._least <= self._greatest)  # NaN, which is no bound, included
         if self._empty is not None:
             wrong &= ~self._empty
-        if wrong.any():
+        if np.logical_or.reduce(wrong):
             at = int(np.argmax(wrong))
             raise CorruptedData(f"range index: expected a minimum up to the maximum, found otherwise in stretch {at}")
 
@@ -69,10 +69,11 @@ class RangeProbe:
     def _compared(self, bounds: Bounds) -> tuple[Bools, Bools]:
         """Which stretches may have a value between the bounds, and which no other, by their least and greatest."""
         low, high = bounds
-        possible, within = np.ones(len(self._least), np.bool_), np.ones(len(self._least), np.bool_)
-        if low is not None:
-            possible &= self._at_least(self._greatest, low)
-            within &= self._at_least(self._least, low)
+        if low is None and high is None:
+            return np.ones(len(self._least), np.bool_), np.ones(len(self._least), np.bool_)
+        if low is None:
+            return self._at_most(self._least, high), self._at_most(self._greatest, high)
+        possible, within = self._at_least(self._greatest, low), self._at_least(self._least, low)
         if high is not None:
             possible &= self._at_most(self._least, high)
             within &= self._at_most(self._greatest, high)

@@ -18,8 +18,9 @@ from amudai.errors import AmudaiError, InvalidArgument, UnsupportedFeature, loca
 from amudai.scan.columns import Selected
 from amudai.scan.threads import in_order
 from amudai.shard import FieldReader, ShardReader, StripeReader
+from amudai.types import SchemaNode
 
-__all__ = ["prepare", "read_batch", "read_batches", "read_rows", "read_table"]
+__all__ = ["prepare", "read_batch", "read_batches", "read_rows", "read_table", "require_scannable"]
 
 # Rows of one part: a multiple of every block size in use, large enough that Python does not count.
 PART_ROWS: Final = 1 << 20
@@ -39,8 +40,9 @@ def read_table(
     reader: ShardReader, columns: Sequence[Selected], schema: pa.Schema, rows: Ranges, threads: int
 ) -> pa.Table:
     """These rows and columns as a table, one chunk or a few for each stripe."""
-    with located(url=reader.url):
-        require_memory(rows.count, 1 + sum(least_bits(column.field.type) for column in columns))
+    if rows.count > PART_ROWS:
+        with located(url=reader.url):
+            require_memory(rows.count, 1 + sum(least_bits(column.field.type) for column in columns))
     pieces = prepare(reader, columns, rows)
     parts = list(_parts(pieces, PART_ROWS))
     tasks = [(part, column) for column in columns for part in parts]
@@ -78,6 +80,15 @@ def _parts(pieces: list[Part], size: int) -> Iterator[Part]:
     for piece in pieces:
         for part in piece.rows.each_part(size):
             yield Part(piece.stripe, part)
+
+
+def require_scannable(reader: ShardReader, nodes: Sequence[SchemaNode]) -> None:
+    """Refuse a shard with deleted records, and fields that an index of it or of a stripe makes unreadable."""
+    reader.require_rows()
+    reader.require_readable(nodes, reader.required_indexes)
+    for stripe in reader.stripes:
+        if stripe.directory.indexes is not None:
+            reader.require_readable(nodes, stripe.indexes.descriptors)
 
 
 def prepare(reader: ShardReader, columns: Sequence[Selected], rows: Ranges, *, prefetch: bool = True) -> list[Part]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from amudai.encoding import Ranges
@@ -30,30 +30,36 @@ class Known:
 
     Attributes
     ----------
-    asked
-        How many rows it was asked about: those that the leaves before it had left.
+    rows
+        Those it was asked about: what the leaves before it had left.
     positions
         Of these, the rows for which it is true.
     """
 
     facts: Facts
-    asked: int
+    rows: Ranges
     positions: Positions
     steps: list[Step] = field(default_factory=list)
 
 
 class Pruner:
-    """Asks all evidence about the leaves of a predicate, the cheapest first, and remembers what it said."""
+    """Asks all evidence about the leaves of a predicate, the cheapest first, and remembers what it said.
 
-    def __init__(self, leaves: Sequence[Facts], indexes: Sequence[OpenIndex]) -> None:
+    Parameters
+    ----------
+    prepare
+        Reads how the fields of all leaves are stored, once somebody wants to know.
+    """
+
+    def __init__(
+        self, leaves: Sequence[Facts], indexes: Sequence[OpenIndex], prepare: Callable[[], object] = lambda: None
+    ) -> None:
         self._facts = {id(facts.leaf): facts for facts in leaves}
-        self._evidence: tuple[Evidence, ...] = (
-            STATISTICS,
-            BLOOM,
-            RANGES,
-            *index_evidence(indexes),
-            DICTIONARY,
-        )
+        self._prepare: Callable[[], object] | None = prepare
+        by_index = index_evidence(indexes)
+        self._evidence: tuple[Evidence, ...] = (STATISTICS, BLOOM, RANGES, *by_index, DICTIONARY)
+        # What statistics tell of words is next to nothing, and an index of words leaves as a rule no row in doubt.
+        self._evidence_of_text = (*by_index, STATISTICS, BLOOM, RANGES, DICTIONARY)
         self.known: dict[int, Known] = {}  # by the identity of leaves: they are large to hash
 
     def prune(self, bound: Bound, rows: Ranges) -> Positions:
@@ -80,11 +86,14 @@ class Pruner:
 
     def _leaf(self, leaf: BoundLeaf, rows: Ranges) -> Positions:
         facts = self._facts[id(leaf)]
-        known = Known(facts, rows.count, Positions.perhaps(rows))
-        for evidence in self._evidence:
+        known = Known(facts, rows, Positions.perhaps(rows))
+        for evidence in self._evidence_of_text if isinstance(leaf.leaf, Text) else self._evidence:
             before = known.positions
-            if before.maybe.count < evidence.worth:
+            if len(before.maybe) < evidence.worth and before.maybe.count < evidence.worth:
                 continue
+            if evidence.of_fields and self._prepare is not None:
+                self._prepare()
+                self._prepare = None
             said = evidence.answer(facts, before.candidates)
             if said is None:
                 continue
@@ -96,7 +105,8 @@ class Pruner:
         # The same leaf may stand in a predicate twice, and be asked about other rows each time.
         other = self.known.get(id(leaf))
         if other is not None:
-            known = Known(facts, max(known.asked, other.asked), known.positions | other.positions, other.steps)
+            asked = max(rows, other.rows, key=lambda asked: asked.count)
+            known = Known(facts, asked, known.positions | other.positions, other.steps)
         self.known[id(leaf)] = known
         return found
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from threading import Lock
 from time import perf_counter
 from typing import Final
@@ -20,10 +19,11 @@ import pyarrow as pa
 from amudai.arrow import ArrowFields
 from amudai.encoding import Ranges
 from amudai.index import Positions
+from amudai.lazy import lazy
 from amudai.scan.check import Checker
 from amudai.scan.columns import Selected
 from amudai.scan.evidence import Facts
-from amudai.scan.execute import prepare, read_batch, read_table
+from amudai.scan.execute import prepare, read_batch, read_table, require_scannable
 from amudai.scan.open_indexes import OnDamage, open_indexes, unknown_indexes
 from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr
 from amudai.scan.prune import Known, Pruner
@@ -78,7 +78,7 @@ class Search:
         self._found: int | None = None
         self._before = (reader.store.counters.requests, reader.store.counters.bytes, reader.decoded.blocks)
 
-    @cached_property
+    @lazy
     def _selected(self) -> tuple[Sequence[Selected], pa.Schema]:
         return self._select()
 
@@ -94,25 +94,28 @@ class Search:
 
     # ---- the plan ----
 
-    @cached_property
+    @lazy
     def _pruner(self) -> Pruner:
         wanted = any(facts.keys is not None or facts.terms for facts in self._leaves)
         indexes = open_indexes(self._reader, self._on_damage) if wanted else ()
-        return Pruner(self._leaves, indexes)
+        return Pruner(self._leaves, indexes, self._prepare)
 
-    @cached_property
+    def _prepare(self) -> None:
+        every = Ranges.one(0, self._reader.num_rows)
+        prepare(self._reader, [facts.column for facts in self._leaves], every, prefetch=False)
+
+    @lazy
     def _leaves(self) -> tuple[Facts, ...]:
         return tuple(Facts(leaf, self._reader, self._fields) for leaf in _leaves(self.bound))
 
-    @cached_property
+    @lazy
     def plan(self) -> Positions:
         """The rows that match and those in doubt, by evidence alone."""
         with self._clock.phase("plan"):
-            every = Ranges.one(0, self._reader.num_rows)
-            prepare(self._reader, [facts.column for facts in self._leaves], every, prefetch=False)
-            return self._pruner.prune(self.bound, every)
+            require_scannable(self._reader, [node for facts in self._leaves for node in facts.leaf.nodes])
+            return self._pruner.prune(self.bound, Ranges.one(0, self._reader.num_rows))
 
-    @cached_property
+    @lazy
     def _checker(self) -> Checker:
         return Checker(self.bound, self._pruner.known)
 
@@ -219,7 +222,7 @@ class Search:
             return LeafReport(str(leaf), 0, (), 0, 0)
         checked = self._checker.checked.get(id(leaf), 0)
         notes = tuple(map(Note.of, known.steps))
-        return LeafReport(str(leaf), known.asked, notes, known.positions.maybe.count, checked)
+        return LeafReport(str(leaf), known.rows.count, notes, known.positions.maybe.count, checked)
 
     def _blocks(self) -> int:
         """How many blocks the columns of the scan have."""

@@ -45,7 +45,8 @@ def _range(between: Between, dtype: np.dtype[Any]) -> NumberRanges | None:
     if dtype.kind == "f":
         least, most = -np.inf, np.inf
     else:
-        least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        bits = 8 * dtype.itemsize
+        least, most = (-1 << bits - 1, (1 << bits - 1) - 1) if dtype.kind == "i" else (0, (1 << bits) - 1)
     low = least if between.low is None else max(between.low, least)
     high = most if between.high is None else min(between.high, most)
     bounds: npt.NDArray[Any] = np.array([low, high] if low <= high else [], dtype)

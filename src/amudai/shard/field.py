@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -39,6 +38,7 @@ from amudai.format import (
     StripeFieldDescriptor,
     ValueDictionary,
 )
+from amudai.lazy import lazy
 from amudai.shard.column import Absent, Column, Constant, Joined, Stored
 from amudai.shard.projection import Projection
 from amudai.types import BYTES, CONTAINERS, WIDTHS, BasicType, SchemaNode, quote_name
@@ -76,7 +76,7 @@ class FieldReader:
         self._wholes: dict[BufferKind, memoryview] = {}
         self.probe: object | None = None  # the range index, once somebody who understands it has opened it
 
-    @cached_property
+    @lazy
     def descriptor(self) -> StripeFieldDescriptor | None:
         """How the field is stored; None where it is not."""
         found = self.stripe.descriptor(self.node)
@@ -97,7 +97,7 @@ class FieldReader:
             return self.descriptor.field.position_count
         return self._positions or 0
 
-    @cached_property
+    @lazy
     def encoding(self) -> NativeEncoding:
         """The buffers of the field: the first way to store it that this version can read."""
         encodings = self.descriptor.encodings if self.descriptor is not None else ()
@@ -111,7 +111,7 @@ class FieldReader:
             reason = "columns of a Parquet file"
         raise UnsupportedFeature(f"stored values: {reason}", url=self._url, stripe=self.stripe.ordinal, field=self.path)
 
-    @cached_property
+    @lazy
     def constant(self) -> AnyValue | None:
         """The value of all positions, where there is only one."""
         if self.descriptor is None or self.node.basic_type in CONTAINERS:
@@ -215,7 +215,7 @@ class FieldReader:
             return self.position_count + 1
         return self.position_count
 
-    @cached_property
+    @lazy
     def dictionary(self) -> ValueDictionary | None:
         """The dictionary of the field's values, where there is one."""
         descriptor = self.encoding.find(BufferKind.VALUE_DICTIONARY)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from threading import Lock
+from typing import TypeVar
 
 from amudai.encoding import Tally
-from amudai.errors import CorruptedData, StorageError, UnsupportedFeature, located
+from amudai.errors import AmudaiError, CorruptedData, StorageError, UnsupportedFeature, located
 from amudai.format import (
     FOOTER,
     HEADER,
@@ -28,11 +28,14 @@ from amudai.format import (
     directory_range,
     unframe,
 )
+from amudai.lazy import lazy
 from amudai.shard.stripe import StripeReader
 from amudai.storage import Artifact, LocalStore, Store, is_relative, open_store, resolve
 from amudai.types import SchemaNode
 
 __all__ = ["ShardReader"]
+
+T = TypeVar("T")
 
 _NO_PROPERTIES = ShardProperties(creation_min=None, creation_max=None, standard=(), custom=())
 
@@ -102,53 +105,55 @@ class ShardReader:
         """Records of the shard."""
         return self.directory.total_records
 
-    @cached_property
+    @lazy
     def schema(self) -> ShardSchema:
         """The fields of the shard, decoded when they are asked for."""
         payload, place = self._payload(self.directory.schema, "Schema")
         with place:
             return ShardSchema(payload, place)
 
-    @cached_property
+    @lazy
     def stripes(self) -> tuple[StripeReader, ...]:
         """The stripes, in the order of their records."""
-        payload, place = self._payload(self.directory.stripe_list, "StripeList")
-        with place:
-            found = StripeList.decode(payload, self.directory.stripe_count)
-            found.check_positions(self.directory.total_records)
+        found = self._message(self.directory.stripe_list, "StripeList", self._stripe_list)
         anchor = self.artifact(self.directory.stripe_list.url, self.root)
         return tuple(StripeReader(self, ordinal, stripe, anchor) for ordinal, stripe in enumerate(found))
 
-    @cached_property
+    def _stripe_list(self, payload: memoryview) -> StripeList:
+        found = StripeList.decode(payload, self.directory.stripe_count)
+        found.check_positions(self.directory.total_records)
+        return found
+
+    @lazy
     def properties(self) -> ShardProperties:
         """What the writer noted about the shard."""
         if self.directory.properties is None or self.directory.properties.is_empty:
             return _NO_PROPERTIES
-        payload, place = self._payload(self.directory.properties, "ShardProperties")
-        with place:
-            return ShardProperties.decode(payload)
+        return self._message(self.directory.properties, "ShardProperties", ShardProperties.decode)
 
-    @cached_property
+    @lazy
     def urls(self) -> tuple[str, ...]:
         """The shard's other files, as its writer listed them."""
-        payload, place = self._payload(self.directory.url_list, "UrlList")
-        with place:
-            return UrlList.decode(payload).urls
+        return self._message(self.directory.url_list, "UrlList", UrlList.decode).urls
 
-    @cached_property
+    @lazy
     def indexes(self) -> IndexCollection:
         """The indexes of the shard as a whole."""
-        if self.directory.indexes is None or self.directory.indexes.is_empty:
+        if self._stored_indexes is None:
             return IndexCollection(())
-        payload, place = self._payload(self.directory.indexes, "IndexCollection")
+        payload, place = self._stored_indexes
         with place:
             return IndexCollection.decode(payload)
 
-    @cached_property
+    @lazy
+    def _stored_indexes(self) -> tuple[memoryview, located] | None:
+        ref = self.directory.indexes
+        return None if ref is None or ref.is_empty else self._payload(ref, "IndexCollection")
+
+    @lazy
     def required_indexes(self) -> tuple[IndexDescriptor, ...]:
         """Those without which the shard must not be read. As a rule there are none, which takes no decoding to see."""
-        ref = self.directory.indexes
-        if ref is None or ref.is_empty or b"required" not in bytes(self._payload(ref, "IndexCollection")[0]):
+        if self._stored_indexes is None or b"required" not in bytes(self._stored_indexes[0]):
             return ()
         return tuple(index for index in self.indexes if index.required)
 
@@ -158,11 +163,9 @@ class ShardReader:
         ref = self.directory.indexes
         return self.artifact("" if ref is None else ref.url, self.root)
 
-    @cached_property
+    @lazy
     def _field_list(self) -> FieldList:
-        payload, place = self._payload(self.directory.field_list, "DataRefArray")
-        with place:
-            return FieldList.decode(payload)
+        return self._message(self.directory.field_list, "DataRefArray", FieldList.decode)
 
     def descriptor(self, node: SchemaNode) -> FieldDescriptor | None:
         """Counts and statistics of a field over the whole shard; None where the shard has none."""
@@ -229,8 +232,21 @@ class ShardReader:
             self._referred[reference] = found
         return found
 
+    def message(self, ref: DataRef, what: str, anchor: Artifact, decode: Callable[[memoryview], T]) -> T:
+        """What the message at `ref` states: its payload, checked and decoded."""
+        artifact = self.artifact(ref.url, anchor)
+        try:
+            return decode(unframe(artifact.read(ref.start, ref.end), what, self.verify))
+        except AmudaiError as error:
+            error.locate(url=artifact.url, range=f"{ref.start}..{ref.end}")
+            raise
+
+    def _message(self, ref: DataRef, what: str, decode: Callable[[memoryview], T]) -> T:
+        self._require_message(ref, what)
+        return self.message(ref, what, self.root, decode)
+
     def payload(self, ref: DataRef, what: str, anchor: Artifact) -> tuple[memoryview, located]:
-        """The payload of the message at `ref`, checked, and its place for errors."""
+        """The payload of the message at `ref`, checked, and its place for errors: to be decoded later."""
         artifact = self.artifact(ref.url, anchor)
         place = located(url=artifact.url, range=f"{ref.start}..{ref.end}")
         with place:
@@ -238,6 +254,9 @@ class ShardReader:
 
     def _payload(self, ref: DataRef, what: str, holder: DataRef | None = None) -> tuple[memoryview, located]:
         anchor = self.root if holder is None else self.artifact(holder.url, self.root)
+        self._require_message(ref, what)
+        return self.payload(ref, what, anchor)
+
+    def _require_message(self, ref: DataRef, what: str) -> None:
         if ref.is_empty:
             raise CorruptedData(f"{what}: expected a message, found an empty reference", url=self.url)
-        return self.payload(ref, what, anchor)

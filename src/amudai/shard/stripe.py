@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -18,6 +17,7 @@ from amudai.format import (
     StripeProperties,
     unframe,
 )
+from amudai.lazy import lazy
 from amudai.shard.field import FieldReader
 from amudai.storage import Artifact, LocalStore
 from amudai.types import SchemaNode
@@ -52,27 +52,23 @@ class StripeReader:
         """Position of its first record in the shard."""
         return self.directory.shard_position
 
-    @cached_property
+    @lazy
     def properties(self) -> StripeProperties:
         """What the writer noted about the stripe."""
         ref = self.directory.properties
         if ref is None or ref.is_empty:
             return StripeProperties(standard=(), custom=())
         with located(stripe=self.ordinal):
-            payload, place = self.shard.payload(ref, "StripeProperties", self.anchor)
-            with place:
-                return StripeProperties.decode(payload)
+            return self.shard.message(ref, "StripeProperties", self.anchor, StripeProperties.decode)
 
-    @cached_property
+    @lazy
     def indexes(self) -> IndexCollection:
         """The indexes of this stripe."""
         ref = self.directory.indexes
         if ref is None or ref.is_empty:
             return IndexCollection(())
         with located(stripe=self.ordinal):
-            payload, place = self.shard.payload(ref, "IndexCollection", self.anchor)
-            with place:
-                return IndexCollection.decode(payload)
+            return self.shard.message(ref, "IndexCollection", self.anchor, IndexCollection.decode)
 
     @property
     def index_anchor(self) -> Artifact:
@@ -80,12 +76,11 @@ class StripeReader:
         ref = self.directory.indexes
         return self.shard.artifact("" if ref is None else ref.url, self.anchor)
 
-    @cached_property
+    @lazy
     def _field_list(self) -> tuple[FieldList, Artifact]:
         ref = self.directory.field_list
-        payload, place = self.shard.payload(ref, "DataRefArray", self.anchor)
-        with place:
-            return FieldList.decode(payload), self.shard.artifact(ref.url, self.anchor)
+        fields = self.shard.message(ref, "DataRefArray", self.anchor, FieldList.decode)
+        return fields, self.shard.artifact(ref.url, self.anchor)
 
     def descriptor(self, node: SchemaNode) -> StripeFieldDescriptor | None:
         """How the field is stored here; None where it is not, and all its values are null."""

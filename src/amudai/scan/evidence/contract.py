@@ -26,11 +26,14 @@ class Evidence:
         The answer for some rows; None where it has nothing to say.
     worth
         How many rows must be in doubt before it is worth asking.
+    of_fields
+        Whether it looks at how fields are stored, which is read for all leaves together.
     """
 
     name: str
     answer: Callable[[Facts, Ranges], Positions | None]
     worth: int = 1
+    of_fields: bool = True
 
 
 def by_stripe(facts: Facts, rows: Ranges, say: Callable[[StripeReader, Ranges], Positions | None]) -> Positions | None:

@@ -104,8 +104,14 @@ def _decimal(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Compa
     return _on_grid(op, number, -most, most, scalar)
 
 
+def _quotient(number: int, step: int) -> int | Fraction:
+    """How many steps a number is: a whole number wherever it is one."""
+    count, rest = divmod(number, step)
+    return Fraction(number, step) if rest else count
+
+
 def _on_grid(
-    op: CompareOp, number: Fraction | float, low: int, high: int, scalar: Callable[[int], pa.Scalar]
+    op: CompareOp, number: int | Fraction | float, low: int, high: int, scalar: Callable[[int], pa.Scalar]
 ) -> Comparison:
     """The comparison of the integers from `low` to `high` with a number."""
     if isinstance(number, float):
@@ -215,7 +221,7 @@ def _timestamp(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Com
     stored = value_type(kind)
     number = _instant(value, kind, path, stored.tz is not None)
     step = _NANOSECONDS[stored.unit]
-    return _on_grid(op, Fraction(number, step), *_INT64, lambda count: number_scalar(count, stored))
+    return _on_grid(op, _quotient(number, step), *_INT64, lambda count: number_scalar(count, stored))
 
 
 def _date(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparison:
@@ -286,7 +292,7 @@ def _time_of_day(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> C
         number = (seconds * 10**6 + value.microsecond) * 1000
     limits = (0, _DAY // _NANOSECONDS[stored.unit] - 1)
     return _on_grid(
-        op, Fraction(number, _NANOSECONDS[stored.unit]), *limits, lambda count: number_scalar(count, stored)
+        op, _quotient(number, _NANOSECONDS[stored.unit]), *limits, lambda count: number_scalar(count, stored)
     )
 
 
@@ -299,7 +305,7 @@ def _duration(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comp
     else:
         raise _refuse(path, kind, "a length of time (timedelta)", value)
     step = _NANOSECONDS[stored.unit]
-    return _on_grid(op, Fraction(number, step), *_INT64, lambda count: number_scalar(count, stored))
+    return _on_grid(op, _quotient(number, step), *_INT64, lambda count: number_scalar(count, stored))
 
 
 _Convert: TypeAlias = Callable[[CompareOp, Value, pa.DataType, str], Comparison]
