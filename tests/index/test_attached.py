@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import amudai
 from amudai import HashIndex, TermIndex, col
+from amudai.format import frame, lookup_buffers, unframe
 
 WORDS = ["red", "green", "blue", "Disk full", "disk FULL of logs"]
 ROWS = 3_000
@@ -137,6 +139,30 @@ def test_a_damaged_index_is_an_error_or_a_slower_answer(tmp_path: Path) -> None:
         with pytest.warns(RuntimeWarning, match="damaged"):
             assert shard.scan(where=where, on_damaged_index="ignore").positions().tolist() == expected
     assert not shard.verify().ok
+
+
+@pytest.mark.parametrize("layout", ["single", "two-level"])
+def test_verify_compares_the_places_of_columns_with_the_columns(tmp_path: Path, layout: str) -> None:
+    path = tmp_path / "x.amudai.shard"
+    amudai.write(TABLE, path, indexes=INDEXES, layout=layout)
+    reader = amudai.open(path)._reader
+    stated = [
+        each for index in reader.indexes for piece in index.artifacts for each in lookup_buffers(piece.properties)
+    ]
+    assert len(stated) == 2 + 1 + 8 * 4
+    ref = reader.directory.indexes
+    assert ref is not None
+    whole = path.read_bytes()
+    message = bytearray(unframe(whole[ref.start : ref.end], "IndexCollection"))
+    places = struct.pack("<5Q", stated[2].start, stated[2].block_map, stated[2].end, stated[2].values, stated[2].blocks)
+    at = bytes(message).index(places)
+    message[at + 24] ^= 1  # one value more or less
+    path.write_bytes(whole[: ref.start] + frame(bytes(message)) + whole[ref.start + len(message) + 8 :])
+    shard = amudai.open(path)
+    (problem,) = shard.verify().problems
+    assert "property lookup: expected a buffer of the artifact" in problem.message
+    with pytest.raises(amudai.CorruptedData, match="block map value_count"):
+        shard.scan(where=col("text").has("disk")).count()
 
 
 def test_a_lost_index_is_an_error_or_a_slower_answer(tmp_path: Path) -> None:

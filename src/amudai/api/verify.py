@@ -12,16 +12,19 @@ from amudai.api.display import counted
 from amudai.api.progress import Report, reporting
 from amudai.arrow import ArrowFields, project, to_array
 from amudai.encoding import Ranges
-from amudai.errors import AmudaiError, InvalidArgument, located
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, located
 from amudai.format import (
     FOOTER,
     HEADER,
+    LOOKUP,
     BufferKind,
     IndexArtifact,
+    LookupBuffer,
     RangeIndexHeader,
     ValueDictionary,
     check_footer,
     check_header,
+    lookup_buffers,
 )
 from amudai.index import index_type, open_artifact
 from amudai.shard import FieldReader, Projection, ShardReader, StripeReader
@@ -90,6 +93,7 @@ class _Verifier:
         self.report = report
         self.fields = ArrowFields(reader)
         self.blocks = self.values = 0
+        self.buffers_seen: set[LookupBuffer | None] = set()
         self.files: dict[str, Artifact] = {reader.root.url: reader.root}
         self.problems: list[Problem] = []
 
@@ -105,7 +109,7 @@ class _Verifier:
         reader = self.reader
         self.attempt(lambda: reader.properties)
         self.attempt(lambda: reader.urls)
-        self.attempt(lambda: reader.indexes)
+        self.attempt(lambda: reader.indexes.whole())
         nodes: list[tuple[SchemaNode, ...]] = []
         self.attempt(lambda: nodes.append(reader.schema.fields()))
         stripes: list[tuple[StripeReader, ...]] = []
@@ -115,7 +119,7 @@ class _Verifier:
             self.attempt(lambda node=node: reader.descriptor(node))  # type: ignore[misc]
         for stripe in stripes[0] if stripes else ():
             self.attempt(lambda stripe=stripe: stripe.properties)  # type: ignore[misc]
-            self.attempt(lambda stripe=stripe: stripe.indexes)  # type: ignore[misc]
+            self.attempt(lambda stripe=stripe: stripe.indexes.whole())  # type: ignore[misc]
             for done, top in enumerate(fields):
                 self.attempt(lambda stripe=stripe, top=top: self.column(stripe, top))  # type: ignore[misc]
                 rows = stripe.first_row + stripe.num_rows * (done + 1) // len(fields)
@@ -139,6 +143,9 @@ class _Verifier:
         with located(index=artifact.name):
             inner = _Verifier(open_artifact(artifact, self.reader, holder.index_anchor))
             inner.run()
+            for stated in lookup_buffers(artifact.properties) or ():
+                if stated not in inner.buffers_seen:
+                    raise CorruptedData(f"property {LOOKUP}: expected a buffer of the artifact, found {stated}")
             self.blocks += inner.blocks
             self.values += inner.values
             self.files.update(inner.files)
@@ -173,7 +180,10 @@ class _Verifier:
         if field.descriptor is None:
             return
         field.descriptor.field.whole()
-        for _, buffer in field.block_buffers():
+        for kind, buffer in field.block_buffers():
+            described = field.encoding.find(kind)
+            if described is not None:
+                self.buffers_seen.add(LookupBuffer.of(described, buffer.values))
             for blocks in buffer.all_blocks():
                 self.blocks += len(blocks)
         for descriptor in field.encoding.buffers:

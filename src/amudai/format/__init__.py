@@ -7,7 +7,7 @@ tables that are no messages. A number that the file states is compared with the 
 by it. The way back is `encode` on every fact, `encode_*` for what is no message, and `frame` around it.
 """
 
-from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, encode_block_map
+from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, decode_block_map, encode_block_map
 from amudai.format.container import (
     BUFFER_ALIGNMENT,
     FOOTER,
@@ -39,6 +39,7 @@ from amudai.format.encodings import (
 )
 from amudai.format.fields import FieldDescriptor, StripeFieldDescriptor
 from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
+from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
 from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
 from amudai.format.references import DataRef, FieldList, UrlList
 from amudai.format.schema import ShardSchema
@@ -64,6 +65,7 @@ __all__ = [
     "FOOTER",
     "HEADER",
     "LOGICAL_BLOCK_SIZE",
+    "LOOKUP",
     "MAGIC",
     "MAX_DIRECTORY",
     "MIN_SHARD_SIZE",
@@ -88,6 +90,7 @@ __all__ = [
     "IndexCollection",
     "IndexDescriptor",
     "ListStats",
+    "LookupBuffer",
     "NativeEncoding",
     "ParquetColumnChunk",
     "ParquetEncoding",
@@ -112,6 +115,7 @@ __all__ = [
     "check_footer",
     "check_header",
     "checksum",
+    "decode_block_map",
     "directory_length",
     "directory_range",
     "encode_block_map",
@@ -120,6 +124,8 @@ __all__ = [
     "encode_schema",
     "frame",
     "frame_directory",
+    "lookup_buffers",
+    "lookup_property",
     "python_value",
     "python_values",
     "section",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from amudai.format.container import Bytes
-from amudai.format.message import Fact, parse
+from amudai.format.message import Fact, LateFact, parse
 from amudai.format.references import DataRef
 from amudai.format.values import Properties, pairs_of, properties_of
 from amudai.format.wire import amudai_pb2 as wire
@@ -16,25 +16,33 @@ __all__ = ["IndexArtifact", "IndexCollection", "IndexDescriptor"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexArtifact(Fact):
+class IndexArtifact(LateFact):
     """One piece of an index: a shard or a byte range of its own."""
 
     name: str
     properties: Properties = ()
     data: DataRef
+    message: wire.IndexArtifact | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, message: wire.IndexArtifact) -> Self:
         """The fact that `message` states."""
-        return cls(name=message.name, properties=properties_of(message.properties), data=DataRef.of(message.data_ref))
+        return cls.late(message)
 
     def to_message(self) -> wire.IndexArtifact:
         """The message that states this piece."""
         return wire.IndexArtifact(name=self.name, properties=pairs_of(self.properties), data_ref=self.data.to_message())
 
 
+IndexArtifact.PARTS = {
+    "name": lambda of: of.name,
+    "properties": lambda of: properties_of(of.properties),
+    "data": lambda of: DataRef.of(of.data_ref),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexDescriptor(Fact):
+class IndexDescriptor(LateFact):
     """One index: its type, what it covers, where it lies.
 
     A reader that does not know the type goes without the index, unless it is `required`.
@@ -45,6 +53,7 @@ class IndexDescriptor(Fact):
     indexed_fields: tuple[tuple[int, ...], ...]
     artifacts: tuple[IndexArtifact, ...]
     index_size: int | None = None
+    message: wire.IndexDescriptor | None = field(default=None, repr=False, compare=False)
 
     @property
     def required(self) -> bool:
@@ -54,13 +63,13 @@ class IndexDescriptor(Fact):
     @classmethod
     def of(cls, message: wire.IndexDescriptor) -> Self:
         """The fact that `message` states."""
-        return cls(
-            index_type=message.index_type,
-            properties=properties_of(message.properties),
-            indexed_fields=tuple(tuple(field.schema_ids) for field in message.indexed_fields),
-            artifacts=tuple(IndexArtifact.of(artifact) for artifact in message.artifacts),
-            index_size=message.index_size if message.HasField("index_size") else None,
-        )
+        return cls.late(message, index_type=message.index_type)
+
+    def whole(self) -> Self:
+        """The same, after all parts were read, those of its artifacts, too."""
+        for artifact in self.artifacts:
+            artifact.whole()
+        return LateFact.whole(self)
 
     def to_message(self) -> wire.IndexDescriptor:
         """The message that states this index."""
@@ -71,6 +80,14 @@ class IndexDescriptor(Fact):
             artifacts=[artifact.to_message() for artifact in self.artifacts],
             index_size=self.index_size,
         )
+
+
+IndexDescriptor.PARTS = {
+    "properties": lambda of: properties_of(of.properties),
+    "indexed_fields": lambda of: tuple([tuple(each.schema_ids) for each in of.indexed_fields]),
+    "artifacts": lambda of: tuple([IndexArtifact.of(artifact) for artifact in of.artifacts]),
+    "index_size": lambda of: of.index_size if of.HasField("index_size") else None,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +110,13 @@ class IndexCollection(Fact):
     @classmethod
     def of(cls, message: wire.IndexCollection) -> Self:
         """The fact that `message` states."""
-        return cls(tuple(IndexDescriptor.of(descriptor) for descriptor in message.index_descriptors))
+        return cls(tuple([IndexDescriptor.of(descriptor) for descriptor in message.index_descriptors]))
+
+    def whole(self) -> Self:
+        """The same, after all parts were read: now rather than later an error for a bad one."""
+        for descriptor in self.descriptors:
+            descriptor.whole()
+        return self
 
     def to_message(self) -> wire.IndexCollection:
         """The message that states this collection."""

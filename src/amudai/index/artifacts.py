@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+from amudai.encoding import BlockBuffer
 from amudai.errors import CorruptedData
-from amudai.format import DataRef, IndexArtifact
+from amudai.format import BufferKind, DataRef, IndexArtifact, lookup_buffers
+from amudai.lazy import lazy
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
 
-__all__ = ["open_artifact"]
+__all__ = ["Piece", "open_artifact"]
 
 _AROUND: Final = 12  # the frame's length and checksum, and the length once more
 
 
+class Piece:
+    """A piece of an index. Look-ups read the buffers that it names; all else is in the shard that it is."""
+
+    def __init__(self, artifact: IndexArtifact, shard: ShardReader, anchor: Artifact) -> None:
+        self.artifact = artifact
+        self._shard = shard
+        self._anchor = anchor
+
+    @lazy
+    def file(self) -> Artifact:
+        """Where it lies."""
+        if self.artifact.data.is_empty:
+            raise CorruptedData(f"index artifact {self.artifact.name!r}: expected a reference, found an empty one")
+        return self._shard.artifact(self.artifact.data.url, self._anchor)
+
+    @lazy
+    def shard(self) -> ShardReader:
+        """The shard that it is: a file of its own, or a part of the file that names it."""
+        file, data = self.file, self.artifact.data
+        end = data.end if file is self._anchor or _is_directory(data, file) else None
+        return ShardReader(file.url, self._shard.store, verify=self._shard.verify, allow=self._shard.allow, end=end)
+
+    def lookup(self, kinds: Sequence[BufferKind]) -> list[BlockBuffer] | None:
+        """The buffers that each look-up reads; None where it names none."""
+        found = lookup_buffers(self.artifact.properties, len(kinds))
+        if found is None:
+            return None
+        described = ((each.descriptor(kind, ""), each.values) for each, kind in zip(found, kinds, strict=True))
+        return [BlockBuffer(self.file, buffer, values, self._shard.verify) for buffer, values in described]
+
+
 def open_artifact(artifact: IndexArtifact, shard: ShardReader, anchor: Artifact) -> ShardReader:
-    """The shard that a piece of an index is: a file of its own, or a part of the file that names it."""
-    if artifact.data.is_empty:
-        raise CorruptedData(f"index artifact {artifact.name!r}: expected a reference, found an empty one")
-    file = shard.artifact(artifact.data.url, anchor)
-    end = artifact.data.end if file is anchor or _is_directory(artifact.data, file) else None
-    return ShardReader(file.url, shard.store, verify=shard.verify, allow=shard.allow, end=end)
+    """The shard that a piece of an index is."""
+    return Piece(artifact, shard, anchor).shard
 
 
 def _is_directory(ref: DataRef, file: Artifact) -> bool:

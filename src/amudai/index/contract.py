@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from amudai.encoding import Ranges
 from amudai.errors import InvalidArgument
 from amudai.format import IndexDescriptor
 from amudai.index.positions import Positions
@@ -55,13 +56,15 @@ class Capabilities:
 class IndexReader(Protocol):
     """An open index."""
 
-    def answer(self, path: Path, question: Question) -> Positions | None:
+    def answer(self, path: Path, question: Question, rows: Ranges | None = None) -> Positions | None:
         """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell.
 
         Parameters
         ----------
         path
             The nodes from a top-level field down to the one that is asked about.
+        rows
+            Those that matter: what is said of others is not heard, and need not be found out.
         """
 
 

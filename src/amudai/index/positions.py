@@ -9,7 +9,7 @@ from amudai.encoding import Ranges
 __all__ = ["Positions"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Positions:
     """The rows for which a question is true: surely (`yes`), perhaps (`maybe`), and for no other.
 

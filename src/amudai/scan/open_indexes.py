@@ -46,15 +46,15 @@ class OpenIndex:
         """The fields that it covers."""
         return frozenset(each for ids in self.descriptor.indexed_fields for each in ids)
 
-    def ask(self, path: tuple[SchemaNode, ...], question: Question) -> Positions | None:
-        """The answer to a question about one field; None where the index cannot tell."""
+    def ask(self, path: tuple[SchemaNode, ...], question: Question, rows: Ranges) -> Positions | None:
+        """The answer to a question about one field of these rows; None where the index cannot tell."""
         if self._damaged:
             return None
         try:
             with located(url=self.shard.url, index=self.type.name):
                 if self._reader is None:
                     self._reader = self.type.open(self.descriptor, self.shard, self.anchor)
-                return self._reader.answer(path, question)
+                return self._reader.answer(path, question, rows)
         except (CorruptedData, StorageError) as error:
             if self.on_damage == "raise":
                 raise

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import struct
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
-from amudai.format import any_values
+from amudai.format import LOOKUP, AnyValue, IndexDescriptor, any_values
 from amudai.index import Match, TermIndex, Terms
+from amudai.index.artifacts import Piece
 from amudai.index.term.reader import TermReader
-from amudai.shard import ShardReader
 from tests.index.term.made import SMALL, Indexed, indexed
 from tests.index.term.test_answers import LINES
 
@@ -73,28 +75,68 @@ def test_a_damaged_byte_is_noticed_or_harmless(specimen: Indexed, artifact: int,
 def test_a_cut_artifact_is_noticed(specimen: Indexed, tmp_path: Path) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(Path(specimen.location).parent, folder)
+    expected = rows(specimen.reader(), specimen, QUESTIONS[0])
     for artifact in specimen.descriptor.artifacts:
         file = folder / artifact.data.url
         whole = file.read_bytes()
-        for size in (0, 7, 8, len(whole) // 2, len(whole) - 1):
+        for size in (0, 7, 8, len(whole) // 3, len(whole) - 1):
             file.write_bytes(whole[:size])
             made = Indexed(str(folder / Path(specimen.location).name), specimen.nodes)
             with pytest.raises(AmudaiError):
-                rows(made.reader(), made, QUESTIONS[0])
+                rows(made.reader(without_lookup(made.descriptor)), made, QUESTIONS[0])
+            if size < len(whole) - 1:
+                with pytest.raises(AmudaiError):
+                    rows(made.reader(), made, QUESTIONS[0])
+            else:
+                with suppress(AmudaiError):  # what is missing may not be read
+                    assert rows(made.reader(), made, QUESTIONS[0]) == expected
         file.write_bytes(whole)
 
 
+def without_lookup(descriptor: IndexDescriptor) -> IndexDescriptor:
+    """As if the index said nothing of where its columns lie."""
+    return replace(descriptor, artifacts=tuple(replace(each, properties=()) for each in descriptor.artifacts))
+
+
+def test_without_the_places_of_columns_the_answers_are_the_same(specimen: Indexed) -> None:
+    for question in QUESTIONS:
+        expected = rows(specimen.reader(), specimen, question)
+        assert rows(specimen.reader(without_lookup(specimen.descriptor)), specimen, question) == expected
+
+
+def test_places_of_columns_that_are_lies_are_refused(specimen: Indexed) -> None:
+    """Five numbers for each column, of which none can be changed without a contradiction."""
+    expected = [rows(specimen.reader(), specimen, question) for question in QUESTIONS]
+    refused = 0
+    for number, artifact in enumerate(specimen.descriptor.artifacts):
+        *others, (name, stated) = artifact.properties
+        assert name == LOOKUP
+        assert isinstance(stated.value, bytes)
+        for at in range(0, len(stated.value), 8):
+            (sound,) = struct.unpack_from("<Q", stated.value, at)
+            for lie in (0, sound - 8, sound - 1, sound + 1, sound + 8, sound + 64, 1 << 40, (1 << 64) - 1):
+                changed = bytearray(stated.value)
+                struct.pack_into("<Q", changed, at, lie % (1 << 64))
+                artifacts = list(specimen.descriptor.artifacts)
+                artifacts[number] = replace(artifact, properties=(*others, (name, AnyValue("bytes", bytes(changed)))))
+                reader = specimen.reader(replace(specimen.descriptor, artifacts=tuple(artifacts)))
+                for question, truth in zip(QUESTIONS, expected, strict=True):
+                    try:
+                        assert rows(reader, specimen, question) == truth
+                    except CorruptedData:
+                        refused += 1
+    assert refused
+
+
 def test_rows_that_the_shard_has_not_are_refused(specimen: Indexed) -> None:
-    terms, positions = specimen.descriptor.artifacts
-    folder = Path(specimen.location).parent
+    terms, positions = (Piece(each, specimen.shard, specimen.shard.root) for each in specimen.descriptor.artifacts)
     reader = TermReader(
-        lambda: ShardReader(str(folder / terms.data.url)),
-        lambda: ShardReader(str(folder / positions.data.url)),
+        terms,
+        positions,
         {0: "unicode-word", 1: "unicode-word"},
         rows=20,
         case_sensitive=True,
         own=True,
-        layout=terms.properties,
     )
     with pytest.raises(CorruptedData, match="position: expected less than 20"):
         reader.answer(specimen.path("text"), QUESTIONS[0])
@@ -102,8 +144,11 @@ def test_rows_that_the_shard_has_not_are_refused(specimen: Indexed) -> None:
 
 def test_swapped_artifacts_are_refused(specimen: Indexed) -> None:
     swapped = replace(specimen.descriptor, artifacts=specimen.descriptor.artifacts[::-1])
-    with pytest.raises(CorruptedData, match="field 'level'"):
+    with pytest.raises(CorruptedData, match="property lookup: expected 80 bytes, found 40"):
         rows(specimen.reader(swapped), specimen, QUESTIONS[0])
+    plain = replace(swapped, artifacts=tuple(replace(each, properties=()) for each in swapped.artifacts))
+    with pytest.raises(CorruptedData, match="field 'level'"):
+        rows(specimen.reader(plain), specimen, QUESTIONS[0])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from amudai.format import DataRef, IndexArtifact
 from amudai.index import TERM, Match, TermIndex, Terms
+from amudai.index.artifacts import Piece
 from amudai.index.term.names import TOKENIZERS
 from amudai.index.term.reader import TermReader
 from amudai.shard import ShardReader
@@ -33,11 +35,15 @@ def is_whole(case: IndexCase) -> bool:
     return case.tokenizer == "trivial"
 
 
+def piece(name: str, beside: ShardReader) -> Piece:
+    return Piece(IndexArtifact(name="", data=DataRef(name, 0, 1)), beside, beside.root)
+
+
 def reader_of(case: IndexCase, *, trust: bool) -> TermReader:
     assert case.tokenizer is not None
     return TermReader(
-        lambda: ShardReader(str(case.folder / "terms.amudai.shard")),
-        lambda: ShardReader(str(case.folder / "positions.amudai.shard")),
+        piece("terms.amudai.shard", ShardReader(case.folder / "positions.amudai.shard")),
+        piece("positions.amudai.shard", ShardReader(case.folder / "terms.amudai.shard")),
         dict.fromkeys(range(len(case.fields)), case.tokenizer),
         rows=case.rows,
         case_sensitive=is_sensitive(case),

@@ -18,7 +18,7 @@ from amudai.encoding import Ranges
 from amudai.format import AnyValue, IndexArtifact, IndexDescriptor
 from amudai.index.contract import BuildPlan
 from amudai.index.hash.keys import by_value, hash_values, key_prefix, require_path
-from amudai.index.hash.partition import BUCKET, PartitionWriter, bucket_count
+from amudai.index.hash.partition import BUCKET, LOOKUP_COLUMNS, PartitionWriter, bucket_count
 from amudai.index.hash.spec import FIELD_HASHING
 from amudai.shard.build import ArtifactSpace, PreparedStripe, StoredArray
 from amudai.storage import Spool
@@ -96,7 +96,7 @@ class HashIndexBuilder:
                 stripe = _written_at_once(writer, self._entries.all_of(number, bits))
             else:
                 stripe = self._written_in_slices(writer, number, bits)
-            return space.place(f"part{number}", (BUCKET,), (stripe,))
+            return space.place(f"part{number}", (BUCKET,), (stripe,), LOOKUP_COLUMNS)
 
     def _written_in_slices(self, writer: PartitionWriter, number: int, bits: int) -> PreparedStripe:
         """A partition with more entries than memory may hold: because memory is small, or a value is in many rows.

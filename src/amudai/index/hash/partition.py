@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.encoding import Profile
+from amudai.format import BufferKind
 from amudai.shard.build import ListBuilder, Making, PreparedStripe, StoredArray, StructBuilder
 from amudai.storage import Spool
 from amudai.types import BasicType, SchemaNode
 
-__all__ = ["BUCKET", "PartitionWriter", "bucket_count"]
+__all__ = ["BUCKET", "LOOKUP_COLUMNS", "PartitionWriter", "bucket_count"]
 
 U64 = npt.NDArray[np.uint64]
 
@@ -24,6 +25,14 @@ _POSITIONS: Final = SchemaNode(schema_id=3, name="positions", basic_type=BasicTy
 _HASH: Final = SchemaNode(schema_id=2, name="hash", basic_type=BasicType.INT64)
 _ITEM: Final = SchemaNode(schema_id=1, name="item", basic_type=BasicType.STRUCT, children=(_HASH, _POSITIONS))
 BUCKET: Final = SchemaNode(schema_id=0, name="bucket", basic_type=BasicType.LIST, children=(_ITEM,))
+
+# What a look-up reads: the hashes of a bucket, and the positions of a hash.
+LOOKUP_COLUMNS: Final = (
+    (BUCKET, BufferKind.OFFSETS),
+    (_HASH, BufferKind.DATA),
+    (_POSITIONS, BufferKind.OFFSETS),
+    (_POSITION, BufferKind.DATA),
+)
 
 # Nothing that must be inflated as a whole, and small blocks: a lookup wants a few numbers of each column.
 PROFILE: Final = Profile(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
@@ -12,11 +14,11 @@ import numpy.typing as npt
 from amudai.encoding import BlockBuffer, Ranges, decode_few
 from amudai.errors import CorruptedData, located
 from amudai.format import BufferKind, IndexDescriptor, encode_schema
-from amudai.index.artifacts import open_artifact
+from amudai.index.artifacts import Piece
 from amudai.index.contract import Path
 from amudai.index.hash.builder import BY_VALUE, COMPLETE
 from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, key_prefix
-from amudai.index.hash.partition import BUCKET
+from amudai.index.hash.partition import BUCKET, LOOKUP_COLUMNS
 from amudai.index.positions import Positions
 from amudai.index.questions import Keys, Question
 from amudai.shard import FieldReader, ShardReader, StripeReader
@@ -59,7 +61,7 @@ class HashIndexReader:
         listed = properties.get(BY_VALUE)
         self._by_value = {each.value for each in listed} if isinstance(listed, tuple) else set()
 
-    def answer(self, path: Path, question: Question) -> Positions | None:
+    def answer(self, path: Path, question: Question, rows: Ranges | None = None) -> Positions | None:  # noqa: ARG002
         """The rows that may have one of the keys; None where this index cannot tell.
 
         Rows are never sure: two keys may have one hash, and a null has that of an empty value.
@@ -81,7 +83,7 @@ class HashIndexReader:
         number = hash_ >> (64 - self._bits) if self._bits else 0
         partition = self._partitions.get(number)
         if partition is None:
-            opened = Partition(open_artifact(self._descriptor.artifacts[number], self._shard, self._anchor))
+            opened = Partition(Piece(self._descriptor.artifacts[number], self._shard, self._anchor))
             with self._lock:
                 partition = self._partitions.setdefault(number, opened)
         return partition.lookup(hash_, self._bits, self._shard.num_rows)
@@ -90,24 +92,30 @@ class HashIndexReader:
 class Partition:
     """One partition: a shard with a row for each bucket."""
 
-    def __init__(self, shard: ShardReader) -> None:
-        self._shard = shard
+    def __init__(self, piece: Piece) -> None:
+        self._url = piece.file.url
         self._opened: dict[int, Columns] = {}
-        with located(url=shard.url):
-            self._bucket = _bucket_of(shard)
-            self._buckets = shard.num_rows
+        with located(url=self._url):
+            found = piece.lookup([kind for _, kind in LOOKUP_COLUMNS])
+            if found is not None:
+                self._opened[0] = Columns.of_buffers(found)
+                self._buckets, self._stripes = found[0].values - 1, [0]
+            else:
+                self._shard = piece.shard
+                self._bucket = _bucket_of(self._shard)
+                self._buckets = self._shard.num_rows
+                self._stripes = [stripe.first_row for stripe in self._shard.stripes]
             if self._buckets < 1 or self._buckets & (self._buckets - 1):
                 raise CorruptedData(f"buckets of a hash index: expected a power of two, found {self._buckets}")
-            self._stripes = [stripe.first_row for stripe in shard.stripes]
 
     def lookup(self, hash_: int, bits: int, rows: int) -> Ranges:
         """The positions of a hash, all of them below `rows`."""
         bucket = hash_ & (self._buckets - 1)
-        with located(url=self._shard.url):
+        with located(url=self._url):
             number = bisect_right(self._stripes, bucket) - 1
             columns = self._opened.get(number)
             if columns is None:
-                columns = self._opened[number] = Columns(self._shard.stripes[number], self._bucket)
+                columns = self._opened[number] = Columns.of_stripe(self._shard.stripes[number], self._bucket)
             with located(stripe=number):
                 first, last = columns.buckets.at(bucket - self._stripes[number])
                 hashes = columns.hashes.at(first, last)
@@ -126,10 +134,18 @@ class Partition:
             raise CorruptedData(f"bucket {bucket}: expected each hash once, found {hash_:#018x} {places} times")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Columns:
     """The four columns of a stripe of buckets."""
 
-    def __init__(self, stripe: StripeReader, bucket: SchemaNode) -> None:
+    buckets: Lists
+    hashes: Numbers
+    lists: Lists
+    positions: Numbers
+
+    @classmethod
+    def of_stripe(cls, stripe: StripeReader, bucket: SchemaNode) -> Columns:
+        """Those of a stripe, whoever wrote it."""
         hash_, lists = bucket.children[0].children[:2]
         item = lists.children[0]
         stripe.prepare((bucket, hash_, lists, item))  # not the struct between them: it has nothing of its own to say
@@ -138,57 +154,82 @@ class Columns:
             stripe.field(item, "bucket.item.positions", None),
         )
         of_hashes = stripe.field(lists, "bucket.item.positions", hashes.position_count)
-        self.buckets = Lists(stripe.field(bucket, "bucket", stripe.num_rows), hashes.position_count)
-        self.hashes = Numbers(hashes)
-        self.lists = Lists(of_hashes, positions.position_count)
-        self.positions = Numbers(positions)
+        return cls(
+            Lists.of_field(stripe.field(bucket, "bucket", stripe.num_rows), hashes.position_count),
+            Numbers.of_field(hashes),
+            Lists.of_field(of_hashes, positions.position_count),
+            Numbers.of_field(positions),
+        )
+
+    @classmethod
+    def of_buffers(cls, found: Sequence[BlockBuffer]) -> Columns:
+        """Those of a partition of ours."""
+        buckets, hashes, lists, positions = found
+        if lists.values != hashes.values + 1:
+            raise CorruptedData(f"offsets of positions: expected {hashes.values + 1}, found {lists.values}")
+        return cls(
+            Lists(buckets, hashes.values, "bucket"),
+            Numbers(hashes, None, "bucket.item.hash"),
+            Lists(lists, positions.values, "bucket.item.positions"),
+            Numbers(positions, None, "bucket.item.positions"),
+        )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Lists:
     """Where each list of a column begins and ends among its items."""
 
-    def __init__(self, field: FieldReader, items: int) -> None:
+    buffer: BlockBuffer
+    items: int
+    path: str
+
+    @classmethod
+    def of_field(cls, field: FieldReader, items: int) -> Lists:
+        """Those of a field with offsets and no null."""
         found = field.blocks(BufferKind.OFFSETS, field.position_count + 1)
         if found is None or field.encoding.find(BufferKind.PRESENCE) is not None:
             raise CorruptedData(
                 "lists of a hash index: expected offsets and no null, found otherwise", field=field.path
             )
-        self._buffer = found
-        self._field = field
-        self._items = items
+        return cls(found, items, field.path)
 
     def at(self, position: int) -> tuple[int, int]:
         """Where a list begins and ends."""
-        begin, end = decode_few(self._buffer, position, position + 2, "u8").tolist()
-        if not begin <= end <= self._items:
-            expected = f"a range inside 0..{self._items}"
-            raise CorruptedData(f"list offsets: expected {expected}, found {begin}..{end}", field=self._field.path)
+        begin, end = decode_few(self.buffer, position, position + 2, "u8").tolist()
+        if not begin <= end <= self.items:
+            expected = f"a range inside 0..{self.items}"
+            raise CorruptedData(f"list offsets: expected {expected}, found {begin}..{end}", field=self.path)
         return begin, end
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
-    """A column of numbers, of which none is null."""
+    """A column of numbers, of which none is null: in a buffer, or one for all positions, or none that can be read."""
 
-    def __init__(self, field: FieldReader) -> None:
-        self._field = field
-        self._constant: int | None = None
-        self._buffer: BlockBuffer | None = None
+    buffer: BlockBuffer | None
+    constant: int | None
+    path: str
+
+    @classmethod
+    def of_field(cls, field: FieldReader) -> Numbers:
+        """Those of a field."""
+        if field.constant is not None:
+            return cls(None, field.constant.value if isinstance(field.constant.value, int) else None, field.path)
         nulls = 0 if field.descriptor is None else field.descriptor.field.null_count
-        if field.constant is not None and isinstance(field.constant.value, int):
-            self._constant = field.constant.value
-        elif field.constant is None and not nulls and field.encoding.find(BufferKind.PRESENCE) is None:
-            self._buffer = field.blocks(BufferKind.DATA, field.position_count)
+        if nulls or field.encoding.find(BufferKind.PRESENCE) is not None:
+            return cls(None, None, field.path)
+        return cls(field.blocks(BufferKind.DATA, field.position_count), None, field.path)
 
     def at(self, first: int, last: int) -> U64:
         """The numbers at these positions."""
         if first == last:
             return np.empty(0, np.uint64)
-        if self._constant is not None:
-            return np.full(last - first, self._constant, np.uint64)
-        if self._buffer is None:
-            raise CorruptedData("numbers of a hash index: expected values and no null", field=self._field.path)
-        with located(field=self._field.path):
-            found: U64 = decode_few(self._buffer, first, last, "u8")
+        if self.constant is not None:
+            return np.full(last - first, self.constant, np.uint64)
+        if self.buffer is None:
+            raise CorruptedData("numbers of a hash index: expected values and no null", field=self.path)
+        with located(field=self.path):
+            found: U64 = decode_few(self.buffer, first, last, "u8")
         return found
 
 

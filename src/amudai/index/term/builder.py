@@ -23,8 +23,10 @@ from amudai.index.term.names import (
     ELEMENT,
     INDEX_TYPE,
     POSITIONS,
+    POSITIONS_LOOKUP,
     POSITIONS_SCHEMA,
     TERMS,
+    TERMS_LOOKUP,
     TERMS_SCHEMA,
     TOKENIZERS,
 )
@@ -161,18 +163,16 @@ class TermBuilder:
             self._keep(each, each.finish())
         made = self._made(space)
         with made.spool:
-            placed = space.place(TERMS, TERMS_SCHEMA, [made.terms])
-            artifacts = (
-                replace(placed, properties=() if made.layout is None else made.layout.properties),
-                space.place(POSITIONS, POSITIONS_SCHEMA, [made.positions]),
-            )
+            terms = space.place(TERMS, TERMS_SCHEMA, [made.terms], TERMS_LOOKUP)
+            layout = () if made.layout is None else (*made.layout.properties, *terms.properties)
+            positions = space.place(POSITIONS, POSITIONS_SCHEMA, [made.positions], POSITIONS_LOOKUP)
         self.close()
         self._begin()
         return IndexDescriptor(
             index_type=INDEX_TYPE,
             properties=any_values(self._properties()),
             indexed_fields=tuple((path[-1].schema_id,) for path in self._plan.paths),
-            artifacts=artifacts,
+            artifacts=(replace(terms, properties=layout), positions),
         )
 
     def _properties(self) -> dict[str, object]:

@@ -7,13 +7,13 @@ page stands in the properties of the artifact, so that a lookup reads the column
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from amudai.format import Properties, any_values
+from amudai.lazy import lazy
 
 __all__ = ["Layout"]
 
@@ -55,7 +55,7 @@ class Layout:
         found = cls(leaves, fan_out, flags[0] is True, flags[1] is True)
         return found if sum(found.level_sizes) == pages else None
 
-    @cached_property
+    @lazy
     def level_sizes(self) -> list[int]:
         """Pages of each level, leaves first, one root at the end."""
         sizes = [self.leaf_pages]
@@ -63,7 +63,7 @@ class Layout:
             sizes.append(-(-sizes[-1] // self.fan_out))
         return sizes
 
-    @cached_property
+    @lazy
     def levels(self) -> npt.NDArray[np.uint8]:
         """The level of each page."""
         return np.repeat(np.arange(len(self.level_sizes), dtype=np.uint8), self.level_sizes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from amudai.format import BufferKind
 from amudai.types import BasicType, SchemaNode
 
 __all__ = [
@@ -16,8 +17,10 @@ __all__ = [
     "MAYBE_CUT",
     "OLDER_NAMES",
     "POSITIONS",
+    "POSITIONS_LOOKUP",
     "POSITIONS_SCHEMA",
     "TERMS",
+    "TERMS_LOOKUP",
     "TERMS_SCHEMA",
     "TOKENIZERS",
 ]
@@ -49,22 +52,24 @@ def _node(schema_id: int, name: str, basic_type: BasicType, *children: SchemaNod
     return SchemaNode(schema_id=schema_id, name=name, basic_type=basic_type, children=children)
 
 
+_LIST_END: Final = _node(12, "pos_list_end_offset", BasicType.INT64)
 _LIST: Final = _node(
     9,
     "item",
     BasicType.STRUCT,
     _node(10, "field_schema_id", BasicType.INT32),
     _node(11, "repr_type", BasicType.INT8),
-    _node(12, "pos_list_end_offset", BasicType.INT64),
+    _LIST_END,
 )
 _STRIPE: Final = _node(
     6, "item", BasicType.STRUCT, _node(7, "stripe_id", BasicType.INT16), _node(8, "fields", BasicType.LIST, _LIST)
 )
+_TERM: Final = _node(3, "term", BasicType.BINARY)
 _ENTRY: Final = _node(
     2,
     "item",
     BasicType.STRUCT,
-    _node(3, "term", BasicType.BINARY),
+    _TERM,
     _node(4, "child_position", BasicType.INT64),
     _node(5, "term_positions", BasicType.LIST, _STRIPE),
 )
@@ -76,3 +81,7 @@ TERMS_SCHEMA: Final = (
 )
 # One record for each integer of a list.
 POSITIONS_SCHEMA: Final = (_node(0, "position", BasicType.INT64),)
+
+# What a look-up reads of each.
+TERMS_LOOKUP: Final = ((_TERM, BufferKind.DATA), (_LIST_END, BufferKind.DATA))
+POSITIONS_LOOKUP: Final = ((POSITIONS_SCHEMA[0], BufferKind.DATA),)

@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from amudai import _kernels
-from amudai.encoding import Ranges
+from amudai.encoding import BlockBuffer, Ranges, decode_few, decode_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature, located
-from amudai.format import IndexDescriptor, Properties
-from amudai.index.artifacts import open_artifact
+from amudai.format import BufferKind, IndexDescriptor
+from amudai.index.artifacts import Piece
 from amudai.index.contract import Path
 from amudai.index.positions import Positions
 from amudai.index.questions import Match, Question, Terms
 from amudai.index.term.columns import U64, field_named, field_of, known_fields, only_stripe, present
-from amudai.index.term.layout import Layout
 from amudai.index.term.names import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
 from amudai.index.term.slots import Slots
 from amudai.index.term.tree import Leaves, Lists, TermTree
-from amudai.shard import FieldReader, ShardReader
+from amudai.lazy import lazy
+from amudai.shard import ShardReader
 from amudai.storage import Artifact
 from amudai.types import BasicType
 
 __all__ = ["TermReader", "open_term_index"]
 
-Opener = Callable[[], ShardReader]
-
 _APPROXIMATE: Final = 2
 # Folding a code point leaves at least half its bytes: a term that may have been cut has more than these.
 _LEAST_FOLDED: Final = (MAYBE_CUT - 1) // 2
 _ARTIFACTS: Final = 2
+# For a few values the method `any` takes longer than it looks.
+_any: Final = np.logical_or.reduce
+_EVERYWHERE: Final = np.empty(0, np.uint64), np.empty(0, np.uint64)
 
 
 def open_term_index(
@@ -68,14 +69,13 @@ def open_term_index(
             if granularity == ELEMENT:
                 elements[schema_ids[0]] = partial(Slots, shard)
     return TermReader(
-        lambda: open_artifact(terms, shard, anchor),
-        lambda: open_artifact(positions, shard, anchor),
+        Piece(terms, shard, anchor),
+        Piece(positions, shard, anchor),
         tokenizers,
         rows=shard.num_rows,
         case_sensitive=collation == COLLATIONS["case_preserving"],
         own=properties.get("complete") is True,
         trust=trust,
-        layout=terms.properties,
         elements=elements,
     )
 
@@ -86,7 +86,7 @@ class TermReader:
     Parameters
     ----------
     terms, positions
-        What opens the artifacts.
+        The artifacts.
     tokenizers
         By the schema id of each field that is covered.
     rows
@@ -95,27 +95,24 @@ class TermReader:
         Whether the spelling of a term says how rows spell it.
     own
         Whether every term of every row is there, because we wrote it.
-    layout
-        What the terms artifact says of its pages.
     elements
         By the schema id of each field whose positions are slots: what knows their rows.
     """
 
     def __init__(
         self,
-        terms: Opener,
-        positions: Opener,
+        terms: Piece,
+        positions: Piece,
         tokenizers: Mapping[int, str],
         *,
         rows: int,
         case_sensitive: bool,
         own: bool,
         trust: bool = False,
-        layout: Properties = (),
         elements: Mapping[int, Callable[[Path], Slots]] | None = None,
     ) -> None:
-        self._open_terms = terms
-        self._open_positions = positions
+        self._terms = terms
+        self._positions = positions
         self._tokenizers = tokenizers
         self._row_count = rows
         self._elements = elements or {}
@@ -123,29 +120,25 @@ class TermReader:
         self._case_sensitive = case_sensitive
         self._own = own
         self._answers = own or trust
-        self._layout = layout
 
-    @cached_property
+    @lazy
     def _tree(self) -> TermTree:
-        shard = self._open_terms()
-        layout = Layout.of(self._layout, shard.num_rows) if self._own else None
         fields = list(self._tokenizers)
-        return TermTree(shard, layout, fields[0] if layout is not None and len(fields) == 1 else None)
+        return TermTree(self._terms, is_own=self._own, only_field=fields[0] if len(fields) == 1 else None)
 
-    @cached_property
-    def _positions(self) -> ShardReader:
-        return self._open_positions()
-
-    @cached_property
-    def _integers(self) -> FieldReader:
-        """The column of all lists."""
-        shard = self._positions
+    @lazy
+    def _integers(self) -> tuple[Callable[[Ranges], U64], int]:
+        """What reads the column of all lists, and how many integers there are."""
+        found = self._positions.lookup([BufferKind.DATA]) if self._own else None
+        if found is not None:
+            return partial(_numbers, found[0]), found[0].values
+        shard = self._positions.shard
         stripe = only_stripe(shard)
         assert stripe is not None
         node = field_named(known_fields(shard, POSITIONS_SCHEMA), "position", BasicType.INT64)
-        return field_of(stripe, node, shard.num_rows)
+        return partial(present, field_of(stripe, node, shard.num_rows)), shard.num_rows
 
-    def answer(self, path: Path, question: Question) -> Positions | None:
+    def answer(self, path: Path, question: Question, rows: Ranges | None = None) -> Positions | None:
         """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell."""
         if not isinstance(question, Terms) or not self._answers or not question.text:
             return None
@@ -159,13 +152,13 @@ class TermReader:
         yes, maybe = self._lists(text, question, path[-1].schema_id, tokenizer)
         slots = self._slots_of(path)
         if question.case_sensitive and not self._case_sensitive:
-            return Positions.perhaps(self._rows([yes, maybe], slots))
+            return Positions.perhaps(self._rows([yes, maybe], slots, rows))
         approximate = yes.forms == _APPROXIMATE
-        if approximate.any():
+        if _any(approximate):
             maybe = Lists.joined([maybe, yes.take(approximate)])
             yes = yes.take(~approximate)
-        sure = self._rows([yes], slots)
-        return Positions(sure, self._rows([maybe], slots).subtract(sure))
+        sure = self._rows([yes], slots, rows)
+        return Positions(sure, self._rows([maybe], slots, rows).subtract(sure))
 
     def _lists(self, text: bytes, question: Terms, schema_id: int, tokenizer: str) -> tuple[Lists, Lists]:
         """The lists of entries that match surely, and of those that match perhaps."""
@@ -181,7 +174,7 @@ class TermReader:
                 if len(entries):
                     lists = self._tree.lists(leaves, entries)
                     mine = lists.fields == schema_id
-                    kept.append(lists if mine.all() else lists.take(mine))
+                    kept.append(lists.take(mine) if _any(~mine) else lists)
         return Lists.joined(yes), Lists.joined(maybe)
 
     def _candidates(self, text: bytes, question: Terms, folded: bool) -> Iterator[tuple[Leaves, int, int]]:
@@ -196,33 +189,49 @@ class TermReader:
         for leaves in self._tree.all():
             yield leaves, 0, len(leaves.terms)
 
-    def _rows(self, parts: list[Lists], slots: Slots | None) -> Ranges:
-        """The rows of all lists, which hold rows, or slots that lead to them."""
+    def _rows(self, parts: list[Lists], slots: Slots | None, wanted: Ranges | None) -> Ranges:
+        """The rows of all lists, which hold rows, or slots that lead to them; others than the wanted may be missing."""
         lists = Lists.joined(parts)
         if not len(lists.starts):
             return Ranges.one(0, 0)
-        return self._read(lists, self._row_count) if slots is None else slots.rows(self._read(lists, slots.count))
+        if slots is not None:
+            return slots.rows(self._read(lists, slots.count, None))
+        return self._read(lists, self._row_count, wanted)
 
     def _slots_of(self, path: Path) -> Slots | None:
         begin = self._elements.get(path[-1].schema_id)
         return None if begin is None else self._slots.setdefault(path[-1].schema_id, begin(path))
 
-    def _read(self, lists: Lists, most: int) -> Ranges:
-        """The positions of all lists, all of them below `most`."""
-        shard = self._positions
-        with located(url=shard.url):
-            if int(lists.ends.max()) > shard.num_rows:
-                raise CorruptedData(f"pos_list_end_offset: expected at most {shard.num_rows}, found {lists.ends.max()}")
+    def _read(self, lists: Lists, most: int, wanted: Ranges | None) -> Ranges:
+        """The positions of all lists, all of them below `most`; of a single list those that are wanted."""
+        with located(url=self._positions.file.url):
+            read, count = self._integers
+            last = int(np.maximum.reduce(lists.ends))
+            if last > count:
+                raise CorruptedData(f"pos_list_end_offset: expected at most {count}, found {last}")
             starts, ends, forms = lists.starts, lists.ends, lists.forms
+            wanted_integers = Ranges(starts, ends)
             if len(starts) > 1:
                 order = np.argsort(starts, kind="stable")
                 starts, ends, forms = starts[order], ends[order], forms[order]
-                if (starts[1:] < ends[:-1]).any():
+                if _any(starts[1:] < ends[:-1]):
                     raise CorruptedData("position lists: expected that none overlap")
-            integers = present(self._integers, Ranges.joined(starts, ends))
+                wanted_integers = Ranges.joined(starts, ends)
+            integers = read(wanted_integers)
             begin, stop = _allocate(len(integers) + 1), _allocate(len(integers) + 1)
-            found = _kernels.row_ranges(integers, ends - starts, (forms != 0).view(np.uint8), most, begin, stop)
-        return Ranges(begin[:found], stop[:found])
+            pairs = (forms != 0).view(np.uint8)
+            # One range holds as a rule all rows: to compare them would take time and change nothing.
+            among = wanted if wanted is not None and len(wanted) > 1 and len(starts) == 1 and not pairs[0] else None
+            outer = _EVERYWHERE if among is None else among.arrays
+            found = _kernels.row_ranges(integers, ends - starts, pairs, most, *outer, begin, stop)
+        return Ranges(begin[:found], stop[:found], among)
+
+
+def _numbers(buffer: BlockBuffer, ranges: Ranges) -> U64:
+    if len(ranges) == 1:
+        return decode_few(buffer, ranges.starts.item(0), ranges.ends.item(0), "u8")
+    found: U64 = decode_numbers(buffer, ranges, "u8", nullable=False).numbers("u8")
+    return found
 
 
 def _allocate(count: int) -> U64:

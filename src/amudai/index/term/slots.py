@@ -7,7 +7,6 @@ row. Slots count from the field's first one in the shard, stripe after stripe.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
@@ -18,6 +17,7 @@ from amudai.encoding import BlockBuffer, Ranges, decode_few, decode_numbers
 from amudai.errors import CorruptedData, located
 from amudai.format import BufferKind
 from amudai.index.contract import Path
+from amudai.lazy import lazy
 from amudai.shard import FieldReader, ShardReader, StripeReader
 from amudai.types import BasicType, quote_name
 
@@ -36,7 +36,7 @@ class Slots:
         self._shard = shard
         self._path = path
 
-    @cached_property
+    @lazy
     def _ends(self) -> U64:
         """Where the slots of each stripe end."""
         counts = [self._count(stripe) for stripe in self._shard.stripes]

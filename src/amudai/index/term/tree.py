@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding import Ranges
+from amudai.encoding import BlockBuffer, Ranges, decode_few, decode_few_bytes
 from amudai.errors import CorruptedData, located
-from amudai.format import BlockMap, BufferKind
+from amudai.format import BufferKind
+from amudai.index.artifacts import Piece
 from amudai.index.term.columns import (
     U64,
     TermsColumn,
@@ -32,6 +32,7 @@ from amudai.index.term.columns import (
 )
 from amudai.index.term.layout import Layout
 from amudai.index.term.names import TERMS_SCHEMA
+from amudai.lazy import lazy
 from amudai.shard import FieldReader, ShardReader, StripeReader
 from amudai.types import BasicType, SchemaNode
 
@@ -85,37 +86,66 @@ class TermTree:
 
     Parameters
     ----------
-    layout
-        Where it is known, the columns that say the same are not read.
+    is_own
+        Whether we wrote it: then columns that say what is known of it are not read.
     only_field
-        The schema id that all lists have, where that is known.
+        The schema id that all lists of an own one have, where there is only one.
     """
 
-    def __init__(self, shard: ShardReader, layout: Layout | None, only_field: int | None) -> None:
-        self._shard = shard
-        self._stated = layout
+    def __init__(self, piece: Piece, *, is_own: bool, only_field: int | None) -> None:
+        self._piece = piece
+        self._is_own = is_own
         self._only_field = only_field
         self._pages: dict[int, TermsColumn] = {}
 
     # ---- columns ----
 
-    @cached_property
+    @property
+    def _shard(self) -> ShardReader:
+        return self._piece.shard
+
+    @lazy
+    def _known(self) -> tuple[BlockBuffer, BlockBuffer, Layout] | None:
+        """Of an artifact of ours: the terms, of which each page is a block, where lists end, and how the pages lie."""
+        found = self._piece.lookup([BufferKind.DATA, BufferKind.DATA]) if self._is_own else None
+        if found is None:
+            return None
+        pages, ends = found
+        with located(url=self._piece.file.url):
+            layout = Layout.of(self._piece.artifact.properties, pages.block_map.block_count)
+        return None if layout is None else (pages, ends, layout)
+
+    @lazy
+    def _layout(self) -> Layout | None:
+        return None if self._known is None else self._known[2]
+
+    @lazy
+    def _is_simple(self) -> bool:
+        """Whether it is known of every term that it has one list, of rows of one field."""
+        layout = self._layout
+        return layout is not None and layout.single_lists and layout.only_rows and self._only_field is not None
+
+    @lazy
+    def _page_count(self) -> int:
+        return self._shard.num_rows if self._known is None else self._known[0].block_map.block_count
+
+    @lazy
     def _stripe(self) -> StripeReader | None:
         return only_stripe(self._shard)
 
-    @cached_property
+    @lazy
     def _fields(self) -> tuple[SchemaNode, ...]:
         return known_fields(self._shard, TERMS_SCHEMA)
 
-    @cached_property
+    @lazy
     def _entries_node(self) -> SchemaNode:
         return field_named(self._fields, "entries", BasicType.LIST)
 
-    @cached_property
+    @lazy
     def _entry(self) -> SchemaNode:
         return field_named(self._entries_node.children, "item", BasicType.STRUCT)
 
-    @cached_property
+    @lazy
     def _list_nodes(self) -> tuple[SchemaNode, SchemaNode, SchemaNode]:
         """Stripes of an entry, fields of a stripe, the list of a field."""
         stripes = field_named(self._entry.children, "term_positions", BasicType.LIST)
@@ -130,47 +160,30 @@ class TermTree:
     def _member(self, node: SchemaNode, name: str, basic_type: BasicType) -> FieldReader:
         return self._field(field_named(node.children, name, basic_type))
 
-    @cached_property
+    @lazy
     def _terms(self) -> FieldReader:
-        node = field_named(self._entry.children, "term", BasicType.BINARY)
-        if self._stripe is not None and self._stated is not None:
-            # The two columns that a lookup reads.
-            ends = field_named(self._list_nodes[2].children, "pos_list_end_offset", BasicType.INT64)
-            self._stripe.prepare((node, ends))
-        return self._field(node)
+        return self._field(field_named(self._entry.children, "term", BasicType.BINARY))
 
-    @cached_property
-    def _page_blocks(self) -> BlockMap | None:
-        """Where the pages of a known layout are: each is a block of terms."""
-        blocks = self._terms.blocks(BufferKind.DATA, self._terms.position_count) if self._stated is not None else None
-        return blocks.block_map if blocks is not None else None
-
-    @cached_property
-    def _layout(self) -> Layout | None:
-        """The layout, if there are as many blocks as it has pages."""
-        found = self._page_blocks
-        return self._stated if found is not None and found.block_count == self._shard.num_rows else None
-
-    @cached_property
+    @lazy
     def _slots(self) -> U64:
         """Where the entries of each page begin, and where the last end."""
-        pages = self._shard.num_rows
-        if self._layout is not None and self._page_blocks is not None:
-            return self._page_blocks.values
+        if self._known is not None:
+            return self._known[0].block_map.values
+        pages = self._page_count
         return offsets(self._field(self._entries_node, pages), 0, pages, self._terms.position_count)
 
-    @cached_property
+    @lazy
     def _levels(self) -> npt.NDArray[np.uint8]:
         if self._layout is not None:
             return self._layout.levels
-        reader = self._field(field_named(self._fields, "level", BasicType.INT8), self._shard.num_rows)
-        return present(reader, Ranges.one(0, self._shard.num_rows))
+        reader = self._field(field_named(self._fields, "level", BasicType.INT8), self._page_count)
+        return present(reader, Ranges.one(0, self._page_count))
 
-    @cached_property
+    @lazy
     def _starts(self) -> U64:
         """Where the lists of each page begin; 0 for pages that have none."""
         node = field_named(self._fields, "pos_list_start_offset", BasicType.INT64)
-        pages = self._shard.num_rows
+        pages = self._page_count
         values, valid = numbers(self._field(node, pages), Ranges.one(0, pages))
         if valid is not None and not valid[self._levels == 0].all():
             raise CorruptedData("pos_list_start_offset: expected one for each leaf")
@@ -180,11 +193,11 @@ class TermTree:
 
     def range(self, text: bytes, *, prefix: bool) -> Iterator[tuple[Leaves, int, int]]:
         """The entries that equal `text` or begin with it, everything folded: leaves and the entries in them."""
-        if self._stripe is None:
+        if not self._page_count:
             return
-        with located(url=self._shard.url):
+        with located(url=self._piece.file.url):
             record, size = self._descend(text), 1
-            while record < self._shard.num_rows:
+            while record < self._page_count:
                 leaves = self._leaves(record, size)
                 page = leaves.terms
                 low, high = _kernels.term_range(page.offsets, page.data, text, prefix)
@@ -197,9 +210,9 @@ class TermTree:
 
     def all(self) -> Iterator[Leaves]:
         """All entries."""
-        if self._stripe is None:
+        if not self._page_count:
             return
-        with located(url=self._shard.url):
+        with located(url=self._piece.file.url):
             is_leaf = self._levels == 0
             edges = np.flatnonzero(np.diff(is_leaf, prepend=False, append=False))
             for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
@@ -208,16 +221,16 @@ class TermTree:
 
     def _leaves(self, record: int, size: int) -> Leaves:
         """A leaf, and up to `size` with those that follow it."""
-        others = np.flatnonzero(self._levels[record : record + size])
-        last = record + (int(others[0]) if len(others) else min(size, self._shard.num_rows - record))
         start = int(self._slots[record])
-        if last == record + 1:
-            return Leaves(record, last, start, self._page(record))
+        if size == 1:
+            return Leaves(record, record + 1, start, self._page(record))
+        others = np.flatnonzero(self._levels[record : record + size])
+        last = record + (int(others[0]) if len(others) else min(size, self._page_count - record))
         return Leaves(record, last, start, self._read_terms(start, int(self._slots[last])))
 
     def _descend(self, text: bytes) -> int:
         """The record of the leaf where `text` would be."""
-        record = self._shard.num_rows - 1
+        record = self._page_count - 1
         level = int(self._levels[record])
         while level:
             page = self._page(record)
@@ -225,7 +238,7 @@ class TermTree:
                 raise CorruptedData(f"page {record}: expected entries, found none")
             low, _ = _kernels.term_range(page.offsets, page.data, text, False)
             record = self._child(record, min(low, len(page) - 1))
-            if record >= self._shard.num_rows or int(self._levels[record]) >= level:
+            if record >= self._page_count or int(self._levels[record]) >= level:
                 raise CorruptedData(f"child_position: expected a page below level {level}, found {record}")
             level = int(self._levels[record])
         return record
@@ -239,7 +252,7 @@ class TermTree:
 
     def _next_leaf(self, record: int) -> int:
         behind = np.flatnonzero(self._levels[record:] == 0)
-        return record + int(behind[0]) if len(behind) else self._shard.num_rows
+        return record + int(behind[0]) if len(behind) else self._page_count
 
     def _page(self, record: int) -> TermsColumn:
         found = self._pages.get(record)
@@ -252,13 +265,21 @@ class TermTree:
         return found
 
     def _read_terms(self, start: int, end: int) -> TermsColumn:
-        return terms(self._terms, start, end) if start < end else TermsColumn(np.zeros(1, np.int64), _NO_BYTES)
+        if start >= end:
+            return TermsColumn(np.zeros(1, np.int64), _NO_BYTES)
+        found = None if self._known is None else decode_few_bytes(self._known[0], start, end)
+        return terms(self._terms, start, end) if found is None else TermsColumn(*found)
 
     # ---- lists ----
 
     def lists(self, leaves: Leaves, entries: U32) -> Lists:
         """The lists of these entries, ascending, of a group of leaves."""
-        with located(url=self._shard.url):
+        with located(url=self._piece.file.url):
+            if len(entries) == 1 and self._is_simple and (number := leaves.start + int(entries[0])):
+                ends = self._list_ends(number - 1, number + 1)
+                if ends[0] >= ends[1]:
+                    raise _not_ascending()
+                return Lists(ends[:1], ends[1:], _ROWS, np.array([self._only_field], np.uint32))
             count = len(leaves.terms)
             first, bounds = self._bounds(leaves, count)
             if len(entries) == 1 and bounds is None:
@@ -267,8 +288,7 @@ class TermTree:
                 low, high = 0, count
             else:
                 low, high = 0, int(bounds[-1])
-            _, _, item = self._list_nodes
-            found = self._read_lists(leaves, item, first, low, high)
+            found = self._read_lists(leaves, first, low, high)
             if bounds is None:
                 chosen = entries.astype(np.int64) - low
             else:
@@ -280,10 +300,10 @@ class TermTree:
 
     def _bounds(self, leaves: Leaves, count: int) -> tuple[int, npt.NDArray[np.int64] | None]:
         """The first list of a group, and where those of each entry begin; None where each entry has one."""
-        stripes, fields, item = self._list_nodes
         start = leaves.start
         if self._layout is not None and self._layout.single_lists:
             return start, None
+        stripes, fields, item = self._list_nodes
         stripe_count = self._field(field_named(stripes.children, "item", BasicType.STRUCT)).position_count
         of_entry = offsets(self._field(stripes), start, start + count, stripe_count)
         list_count = self._field(item).position_count
@@ -291,34 +311,45 @@ class TermTree:
         bounds = of_stripe[(of_entry - of_entry[0]).astype(np.int64)]
         return int(bounds[0]), (bounds - bounds[0]).astype(np.int64)
 
-    def _read_lists(self, leaves: Leaves, item: SchemaNode, first: int, low: int, high: int) -> Lists:
+    def _read_lists(self, leaves: Leaves, first: int, low: int, high: int) -> Lists:
         """Lists `low .. high` of a group whose first list is `first`."""
-        reader = self._member(item, "pos_list_end_offset", BasicType.INT64)
         # Where a list begins is where the one before it ends; for the first of a page the page says it.
         before = 1 if low or (self._layout is not None and first) else 0
-        ends: U64 = present(reader, Ranges.one(first + low - before, first + high))
+        ends = self._list_ends(first + low - before, first + high)
         starts = np.empty(high - low, np.uint64)
         if before:
             starts[:], ends = ends[:-1], ends[1:]
         elif len(starts):
             starts[0], starts[1:] = self._starts[leaves.first] if first else 0, ends[:-1]
         if (starts >= ends).any():
-            raise CorruptedData("pos_list_end_offset: expected an ascending sequence")
+            raise _not_ascending()
         count, wanted = high - low, Ranges.one(first + low, first + high)
-        if self._only_field is not None:
+        if self._layout is not None and self._only_field is not None:
             fields = np.full(count, self._only_field, np.uint32)
         else:
-            fields = present(self._member(item, "field_schema_id", BasicType.INT32), wanted)
+            fields = present(self._member(self._list_nodes[2], "field_schema_id", BasicType.INT32), wanted)
         if self._layout is not None and self._layout.only_rows:
             forms = np.zeros(count, np.uint8)
         else:
-            forms = present(self._member(item, "repr_type", BasicType.INT8), wanted)
+            forms = present(self._member(self._list_nodes[2], "repr_type", BasicType.INT8), wanted)
         if len(forms) and int(forms.max()) > _LAST_FORM:
             raise CorruptedData(f"repr_type: expected 0..{_LAST_FORM}, found {forms.max()}")
         return Lists(starts, ends, forms, fields)
 
+    def _list_ends(self, first: int, last: int) -> U64:
+        """Where these lists end."""
+        if self._known is not None:
+            return decode_few(self._known[1], first, last, "u8")
+        reader = self._member(self._list_nodes[2], "pos_list_end_offset", BasicType.INT64)
+        return present(reader, Ranges.one(first, last))
+
+
+def _not_ascending() -> CorruptedData:
+    return CorruptedData("pos_list_end_offset: expected an ascending sequence")
+
 
 _LAST_FORM: Final = 2
+_ROWS: Final = np.zeros(1, np.uint8)
 _NO_BYTES: Final = np.empty(0, np.uint8)
 _NO_NUMBERS: Final = np.empty(0, np.uint64)
 _NO_LISTS: Final = Lists(_NO_NUMBERS, _NO_NUMBERS, np.empty(0, np.uint8), np.empty(0, np.uint32))

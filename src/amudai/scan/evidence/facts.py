@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from amudai.arrow import ArrowFields
 from amudai.encoding import Ranges
 from amudai.format import BufferKind, FieldDescriptor
 from amudai.index import Between
+from amudai.lazy import lazy
 from amudai.scan.columns import Selected, select_nodes
 from amudai.scan.evidence.stored import next_number, stored_bytes, stored_number
 from amudai.scan.predicate import (
@@ -50,30 +50,31 @@ class Facts:
     fields: ArrowFields
     _codes: dict[int, Bools | None] = field(default_factory=dict, repr=False)
 
-    @cached_property
+    @lazy
     def inverted(self) -> bool:
         """Whether rows are wanted for which the question is false."""
         return self.leaf.negated != (isinstance(self.leaf.leaf, Compare) and self.leaf.leaf.op == "!=")
 
-    @cached_property
+    @lazy
     def question(self) -> BoundLeaf:
         """The leaf without its negation."""
         plain = self.leaf.leaf
         if isinstance(plain, Compare) and plain.op == "!=":
             plain = replace(plain, op="==")
-        return replace(self.leaf, leaf=plain, negated=False)
+        is_same = plain is self.leaf.leaf and not self.leaf.negated
+        return self.leaf if is_same else replace(self.leaf, leaf=plain, negated=False)
 
     @property
     def node(self) -> SchemaNode:
         """The field of the values."""
         return self.leaf.nodes[-1]
 
-    @cached_property
+    @lazy
     def is_single(self) -> bool:
         """Whether each row has one slot: no list is on the way."""
         return not self.leaf.lists
 
-    @cached_property
+    @lazy
     def column(self) -> Selected:
         """What must be read to answer the leaf."""
         return select_nodes(self.fields, self.leaf.nodes)
@@ -137,7 +138,7 @@ class Facts:
 
     # ---- what the question is in stored values ----
 
-    @cached_property
+    @lazy
     def between(self) -> tuple[Between, bool] | None:
         """The range of stored numbers that the question asks for, and whether it is exactly that; None for others."""
         plain, node = self.question.leaf, self.node
@@ -152,12 +153,12 @@ class Facts:
                 return Between(low[0].low, high[0].high), low[1] and high[1]
         return None
 
-    @cached_property
+    @lazy
     def terms(self) -> list[Alternative]:
         """What an index of terms can be asked: one way after the other."""
         return questions(self.question)
 
-    @cached_property
+    @lazy
     def keys(self) -> tuple[bytes, ...] | None:
         """The stored bytes of the values that the question asks for; None where it asks for no single ones."""
         plain = self.question.leaf

@@ -22,10 +22,14 @@ _WORTH = 64
 
 def index_evidence(indexes: Sequence[OpenIndex]) -> tuple[Evidence, ...]:
     """The evidence of each index of the shard, and of those that its stripes have one by one."""
-    found = [Evidence(each.type.label, partial(_whole, each), _WORTH) for each in indexes if each.rows is None]
+    found = [
+        Evidence(each.type.label, partial(_answer, each), _WORTH, of_fields=False)
+        for each in indexes
+        if each.rows is None
+    ]
     for group in _alike([each for each in indexes if each.rows is not None]):
         count = "1 stripe" if len(group) == 1 else f"{len(group):,} stripes"
-        found.append(Evidence(f"{group[0].type.label} of {count}", partial(_by_stripe, group), _WORTH))
+        found.append(Evidence(f"{group[0].type.label} of {count}", partial(_by_stripe, group), _WORTH, of_fields=False))
     return tuple(found)
 
 
@@ -49,7 +53,7 @@ def _by_stripe(indexes: Sequence[OpenIndex], facts: Facts, rows: Ranges) -> Posi
             continue  # a stripe without rows
         # Stripes that are ruled out are not asked.
         mine = rows.intersect(index.rows)
-        found = _answer(index, facts) if len(mine) else None
+        found = _answer(index, facts, mine) if len(mine) else None
         if found is not None:
             said.append(found.within(mine))
             told.append(index.rows)
@@ -60,28 +64,24 @@ def _by_stripe(indexes: Sequence[OpenIndex], facts: Facts, rows: Ranges) -> Posi
     return Positions(Ranges.united([found.yes for found in said]), maybe)
 
 
-def _whole(index: OpenIndex, facts: Facts, _: Ranges) -> Positions | None:
-    return _answer(index, facts)
-
-
-def _answer(index: OpenIndex, facts: Facts) -> Positions | None:
+def _answer(index: OpenIndex, facts: Facts, rows: Ranges) -> Positions | None:
     if facts.node.schema_id not in index.schema_ids:
         return None
-    found = _keys(index, facts) if Keys in index.type.capabilities.questions else None
+    found = _keys(index, facts, rows) if Keys in index.type.capabilities.questions else None
     if found is None and Terms in index.type.capabilities.questions:
-        found = next((each for each in (_terms(index, facts, way) for way in facts.terms) if each), None)
+        found = next((each for each in (_terms(index, facts, way, rows) for way in facts.terms) if each), None)
     return found
 
 
-def _keys(index: OpenIndex, facts: Facts) -> Positions | None:
-    return None if facts.keys is None else index.ask(facts.leaf.nodes, Keys(facts.keys))
+def _keys(index: OpenIndex, facts: Facts, rows: Ranges) -> Positions | None:
+    return None if facts.keys is None else index.ask(facts.leaf.nodes, Keys(facts.keys), rows)
 
 
-def _terms(index: OpenIndex, facts: Facts, way: Alternative) -> Positions | None:
+def _terms(index: OpenIndex, facts: Facts, way: Alternative, rows: Ranges) -> Positions | None:
     """All of some questions, or all of some others; the first that the index cannot tell ends it."""
     parts = []
     for every in way.questions:
-        answers = _asked(index, facts, every)
+        answers = _asked(index, facts, every, rows)
         if answers is None:
             return None
         parts.append(reduce(and_, answers))
@@ -91,10 +91,10 @@ def _terms(index: OpenIndex, facts: Facts, way: Alternative) -> Positions | None
     return found if way.exact else found.unsure()
 
 
-def _asked(index: OpenIndex, facts: Facts, every: tuple[Question, ...]) -> list[Positions] | None:
+def _asked(index: OpenIndex, facts: Facts, every: tuple[Question, ...], rows: Ranges) -> list[Positions] | None:
     answers = []
     for question in every:
-        found = index.ask(facts.leaf.nodes, question)
+        found = index.ask(facts.leaf.nodes, question, rows)
         if found is None:
             return None
         answers.append(found)

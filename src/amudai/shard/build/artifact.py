@@ -11,7 +11,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
-from amudai.format import FOOTER, HEADER, DataRef, IndexArtifact, IndexCollection, IndexDescriptor, encode_schema
+from amudai.format import (
+    FOOTER,
+    HEADER,
+    BufferKind,
+    DataRef,
+    IndexArtifact,
+    IndexCollection,
+    IndexDescriptor,
+    LookupBuffer,
+    NativeEncoding,
+    Properties,
+    encode_schema,
+    lookup_property,
+)
 from amudai.shard.build.metadata import PlacedStripe, write_metadata
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
@@ -51,13 +64,20 @@ class ArtifactSpace:
         self.urls: list[str] = []
         self.size = 0  # of all pieces so far
 
-    def place(self, name: str, nodes: Sequence[SchemaNode], stripes: Sequence[PreparedStripe]) -> IndexArtifact:
-        """Write a shard of these stripes as one piece of an index."""
+    def place(
+        self,
+        name: str,
+        nodes: Sequence[SchemaNode],
+        stripes: Sequence[PreparedStripe],
+        lookup: Sequence[tuple[SchemaNode, BufferKind]],
+    ) -> IndexArtifact:
+        """Write a shard of these stripes as one piece of an index; `lookup` are the buffers that each look-up reads."""
         with self._file(stripes) as (out, url):
             begin = out.tell()
-            directory = _written(out, nodes, stripes)
+            directory, placed = _written(out, nodes, stripes)
             self.size += out.tell() - begin
-        return IndexArtifact(name=name, data=DataRef(url, directory.start, directory.end))
+        data = DataRef(url, directory.start, directory.end)
+        return IndexArtifact(name=name, properties=_lookup_of(placed, lookup), data=data)
 
     def measure(self, pieces: Iterable[tuple[Sequence[SchemaNode], Sequence[PreparedStripe]]]) -> list[int]:
         """The bytes that each of these pieces would take if they were placed next."""
@@ -108,14 +128,35 @@ class _Scale(SealedFile):
         pass
 
 
-def _written(out: SealedFile, nodes: Sequence[SchemaNode], stripes: Sequence[PreparedStripe]) -> DataRef:
-    """Write a shard of these stripes; say where its directory lies."""
+def _written(
+    out: SealedFile, nodes: Sequence[SchemaNode], stripes: Sequence[PreparedStripe]
+) -> tuple[DataRef, list[PlacedStripe]]:
+    """Write a shard of these stripes; say where its directory lies, and where they do."""
     placed = []
     for stripe in stripes:
         start = out.tell()
         fields = place_fields(stripe.fields, "", out, stripe.spool, {})
         placed.append(PlacedStripe(stripe.rows, "", out.tell() - start, fields))
-    return write_metadata(out, encode_schema(nodes), node_count(nodes), placed)
+    return write_metadata(out, encode_schema(nodes), node_count(nodes), placed), placed
+
+
+def _lookup_of(placed: Sequence[PlacedStripe], wanted: Sequence[tuple[SchemaNode, BufferKind]]) -> Properties:
+    """The property that says where these buffers are; none where a field has no such buffer, or needs more than it."""
+    found = []
+    for stripe in placed:
+        for node, kind in wanted:
+            described = stripe.fields[node.schema_id]
+            (encoding,) = described.encodings
+            assert isinstance(encoding, NativeEncoding)
+            buffer = encoding.find(kind)
+            if buffer is None or encoding.find(BufferKind.PRESENCE) is not None:
+                return ()
+            count = described.field.position_count + (kind is BufferKind.OFFSETS)
+            stated = LookupBuffer.of(buffer, count)
+            if stated is None:
+                return ()
+            found.append(stated)
+    return lookup_property(found) if len(placed) == 1 and found else ()
 
 
 class RowSink(Protocol):
