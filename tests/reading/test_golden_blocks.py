@@ -56,7 +56,7 @@ def sample(field: FieldReader, kind: BufferKind, all_of_them: bool) -> list[Bloc
     assert descriptor is not None
     assert descriptor.buffer is not None
     assert descriptor.block_checksums
-    found = field.blocks(kind, field._values_of(kind))
+    found = field.blocks(kind, field.values_of(kind))
     assert found is not None
     content = field.stripe.artifact_of(descriptor).read(descriptor.buffer.start, descriptor.buffer.end)
     counts, ends = np.diff(found.block_map.values).tolist(), found.block_map.offsets.tolist()

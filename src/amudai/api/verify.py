@@ -93,7 +93,7 @@ class _Verifier:
         self.report = report
         self.fields = ArrowFields(reader)
         self.blocks = self.values = 0
-        self.buffers_seen: set[LookupBuffer | None] = set()
+        self.places: set[LookupBuffer | None] = set()  # of all buffers of blocks
         self.files: dict[str, Artifact] = {reader.root.url: reader.root}
         self.problems: list[Problem] = []
 
@@ -143,13 +143,13 @@ class _Verifier:
         with located(index=artifact.name):
             inner = _Verifier(open_artifact(artifact, self.reader, holder.index_anchor))
             inner.run()
-            for stated in lookup_buffers(artifact.properties) or ():
-                if stated not in inner.buffers_seen:
-                    raise CorruptedData(f"property {LOOKUP}: expected a buffer of the artifact, found {stated}")
             self.blocks += inner.blocks
             self.values += inner.values
             self.files.update(inner.files)
             self.problems += inner.problems
+            for stated in lookup_buffers(artifact.properties) or ():
+                if stated not in inner.places:
+                    raise CorruptedData(f"property {LOOKUP}: expected a buffer of the artifact, found {stated}")
 
     def column(self, stripe: StripeReader, node: SchemaNode) -> None:
         """Every buffer of a column, and every value."""
@@ -180,10 +180,7 @@ class _Verifier:
         if field.descriptor is None:
             return
         field.descriptor.field.whole()
-        for kind, buffer in field.block_buffers():
-            described = field.encoding.find(kind)
-            if described is not None:
-                self.buffers_seen.add(LookupBuffer.of(described, buffer.values))
+        for _, buffer in field.block_buffers():
             for blocks in buffer.all_blocks():
                 self.blocks += len(blocks)
         for descriptor in field.encoding.buffers:
@@ -191,6 +188,8 @@ class _Verifier:
                 continue
             artifact = field.stripe.artifact_of(descriptor)
             self.files.setdefault(artifact.url, artifact)
+            if isinstance(descriptor.kind, BufferKind) and descriptor.block_map is not None:
+                self.places.add(LookupBuffer.of(descriptor, field.values_of(descriptor.kind)))
             if descriptor.kind is BufferKind.RANGE_INDEX:
                 data = artifact.read(descriptor.buffer.start, descriptor.buffer.end)
                 header = RangeIndexHeader.decode(data, field.node, expected_span=field.position_count)

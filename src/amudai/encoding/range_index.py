@@ -31,7 +31,6 @@ _INFLATING: Final = 3.0
 Bools = npt.NDArray[np.bool_]
 
 _MAX_PAYLOAD: Final = 0xFFFF_FFFF  # kernels number the slots of a block with 32 bits
-_ZERO32: Final = np.zeros(1, np.uint32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +81,7 @@ def _decoded(payload: memoryview, size: int, has_checksum: bool) -> npt.NDArray[
     blocks = _kernels.Blocks.one(payload, size, has_checksum, False)
     inflate(blocks, [payload], _kernels.numeric_frames(blocks, "u1"))
     values = np.empty(size, np.uint8)
-    _kernels.decode_numbers(blocks, _ZERO32, _ZERO32, np.array([size], np.uint32), values, None, 0)
+    _kernels.decode_stretch(blocks, 0, values, None)
     return values
 
 

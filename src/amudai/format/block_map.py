@@ -30,7 +30,6 @@ _MIN_BLOCK: Final = 8  # a block begins with two u32
 _MAX_WRITTEN: Final = 0xFFFF_FFFE  # what the reference accepts of a logical size, a block size, a number of blocks
 _BLOCKS_PER_SEGMENT: Final = 1024
 
-
 U64 = npt.NDArray[np.uint64]
 
 BlockMap = _kernels.BlockMap

@@ -203,11 +203,11 @@ class FieldReader:
         if self.descriptor is None or self.constant is not None:
             return
         for kind in (BufferKind.DATA, BufferKind.OFFSETS, BufferKind.PRESENCE):
-            found = self.blocks(kind, self._values_of(kind))
+            found = self.blocks(kind, self.values_of(kind))
             if found is not None:
                 yield kind, found
 
-    def _values_of(self, kind: BufferKind) -> int:
+    def values_of(self, kind: BufferKind) -> int:
         """How many values a buffer of this kind holds."""
         if kind is BufferKind.PRESENCE or (kind is BufferKind.DATA and self.node.basic_type is BasicType.BOOLEAN):
             return (self.position_count + 7) // 8
@@ -460,7 +460,7 @@ class FieldReader:
         return (bitmap, nulls) if nulls else (None, 0)
 
     def _required(self, kind: BufferKind) -> BlockBuffer:
-        found = self.blocks(kind, self._values_of(kind))
+        found = self.blocks(kind, self.values_of(kind))
         if found is None:
             raise self._error(f"buffers: expected one of kind {kind.name}, found none")
         return found

@@ -225,12 +225,12 @@ def read_blocks(
 
 
 def test_few_slots_read_few_offsets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = np.random.default_rng(5).integers(0, 4, 200_000)
+    sizes = np.random.default_rng(5).integers(0, 4, 2_000_000)
     offsets = pa.array(np.concatenate(([0], np.cumsum(sizes))).astype(np.int32))
-    tags = pa.ListArray.from_arrays(offsets, pa.array(["x"] * int(sizes.sum())))
-    amudai.write({"tags": tags}, tmp_path / "x.amudai.shard", stripe_rows=150_000, profile="minimal_compression")
+    tags = pa.ListArray.from_arrays(offsets, pa.repeat("x", int(sizes.sum())))
+    amudai.write({"tags": tags}, tmp_path / "x.amudai.shard", stripe_rows=1_500_000, profile="minimal_compression")
     owner = np.repeat(np.arange(len(sizes)), sizes)
-    for wanted in ([0], [len(owner) - 1], [17, 18, 170_000], [5, 90_000, 230_000]):
+    for wanted in ([0], [len(owner) - 1], [17, 18, 1_700_000], [5, 900_000, 2_300_000]):
         shard = ShardReader(tmp_path / "x.amudai.shard")
         ranges = Ranges.of_positions(np.array(wanted, np.uint64))
         found, few = read_blocks(0, ranges, monkeypatch, shard)
