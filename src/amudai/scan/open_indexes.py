@@ -11,6 +11,7 @@ from amudai.encoding import Ranges
 from amudai.errors import CorruptedData, StorageError, located
 from amudai.format import IndexDescriptor
 from amudai.index import IndexReader, IndexType, Positions, Question, index_type
+from amudai.lazy import lazy
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
 from amudai.types import SchemaNode
@@ -41,7 +42,7 @@ class OpenIndex:
     _reader: IndexReader | None = field(default=None, repr=False)
     _damaged: bool = False
 
-    @property
+    @lazy
     def schema_ids(self) -> frozenset[int]:
         """The fields that it covers."""
         return frozenset(each for ids in self.descriptor.indexed_fields for each in ids)

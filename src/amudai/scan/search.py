@@ -7,7 +7,6 @@ values, a part after the other, on several threads; then the other columns are r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 from time import perf_counter
@@ -180,6 +179,9 @@ class Search:
         plan = self.plan
         candidates = plan.candidates
         size = PART_ROWS if self.limit is None else min(PART_ROWS, max(FIRST_PART, self.limit))
+        if len(self._reader.stripes) == 1 and candidates.count <= size:
+            yield _Part(self._reader.stripes[0], plan)
+            return
         for stripe in self._reader.stripes:
             whole = Ranges.one(stripe.first_row, stripe.first_row + stripe.num_rows)
             mine = candidates.intersect(whole)
@@ -277,8 +279,8 @@ def _first(rows: Ranges, limit: int | None) -> Ranges:
 def _concatenated(pieces: list[Ranges]) -> Ranges:
     """Ranges that follow each other."""
     pieces = [piece for piece in pieces if len(piece)]
-    if not pieces:
-        return Ranges.one(0, 0)
+    if len(pieces) < 2:
+        return pieces[0] if pieces else Ranges.one(0, 0)
     return Ranges.joined(
         np.concatenate([piece.starts for piece in pieces]), np.concatenate([piece.ends for piece in pieces])
     )
@@ -291,15 +293,26 @@ class _Clock:
         self._seconds = {"plan": 0.0, "check": 0.0, "read": 0.0}
         self._lock = Lock()
 
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        begin = perf_counter()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._seconds[name] += perf_counter() - begin
+    def phase(self, name: str) -> _Phase:
+        """What is done in it belongs to a phase."""
+        return _Phase(self, name)
+
+    def add(self, name: str, seconds: float) -> None:
+        """Count time of a phase."""
+        with self._lock:
+            self._seconds[name] += seconds
 
     def seconds(self) -> dict[str, float]:
         with self._lock:
             return dict(self._seconds)
+
+
+class _Phase:
+    def __init__(self, clock: _Clock, name: str) -> None:
+        self._clock, self._name = clock, name
+
+    def __enter__(self) -> None:
+        self._begin = perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        self._clock.add(self._name, perf_counter() - self._begin)

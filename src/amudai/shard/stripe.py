@@ -90,12 +90,13 @@ class StripeReader:
 
     def prepare(self, nodes: Iterable[SchemaNode]) -> None:
         """Read the descriptors of these fields, neighbours in one request."""
+        unread = [node for node in nodes if node.schema_id not in self._descriptors]
+        if not unread:
+            return
         with located(url=self.shard.url, stripe=self.ordinal):
             fields, anchor = self._field_list
             by_file: dict[str, list[tuple[SchemaNode, int, int]]] = {}
-            for node in nodes:
-                if node.schema_id in self._descriptors:
-                    continue
+            for node in unread:
                 ref = fields.ref(node.schema_id)
                 if ref is None:
                     self._descriptors[node.schema_id] = None

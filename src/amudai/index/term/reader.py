@@ -149,7 +149,8 @@ class TermReader:
             text = question.text.encode()
         except UnicodeEncodeError:
             return Positions.none()  # half a code point: no stored text has it
-        yes, maybe = self._lists(text, question, path[-1].schema_id, tokenizer)
+        with located(url=self._terms.file.url):
+            yes, maybe = self._lists(text, question, path[-1].schema_id, tokenizer)
         slots = self._slots_of(path)
         if question.case_sensitive and not self._case_sensitive:
             return Positions.perhaps(self._rows([yes, maybe], slots, rows))

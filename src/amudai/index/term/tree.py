@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.encoding import BlockBuffer, Ranges, decode_few, decode_few_bytes
-from amudai.errors import CorruptedData, located
+from amudai.errors import CorruptedData
 from amudai.format import BufferKind
 from amudai.index.artifacts import Piece
 from amudai.index.term.columns import (
@@ -111,8 +111,7 @@ class TermTree:
         if found is None:
             return None
         pages, ends = found
-        with located(url=self._piece.file.url):
-            layout = Layout.of(self._piece.artifact.properties, pages.block_map.block_count)
+        layout = Layout.of(self._piece.artifact.properties, pages.block_map.block_count)
         return None if layout is None else (pages, ends, layout)
 
     @lazy
@@ -195,29 +194,27 @@ class TermTree:
         """The entries that equal `text` or begin with it, everything folded: leaves and the entries in them."""
         if not self._page_count:
             return
-        with located(url=self._piece.file.url):
-            record, size = self._descend(text), 1
-            while record < self._page_count:
-                leaves = self._leaves(record, size)
-                page = leaves.terms
-                low, high = _kernels.term_range(page.offsets, page.data, text, prefix)
-                if low < high:
-                    yield leaves, low, high
-                # They go on in the next leaf where they reach the end of this one; many do so in many.
-                if high < len(page):
-                    return
-                record, size = self._next_leaf(leaves.last), min(2 * size, _GROUP)
+        record, size = self._descend(text), 1
+        while record < self._page_count:
+            leaves = self._leaves(record, size)
+            page = leaves.terms
+            low, high = _kernels.term_range(page.offsets, page.data, text, prefix)
+            if low < high:
+                yield leaves, low, high
+            # They go on in the next leaf where they reach the end of this one; many do so in many.
+            if high < len(page):
+                return
+            record, size = self._next_leaf(leaves.last), min(2 * size, _GROUP)
 
     def all(self) -> Iterator[Leaves]:
         """All entries."""
         if not self._page_count:
             return
-        with located(url=self._piece.file.url):
-            is_leaf = self._levels == 0
-            edges = np.flatnonzero(np.diff(is_leaf, prepend=False, append=False))
-            for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-                for low in range(first, last, _GROUP):
-                    yield self._leaves(low, min(_GROUP, last - low))
+        is_leaf = self._levels == 0
+        edges = np.flatnonzero(np.diff(is_leaf, prepend=False, append=False))
+        for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            for low in range(first, last, _GROUP):
+                yield self._leaves(low, min(_GROUP, last - low))
 
     def _leaves(self, record: int, size: int) -> Leaves:
         """A leaf, and up to `size` with those that follow it."""
@@ -274,29 +271,28 @@ class TermTree:
 
     def lists(self, leaves: Leaves, entries: U32) -> Lists:
         """The lists of these entries, ascending, of a group of leaves."""
-        with located(url=self._piece.file.url):
-            if len(entries) == 1 and self._is_simple and (number := leaves.start + int(entries[0])):
-                ends = self._list_ends(number - 1, number + 1)
-                if ends[0] >= ends[1]:
-                    raise _not_ascending()
-                return Lists(ends[:1], ends[1:], _ROWS, np.array([self._only_field], np.uint32))
-            count = len(leaves.terms)
-            first, bounds = self._bounds(leaves, count)
-            if len(entries) == 1 and bounds is None:
-                low, high = int(entries[0]), int(entries[0]) + 1
-            elif bounds is None:
-                low, high = 0, count
-            else:
-                low, high = 0, int(bounds[-1])
-            found = self._read_lists(leaves, first, low, high)
-            if bounds is None:
-                chosen = entries.astype(np.int64) - low
-            else:
-                # Entry i has the lists bounds[i] .. bounds[i + 1].
-                sizes = bounds[entries.astype(np.int64) + 1] - bounds[entries]
-                before = np.cumsum(sizes) - sizes
-                chosen = np.repeat(bounds[entries] - before, sizes) + np.arange(int(sizes.sum()))
-            return Lists(found.starts[chosen], found.ends[chosen], found.forms[chosen], found.fields[chosen])
+        if len(entries) == 1 and self._is_simple and (number := leaves.start + int(entries[0])):
+            ends = self._list_ends(number - 1, number + 1)
+            if ends[0] >= ends[1]:
+                raise _not_ascending()
+            return Lists(ends[:1], ends[1:], _ROWS, np.array([self._only_field], np.uint32))
+        count = len(leaves.terms)
+        first, bounds = self._bounds(leaves, count)
+        if len(entries) == 1 and bounds is None:
+            low, high = int(entries[0]), int(entries[0]) + 1
+        elif bounds is None:
+            low, high = 0, count
+        else:
+            low, high = 0, int(bounds[-1])
+        found = self._read_lists(leaves, first, low, high)
+        if bounds is None:
+            chosen = entries.astype(np.int64) - low
+        else:
+            # Entry i has the lists bounds[i] .. bounds[i + 1].
+            sizes = bounds[entries.astype(np.int64) + 1] - bounds[entries]
+            before = np.cumsum(sizes) - sizes
+            chosen = np.repeat(bounds[entries] - before, sizes) + np.arange(int(sizes.sum()))
+        return Lists(found.starts[chosen], found.ends[chosen], found.forms[chosen], found.fields[chosen])
 
     def _bounds(self, leaves: Leaves, count: int) -> tuple[int, npt.NDArray[np.int64] | None]:
         """The first list of a group, and where those of each entry begin; None where each entry has one."""
