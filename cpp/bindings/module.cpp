@@ -36,6 +36,8 @@ void translate(const std::exception_ptr& thrown, void*) {
 NB_MODULE(AMUDAI_MODULE, m) {
     m.doc() = "The loops that Python cannot do fast: blocks in, arrays out.";
     nb::register_exception_translator(translate);
+    // A shard that is still open when the interpreter ends holds objects of ours: no leak, and nothing to tell a user of.
+    nb::set_leak_warnings(false);
     amudai::bindings::bind_blocks(m);
     amudai::bindings::bind_numeric(m);
     amudai::bindings::bind_binary(m);

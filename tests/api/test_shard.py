@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -637,3 +640,15 @@ def test_whoever_speaks_the_arrow_protocol_can_read_it(sample: amudai.Shard) -> 
     assert reader.schema == sample.schema
     assert reader.read_all().num_rows == 400
     assert sample.__arrow_c_stream__() is not None
+
+
+def test_a_shard_that_outlives_everything_is_silent() -> None:
+    """What is open when the interpreter ends is no leak to frighten users with."""
+    program = """
+        import builtins
+        import amudai
+        builtins.kept = amudai.open("tests/fixtures/sample.amudai.shard")
+        builtins.kept.read()
+    """
+    done = subprocess.run([sys.executable, "-c", dedent(program)], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
