@@ -71,16 +71,23 @@ def decode_numbers(buffer: BlockBuffer, ranges: Ranges, dtype: str, nullable: bo
     return Values(count, nulls, validity if nulls else None, data)
 
 
-def decode_few(buffer: BlockBuffer, first: int, last: int, dtype: str) -> npt.NDArray[Any]:
-    """The numbers at `first..last`, of which none is null: for a few in less time than `decode_numbers`."""
+def decode_few(
+    buffer: BlockBuffer, first: int, last: int, dtype: str, out: npt.NDArray[Any] | None = None
+) -> npt.NDArray[Any]:
+    """The numbers at `first..last`, of which none is null: for a few in less time than `decode_numbers`.
+
+    They go into `out`, which has their type and number, or into memory of their own.
+    """
+    if out is None:
+        out = np.empty(last - first, dtype) if last - first <= _FEW else allocate(last - first, dtype)[1]
     if first >= last:
-        return np.empty(0, dtype)
+        return out
     found = buffer.stretch(first, last)
     if found is None:
-        return decode_numbers(buffer, Ranges.one(first, last), dtype, nullable=False).numbers(dtype)
-    values = np.empty(last - first, dtype) if last - first <= _FEW else allocate(last - first, dtype)[1]
-    _decode_stretch(found, values, None, dtype)
-    return values
+        out[:] = decode_numbers(buffer, Ranges.one(first, last), dtype, nullable=False).numbers(dtype)
+    else:
+        _decode_stretch(found, out, None, dtype)
+    return out
 
 
 def _decode_stretch(

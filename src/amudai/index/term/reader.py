@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from amudai import _kernels
-from amudai.encoding import BlockBuffer, Ranges, decode_few, decode_numbers
+from amudai.encoding import BlockBuffer, Ranges, decode_few, decode_numbers, require_memory
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import BufferKind, IndexDescriptor
 from amudai.index.artifacts import Piece
@@ -22,7 +22,7 @@ from amudai.index.term.names import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CU
 from amudai.index.term.slots import Slots
 from amudai.index.term.tree import Leaves, Lists, TermTree
 from amudai.lazy import lazy
-from amudai.shard import ShardReader
+from amudai.shard import FieldReader, ShardReader
 from amudai.storage import Artifact
 from amudai.types import BasicType
 
@@ -128,7 +128,7 @@ class TermReader:
 
     @lazy
     def _integers(self) -> tuple[Callable[[Ranges], U64], int]:
-        """What reads the column of all lists, and how many integers there are."""
+        """What reads of the column of all lists, with room for one more behind, and how many integers there are."""
         found = self._positions.lookup([BufferKind.DATA]) if self._own else None
         if found is not None:
             return partial(_numbers, found[0]), found[0].values
@@ -136,7 +136,7 @@ class TermReader:
         stripe = only_stripe(shard)
         assert stripe is not None
         node = field_named(known_fields(shard, POSITIONS_SCHEMA), "position", BasicType.INT64)
-        return partial(present, field_of(stripe, node, shard.num_rows)), shard.num_rows
+        return partial(_present, field_of(stripe, node, shard.num_rows)), shard.num_rows
 
     def answer(self, path: Path, question: Question, rows: Ranges | None = None) -> Positions | None:
         """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell."""
@@ -218,8 +218,9 @@ class TermReader:
                 if _any(starts[1:] < ends[:-1]):
                     raise CorruptedData("position lists: expected that none overlap")
                 wanted_integers = Ranges.joined(starts, ends)
-            integers = read(wanted_integers)
-            begin, stop = _allocate(len(integers) + 1), _allocate(len(integers) + 1)
+            # Where ranges begin is written over the integers, which nobody wants any more.
+            begin = read(wanted_integers)
+            integers, stop = begin[:-1], _allocate(len(begin))
             pairs = (forms != 0).view(np.uint8)
             # One range holds as a rule all rows: to compare them would take time and change nothing.
             among = wanted if wanted is not None and len(wanted) > 1 and len(starts) == 1 and not pairs[0] else None
@@ -229,13 +230,20 @@ class TermReader:
 
 
 def _numbers(buffer: BlockBuffer, ranges: Ranges) -> U64:
+    room = _allocate(ranges.count + 1)
     if len(ranges) == 1:
-        return decode_few(buffer, ranges.starts.item(0), ranges.ends.item(0), "u8")
-    found: U64 = decode_numbers(buffer, ranges, "u8", nullable=False).numbers("u8")
-    return found
+        decode_few(buffer, ranges.starts.item(0), ranges.ends.item(0), "u8", room[:-1])
+    else:
+        room[:-1] = decode_numbers(buffer, ranges, "u8", nullable=False).numbers("u8")
+    return room
+
+
+def _present(reader: FieldReader, ranges: Ranges) -> U64:
+    return np.append(present(reader, ranges), np.uint64(0))
 
 
 def _allocate(count: int) -> U64:
+    require_memory(count, 64)
     # From Arrow's pool, which keeps its pages: fresh ones would cost more than filling them.
     return np.frombuffer(pa.allocate_buffer(8 * count), np.uint64)
 
