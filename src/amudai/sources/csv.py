@@ -146,8 +146,9 @@ def _inferred(name: str, tables: list[pa.Table], records: Records, names: list[s
         return pa.float64() if numbers else pa.string()
     (kind,) = kinds
     if pa.types.is_floating(kind) and any(_has_large(table[name]) for table in tables):
-        texts = _read(records, names, {name: pa.string()}, only=name)[name] if len(tables) == 1 else None
-        if texts is not None and _fits_unsigned(texts):
+        # Records that cannot be read are left out here as they were before.
+        as_text = partial(_read, names=names, types={name: pa.string()}, only=name)
+        if all(_fits_unsigned(table[name]) for table in accepted(records, as_text, [], limit=ENOUGH)):
             return pa.uint64()
     return kind
 
