@@ -14,7 +14,7 @@ import pytest
 
 from amudai.errors import StorageError
 from amudai.storage import Artifact, LocalStore, file_url
-from amudai.storage.local import MAX_OPEN
+from amudai.storage.local import MAX_COPIED, MAX_OPEN
 
 
 @pytest.fixture
@@ -99,6 +99,41 @@ def test_views_outlive_the_store(tmp_path: Path) -> None:
     assert bytes(view) == b"234"
 
 
+@pytest.mark.parametrize("size", [0, 1, MAX_COPIED, MAX_COPIED + 1, 3 * MAX_COPIED])
+def test_small_and_large_pieces_are_the_same_bytes(store: LocalStore, tmp_path: Path, size: int) -> None:
+    content = bytes(at % 251 for at in range(4 * MAX_COPIED))
+    (tmp_path / "a").write_bytes(content)
+    url = file_url(tmp_path / "a")
+    for start in (0, 1, 4 * MAX_COPIED - size):
+        found = store.read_range(url, start, start + size)
+        assert found == content[start : start + size]
+        assert found.readonly
+    assert (store.counters.requests, store.counters.bytes) == (3, 3 * size)
+    for start, end in ((-1, 1), (2, 1), (4 * MAX_COPIED, 4 * MAX_COPIED + 1)):
+        with pytest.raises(StorageError, match=r"range: expected start <= end <= .*\(url file:///"):
+            store.read_range(url, start, end)
+
+
+def test_a_file_that_became_shorter_is_an_error(store: LocalStore, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"0123456789")
+    url = file_url(tmp_path / "a")
+    assert store.size(url) == 10
+    os.truncate(tmp_path / "a", 4)
+    assert store.read_range(url, 0, 4) == b"0123"
+    with pytest.raises(StorageError, match=r"short read: expected 5 bytes, found 1 \(url file:///.*range 3..8"):
+        store.read_range(url, 3, 8)
+
+
+def test_a_failure_to_read_is_told(store: LocalStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    (tmp_path / "a").write_bytes(b"0123456789")
+    monkeypatch.setattr(os, "pread", fail)
+    with pytest.raises(StorageError, match=r"found OSError: .*Input/output error \(url file:///"):
+        store.read_range(file_url(tmp_path / "a"), 0, 4)
+
+
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted in /proc")
 def test_closing_closes(tmp_path: Path) -> None:
     def opened() -> int:
@@ -111,8 +146,22 @@ def test_closing_closes(tmp_path: Path) -> None:
         (tmp_path / str(i)).write_bytes(b"x")
         assert store.size(file_url(tmp_path / str(i))) == 1
     assert opened() == MAX_OPEN
+    views = store.read_ranges(file_url(tmp_path / "0"), [(0, 1)])
+    assert opened() == MAX_OPEN + 1, "the mapping has a descriptor of its own"
     store.close()
+    assert opened() == 1
+    assert views[0] == b"x"
+    del views
     assert opened() == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files are counted in /proc")
+def test_what_is_no_file_is_closed_at_once(store: LocalStore, tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        with pytest.raises(StorageError, match="found a folder"):
+            store.size(file_url(tmp_path))
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_a_replaced_file_stays_what_it_was(store: LocalStore, tmp_path: Path) -> None:

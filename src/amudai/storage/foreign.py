@@ -9,7 +9,7 @@ from typing import Final
 
 from amudai.errors import AmudaiError, StorageError
 
-__all__ = ["EXISTS", "FOLDER", "FULL", "MISSING", "NO_FOLDER", "REFUSED", "translated"]
+__all__ = ["EXISTS", "FOLDER", "FULL", "MISSING", "NO_FOLDER", "REFUSED", "translated", "translation"]
 
 EXISTS: Final = "expected no file yet, found one: a sealed file is never overwritten"
 FOLDER: Final = "expected a file, found a folder"
@@ -41,11 +41,16 @@ def translated() -> Iterator[None]:
     except AmudaiError:
         raise
     except Exception as error:
-        for kind in type(error).__mro__:
-            if kind.__name__ in _KNOWN:
-                raise StorageError(_KNOWN[kind.__name__]) from error
-        if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            raise StorageError(FULL) from error
-        # The first line only: some libraries append a dump of their structures.
-        said = str(error).strip().partition("\n")[0]
-        raise StorageError(f"expected storage to answer, found {type(error).__name__}: {said}") from error
+        raise translation(error) from error
+
+
+def translation(error: Exception, **place: object) -> StorageError:
+    """What `translated` makes of an error, for those to whom a context costs too much."""
+    for kind in type(error).__mro__:
+        if kind.__name__ in _KNOWN:
+            return StorageError(_KNOWN[kind.__name__], **place)
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        return StorageError(FULL, **place)
+    # The first line only: some libraries append a dump of their structures.
+    said = str(error).strip().partition("\n")[0]
+    return StorageError(f"expected storage to answer, found {type(error).__name__}: {said}", **place)

@@ -1,4 +1,4 @@
-"""How are local files mapped and sealed?"""
+"""How are local files read and sealed?"""
 
 from __future__ import annotations
 
@@ -6,26 +6,30 @@ import mmap
 import os
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from amudai.errors import StorageError
+from amudai.lazy import lazy
 from amudai.storage.aside import Aside, sync_folder
 from amudai.storage.contract import Slices, StoreBase
-from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
+from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated, translation
 from amudai.storage.recent import Recent
 
 __all__ = ["LocalStore", "local_path", "new_path"]
 
-# Each mapping holds a file descriptor, and many systems allow 1024 of them, or 256.
+# Each file holds a descriptor, and another one once it is mapped; many systems allow 1024 of them, or 256.
 MAX_OPEN: Final = 64
+# Up to this size bytes are copied: that costs less than to map a file and to touch its pages for the first time. Not
+# more, for from 128 KiB on the system's allocator maps fresh pages for each copy.
+MAX_COPIED: Final = 127 * 1024
 
 _FILE_URL: Final = re.compile(r"file://(?:localhost)?(/.*)", re.DOTALL)
 
 
 class LocalStore(StoreBase):
-    """Local files by `file://` URLs, mapped into memory: reading copies nothing.
+    """Local files by `file://` URLs: small pieces are read, and large ones lie in a mapping, which copies nothing.
 
     A shard is immutable, so nobody may truncate a file while it is open; the system would end the process that reads
     behind the new end. Replacing a file by another is harmless: what is open stays what it was.
@@ -33,30 +37,39 @@ class LocalStore(StoreBase):
 
     def __init__(self) -> None:
         super().__init__()
-        self._mapped: Recent[memoryview] = Recent(MAX_OPEN)
+        self._files: Recent[_File] = Recent(MAX_OPEN)
 
     def close(self) -> None:
         """Let go of all files. A file with views in use is closed when the last of them goes."""
-        # No mmap.close(): it fails while views exist. Without a reference from here the last view ends the mapping.
-        self._mapped.clear()
+        self._files.clear()
 
     def forget(self, url: str) -> None:
         """Let go of one file: another has its name by now."""
-        self._mapped.drop(url)
+        self._files.drop(url)
 
     def _size(self, url: str) -> int:
-        return len(self._whole(url))
+        return self._file(url).size
 
     def read_range(self, url: str, start: int, end: int) -> memoryview:
         """Exactly the bytes of one half-open range."""
-        whole = self._whole(url)
-        if not 0 <= start <= end <= len(whole):
-            raise StorageError(f"range: expected start <= end <= {len(whole)}, found {start}..{end}", url=url)
-        self._counters.add(1, end - start)
-        return whole[start:end]
+        file = self._file(url)
+        size = end - start
+        if not 0 <= start <= end <= file.size:
+            raise StorageError(f"range: expected start <= end <= {file.size}, found {start}..{end}", url=url)
+        self._counters.add(1, size)
+        if size > MAX_COPIED:
+            return file.whole[start:end]
+        try:
+            found = os.pread(file.handle, size, start)
+        except OSError as error:
+            raise translation(error, url=url) from error
+        if len(found) != size:
+            message = f"short read: expected {size} bytes, found {len(found)}"
+            raise StorageError(message, url=url, range=f"{start}..{end}")
+        return memoryview(found)
 
     def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> Slices:
-        return Slices(self._whole(url), ranges)
+        return Slices(self._file(url).whole, ranges)
 
     def _put(self, url: str, parts: Iterable[bytes]) -> None:
         with translated():
@@ -83,28 +96,41 @@ class LocalStore(StoreBase):
         finally:
             aside.discard()
 
-    def _whole(self, url: str) -> memoryview:
-        found = self._mapped.latest(url)
+    def _file(self, url: str) -> _File:
+        found = self._files.latest(url)
         if found is None:
             with translated():
-                found = self._mapped.get(url, _map)
+                found = self._files.get(url, _open)
         return found
 
 
-def _map(url: str) -> memoryview:
-    # Without O_NONBLOCK, opening a pipe waits for its other end.
-    handle = os.open(local_path(url), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
+class _File:
+    """A local file, open as long as somebody refers to it."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
         facts = os.fstat(handle)
         if stat.S_ISDIR(facts.st_mode):
             raise StorageError(FOLDER)
         if not stat.S_ISREG(facts.st_mode):
             raise StorageError("expected a file, found a device, a pipe or a socket")
-        if facts.st_size == 0:
+        self.size = facts.st_size
+
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        close(self.handle)
+
+    @lazy
+    def whole(self) -> memoryview:
+        """All bytes, mapped into memory; the mapping ends with its last view."""
+        if self.size == 0:
             return memoryview(b"")  # mmap refuses to map nothing
-        return memoryview(mmap.mmap(handle, facts.st_size, access=mmap.ACCESS_READ))
-    finally:
-        os.close(handle)
+        with translated():
+            return memoryview(mmap.mmap(self.handle, self.size, access=mmap.ACCESS_READ))
+
+
+def _open(url: str) -> _File:
+    # Without O_NONBLOCK, opening a pipe waits for its other end.
+    return _File(os.open(local_path(url), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
 
 
 def local_path(url: str) -> str:
