@@ -50,6 +50,7 @@ _MEMORY: Final = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 _ZERO: Final = np.zeros(1, np.uint32)
 _FEW: Final = 4096  # values that numpy's own memory is good enough for
+_SMALL: Final = 64 * 1024  # inflated bytes for which new memory costs less than a stream
 
 Frame = tuple[int, int, int, int]
 
@@ -296,6 +297,9 @@ def _inflate(run: Run, frames: list[Frame]) -> None:
 def inflate(blocks: _kernels.Blocks, buffers: list[memoryview], frames: list[Frame]) -> None:
     """Give blocks the contents of their Zstandard frames."""
     if not frames:
+        return
+    if sum(frame[3] for frame in frames) <= _SMALL:
+        blocks.add_inflated(frames, [_inflated(buffers[of][start:end], size) for of, start, end, size in frames])
         return
     # Those that say how long they are share memory from Arrow's pool, which is used again: new memory would cost as
     # much as inflating does.
