@@ -51,15 +51,19 @@ void each_span(BlockMap& map, const bits::Ranges& ranges, std::uint64_t unit, Ad
     }
 }
 
+// Refuses positions behind the last: `end` is one more than the greatest.
+void require_positions(const BlockMap& map, std::uint64_t end, std::uint64_t unit) {
+    if (end / unit + (end % unit != 0) <= map.values()) return;
+    throw Corrupted("positions: expected at most " + std::to_string(map.values() * unit) + " in the buffer, found " +
+                    std::to_string(end));
+}
+
 nb::tuple spans(Map& self, Numbers starts, Numbers ends, std::uint64_t unit) {
     auto& map = self.map();
     const bits::Ranges ranges{span(starts), span(ends)};
     if (unit == 0) throw nb::value_error("unit: expected at least 1");
     if (!bits::is_sound(ranges)) throw nb::value_error("ranges: expected ascending ones that neither are empty nor touch");
-    if (ranges.size() != 0 && ranges.ends.back() / unit + (ranges.ends.back() % unit != 0) > map.values()) {
-        throw Corrupted("positions: expected at most " + std::to_string(map.values() * unit) + " in the buffer, found " +
-                        std::to_string(ranges.ends.back()));
-    }
+    if (ranges.size() != 0) require_positions(map, ranges.ends.back(), unit);
     constexpr auto none = std::numeric_limits<std::size_t>::max();
     std::size_t pieces = 0, blocks = 0, last = none;
     std::uint64_t most = 0, slots = 0;
@@ -96,17 +100,15 @@ nb::tuple spans(Map& self, Numbers starts, Numbers ends, std::uint64_t unit) {
 }
 
 // The blocks that hold first..last: the ordinal of the first, the slot in it, the bytes of all, sizes and counts of each.
-nb::tuple stretch(Map& self, std::uint64_t first, std::uint64_t last) {
+std::optional<nb::tuple> stretch(Map& self, std::uint64_t first, std::uint64_t last, std::uint64_t most) {
     auto& map = self.map();
     if (first >= last) throw nb::value_error("positions: expected at least one");
-    if (last > map.values()) {
-        throw Corrupted("positions: expected at most " + std::to_string(map.values()) + " in the buffer, found " +
-                        std::to_string(last));
-    }
+    require_positions(map, last, 1);
     const auto begin = map.find(first);
     std::vector<std::uint64_t> sizes, counts;
     auto place = begin;
     while (true) {
+        if (place.byte_end - begin.byte > most) return {};
         sizes.push_back(place.byte_end - place.byte);
         counts.push_back(place.value_end - place.value);
         if (place.value_end >= last) break;
@@ -135,10 +137,11 @@ void bind_block_map(nb::module_& m) {
         .def_prop_ro("offsets", [](nb::handle self) { return array_of(self, nb::cast<Map&>(self).map().byte_ends()); },
                      nb::sig("def offsets(self) -> NDArray[np.uint64]"),
                      "The same in bytes from the start of the buffer.")
-        .def("stretch", &stretch, "first"_a, "last"_a,
-             nb::sig("def stretch(self, first: int, last: int) -> tuple[int, int, int, int, NDArray[np.uint64], NDArray[np.uint64]]"),
+        .def("stretch", &stretch, "first"_a, "last"_a, "most"_a,
+             nb::sig("def stretch(self, first: int, last: int, most: int) -> "
+                     "tuple[int, int, int, int, NDArray[np.uint64], NDArray[np.uint64]] | None"),
              "The blocks that hold `first..last`: the ordinal of the first one and the slot in it, the first byte and the end of "
-             "all, and of each its bytes and its values.")
+             "all, and of each its bytes and its values. None where they have more than `most` bytes.")
         .def("spans", &spans, "starts"_a.noconvert(), "ends"_a.noconvert(), "unit"_a,
              nb::sig("def spans(self, starts: NDArray[np.uint64], ends: NDArray[np.uint64], unit: int) -> "
                      "tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], "

@@ -63,7 +63,9 @@ class Held:
 
     def stretch(self, first: int, last: int) -> tuple[_kernels.Blocks, memoryview, int]:
         """The blocks of neighbours, in memory of exactly their size together."""
-        block, slot, _, _, _, counts = self._places().stretch(first, last)
+        found = self._places().stretch(first, last, 1 << 30)
+        assert found is not None
+        block, slot, _, _, _, counts = found
         used = self._blocks[block : block + len(counts)]
         view = memoryview(np.frombuffer(b"".join(used), np.uint8).copy())
         sizes = np.array([len(data) for data in used], np.uint64)

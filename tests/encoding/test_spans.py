@@ -22,6 +22,10 @@ def ends_of(sizes: list[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
     return np.array([0, *accumulate(sizes)], np.uint64)
 
 
+def stretch(found: Any, first: int, last: int, most: int = 1 << 40) -> Any:
+    return found.stretch(first, last, most)
+
+
 def map_of(kernels: Any, sizes: list[tuple[int, int]], segment_size: int = 3) -> Any:
     return kernels.BlockMap(write(sizes, segment_size), 1 << 40, None, None)
 
@@ -56,9 +60,11 @@ def test_the_blocks_of_neighbours(kernels: Any, sizes: Any, data: st.DataObject)
     first = data.draw(st.integers(0, int(values[-1]) - 1))
     last = data.draw(st.integers(first + 1, int(values[-1])))
     mine = [at for at in range(len(sizes)) if values[at] < last and first < values[at + 1]]
-    block, slot, begin, end, bytes_of_each, counts = found.stretch(first, last)
+    block, slot, begin, end, bytes_of_each, counts = stretch(found, first, last)
     assert (block, slot) == (mine[0], first - int(values[mine[0]]))
     assert (begin, end) == (int(offsets[mine[0]]), int(offsets[mine[-1] + 1]))
+    assert stretch(found, first, last, end - begin) is not None
+    assert stretch(found, first, last, end - begin - 1) is None
     assert list(zip(counts.tolist(), bytes_of_each.tolist(), strict=True)) == [sizes[at] for at in mine]
 
 
@@ -71,7 +77,7 @@ def test_segments_are_read_in_any_order(kernels: Any, data: st.DataObject) -> No
     values, offsets = ends_of([count for count, _ in sizes]), ends_of([size for _, size in sizes])
     for value in rng.integers(0, int(values[-1]), 20).tolist():
         block = int(np.searchsorted(values, value, "right")) - 1
-        assert found.stretch(value, value + 1)[:2] == (block, value - int(values[block]))
+        assert stretch(found, value, value + 1)[:2] == (block, value - int(values[block]))
         ranges = Ranges.of_positions(np.array([value, int(values[-1]) - 1], np.uint64))
         used, begins, *_ = found.spans(*ranges.arrays, 1)
         assert used.tolist() == sorted({block, len(sizes) - 1})
@@ -86,9 +92,9 @@ def test_a_segment_that_is_wrong_is_an_error_for_those_who_ask_for_it(kernels: A
     payload = bytearray(write(sizes, 2))
     payload[16] += 1  # the least number of values of the first segment
     found = kernels.BlockMap(bytes(payload), 96, 60, 6)
-    assert found.stretch(45, 50)[:4] == (4, 5, 64, 80)
+    assert stretch(found, 45, 50)[:4] == (4, 5, 64, 80)
     for ask in (
-        lambda: found.stretch(3, 4),
+        lambda: stretch(found, 3, 4),
         lambda: found.values,
         lambda: found.spans(*Ranges.one(19, 21).arrays, 1),
     ):
@@ -106,9 +112,9 @@ def test_positions_beyond_the_blocks(kernels: Any) -> None:
     with pytest.raises(CorruptedData, match="expected at most 0 in the buffer, found 1"):
         nothing.spans(*Ranges.one(0, 1).arrays, 1)
     with pytest.raises(CorruptedData, match="expected at most 0 in the buffer, found 1"):
-        nothing.stretch(0, 1)
+        stretch(nothing, 0, 1)
     with pytest.raises(ValueError, match="at least one"):
-        found.stretch(2, 2)
+        stretch(found, 2, 2)
     assert nothing.values.tolist() == nothing.offsets.tolist() == [0]
 
 

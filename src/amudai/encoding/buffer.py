@@ -176,9 +176,10 @@ class BlockBuffer:
         if "block_map" not in self.__dict__:
             self._read_whole(last - first)
         try:
-            block, slot, begin, end, sizes, counts = self.block_map.stretch(first, last)
-            if end - begin > RUN_BYTES:
+            found = self.block_map.stretch(first, last, RUN_BYTES)
+            if found is None:
                 return None
+            block, slot, begin, end, sizes, counts = found
             if self._tally is not None:
                 self._tally.add(len(sizes))
             base = self._buffer.start
