@@ -213,6 +213,7 @@ def i8(*values: int) -> np.ndarray[Any, Any]:
 def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
     """Calls that work: name, arguments, which of these are arrays of one type, and which are written to."""
     numbers = Opened(kernels, [Block(block.build(b"", plain.encode([1, 2], "u1")), 2)]).blocks
+    longs = Opened(kernels, [Block(block.build(b"", plain.encode([1, 2], "u8")), 2)]).blocks
     doubles = Opened(kernels, [Block(block.build(b"", plain.encode([1, 2], "f8")), 2)]).blocks
     strings = Opened(kernels, [Block(block.build(b"", binary_plain.encode([b"a", b"b"])), 2)]).blocks
     fixed = Opened(kernels, [Block(block.build(b"", binary_plain.encode([b"a", b"b"], 1)), 2)]).blocks
@@ -248,9 +249,15 @@ def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
         ("match_terms", [i8(0, 1), u1(65), 0, 1, b"A", "equal", False, False], {0, 1}, set()),
         (
             "row_ranges",
-            [u8(0, 1), u8(1, 1), u1(0, 0), 2, u8(0), u8(2), u8(0, 0, 0), u8(0, 0, 0)],
-            {0, 1, 2, *range(4, 8)},
-            {6, 7},
+            [u8(0, 1), u8(1, 1), u1(0, 0), 2, u8(0, 0, 0), u8(0, 0, 0)],
+            {0, 1, 2, 4, 5},
+            {4, 5},
+        ),
+        (
+            "common_rows",
+            [[(longs, 0, 2)], 3, u8(0), u8(2), u8(0, 0, 0), u8(0, 0, 0)],
+            {2, 3, 4, 5},
+            {4, 5},
         ),
     ]
 

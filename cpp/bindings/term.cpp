@@ -1,5 +1,5 @@
 // What Python may ask of text that is indexed: tokens, runs, their merge, and terms and rows that are looked for.
-#include "text/row_ranges.hpp"
+#include "text/row_lists.hpp"
 #include "text/term_merge.hpp"
 #include "text/term_run.hpp"
 #include "text/term_search.hpp"
@@ -56,6 +56,14 @@ decltype(auto) with_text(const InAny& offsets, const In<std::uint8_t>& data, Use
             return use(binary::VariableValues<std::int32_t>{});
         }
     });
+}
+
+// Refuses slots that blocks do not have.
+void require_slots(const Blocks& blocks, std::size_t first, std::size_t count) {
+    std::size_t held = 0;
+    for (const auto& block : blocks.blocks()) held += block.count;
+    const bool begins = !blocks.blocks().empty() && first < blocks.blocks()[0].count;
+    if (count && (!begins || count > held - first)) throw nb::value_error("lists: expected slots that the blocks hold");
 }
 
 std::size_t add_values(text::TermRun& run, InAny offsets, In<std::uint8_t> data, std::optional<In<std::uint8_t>> validity,
@@ -213,10 +221,7 @@ void bind_term(nb::module_& m) {
     "Which of the terms low..high match surely, and which perhaps because they may have been cut; with `words` no addresses.");
 
     m.def("row_ranges", [](In<std::uint64_t> integers, In<std::uint64_t> counts, In<std::uint8_t> pairs, std::uint64_t rows,
-                           In<std::uint64_t> among_starts, In<std::uint64_t> among_ends, Out<std::uint64_t> starts,
-                           Out<std::uint64_t> ends) {
-        const bits::Ranges among{span(among_starts), span(among_ends)};
-        if (!bits::is_sound(among)) throw nb::value_error("among: expected ascending ranges that neither are empty nor touch");
+                           Out<std::uint64_t> starts, Out<std::uint64_t> ends) {
         if (counts.shape(0) != pairs.shape(0)) throw nb::value_error("pairs: expected one for each list");
         if (starts.shape(0) <= integers.shape(0) || ends.shape(0) <= integers.shape(0)) {
             throw nb::value_error("starts or ends: too short");
@@ -228,16 +233,40 @@ void bind_term(nb::module_& m) {
         }
         const nb::gil_scoped_release unlocked;
         text::RowRanges found(span(starts), span(ends));
-        text::row_ranges(span(integers).first(total), span(counts), span(pairs), rows, among, found);
+        text::row_ranges(span(integers).first(total), span(counts), span(pairs), rows, found);
         return found.size();
-    }, "integers"_a.noconvert(), "counts"_a.noconvert(), "pairs"_a.noconvert(), "rows"_a, "among_starts"_a.noconvert(),
-    "among_ends"_a.noconvert(), "starts"_a.noconvert(), "ends"_a.noconvert(),
+    }, "integers"_a.noconvert(), "counts"_a.noconvert(), "pairs"_a.noconvert(), "rows"_a, "starts"_a.noconvert(),
+    "ends"_a.noconvert(),
     nb::sig("def row_ranges(integers: NDArray[np.uint64], counts: NDArray[np.uint64], pairs: NDArray[np.uint8], rows: int, "
-            "among_starts: NDArray[np.uint64], among_ends: NDArray[np.uint64], starts: NDArray[np.uint64], "
-            "ends: NDArray[np.uint64]) -> int"),
+            "starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int"),
     "Where the ranges of the rows of all lists begin and end; returns how many there are. A list holds rows, or beginnings and "
-    "ends where `pairs` says so; of a single list of rows only those among some ranges count, unless there are none."
-    " The starts may lie where the integers do.");
+    "ends where `pairs` says so.");
+
+    m.def("common_rows", [](const std::vector<std::tuple<const Blocks*, std::size_t, std::size_t>>& lists, std::uint64_t rows,
+                            In<std::uint64_t> among_starts, In<std::uint64_t> among_ends, Out<std::uint64_t> starts,
+                            Out<std::uint64_t> ends) {
+        const bits::Ranges among{span(among_starts), span(among_ends)};
+        if (!bits::is_sound(among)) throw nb::value_error("among: expected ascending ranges that neither are empty nor touch");
+        if (lists.empty()) throw nb::value_error("lists: expected some");
+        auto room = std::numeric_limits<std::size_t>::max();
+        std::vector<text::RowList> opened;
+        opened.reserve(lists.size());
+        for (const auto& [blocks, first, count] : lists) {
+            require_slots(*blocks, first, count);
+            opened.emplace_back(blocks->blocks(), blocks->inflated(), first, count, rows);
+            room = std::min(room, count);
+        }
+        if (starts.shape(0) <= room || ends.shape(0) <= room) throw nb::value_error("starts or ends: too short");
+        const nb::gil_scoped_release unlocked;
+        text::RowRanges found(span(starts), span(ends));
+        text::common_rows(opened, among, found);
+        return found.size();
+    }, "lists"_a, "rows"_a, "among_starts"_a.noconvert(), "among_ends"_a.noconvert(), "starts"_a.noconvert(),
+    "ends"_a.noconvert(),
+    nb::sig("def common_rows(lists: list[tuple[Blocks, int, int]], rows: int, among_starts: NDArray[np.uint64], "
+            "among_ends: NDArray[np.uint64], starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int"),
+    "Where the ranges of the rows begin and end that all lists have, and that lie among some ranges unless there are none; "
+    "returns how many there are. A list is so many rows from a slot of the first of some blocks on.");
 }
 
 }  // namespace amudai::bindings

@@ -149,11 +149,24 @@ class Marks {
 public:
     static constexpr std::uint64_t width = 1 << 17;
 
-    // Marks what lies in base..stop of the ranges from range `at` on, which is the first that ends behind `base`.
-    // Afterwards `at` is the first that does not end before `stop`.
-    void mark(const Ranges& ranges, std::size_t& at, std::uint64_t base, std::uint64_t stop) {
+    // Begins a window at `base`, without marks.
+    void clear(std::uint64_t base) {
         base_ = base;
         std::memset(bits_, 0, sizeof bits_);
+    }
+
+    // Marks positions of the window.
+    void mark(std::span<const std::uint64_t> positions) {
+        for (const auto position : positions) {
+            const auto bit = position - base_;
+            bits_[bit / 64] |= std::uint64_t{1} << bit % 64;
+        }
+    }
+
+    // Begins a window and marks what lies in base..stop of the ranges from range `at` on, which is the first that ends behind `base`.
+    // Afterwards `at` is the first that does not end before `stop`.
+    void mark(const Ranges& ranges, std::size_t& at, std::uint64_t base, std::uint64_t stop) {
+        clear(base);
         const auto *const starts = ranges.starts.data(), *const ends = ranges.ends.data();
         auto i = at;
         const auto size = ranges.size();

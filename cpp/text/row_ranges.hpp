@@ -24,69 +24,45 @@ public:
         }
     }
 
-    // The rows of one list, of which there are fewer than there is room for; it may lie where the starts go.
-    void fill(std::span<const std::uint64_t> list) {
-        if (list.empty()) return;
+    // Rows that ascend, behind all that is there.
+    void append(std::span<const std::uint64_t> rows) {
+        if (rows.empty()) return;
         auto* const starts = starts_.data();
         auto* const ends = ends_.data();
-        starts[0] = list[0];
-        ends[0] = list[0] + 1;
-        std::size_t size = 1, i = 1;
-        auto last = list[0];  // where the starts go, it may be gone from the list
+        auto size = size_;
+        std::size_t i = 0;
+        if (size == 0) {
+            starts[0] = rows[0];
+            ends[0] = rows[0] + 1;
+            size = i = 1;
+        }
+        auto end = ends[size - 1];  // a row that is this one touches the one before it
         const auto add_rows = [&](std::size_t stop) {
             for (; i < stop; ++i) {  // without a jump
-                const auto row = list[i];
+                const auto row = rows[i];
                 starts[size] = row;
-                size += row != last + 1;
-                ends[size - 1] = row + 1;
-                last = row;
+                size += row != end;
+                ends[size - 1] = end = row + 1;
             }
         };
         // Few rows touch the one before them: as a rule none of eight does.
         constexpr std::size_t step = 8;
-        while (i + step <= list.size()) {
-            const auto* const rows = list.data() + i;
-            std::uint64_t touches = rows[0] == last + 1;
-            for (std::size_t k = 1; k < step; ++k) touches |= std::uint64_t{rows[k] == rows[k - 1] + 1};
+        while (i + step <= rows.size()) {
+            const auto* const next = rows.data() + i;
+            std::uint64_t touches = next[0] == end;
+            for (std::size_t k = 1; k < step; ++k) touches |= std::uint64_t{next[k] == next[k - 1] + 1};
             if (touches) {
                 add_rows(i + step);
                 continue;
             }
-            last = rows[step - 1];
-            for (std::size_t k = 0; k < step; ++k) ends[size + k] = rows[k] + 1;
-            for (std::size_t k = 0; k < step; ++k) starts[size + k] = rows[k];
+            end = next[step - 1] + 1;
+            for (std::size_t k = 0; k < step; ++k) ends[size + k] = next[k] + 1;
+            for (std::size_t k = 0; k < step; ++k) starts[size + k] = next[k];
             size += step;
             i += step;
         }
-        add_rows(list.size());
+        add_rows(rows.size());
         size_ = size;
-    }
-
-    // Those rows of one list that `among` has.
-    void fill_among(std::span<const std::uint64_t> list, const bits::Ranges& among) {
-        if (list.empty() || among.size() == 0) return;
-        auto* const found = starts_.data();
-        std::size_t count = 0, j = 0;
-        if (!bits::are_close(list.front(), list.back(), list.size() + among.size())) {
-            for (const auto row : list) {
-                j = bits::seek(among.ends, j, row + 1);
-                if (j == among.size()) break;
-                found[count] = row;
-                count += among.starts[j] <= row;
-            }
-            return fill({found, count});
-        }
-        bits::Marks marks;
-        for (std::size_t i = 0; i < list.size();) {
-            const auto base = list[i], stop = base + bits::Marks::width;
-            j = bits::seek(among.ends, j, base + 1);
-            marks.mark(among, j, base, stop);
-            for (; i < list.size() && list[i] < stop; ++i) {
-                found[count] = list[i];
-                count += marks.has(list[i]);
-            }
-        }
-        fill({found, count});
     }
 
 private:
@@ -124,10 +100,9 @@ inline void require_ascending(std::span<const std::uint64_t> list, std::uint64_t
     throw Corrupted("positions: expected an ascending list");
 }
 
-// Adds the rows of all lists to `out`: `counts[i]` integers of list i follow those before it. Of a single list of rows only
-// those that `among` has, unless that is empty.
+// Adds the rows of all lists to `out`: `counts[i]` integers of list i follow those before it.
 inline void row_ranges(std::span<const std::uint64_t> integers, std::span<const std::uint64_t> counts,
-                       std::span<const std::uint8_t> pairs, std::uint64_t rows, const bits::Ranges& among, RowRanges& out) {
+                       std::span<const std::uint8_t> pairs, std::uint64_t rows, RowRanges& out) {
     const auto each_list = [&](auto&& use) {
         auto rest = integers;
         for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -138,7 +113,7 @@ inline void row_ranges(std::span<const std::uint64_t> integers, std::span<const 
     if (counts.size() == 1) {
         if (!pairs[0]) {
             require_ascending(integers, rows);
-            return among.size() == 0 ? out.fill(integers) : out.fill_among(integers, among);
+            return out.append(integers);
         }
         std::uint64_t end = 0;
         each_list([&](std::uint64_t start, std::uint64_t stop) {

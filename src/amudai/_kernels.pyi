@@ -329,9 +329,9 @@ class BlockMap:
     def offsets(self) -> NDArray[np.uint64]:
         """The same in bytes from the start of the buffer."""
 
-    def stretch(self, first: int, last: int) -> tuple[int, int, int, int, NDArray[np.uint64], NDArray[np.uint64]]:
+    def stretch(self, first: int, last: int, most: int) -> tuple[int, int, int, int, NDArray[np.uint64], NDArray[np.uint64]] | None:
         """
-        The blocks that hold `first..last`: the ordinal of the first one and the slot in it, the first byte and the end of all, and of each its bytes and its values.
+        The blocks that hold `first..last`: the ordinal of the first one and the slot in it, the first byte and the end of all, and of each its bytes and its values. None where they have more than `most` bytes.
         """
 
     def spans(self, starts: NDArray[np.uint64], ends: NDArray[np.uint64], unit: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], int]:
@@ -461,7 +461,12 @@ def match_terms(offsets: NDArray[np.int64], data: NDArray[np.uint8], low: int, h
     Which of the terms low..high match surely, and which perhaps because they may have been cut; with `words` no addresses.
     """
 
-def row_ranges(integers: NDArray[np.uint64], counts: NDArray[np.uint64], pairs: NDArray[np.uint8], rows: int, among_starts: NDArray[np.uint64], among_ends: NDArray[np.uint64], starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int:
+def row_ranges(integers: NDArray[np.uint64], counts: NDArray[np.uint64], pairs: NDArray[np.uint8], rows: int, starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int:
     """
-    Where the ranges of the rows of all lists begin and end; returns how many there are. A list holds rows, or beginnings and ends where `pairs` says so; of a single list of rows only those among some ranges count, unless there are none. The starts may lie where the integers do.
+    Where the ranges of the rows of all lists begin and end; returns how many there are. A list holds rows, or beginnings and ends where `pairs` says so.
+    """
+
+def common_rows(lists: list[tuple[Blocks, int, int]], rows: int, among_starts: NDArray[np.uint64], among_ends: NDArray[np.uint64], starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int:
+    """
+    Where the ranges of the rows begin and end that all lists have, and that lie among some ranges unless there are none; returns how many there are. A list is so many rows from a slot of the first of some blocks on.
     """

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from amudai.scan.predicate import Compare, IsIn, IsNull, IsValid, Matches, Predicate, Text
+from amudai.scan.predicate import And, Compare, IsIn, IsNull, IsValid, Matches, Predicate, Text
 
 T = TypeVar("T")
 
@@ -89,6 +89,16 @@ SCALARS = ("n", "u", "f", "t", "d", "level", "message", "code", "http.status", "
 TEXTS = ("level", "message", "code", "tags", "http.path")
 
 
+def texts(name: str) -> st.SearchStrategy[Predicate]:
+    return st.builds(
+        Text,
+        st.just(name),
+        st.sampled_from(["has", "hasprefix", "hassuffix", "contains", "startswith", "endswith", "equals"]),
+        st.sampled_from([*WORDS, "dis", "isk", "ime", "disk full", "disk-full", "0.0", " ", "ß", "STRASSE", "k f"]),
+        st.booleans(),
+    )
+
+
 def leaves() -> st.SearchStrategy[Predicate]:
     ops = st.sampled_from(["==", "!=", "<", "<=", ">", ">="])
     compare = st.sampled_from(SCALARS).flatmap(
@@ -113,19 +123,16 @@ def leaves() -> st.SearchStrategy[Predicate]:
         st.sampled_from([IsNull, IsValid]),
         st.sampled_from(("n", "f", "message", "tags", "http", "http.path", "code")),
     )
-    text = st.builds(
-        Text,
-        st.sampled_from(TEXTS),
-        st.sampled_from(["has", "hasprefix", "hassuffix", "contains", "startswith", "endswith", "equals"]),
-        st.sampled_from([*WORDS, "dis", "isk", "ime", "disk full", "disk-full", "0.0", " ", "ß", "STRASSE", "k f"]),
-        st.booleans(),
+    text = st.sampled_from(TEXTS).flatmap(texts)
+    together = st.sampled_from(TEXTS).flatmap(
+        lambda name: st.lists(texts(name), min_size=2, max_size=4).map(lambda terms: And(tuple(terms)))
     )
     matches = st.builds(
         Matches,
         st.sampled_from(("message", "level")),
         st.sampled_from(["d.sk", "time(out)?", "(full|out)", "^disk", "x_"]),
     )
-    return compare | elsewhere | is_in | nulls | text | matches
+    return compare | elsewhere | is_in | nulls | text | together | matches
 
 
 def predicates() -> st.SearchStrategy[Predicate]:

@@ -146,3 +146,34 @@ def test_expressions_of_pyarrow_are_taken() -> None:
     table = shard.read()
     where = (pc.field("status") >= 500) & pc.field("level").isin(["ERROR"])
     assert shard.scan(where=where).to_table().equals(table.filter(where))
+
+
+def test_words_of_one_field_are_looked_up_together(tmp_path: Path) -> None:
+    rng = np.random.default_rng(11)
+    words = np.array(["timeout", "disk full", "full disk", "gateway", "reset"])
+    messages = [" ".join(rng.choice(words, 3)) for _ in range(5000)]
+    rows = [{"message": message} for message in messages]
+    shard = amudai.write(
+        pa.table({"message": messages}), tmp_path / "m.amudai.shard", indexes=[amudai.TermIndex("message")]
+    )
+    message = col("message")
+
+    assert shard.scan(where=message.has("Timeout") & message.has("gate") & message.has("reset")).count() == 0
+    where = message.has("Timeout") & message.hasprefix("gate") & ~message.has("reset")
+    scan = shard.scan(where=where)
+    assert scan.positions().tolist() == rows_of(where, rows)
+    first, second, third = scan.explain().leaves
+    assert [note.evidence for note in first.notes] == ["term index, all words"]
+    assert (second.notes, second.checked) == ((), 0)
+    assert [note.evidence for note in third.notes] == ["term index"], "what a row must not have is asked alone"
+
+    where = message.has("disk full") & message.has("timeout")
+    scan = shard.scan(where=where)
+    assert scan.positions().tolist() == rows_of(where, rows)
+    first, second = scan.explain().leaves
+    assert first.checked > 0, "an index knows words, not which follows which"
+    assert second.checked == 0
+
+    nothing = shard.scan(where=message.has("disk") & message.has("nowhere"))
+    assert nothing.count() == 0
+    assert nothing.explain().sure == nothing.explain().doubtful == 0

@@ -11,6 +11,7 @@ from amudai.encoding.bytes import BytesEncoder
 from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section
 from amudai.encoding.compare import ByteKeys, NumberRanges, Wanted, compare_bytes, compare_numbers
 from amudai.encoding.decode import (
+    allocate,
     decode_bits,
     decode_dictionary,
     decode_few,
@@ -21,6 +22,7 @@ from amudai.encoding.decode import (
     describe_binary,
     describe_each,
     describe_numbers,
+    open_numbers,
     require_memory,
     require_text,
 )
@@ -58,6 +60,7 @@ __all__ = [
     "Tally",
     "Values",
     "Wanted",
+    "allocate",
     "compare_bytes",
     "compare_numbers",
     "compress_small_numbers",
@@ -76,6 +79,7 @@ __all__ = [
     "divided_exactly",
     "encode_section",
     "is_text",
+    "open_numbers",
     "profile_of",
     "require_memory",
     "require_text",

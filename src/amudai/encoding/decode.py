@@ -60,9 +60,10 @@ def decode_numbers(buffer: BlockBuffer, ranges: Ranges, dtype: str, nullable: bo
     count = ranges.count
     data, values = allocate(count, dtype)
     validity, bits = _bitmap(count) if nullable else (None, None)
-    found = buffer.stretch(ranges.starts.item(0), ranges.ends.item(0)) if len(ranges) == 1 else None
+    single = len(ranges) == 1
+    found = open_numbers(buffer, ranges.starts.item(0), ranges.ends.item(0), dtype) if single else None
     if found is not None:
-        nulls = _decode_stretch(found, values, bits, dtype)
+        nulls = _kernels.decode_stretch(*found, values, bits)
         return Values(count, nulls, validity if nulls else None, data)
     nulls = done = 0
     for run in buffer.runs(ranges):
@@ -72,34 +73,26 @@ def decode_numbers(buffer: BlockBuffer, ranges: Ranges, dtype: str, nullable: bo
     return Values(count, nulls, validity if nulls else None, data)
 
 
-def decode_few(
-    buffer: BlockBuffer, first: int, last: int, dtype: str, out: npt.NDArray[Any] | None = None
-) -> npt.NDArray[Any]:
-    """The numbers at `first..last`, of which none is null: for a few in less time than `decode_numbers`.
-
-    They go into `out`, which has their type and number, or into memory of their own.
-    """
-    if out is None:
-        out = np.empty(last - first, dtype) if last - first <= _FEW else allocate(last - first, dtype)[1]
+def decode_few(buffer: BlockBuffer, first: int, last: int, dtype: str) -> npt.NDArray[Any]:
+    """The numbers at `first..last`, of which none is null: for a few in less time than `decode_numbers`."""
     if first >= last:
-        return out
-    found = buffer.stretch(first, last)
+        return np.empty(0, dtype)
+    found = open_numbers(buffer, first, last, dtype)
     if found is None:
-        out[:] = decode_numbers(buffer, Ranges.one(first, last), dtype, nullable=False).numbers(dtype)
-    else:
-        _decode_stretch(found, out, None, dtype)
+        return decode_numbers(buffer, Ranges.one(first, last), dtype, nullable=False).numbers(dtype)
+    out = np.empty(last - first, dtype) if last - first <= _FEW else allocate(last - first, dtype)[1]
+    _kernels.decode_stretch(*found, out, None)
     return out
 
 
-def _decode_stretch(
-    found: tuple[_kernels.Blocks, memoryview, int],
-    values: npt.NDArray[Any],
-    bits: npt.NDArray[np.uint8] | None,
-    dtype: str,
-) -> int:
+def open_numbers(buffer: BlockBuffer, first: int, last: int, dtype: str) -> tuple[_kernels.Blocks, int] | None:
+    """The blocks of the numbers at `first..last`, for a kernel, and the slot of the first; None for many bytes."""
+    found = buffer.stretch(first, last)
+    if found is None:
+        return None
     blocks, view, slot = found
     inflate(blocks, [view], _kernels.numeric_frames(blocks, dtype))
-    return _kernels.decode_stretch(blocks, slot, values, bits)
+    return blocks, slot
 
 
 def decode_few_bytes(

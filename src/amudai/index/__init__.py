@@ -10,7 +10,7 @@ from amudai.index.catalog import index_type
 from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
 from amudai.index.hash import HashIndex
 from amudai.index.positions import Positions
-from amudai.index.questions import Between, Keys, Match, Number, Question, Terms
+from amudai.index.questions import Between, Every, Keys, Match, Number, Question, Terms
 from amudai.index.range import RangeProbe, open_range
 from amudai.index.statistics import Share, bloom_rules_out, could_hold
 from amudai.index.term import TERM, TermIndex
@@ -20,6 +20,7 @@ __all__ = [
     "Between",
     "BuildPlan",
     "Capabilities",
+    "Every",
     "HashIndex",
     "IndexReader",
     "IndexSpec",

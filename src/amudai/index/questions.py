@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 
-__all__ = ["Between", "Keys", "Match", "Question", "Terms"]
+__all__ = ["Between", "Every", "Keys", "Match", "Question", "Terms"]
 
 
 Number = int | float | Decimal
@@ -41,6 +41,13 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
+class Every:
+    """Rows for which all of these are true."""
+
+    terms: tuple[Terms, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Keys:
     """Rows whose field has one of these values, in the bytes that are stored: a null has none."""
 
@@ -55,4 +62,4 @@ class Between:
     high: Number | None
 
 
-Question = Terms | Keys | Between
+Question = Terms | Every | Keys | Between

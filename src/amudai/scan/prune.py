@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from amudai.encoding import Ranges
 from amudai.index import Positions
-from amudai.scan.evidence import BLOOM, DICTIONARY, RANGES, STATISTICS, Evidence, Facts, index_evidence
+from amudai.scan.evidence import BLOOM, DICTIONARY, RANGES, STATISTICS, Evidence, Facts, Together, index_evidence
 from amudai.scan.open_indexes import OpenIndex
 from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, Compare, IsIn, Text
 from amudai.types import BYTES, WIDTHS
 
 __all__ = ["Known", "Pruner", "Step"]
+
+_WORDS: Final = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,9 +60,11 @@ class Pruner:
         self._facts = {id(facts.leaf): facts for facts in leaves}
         self._prepare: Callable[[], object] | None = prepare
         by_index = index_evidence(indexes)
+        self._by_index = by_index
         self._evidence: tuple[Evidence, ...] = (STATISTICS, BLOOM, RANGES, *by_index, DICTIONARY)
         # What statistics tell of words is next to nothing, and an index of words leaves as a rule no row in doubt.
         self._evidence_of_text = (*by_index, STATISTICS, BLOOM, RANGES, DICTIONARY)
+        self._evidence_behind_indexes = (STATISTICS, BLOOM, RANGES, DICTIONARY)
         self.known: dict[int, Known] = {}  # by the identity of leaves: they are large to hash
 
     def prune(self, bound: Bound, rows: Ranges) -> Positions:
@@ -68,14 +73,7 @@ class Pruner:
             case BoundConstant(value):
                 return Positions.surely(rows) if value else Positions.none()
             case BoundAnd(terms):
-                found = Positions.surely(rows)
-                for term in sorted(terms, key=_cost):
-                    said = self.prune(term, found.candidates)
-                    # It speaks of rows in question alone: where all of them were sure, nothing is left to combine.
-                    found = found & said if len(found.maybe) else said
-                    if found.is_empty:
-                        break
-                return found
+                return self._all(self._grouped(terms), rows)
             case BoundOr(terms):
                 found = Positions.none()
                 for term in terms:
@@ -84,10 +82,58 @@ class Pruner:
             case BoundLeaf():
                 return self._leaf(bound, rows)
 
+    def _all(self, terms: Sequence[Bound | Together], rows: Ranges) -> Positions:
+        found = Positions.surely(rows)
+        for term in sorted(terms, key=_cost):
+            left = found.candidates
+            said = self._words(term, left) if isinstance(term, Together) else self.prune(term, left)
+            # It speaks of rows in question alone: where all of them were sure, nothing is left to combine.
+            found = found & said if len(found.maybe) else said
+            if found.is_empty:
+                break
+        return found
+
+    def _grouped(self, terms: Sequence[Bound]) -> list[Bound | Together]:
+        """The terms, leaves about the words of one field as one."""
+        fields: dict[int, list[Facts]] = {}
+        if self._by_index:
+            for term in terms:
+                if isinstance(term, BoundLeaf) and isinstance(term.leaf, Text):
+                    fields.setdefault(term.nodes[-1].schema_id, []).append(self._facts[id(term)])
+        every = (Together.of(leaves) for leaves in fields.values() if len(leaves) > 1)
+        groups = [group for group in every if group is not None]
+        grouped = {id(facts.leaf) for group in groups for facts, _ in group.parts}
+        return [*groups, *(term for term in terms if id(term) not in grouped)]
+
+    def _words(self, group: Together, rows: Ranges) -> Positions:
+        """What the first index says that knows all words of a group, and what other evidence says of each leaf."""
+        before = Positions.perhaps(rows)
+        for evidence in self._by_index:
+            said = evidence.answer(group, rows) if rows.count >= evidence.worth else None
+            if said is not None:
+                break
+        else:
+            return self._all([facts.leaf for facts, _ in group.parts], rows)
+        steps = [Step(f"{evidence.name}, all words", before, before.refined(said))]
+        told = steps[0].after
+        found = Positions.surely(rows)
+        for facts, way in group.parts:
+            left = found.candidates
+            # The index was asked for words: where a leaf asks for more, nothing is sure.
+            known = Known(facts, left, (told if way.exact else told.unsure()).within(left), steps)
+            said = self._weighed(known, self._evidence_behind_indexes)
+            found = found & said if len(found.maybe) else said
+            steps = []
+        return found
+
     def _leaf(self, leaf: BoundLeaf, rows: Ranges) -> Positions:
-        facts = self._facts[id(leaf)]
-        known = Known(facts, rows, Positions.perhaps(rows))
-        for evidence in self._evidence_of_text if isinstance(leaf.leaf, Text) else self._evidence:
+        known = Known(self._facts[id(leaf)], rows, Positions.perhaps(rows))
+        return self._weighed(known, self._evidence_of_text if isinstance(leaf.leaf, Text) else self._evidence)
+
+    def _weighed(self, known: Known, every: Sequence[Evidence]) -> Positions:
+        """What all this evidence leaves of what is known of a leaf."""
+        facts, leaf, rows = known.facts, known.facts.leaf, known.rows
+        for evidence in every:
             before = known.positions
             if len(before.maybe) < evidence.worth and before.maybe.count < evidence.worth:
                 continue
@@ -121,15 +167,17 @@ def _opposite(facts: Facts, said: Positions, rows: Ranges) -> Positions:
     return Positions(yes, rows.subtract(said.yes).subtract(yes))
 
 
-def _cost(bound: Bound) -> int:
+def _cost(bound: Bound | Together) -> int:
     """What it costs to look for evidence: numbers have small indexes, words large ones."""
     match bound:
+        case Together():
+            return _WORDS
         case BoundLeaf(leaf=leaf, nodes=nodes):
             if nodes[-1].basic_type in WIDTHS:
                 return 0
             if isinstance(leaf, IsIn | Compare) and nodes[-1].basic_type in BYTES:
                 return 1
-            return 2 if isinstance(leaf, Text) else 3
+            return _WORDS if isinstance(leaf, Text) else _WORDS + 1
         case BoundAnd(terms):
             return min(map(_cost, terms))
         case BoundOr(terms):

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amudai import _kernels
-from amudai.encoding import Ranges, compress_small_numbers
+from amudai.encoding import Ranges, compress_small_numbers, open_numbers
 from amudai.errors import CorruptedData
 from amudai.index.term.layout import Layout
+from tests.encoding.runs import Block, buffer_of
+from tests.oracle import block, presence
 from tests.oracle import text as oracle
+from tests.oracle.numeric import plain
 
 
 def terms_of(terms: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
@@ -23,37 +28,98 @@ def u8(*values: int) -> np.ndarray:
     return np.array(values, np.uint64)
 
 
-def row_ranges(
-    integers: np.ndarray, counts: np.ndarray, pairs: np.ndarray, rows: int, among: Ranges | None = None
-) -> tuple[list[int], list[int]]:
+def row_ranges(integers: np.ndarray, counts: np.ndarray, pairs: np.ndarray, rows: int) -> tuple[list[int], list[int]]:
     starts, ends = (np.full(len(integers) + 1, 7, np.uint64) for _ in range(2))
-    outer = (u8(), u8()) if among is None else among.arrays
-    count = _kernels.row_ranges(integers, counts, pairs, rows, *outer, starts, ends)
-    found = starts[:count].tolist(), ends[:count].tolist()
-    # The starts may go where the integers are.
-    shared = np.append(integers, np.uint64(0))
-    assert _kernels.row_ranges(shared[:-1], counts, pairs, rows, *outer, shared, ends) == count
-    assert (shared[:count].tolist(), ends[:count].tolist()) == found
-    return found
+    count = _kernels.row_ranges(integers, counts, pairs, rows, starts, ends)
+    return starts[:count].tolist(), ends[:count].tolist()
 
 
-@given(st.integers(0, 1 << 32), st.integers(0, 3000), st.sampled_from([1, 2, 3, 40, 2000, 90_000]), st.integers(1, 600))
-@settings(max_examples=100, deadline=None)
-def test_of_one_list_those_among_some_ranges(seed: int, count: int, gap: int, size: int) -> None:
+def in_blocks(rows: np.ndarray, size: int, before: int) -> tuple[_kernels.Blocks, int, int]:
+    """A list of rows in blocks of this size, with some numbers of another list before it."""
+    numbers = np.concatenate((np.full(before, 1 << 50, np.uint64), rows))
+    parts = [numbers[at : at + size] for at in range(0, len(numbers), size)]
+    stored = [Block(block.build(b"", plain.encode(part.tolist(), "u8")), len(part)) for part in parts]
+    found = open_numbers(buffer_of(stored), before, len(numbers), "u8")
+    assert found is not None
+    return (*found, len(rows))
+
+
+def common_rows(
+    lists: list[tuple[_kernels.Blocks, int, int]], rows: int, among: Ranges | None = None
+) -> tuple[list[int], list[int]]:
+    starts, ends = (np.full(min(count for _, _, count in lists) + 1, 7, np.uint64) for _ in range(2))
+    count = _kernels.common_rows(lists, rows, *((u8(), u8()) if among is None else among.arrays), starts, ends)
+    return starts[:count].tolist(), ends[:count].tolist()
+
+
+@given(
+    st.integers(0, 1 << 32),
+    st.lists(st.tuples(st.integers(1, 1500), st.sampled_from([1, 2, 3, 40, 2000, 300_000])), min_size=1, max_size=4),
+    st.sampled_from([None, 1, 5, 600, 1 << 20]),
+)
+@settings(max_examples=150, deadline=None)
+def test_rows_that_all_lists_have(seed: int, shapes: list[tuple[int, int]], size: int | None) -> None:
+    """Dense and sparse lists, windows with and without rows, blocks that end anywhere."""
     rng = np.random.default_rng(seed)
-    rows = np.cumsum(rng.integers(1, gap + 1, count + 1)).astype(np.uint64)
-    edges = np.cumsum(rng.integers(1, size + 1, 2 * (1 + count // 3))).astype(np.uint64)
-    among = Ranges(edges[::2], edges[1::2])
-    for list_, wanted in ((rows, among), (np.ascontiguousarray(among.positions()), Ranges.of_positions(rows))):
-        expected = np.intersect1d(list_, wanted.positions())
-        most = int(list_[-1]) + 1
-        starts, ends = row_ranges(list_, u8(len(list_)), np.zeros(1, np.uint8), most, wanted)
-        assert (starts, ends) == tuple(map(list, map(np.ndarray.tolist, Ranges.of_positions(expected).arrays)))
-        every = Ranges.of_positions(list_)
-        assert row_ranges(list_, u8(len(list_)), np.zeros(1, np.uint8), most) == (
-            every.starts.tolist(),
-            every.ends.tolist(),
-        )
+    lists = [np.cumsum(rng.integers(1, gap + 1, count)).astype(np.uint64) for count, gap in shapes]
+    # Some rows of one are in all of them: otherwise few lists have anything in common.
+    shared = rng.choice(lists[0], len(lists[0]) // 3, replace=False)
+    lists = [np.union1d(each, shared) for each in lists]
+    expected = reduce(np.intersect1d, lists)
+    among = None
+    if size is not None:
+        edges = np.cumsum(rng.integers(1, size + 1, 200)).astype(np.uint64)
+        among = Ranges(edges[::2], edges[1::2])
+        expected = np.intersect1d(expected, expected[np.searchsorted(edges, expected, "right") % 2 == 1])
+    stored = [in_blocks(each, int(rng.integers(1, 700)), int(rng.integers(0, 900))) for each in lists]
+    most = int(max(each[-1] for each in lists)) + 1
+    every = Ranges.of_positions(expected)
+    assert common_rows(stored, most, among) == (every.starts.tolist(), every.ends.tolist())
+
+
+def test_lists_in_blocks_that_cannot_be_are_refused() -> None:
+    good = in_blocks(u8(1, 2, 9), 2, 0)
+    for rows, message in [
+        ([5, 10], "less than 10, found 10"),
+        ([5, 4], "ascending"),
+        ([3, 5, 5], "ascending"),
+        ([3, 5, 4], "ascending"),
+        ([2**64 - 1], "less than 10"),
+    ]:
+        for size in (1, 2, 3):
+            with pytest.raises(CorruptedData, match=message):
+                common_rows([in_blocks(u8(*rows), size, 0)], 10)
+            with pytest.raises(CorruptedData, match=message):
+                common_rows([in_blocks(u8(1, 2, 3, 4, 5, 6, 7, 8, 9), 4, 1), in_blocks(u8(*rows), size, 1)], 10)
+    with pytest.raises(ValueError, match="lists"):
+        common_rows([(good[0], 0, 4)], 10)
+    with pytest.raises(ValueError, match="lists"):
+        common_rows([(good[0], 2, 1)], 10)
+    with pytest.raises(ValueError, match="too short"):
+        _kernels.common_rows([good], 10, u8(), u8(), u8(0, 0, 0), u8(0, 0, 0, 0))
+    with pytest.raises(ValueError, match="ascending ranges"):
+        common_rows([good], 10, Ranges(u8(5, 1), u8(6, 2)))
+    with pytest.raises(ValueError, match="some"):
+        _kernels.common_rows([], 10, u8(), u8(), u8(0), u8(0))
+
+
+def test_the_last_row_that_there_can_be() -> None:
+    last = 2**64 - 2
+    lists = [in_blocks(u8(3, last), 1, 0), in_blocks(u8(4, last), 2, 0)]
+    assert common_rows(lists, 2**64 - 1) == ([last], [last + 1])
+    assert common_rows(lists, 2**64 - 1, Ranges(u8(2), u8(2**64 - 1))) == ([last], [last + 1])
+
+
+def test_a_damaged_list_says_which_block() -> None:
+    stored = [Block(block.build(b"", plain.encode([at], "u8")), 1) for at in range(3)]
+    found = open_numbers(buffer_of(stored), 0, 3, "u8")
+    assert found is not None
+    null = [*stored[:2], Block(block.build(presence.encode([False]), plain.encode([2], "u8")), 1)]
+    found = open_numbers(buffer_of(null), 0, 3, "u8")
+    assert found is not None
+    with pytest.raises(CorruptedData, match="expected no nulls") as caught:
+        common_rows([(*found, 3)], 10)
+    assert caught.value.place["block"] == 2
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), max_size=8), min_size=1, max_size=6))

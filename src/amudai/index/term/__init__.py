@@ -8,7 +8,7 @@ and `slots.py` knows the rows of positions that are none. Bytes: docs/format/ter
 from typing import Final
 
 from amudai.index.contract import Capabilities, IndexType
-from amudai.index.questions import Terms
+from amudai.index.questions import Every, Terms
 from amudai.index.term.builder import build_term_index
 from amudai.index.term.names import INDEX_TYPE, OLDER_NAMES
 from amudai.index.term.reader import TermReader, open_term_index
@@ -20,7 +20,9 @@ __all__ = ["TERM", "TermIndex", "TermReader", "open_term_index"]
 TERM: Final = IndexType(
     name=INDEX_TYPE,
     label="term index",
-    capabilities=Capabilities(questions=frozenset({Terms}), basic_types=frozenset({BasicType.STRING}), exact=True),
+    capabilities=Capabilities(
+        questions=frozenset({Terms, Every}), basic_types=frozenset({BasicType.STRING}), exact=True
+    ),
     open=open_term_index,
     build=build_term_index,
     aliases=OLDER_NAMES,

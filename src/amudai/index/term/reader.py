@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import and_
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 
 from amudai import _kernels
-from amudai.encoding import BlockBuffer, Ranges, decode_few, decode_numbers, require_memory
+from amudai.encoding import BlockBuffer, Ranges, allocate, decode_numbers, open_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import BufferKind, IndexDescriptor
 from amudai.index.artifacts import Piece
 from amudai.index.contract import Path
 from amudai.index.positions import Positions
-from amudai.index.questions import Match, Question, Terms
+from amudai.index.questions import Every, Match, Question, Terms
 from amudai.index.term.columns import U64, field_named, field_of, known_fields, only_stripe, present
 from amudai.index.term.names import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
 from amudai.index.term.slots import Slots
@@ -80,6 +81,19 @@ def open_term_index(
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What an index has for a term: lists of rows that surely have it, and of rows that perhaps do."""
+
+    yes: Lists
+    maybe: Lists
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it is one list, of rows that surely have it."""
+        return len(self.yes.starts) == 1 and not self.yes.forms[0] and not len(self.maybe.starts)
+
+
 class TermReader:
     """An open term index.
 
@@ -127,56 +141,67 @@ class TermReader:
         return TermTree(self._terms, is_own=self._own, only_field=fields[0] if len(fields) == 1 else None)
 
     @lazy
-    def _integers(self) -> tuple[Callable[[Ranges], U64], int]:
-        """What reads of the column of all lists, with room for one more behind, and how many integers there are."""
+    def _blocks(self) -> BlockBuffer | None:
+        """The column of all lists, where we wrote it."""
         found = self._positions.lookup([BufferKind.DATA]) if self._own else None
-        if found is not None:
-            return partial(_numbers, found[0]), found[0].values
+        return None if found is None else found[0]
+
+    @lazy
+    def _integers(self) -> FieldReader:
+        """The column of all lists."""
         shard = self._positions.shard
         stripe = only_stripe(shard)
         assert stripe is not None
         node = field_named(known_fields(shard, POSITIONS_SCHEMA), "position", BasicType.INT64)
-        return partial(_present, field_of(stripe, node, shard.num_rows)), shard.num_rows
+        return field_of(stripe, node, shard.num_rows)
 
     def answer(self, path: Path, question: Question, rows: Ranges | None = None) -> Positions | None:
         """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell."""
-        if not isinstance(question, Terms) or not self._answers or not question.text:
+        asked = question.terms if isinstance(question, Every) else (question,)
+        if not self._answers or not all(isinstance(each, Terms) and self._knows(path, each) for each in asked):
             return None
+        found: list[Found] = []
+        for each in asked:
+            assert isinstance(each, Terms)
+            lists = self._lists(path[-1].schema_id, each)
+            if not len(lists.yes.starts) and not len(lists.maybe.starts):
+                return Positions.none()
+            found.append(lists)
+        slots = self._slots_of(path)
+        if slots is None and all(lists.is_one for lists in found):
+            return Positions.surely(self._common([lists.yes for lists in found], rows))
+        return reduce(and_, (self._rows_of(lists, slots) for lists in found))
+
+    def _knows(self, path: Path, question: Terms) -> bool:
         tokenizer = self._tokenizers.get(path[-1].schema_id)
-        if tokenizer is None or (tokenizer == TOKENIZERS["trivial"]) != question.whole:
-            return None
+        if tokenizer is None or not question.text:
+            return False
+        return (tokenizer == TOKENIZERS["trivial"]) == question.whole
+
+    def _lists(self, schema_id: int, question: Terms) -> Found:
+        """The lists of entries that match surely, and of those that match perhaps."""
         try:
             text = question.text.encode()
         except UnicodeEncodeError:
-            return Positions.none()  # half a code point: no stored text has it
-        with located(url=self._terms.file.url):
-            yes, maybe = self._lists(text, question, path[-1].schema_id, tokenizer)
-        slots = self._slots_of(path)
-        if question.case_sensitive and not self._case_sensitive:
-            return Positions.perhaps(self._rows([yes, maybe], slots, rows))
-        approximate = yes.forms == _APPROXIMATE
-        if _any(approximate):
-            maybe = Lists.joined([maybe, yes.take(approximate)])
-            yes = yes.take(~approximate)
-        sure = self._rows([yes], slots, rows)
-        return Positions(sure, self._rows([maybe], slots, rows).subtract(sure))
-
-    def _lists(self, text: bytes, question: Terms, schema_id: int, tokenizer: str) -> tuple[Lists, Lists]:
-        """The lists of entries that match surely, and of those that match perhaps."""
+            return Found(Lists.joined([]), Lists.joined([]))  # half a code point: no stored text has it
         # An index without regard to case has one spelling for all: only folded forms can be compared.
         folded = not question.case_sensitive or not self._case_sensitive
-        words = tokenizer == TOKENIZERS["log"]
+        words = self._tokenizers[schema_id] == TOKENIZERS["log"]
         name = question.match.value
         yes: list[Lists] = []
         maybe: list[Lists] = []
-        for leaves, low, high in self._candidates(text, question, folded):
-            found = _kernels.match_terms(leaves.terms.offsets, leaves.terms.data, low, high, text, name, folded, words)
-            for entries, kept in zip(found, (yes, maybe), strict=True):
-                if len(entries):
-                    lists = self._tree.lists(leaves, entries)
-                    mine = lists.fields == schema_id
-                    kept.append(lists.take(mine) if _any(~mine) else lists)
-        return Lists.joined(yes), Lists.joined(maybe)
+        with located(url=self._terms.file.url):
+            for leaves, low, high in self._candidates(text, question, folded):
+                terms = leaves.terms
+                found = _kernels.match_terms(terms.offsets, terms.data, low, high, text, name, folded, words)
+                for entries, kept in zip(found, (yes, maybe), strict=True):
+                    if len(entries):
+                        lists = self._tree.lists(leaves, entries)
+                        mine = lists.fields == schema_id
+                        kept.append(lists.take(mine) if _any(~mine) else lists)
+        if question.case_sensitive and not self._case_sensitive:
+            return Found(Lists.joined([]), Lists.joined(yes + maybe))
+        return Found(Lists.joined(yes), Lists.joined(maybe))
 
     def _candidates(self, text: bytes, question: Terms, folded: bool) -> Iterator[tuple[Leaves, int, int]]:
         """Leaves and the entries in them that may match."""
@@ -190,62 +215,74 @@ class TermReader:
         for leaves in self._tree.all():
             yield leaves, 0, len(leaves.terms)
 
-    def _rows(self, parts: list[Lists], slots: Slots | None, wanted: Ranges | None) -> Ranges:
-        """The rows of all lists, which hold rows, or slots that lead to them; others than the wanted may be missing."""
-        lists = Lists.joined(parts)
-        if not len(lists.starts):
-            return Ranges.one(0, 0)
-        if slots is not None:
-            return slots.rows(self._read(lists, slots.count, None))
-        return self._read(lists, self._row_count, wanted)
-
     def _slots_of(self, path: Path) -> Slots | None:
         begin = self._elements.get(path[-1].schema_id)
         return None if begin is None else self._slots.setdefault(path[-1].schema_id, begin(path))
 
-    def _read(self, lists: Lists, most: int, wanted: Ranges | None) -> Ranges:
-        """The positions of all lists, all of them below `most`; of a single list those that are wanted."""
+    def _rows_of(self, found: Found, slots: Slots | None) -> Positions:
+        """The rows of lists of any kind."""
+        approximate = found.yes.forms == _APPROXIMATE
+        yes, maybe = found.yes.take(~approximate), Lists.joined([found.maybe, found.yes.take(approximate)])
+        sure = self._rows(yes, slots)
+        return Positions(sure, self._rows(maybe, slots).subtract(sure))
+
+    def _rows(self, lists: Lists, slots: Slots | None) -> Ranges:
+        """The rows of all lists, which hold rows, or slots that lead to them."""
+        if not len(lists.starts):
+            return Ranges.one(0, 0)
+        return self._read(lists, self._row_count) if slots is None else slots.rows(self._read(lists, slots.count))
+
+    def _common(self, parts: Sequence[Lists], wanted: Ranges | None) -> Ranges:
+        """The rows that stand in all of these lists, each of them one; others than the wanted may be missing."""
         with located(url=self._positions.file.url):
-            read, count = self._integers
-            last = int(np.maximum.reduce(lists.ends))
-            if last > count:
-                raise CorruptedData(f"pos_list_end_offset: expected at most {count}, found {last}")
+            lists = []
+            for part in parts:
+                self._require(part)
+                start, end = part.starts.item(0), part.ends.item(0)
+                found = None if self._blocks is None else open_numbers(self._blocks, start, end, "u8")
+                if found is None:
+                    return reduce(Ranges.intersect, (self._read(each, self._row_count) for each in parts))
+                lists.append((*found, end - start))
+            # One range holds as a rule all rows: to compare them would take time and change nothing.
+            among = wanted if wanted is not None and len(wanted) > 1 else None
+            least = min(count for _, _, count in lists)
+            starts, ends = _allocate(least + 1), _allocate(least + 1)
+            outer = _EVERYWHERE if among is None else among.arrays
+            count = _kernels.common_rows(lists, self._row_count, *outer, starts, ends)
+        return Ranges(starts[:count], ends[:count], among)
+
+    def _read(self, lists: Lists, most: int) -> Ranges:
+        """The positions of all lists, all of them below `most`."""
+        with located(url=self._positions.file.url):
+            self._require(lists)
             starts, ends, forms = lists.starts, lists.ends, lists.forms
-            wanted_integers = Ranges(starts, ends)
             if len(starts) > 1:
                 order = np.argsort(starts, kind="stable")
                 starts, ends, forms = starts[order], ends[order], forms[order]
                 if _any(starts[1:] < ends[:-1]):
                     raise CorruptedData("position lists: expected that none overlap")
-                wanted_integers = Ranges.joined(starts, ends)
-            # Where ranges begin is written over the integers, which nobody wants any more.
-            begin = read(wanted_integers)
-            integers, stop = begin[:-1], _allocate(len(begin))
+            wanted = Ranges.joined(starts, ends)
+            if self._blocks is None:
+                integers = present(self._integers, wanted)
+            else:
+                integers = decode_numbers(self._blocks, wanted, "u8", nullable=False).numbers("u8")
+            begin, stop = _allocate(len(integers) + 1), _allocate(len(integers) + 1)
             pairs = (forms != 0).view(np.uint8)
-            # One range holds as a rule all rows: to compare them would take time and change nothing.
-            among = wanted if wanted is not None and len(wanted) > 1 and len(starts) == 1 and not pairs[0] else None
-            outer = _EVERYWHERE if among is None else among.arrays
-            found = _kernels.row_ranges(integers, ends - starts, pairs, most, *outer, begin, stop)
-        return Ranges(begin[:found], stop[:found], among)
+            found = _kernels.row_ranges(integers, ends - starts, pairs, most, begin, stop)
+        return Ranges(begin[:found], stop[:found])
 
-
-def _numbers(buffer: BlockBuffer, ranges: Ranges) -> U64:
-    room = _allocate(ranges.count + 1)
-    if len(ranges) == 1:
-        decode_few(buffer, ranges.starts.item(0), ranges.ends.item(0), "u8", room[:-1])
-    else:
-        room[:-1] = decode_numbers(buffer, ranges, "u8", nullable=False).numbers("u8")
-    return room
-
-
-def _present(reader: FieldReader, ranges: Ranges) -> U64:
-    return np.append(present(reader, ranges), np.uint64(0))
+    def _require(self, lists: Lists) -> None:
+        """Refuse lists that go on behind the last integer."""
+        count = self._positions.shard.num_rows if self._blocks is None else self._blocks.values
+        last = int(np.maximum.reduce(lists.ends))
+        if last > count:
+            raise CorruptedData(f"pos_list_end_offset: expected at most {count}, found {last}")
 
 
 def _allocate(count: int) -> U64:
-    require_memory(count, 64)
     # From Arrow's pool, which keeps its pages: fresh ones would cost more than filling them.
-    return np.frombuffer(pa.allocate_buffer(8 * count), np.uint64)
+    room: U64 = allocate(count, "u8")[1]
+    return room
 
 
 def _shared_beginning(text: str, folded: bool) -> bytes | None:

@@ -7,9 +7,9 @@ none of them knows is checked on the values.
 from amudai.scan.evidence.bloom import BLOOM
 from amudai.scan.evidence.contract import Evidence
 from amudai.scan.evidence.dictionary import DICTIONARY
-from amudai.scan.evidence.facts import Facts
+from amudai.scan.evidence.facts import Facts, Together
 from amudai.scan.evidence.indexes import index_evidence
 from amudai.scan.evidence.ranges import RANGES
 from amudai.scan.evidence.statistics import STATISTICS
 
-__all__ = ["BLOOM", "DICTIONARY", "RANGES", "STATISTICS", "Evidence", "Facts", "index_evidence"]
+__all__ = ["BLOOM", "DICTIONARY", "RANGES", "STATISTICS", "Evidence", "Facts", "Together", "index_evidence"]

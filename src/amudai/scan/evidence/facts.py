@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import pyarrow as pa
 from amudai.arrow import ArrowFields
 from amudai.encoding import Ranges
 from amudai.format import BufferKind, FieldDescriptor
-from amudai.index import Between
+from amudai.index import Between, Match
 from amudai.lazy import lazy
 from amudai.scan.columns import Selected, select_nodes
 from amudai.scan.evidence.stored import next_number, stored_bytes, stored_number
@@ -26,15 +26,18 @@ from amudai.scan.predicate import (
     IsIn,
     IsNull,
     IsValid,
+    Text,
     evaluate_values,
     questions,
 )
 from amudai.shard import FieldReader, ShardReader, StripeReader
 from amudai.types import BYTES, WIDTHS, SchemaNode, quote_name
 
-__all__ = ["Facts"]
+__all__ = ["Facts", "Together"]
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
+
+_TWO: Final = 2
 
 
 @dataclass(eq=False)
@@ -168,6 +171,45 @@ class Facts:
         if any(each is None for each in found):
             return None
         return tuple(key for keys in found if keys is not None for key in keys)
+
+
+@dataclass(eq=False)
+class Together(Facts):
+    """Leaves about the text of one field, all of which must be true: indexes are asked once, for all their words.
+
+    Attributes
+    ----------
+    parts
+        The leaves, each with the words that it asks for.
+    """
+
+    parts: tuple[tuple[Facts, Alternative], ...] = ()
+
+    @classmethod
+    def of(cls, leaves: Sequence[Facts]) -> Together | None:
+        """Those of the leaves that ask for words which indexes look up; None where these are fewer than two."""
+        ways = ((each, _looked_up(each)) for each in leaves)
+        parts = tuple((each, way) for each, way in ways if way is not None)
+        if len(parts) < _TWO:
+            return None
+        first = parts[0][0]
+        return cls(first.leaf, first.reader, first.fields, parts=parts)
+
+    @lazy
+    def terms(self) -> list[Alternative]:
+        """All words of all leaves."""
+        words = dict.fromkeys(word for _, way in self.parts for word in way.questions[0])
+        return [Alternative((tuple(words),), exact=True, whole=False)]
+
+
+def _looked_up(facts: Facts) -> Alternative | None:
+    """The words of a leaf, where none of them is looked for in all terms of an index."""
+    if facts.inverted or not isinstance(facts.leaf.leaf, Text):
+        return None
+    for way in facts.terms:
+        if not way.whole and all(word.match in (Match.EQUAL, Match.PREFIX) for word in way.questions[0]):
+            return way
+    return None
 
 
 def _between(op: str, scalar: pa.Scalar, node: SchemaNode) -> tuple[Between, bool] | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial, reduce
-from operator import and_, or_
+from operator import or_
 
 from amudai.encoding import Ranges
-from amudai.index import Keys, Positions, Question, Terms
+from amudai.index import Every, Keys, Positions, Terms
 from amudai.scan.evidence.contract import Evidence
 from amudai.scan.evidence.facts import Facts
 from amudai.scan.open_indexes import OpenIndex
@@ -81,23 +81,25 @@ def _terms(index: OpenIndex, facts: Facts, way: Alternative, rows: Ranges) -> Po
     """All of some questions, or all of some others; the first that the index cannot tell ends it."""
     parts = []
     for every in way.questions:
-        answers = _asked(index, facts, every, rows)
-        if answers is None:
+        answer = _asked(index, facts, every, rows)
+        if answer is None:
             return None
-        parts.append(reduce(and_, answers))
+        parts.append(answer)
     if not parts:
         return None
     found = reduce(or_, parts)
     return found if way.exact else found.unsure()
 
 
-def _asked(index: OpenIndex, facts: Facts, every: tuple[Question, ...], rows: Ranges) -> list[Positions] | None:
-    answers = []
+def _asked(index: OpenIndex, facts: Facts, every: tuple[Terms, ...], rows: Ranges) -> Positions | None:
+    if len(every) > 1 and Every in index.type.capabilities.questions:
+        return index.ask(facts.leaf.nodes, Every(every), rows)
+    answer: Positions | None = None
     for question in every:
         found = index.ask(facts.leaf.nodes, question, rows)
         if found is None:
             return None
-        answers.append(found)
-        if found.is_empty:
+        answer = found if answer is None else answer & found
+        if answer.is_empty:
             break
-    return answers or None
+    return answer

@@ -1,0 +1,130 @@
+// Lists of rows in blocks of numbers, and the rows that all of some lists have.
+//
+// A block is decoded, used and forgotten: nothing but what is found leaves the first cache.
+#pragma once
+#include "numeric/run.hpp"
+#include "text/row_ranges.hpp"
+
+namespace amudai::text {
+
+// One list: `count` rows from slot `first` of the first block on, ascending and each less than `rows`.
+class RowList {
+public:
+    RowList(std::span<const Block> blocks, const Inflated& inflated, std::size_t first, std::size_t count, std::uint64_t rows)
+        : blocks_(blocks), inflated_(&inflated), first_(first), left_(count), rows_(rows) {}
+
+    std::size_t left() const { return left_ + rest_.size(); }
+
+    // The next row of a list that has one.
+    std::uint64_t front() {
+        decode();
+        return rest_.front();
+    }
+
+    // Leaves out the rows before this one.
+    void skip(std::uint64_t row) {
+        while (left()) {
+            decode();
+            const auto behind = std::ranges::lower_bound(rest_, row);
+            rest_ = {behind, rest_.end()};
+            if (!rest_.empty()) return;
+        }
+    }
+
+    // The next rows before `stop`, as many as lie at hand; none where there are none.
+    std::span<const std::uint64_t> take(std::uint64_t stop) {
+        if (!left()) return {};
+        decode();
+        const auto behind = rest_.back() < stop ? rest_.end() : std::ranges::lower_bound(rest_, stop);
+        const std::span<const std::uint64_t> taken{rest_.begin(), behind};
+        rest_ = {behind, rest_.end()};
+        return taken;
+    }
+
+private:
+    void decode() {
+        while (rest_.empty()) {
+            const auto& block = blocks_[at_++];
+            const auto count = std::min(left_, block.count - first_);
+            at_block(block.ordinal, [&] {
+                arena_.reset(block.values);
+                const auto values = arena_.take<std::uint64_t>(count);
+                Context context{*inflated_, arena_, block.begin};
+                numeric::decode_section<std::uint64_t>(block.values, block.count, first_, values, context);
+                numeric::require_all_present(block, arena_);
+                rest_ = values;
+            });
+            first_ = 0;
+            left_ -= count;
+            require_ascending(rest_, rows_);
+            if (!rest_.empty()) {
+                if (any_ && rest_.front() <= last_) throw Corrupted("positions: expected an ascending list");
+                last_ = rest_.back();
+                any_ = true;
+            }
+        }
+    }
+
+    std::span<const Block> blocks_;
+    const Inflated* inflated_;
+    std::size_t first_;
+    std::size_t left_;  // rows that are not decoded yet
+    std::uint64_t rows_;
+    std::size_t at_ = 0;
+    std::span<const std::uint64_t> rest_;
+    std::uint64_t last_ = 0;
+    bool any_ = false;
+    Arena arena_;
+};
+
+// Adds the rows that all lists have, and that `among` has unless it is empty: a window of positions at a time, in which
+// those of one list are marked and those of the next look for their marks.
+inline void common_rows(std::span<RowList> lists, const bits::Ranges& among, RowRanges& out) {
+    if (lists.size() == 1 && among.size() == 0) {
+        for (auto& list = lists[0]; list.left();) out.append(list.take(std::numeric_limits<std::uint64_t>::max()));
+        return;
+    }
+    bits::Marks marks;
+    std::vector<std::uint64_t> found;
+    std::size_t range = 0;
+    while (true) {
+        std::uint64_t base = 0;
+        for (auto& list : lists) {
+            if (!list.left()) return;
+            base = std::max(base, list.front());
+        }
+        if (among.size()) {
+            range = bits::seek(among.ends, range, base + 1);
+            if (range == among.size()) return;
+            base = std::max(base, among.starts[range]);
+        }
+        for (auto& list : lists) list.skip(base);
+        const auto stop = base + std::min(bits::Marks::width, std::numeric_limits<std::uint64_t>::max() - base);
+        std::size_t next = 0;
+        if (among.size()) {
+            marks.mark(among, range, base, stop);
+        } else {
+            marks.clear(base);
+            for (auto rows = lists[0].take(stop); !rows.empty(); rows = lists[0].take(stop)) marks.mark(rows);
+            next = 1;
+        }
+        for (; next < lists.size(); ++next) {
+            std::size_t count = 0;
+            for (auto rows = lists[next].take(stop); !rows.empty(); rows = lists[next].take(stop)) {
+                if (found.size() < count + rows.size()) found.resize(count + rows.size());
+                for (const auto row : rows) {
+                    found[count] = row;
+                    count += marks.has(row);
+                }
+            }
+            if (next + 1 == lists.size()) {
+                out.append({found.data(), count});
+            } else {
+                marks.clear(base);
+                marks.mark({found.data(), count});
+            }
+        }
+    }
+}
+
+}  // namespace amudai::text
