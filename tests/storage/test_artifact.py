@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.errors import CorruptedData, InvalidArgument, StorageError
-from amudai.storage import MAX_READ, MERGE_GAP, Artifact, LocalStore, MemoryStore, Pieces, Slices, StoreBase, file_url
+from amudai.storage import MAX_READ, MERGE_GAP, Artifact, LocalStore, MemoryStore, Pieces, StoreBase, file_url
 from amudai.storage import artifact as module
 from amudai.storage.artifact import merge
 
@@ -267,13 +267,6 @@ def test_a_mapped_file_of_another_size_is_refused(tmp_path: Path) -> None:
     artifact = Artifact(LocalStore(), file_url(tmp_path / "a"), size=999)
     with pytest.raises(StorageError, match="expected a file of 999 bytes, found 1000"):
         artifact.read_many(*arrays([(0, 5), (100, 105)]))
-
-
-def test_slices_are_a_sequence() -> None:
-    found = Slices(memoryview(CONTENT), [(0, 3), (5, 9), (7, 7)])
-    assert [bytes(each) for each in found] == slices([(0, 3), (5, 9), (7, 7)])
-    assert [bytes(each) for each in found[1:]] == slices([(5, 9), (7, 7)])
-    assert bytes(found[-2]) == CONTENT[5:9]
 
 
 def test_pieces_are_frozen() -> None:

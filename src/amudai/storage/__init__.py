@@ -16,7 +16,7 @@ from typing import Final
 from amudai.errors import InvalidArgument, StorageError, located
 from amudai.storage.arrow_fs import ArrowStore
 from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, Pieces
-from amudai.storage.contract import Requests, Slices, Store, StoreBase
+from amudai.storage.contract import Requests, Store, StoreBase
 from amudai.storage.foreign import EXISTS, translated
 from amudai.storage.fsspec_fs import FsspecStore
 from amudai.storage.local import LocalStore, local_path
@@ -42,7 +42,6 @@ __all__ = [
     "SealedFile",
     "Sealing",
     "Size",
-    "Slices",
     "Spool",
     "Store",
     "StoreBase",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, located
-from amudai.storage.contract import Slices, Store
+from amudai.storage.contract import Store
 
 __all__ = ["MAX_READ", "MERGE_GAP", "Artifact", "Pieces"]
 
@@ -42,14 +42,15 @@ class Artifact:
         A part of the file that is known already, with its start. Ranges inside cost no request.
     """
 
-    __slots__ = ("_read_range", "_store", "_tail", "_tail_end", "_tail_start", "size", "url")
+    __slots__ = ("_mapped", "_read_range", "_store", "_tail", "_tail_end", "_tail_start", "size", "url")
 
     def __init__(self, store: Store, url: str, size: int, tail: tuple[int, memoryview] | None = None) -> None:
         self.url = url
         self.size = size
         self._store = store
-        # Not part of what a store must do.
+        # Neither is part of what a store must do.
         self._read_range: Callable[[str, int, int], memoryview] | None = getattr(store, "read_range", None)
+        self._mapped: Callable[[str, int, int], memoryview] | None = getattr(store, "mapped", None)
         # Without a tail nothing starts at or behind `_tail_start`, not even an empty range.
         self._tail_start, self._tail = tail if tail is not None else (size + 1, _NOTHING)
         self._tail_end = self._tail_start + len(self._tail)
@@ -112,10 +113,12 @@ class Artifact:
             asked = (starts, ends) if everything else (starts[wanted], ends[wanted])
             heads, lasts, member = merge(*asked)
             with located(url=self.url, range=f"{heads[0]}..{lasts[-1]}"):
-                found = self._store.read_ranges(self.url, list(zip(heads.tolist(), lasts.tolist(), strict=True)))
-                if isinstance(found, Slices):
-                    return Pieces([self._whole(found)], which, starts)
-            buffers = list(found)
+                if self._mapped is not None:
+                    whole = self._mapped(self.url, len(heads), int(np.add.reduce(lasts - heads)))
+                    return Pieces([self._as_large(whole)], which, starts)
+                buffers = list(
+                    self._store.read_ranges(self.url, list(zip(heads.tolist(), lasts.tolist(), strict=True)))
+                )
             if everything:
                 return Pieces(buffers, member, starts - heads[member])
             which[wanted], begins[wanted] = member, asked[0] - heads[member]
@@ -127,10 +130,10 @@ class Artifact:
     def _one(self, start: int, end: int) -> Pieces:
         return Pieces([self.read(start, end)], np.zeros(1, np.uint32), np.zeros(1, np.uint64))
 
-    def _whole(self, found: Slices) -> memoryview:
-        if len(found.whole) != self.size:
-            raise StorageError(f"expected a file of {self.size} bytes, found {len(found.whole)}: it was replaced")
-        return found.whole
+    def _as_large(self, whole: memoryview) -> memoryview:
+        if len(whole) != self.size:
+            raise StorageError(f"expected a file of {self.size} bytes, found {len(whole)}: it was replaced")
+        return whole
 
     def _outside(self, start: int, end: int) -> CorruptedData:
         message = f"range: expected start <= end <= {self.size}, found {start}..{end}"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from threading import Lock
-from typing import Protocol, overload, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from amudai.errors import AmudaiError, StorageError, located
 
-__all__ = ["Requests", "Slices", "Store", "StoreBase"]
+__all__ = ["Requests", "Store", "StoreBase"]
 
 
 class Requests:
@@ -72,31 +72,6 @@ class Store(Protocol):
         ...
 
 
-class Slices(Sequence[memoryview]):
-    """Ranges of a file that lies in memory as a whole, cut when they are asked for.
-
-    A store that maps files answers `read_ranges` with this; whoever can use the whole file takes `whole` and copies and
-    cuts nothing.
-    """
-
-    def __init__(self, whole: memoryview, ranges: Sequence[tuple[int, int]]) -> None:
-        self.whole = whole
-        self._ranges = ranges
-
-    def __len__(self) -> int:
-        return len(self._ranges)
-
-    @overload
-    def __getitem__(self, index: int) -> memoryview: ...
-    @overload
-    def __getitem__(self, index: slice) -> Slices: ...
-    def __getitem__(self, index: int | slice) -> memoryview | Slices:
-        if isinstance(index, slice):
-            return Slices(self.whole, self._ranges[index])
-        start, end = self._ranges[index]
-        return self.whole[start:end]
-
-
 class StoreBase(ABC):
     """What all stores share. A store inherits it and says only how it finds, fetches and puts.
 
@@ -120,20 +95,17 @@ class StoreBase(ABC):
     def read_ranges(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[memoryview]:
         """Exactly the bytes of each half-open range, as read-only views of bytes; otherwise a `StorageError`."""
         try:
-            total = empty = last = 0
+            total = empty = 0
             for start, end in ranges:
                 if not 0 <= start <= end:
                     raise StorageError(f"range: expected 0 <= start <= end, found {start}..{end}")
                 total += end - start
-                if start == end:
-                    empty += 1
-                elif end > last:
-                    last = end
+                empty += start == end
             if not empty:
-                return self._exactly(url, ranges, total, last)
+                return self._exactly(url, ranges, total)
             # Object stores refuse to read nothing, so nobody asks them to.
             asked = [(start, end) for start, end in ranges if start < end]
-            found = iter(self._exactly(url, asked, total, last) if asked else ())
+            found = iter(self._exactly(url, asked, total) if asked else ())
             return [next(found) if start < end else _NOTHING for start, end in ranges]
         except AmudaiError as error:
             error.locate(url=url)
@@ -148,14 +120,9 @@ class StoreBase(ABC):
         with located(url=url):
             self._put(url, parts)
 
-    def _exactly(self, url: str, ranges: Sequence[tuple[int, int]], total: int, last: int) -> Sequence[memoryview]:
-        # The one place where reading is counted.
+    def _exactly(self, url: str, ranges: Sequence[tuple[int, int]], total: int) -> Sequence[memoryview]:
         self._counters.add(len(ranges), total)
         found = self._fetch(url, ranges)
-        if isinstance(found, Slices):
-            if last > len(found.whole):
-                raise StorageError(f"expected at least {last} bytes, found {len(found.whole)}")
-            return found
         views = [memoryview(each).cast("B").toreadonly() for each in found]
         if len(views) != len(ranges):
             raise StorageError(f"expected {len(ranges)} ranges, found {len(views)}")
