@@ -19,11 +19,11 @@ import pyarrow as pa
 from amudai.arrow import schema_nodes, to_storage
 from amudai.encoding import profile_of
 from amudai.index import BuildPlan, Match, TermIndex, Terms
-from amudai.index.artifacts import open_artifact
+from amudai.index.artifacts import Piece
 from amudai.index.term.builder import TermBuilder, build_term_index
 from amudai.index.term.reader import TermReader
 from amudai.shard import ShardReader
-from amudai.shard.build import BuildOptions, ShardBuilder
+from amudai.shard.build import BuildOptions, ShardBuilder, Sinks
 from amudai.storage import Sealing, open_store
 from benchmarks.datasets import load
 
@@ -72,7 +72,8 @@ def build(messages: pa.ChunkedArray, sink: TermBuilder, location: str) -> tuple[
     (node,) = schema_nodes([pa.field("message", pa.string())])
     store, url = open_store(location, None)
     with Sealing(store, url) as sealing:
-        builder = ShardBuilder([node], sealing, url, BuildOptions(profile=profile_of("balanced")), sinks=[sink])
+        options = BuildOptions(profile=profile_of("balanced"))
+        builder = ShardBuilder([node], sealing, url, options, sinks=Sinks(shard=(sink,)))
         start, row = time.process_time(), 0
         for chunk in messages.chunks:
             for at in range(0, len(chunk), BATCH_ROWS):
@@ -81,7 +82,7 @@ def build(messages: pa.ChunkedArray, sink: TermBuilder, location: str) -> tuple[
                 row += values.length
         gathered = time.process_time()
         builder.publish()
-        builder.abandon()
+        builder.close()
     return gathered - start, time.process_time() - gathered
 
 
@@ -104,7 +105,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.5, help="for each lookup")
     parser.add_argument("--memory-only", action="store_true", help="measure memory, which makes building slower")
     options = parser.parse_args()
-    messages = load("logs", 2_000_000).column("message").slice(0, options.rows)
+    messages = load("logs", options.rows).column("message")
     (node,) = schema_nodes([pa.field("message", pa.string())])
     plan = BuildPlan(paths=((node,),), memory=options.memory, temp_folder=None, profile=options.profile)
     spec = TermIndex("message")
@@ -124,15 +125,8 @@ def main() -> None:
 
         def opened() -> TermReader:
             terms, positions = descriptor.artifacts
-            return TermReader(
-                lambda: open_artifact(terms, shard, shard.root),
-                lambda: open_artifact(positions, shard, shard.root),
-                tokenizers,
-                rows=options.rows,
-                case_sensitive=True,
-                own=True,
-                layout=terms.properties,
-            )
+            pieces = Piece(terms, shard, shard.root), Piece(positions, shard, shard.root)
+            return TermReader(*pieces, tokenizers, rows=options.rows, case_sensitive=True, own=True)
 
         for name, text, match, case_sensitive in QUESTIONS:
             question = Terms(text, match, case_sensitive)
