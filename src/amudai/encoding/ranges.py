@@ -96,6 +96,8 @@ class Ranges:
 
     def within(self, start: int, end: int) -> Ranges:
         """Those of the positions that lie in `start..end`, counted from `start`."""
+        if start == 0 and self.end <= end:
+            return self  # as a rule: the first stripe is the only one
         if len(self.starts) == 1:
             return Ranges.one(max(int(self.starts[0]), start) - start, min(int(self.ends[0]), end) - start)
         if start >= end:
