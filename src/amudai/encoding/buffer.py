@@ -25,8 +25,6 @@ RUN_BYTES: Final = 2 * 1024 * 1024
 _SCATTERED_BYTES: Final = 8 * 1024 * 1024
 _FEW: Final = 64  # a position in so many
 
-_ZERO32: Final = np.zeros(1, np.uint32)
-_ZERO64: Final = np.zeros(1, np.uint64)
 
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
@@ -177,19 +175,15 @@ class BlockBuffer:
             self._read_whole(last - first)
         try:
             found = self.block_map.stretch(first, last, RUN_BYTES)
-            if found is None:
-                return None
-            block, slot, begin, end, sizes, counts = found
-            if self._tally is not None:
-                self._tally.add(len(sizes))
-            base = self._buffer.start
-            whole = self._whole
-            view = self._artifact.read(base + begin, base + end) if whole is None else whole[begin:end]
-            checksums = self._descriptor.block_checksums
-            return _kernels.Blocks.stretch(view, block, sizes, counts, checksums, self._verify), view, slot
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise
+        if found is None:
+            return None
+        block, slot, begin, end, sizes, counts = found
+        if self._tally is not None:
+            self._tally.add(len(sizes))
+        return *self._neighbours(block, begin, end, sizes, counts), slot
 
     def all_blocks(self, at_once: int = 4096) -> Iterator[_kernels.Blocks]:
         """Every block, opened and verified, so many at a time."""
@@ -210,6 +204,10 @@ class BlockBuffer:
         return self._open(picked)
 
     def _open(self, picked: Picked) -> tuple[_kernels.Blocks, list[memoryview]]:
+        first = picked.ordinals.item(0)
+        if picked.ordinals.item(-1) - first + 1 == len(picked.ordinals):
+            blocks, view = self._neighbours(first, picked.begins.item(0), picked.end, picked.sizes, picked.counts)
+            return blocks, [view]
         pieces = self._read(picked)
         try:
             blocks = _kernels.Blocks(
@@ -227,19 +225,32 @@ class BlockBuffer:
             raise
         return blocks, pieces.buffers
 
+    def _neighbours(
+        self, first: int, begin: int, end: int, sizes: U64, counts: U64
+    ) -> tuple[_kernels.Blocks, memoryview]:
+        """Blocks from `first` on, which lie one behind the other, and their bytes."""
+        if self._whole is None:
+            view = self._artifact.read(self._buffer.start + begin, self._buffer.start + end)
+        else:
+            view = self._of_whole(end)[begin:end]
+        try:
+            checksums = self._descriptor.block_checksums
+            return _kernels.Blocks.stretch(view, first, sizes, counts, checksums, self._verify), view
+        except AmudaiError as error:
+            error.locate(url=self._artifact.url)
+            raise
+
     def _read(self, picked: Picked) -> Pieces:
-        starts = picked.begins
-        first, end = starts.item(0), picked.end
+        """The bytes of blocks that lie anywhere."""
         if self._whole is not None:
-            if end > len(self._whole):
-                raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {end}")
-            return Pieces([self._whole], np.zeros(len(starts), np.uint32), starts)
-        base = self._buffer.start
-        if len(starts) == 1:
-            return Pieces([self._artifact.read(first + base, end + base)], _ZERO32, _ZERO64)
-        ends = starts + picked.sizes
-        if not np.logical_or.reduce(ends[:-1] != starts[1:]):
-            # Neighbours without a gap are one range.
-            view = self._artifact.read(first + base, end + base)
-            return Pieces([view], np.zeros(len(starts), np.uint32), starts - starts[0])
-        return self._artifact.read_many(starts + np.uint64(base), ends + np.uint64(base))
+            whole = self._of_whole(picked.end)
+            return Pieces([whole], np.zeros(len(picked.begins), np.uint32), picked.begins)
+        starts = picked.begins + np.uint64(self._buffer.start)
+        return self._artifact.read_many(starts, starts + picked.sizes)
+
+    def _of_whole(self, end: int) -> memoryview:
+        """The bytes of the whole buffer, which somebody read, for one who wants those before `end`."""
+        assert self._whole is not None
+        if end > len(self._whole):
+            raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {end}")
+        return self._whole
