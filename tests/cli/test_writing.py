@@ -65,7 +65,10 @@ def test_ingest_takes_options(tmp_path: Path) -> None:
         (["--layout", "three"], "single or two-level"),
         (["--profile", "tiny"], "tiny"),
         (["--on-error", "ignore"], "raise or skip"),
-        (["--tokenizer", "log"], "--index beside it"),
+        (["--tokenizer", "log"], "--tokenizer: expected --index beside it"),
+        (["--hash", "id", "--max-bytes", "1MB"], "--max-bytes: expected --index beside it"),
+        (["--granularity", "element"], "--granularity: expected --index beside it"),
+        (["--hash", "id", "--level", "row"], "shard, stripe"),
         (["--index", "nope"], "nope"),
     ],
 )
@@ -139,6 +142,20 @@ def test_index_adds_to_a_shard(tmp_path: Path, table: pa.Table) -> None:
     assert run("search", "unicorn", target, "--count").stdout == "1\n"
     assert "trace_id" in run("index", tmp_path / "plain.amudai.shard", *options, "-o", target, "--overwrite").stdout
     assert "neither" in run("index", target, "-o", tmp_path / "y", code=2).stderr
+
+
+def test_index_of_each_stripe_and_within_a_size(tmp_path: Path, table: pa.Table) -> None:
+    amudai.write(table, tmp_path / "plain.amudai.shard", stripe_rows=400)
+    target = tmp_path / "indexed.amudai.shard"
+    options = ["--index", "message", "--hash", "trace_id", "--level", "stripe", "--granularity", "element"]
+    found = json.loads(run("index", tmp_path / "plain.amudai.shard", *options, "-o", target, "--json").stdout)
+    assert [(index["stripe"], index["fields"]) for index in found["indexes"]] == [
+        (stripe, [name]) for stripe in range(3) for name in ("message", "trace_id")
+    ]
+    assert run("search", "unicorn", target, "--count").stdout == "1\n"
+    assert "stripe 2" in run("index", tmp_path / "plain.amudai.shard", *options, "-o", target, "--overwrite").stdout
+    small = ["--index", "message", "--max-bytes", "10", "-o", tmp_path / "small.amudai.shard"]
+    assert "at least" in run("index", tmp_path / "plain.amudai.shard", *small, code=2).stderr
 
 
 # ---- export ----

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
-from amudai.api import add_indexes
-from amudai.cli.options import Hashes, Indexes, Json, Location, Overwrite, Tokenizer, index_specs, require_new
+from amudai.api import Index, add_indexes
+from amudai.cli.options import (
+    Granularity,
+    Hashes,
+    Indexes,
+    Json,
+    Level,
+    Location,
+    MaxBytes,
+    Overwrite,
+    Tokenizer,
+    index_specs,
+    require_new,
+)
 from amudai.cli.terminal import Bar, output, print_json, size_text, table, time_text
 from amudai.cli.values import json_value
 from amudai.errors import InvalidArgument
@@ -28,11 +41,14 @@ def run(
     index: Indexes = None,
     hash: Hashes = None,  # noqa: A002
     tokenizer: Tokenizer = None,
+    granularity: Granularity = None,
+    max_bytes: MaxBytes = None,
+    level: Level = "shard",
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> int:
     """Add indexes to a shard. The new one refers to the files of the old one, which must stay."""
-    specs = index_specs(index, hash, tokenizer)
+    specs = index_specs(index, hash, level, tokenizer=tokenizer, granularity=granularity, max_bytes=max_bytes)
     if not specs:
         raise InvalidArgument("index: expected --index or --hash, found neither")
     require_new(to, overwrite)
@@ -40,12 +56,28 @@ def run(
     with Bar("indexing") as bar:
         shard = add_indexes(location, specs, to, overwrite=overwrite, progress=bar)
     seconds = time.perf_counter() - begin
-    added = [each for each in shard.indexes if each.stripe is None][-len(specs) :]
+    added = _added(shard.indexes, len(specs), level)
     if json:
         indexes = [json_value(asdict(each)) for each in added]
         print_json({"shard": shard.url, "rows": shard.num_rows, "seconds": seconds, "indexes": indexes})
         return 0
-    rows = [(each.type, ", ".join(each.fields), "?" if each.size is None else size_text(each.size)) for each in added]
+    rows = [
+        (each.type, ", ".join(each.fields), _whose(each), "?" if each.size is None else size_text(each.size))
+        for each in added
+    ]
     output().print(f"{to}: {shard.num_rows:,} rows indexed in {time_text(seconds)}", soft_wrap=True)
-    output().print(table({"type": "left", "columns": "fold", "size": "right"}, rows))
+    output().print(table({"type": "left", "columns": "fold", "of": "left", "size": "right"}, rows))
     return 0
+
+
+def _added(indexes: Iterable[Index], count: int, level: str) -> list[Index]:
+    """The last ones of the shard, or of each stripe."""
+    owners: dict[int | None, list[Index]] = {}
+    for each in indexes:
+        if (each.stripe is None) == (level == "shard"):
+            owners.setdefault(each.stripe, []).append(each)
+    return [each for mine in owners.values() for each in mine[-count:]]
+
+
+def _whose(index: Index) -> str:
+    return "shard" if index.stripe is None else f"stripe {index.stripe}"

@@ -11,7 +11,19 @@ import typer
 
 from amudai.api import BadRecord, Shard, ingest
 from amudai.api.sizes import temporary_folder
-from amudai.cli.options import Hashes, Indexes, Json, Overwrite, Profile, Tokenizer, index_specs, require_new
+from amudai.cli.options import (
+    Granularity,
+    Hashes,
+    Indexes,
+    Json,
+    Level,
+    MaxBytes,
+    Overwrite,
+    Profile,
+    Tokenizer,
+    index_specs,
+    require_new,
+)
 from amudai.cli.shares import Share, shares_of
 from amudai.cli.standard_input import spooled
 from amudai.cli.terminal import Bar, count_text, note, output, print_json, rate_text, size_text, table, time_text
@@ -58,6 +70,9 @@ def run(
     index: Indexes = None,
     hash: Hashes = None,  # noqa: A002
     tokenizer: Tokenizer = None,
+    granularity: Granularity = None,
+    max_bytes: MaxBytes = None,
+    level: Level = "shard",
     profile: Profile = "balanced",
     layout: Annotated[str, typer.Option("--layout", help="single, or two-level: a file for each stripe.")] = "single",
     stripe_rows: Annotated[
@@ -75,7 +90,7 @@ def run(
     if sources.count("-") > 1:
         raise InvalidArgument("sources: expected standard input once, found it twice")
     require_new(to, overwrite)
-    indexes = index_specs(index, hash, tokenizer)
+    indexes = index_specs(index, hash, level, tokenizer=tokenizer, granularity=granularity, max_bytes=max_bytes)
     told = dict(_type(each) for each in types or ())
     skipped = _Skipped()
     begin = time.perf_counter()

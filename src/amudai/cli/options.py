@@ -14,10 +14,13 @@ from amudai.errors import InvalidArgument, StorageError
 
 __all__ = [
     "Columns",
+    "Granularity",
     "Hashes",
     "Indexes",
     "Json",
+    "Level",
     "Location",
+    "MaxBytes",
     "Overwrite",
     "Profile",
     "Tokenizer",
@@ -51,6 +54,20 @@ Hashes = Annotated[
 Tokenizer = Annotated[
     str | None,
     typer.Option("--tokenizer", metavar="NAME", help="How --index splits text into words; else the index's default."),
+]
+Level = Annotated[
+    str,
+    typer.Option("--level", help="Whether --index and --hash are made once for the shard, or for each stripe."),
+]
+Granularity = Annotated[
+    str | None,
+    typer.Option(
+        "--granularity", metavar="NAME", help="What the lists of --index count: record (the default) or element."
+    ),
+]
+MaxBytes = Annotated[
+    str | None,
+    typer.Option("--max-bytes", metavar="SIZE", help="How large --index may be: 20MB. Then more rows are checked."),
 ]
 Profile = Annotated[
     str,
@@ -93,14 +110,15 @@ def names_of(texts: list[str] | None) -> list[str] | None:
     return found
 
 
-def index_specs(words: list[str] | None, values: list[str] | None, tokenizer: str | None) -> list[Any]:
-    """What `--index` and `--hash` ask for, as the API takes it."""
-    if tokenizer is not None and not words:
-        raise InvalidArgument("--tokenizer: expected --index beside it, found none")
+def index_specs(words: list[str] | None, values: list[str] | None, level: str, **of_words: str | None) -> list[Any]:
+    """What `--index` and `--hash` ask for, as the API takes it; what is None was not said."""
+    told: dict[str, Any] = {name: value for name, value in of_words.items() if value is not None}
+    if told and not words:
+        option = next(iter(told)).replace("_", "-")
+        raise InvalidArgument(f"--{option}: expected --index beside it, found none")
     if not words and not values:
         return []
     from amudai.api import HashIndex, TermIndex
 
-    told = {} if tokenizer is None else {"tokenizer": tokenizer}
-    terms = [TermIndex(*words, **told)] if words else []
-    return [*terms, *(HashIndex(name) for name in values or ())]
+    terms = [TermIndex(*words, level=level, **told)] if words else []
+    return [*terms, *(HashIndex(name, level=level) for name in values or ())]

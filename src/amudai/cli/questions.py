@@ -69,7 +69,7 @@ class Files:
             self.ordered = max(numbers, key=lambda name: numbers[name])
         words = [quote_name(self.text)] if self.text is not None else []
         keys = [quote_name(self.key)] if self.key is not None else []
-        self.specs = index_specs(words, keys, None)
+        self.specs = index_specs(words, keys, "shard")
 
 
 @dataclass(frozen=True, slots=True)
