@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from amudai.arrow.natural import project
 from amudai.errors import CorruptedData, InvalidArgument
-from amudai.format import Properties, ShardSchema
+from amudai.format import SHARED_BYTES, SHARED_SCHEMAS, Properties, ShardSchema
 from amudai.shard import Projection
 from amudai.types import SchemaNode
 
@@ -77,18 +77,15 @@ def kept_fields(schema: ShardSchema, properties: Properties) -> KeptFields | Non
     if not isinstance(found.value, bytes):
         raise CorruptedData(f"property {SCHEMA_PROPERTY}: expected bytes, found {found.kind}")
     # What an extension is depends on who is registered when.
-    if len(schema.payload) + len(found.value) > _MAX_SHARED or _EXTENSION in found.value:
+    if len(schema.payload) + len(found.value) > SHARED_BYTES or _EXTENSION in found.value:
         return KeptFields(found.value)
     return _shared(schema.payload, found.value)
 
 
-# Schemas, and the bytes of each, that are kept for other shards.
-_SHARED: Final = 64
-_MAX_SHARED: Final = 64 * 1024
 _EXTENSION: Final = b"ARROW:extension"
 
 
-@lru_cache(maxsize=_SHARED)
+@lru_cache(maxsize=SHARED_SCHEMAS)
 def _shared(_payload: bytes, stored: bytes) -> KeptFields:
     return KeptFields(stored)
 

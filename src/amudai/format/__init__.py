@@ -42,7 +42,7 @@ from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescripto
 from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
 from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
 from amudai.format.references import DataRef, FieldList, UrlList
-from amudai.format.schema import ShardSchema
+from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
 from amudai.format.schema_writer import encode_schema
 from amudai.format.statistics import (
     BinaryStats,
@@ -69,6 +69,8 @@ __all__ = [
     "MAGIC",
     "MAX_DIRECTORY",
     "MIN_SHARD_SIZE",
+    "SHARED_BYTES",
+    "SHARED_SCHEMAS",
     "TAIL_READ",
     "AnyValue",
     "BinaryStats",

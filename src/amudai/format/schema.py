@@ -17,7 +17,7 @@ from amudai.format.container import Bytes
 from amudai.format.flat import Span, Table
 from amudai.types import BasicType, SchemaNode, nodes_below
 
-__all__ = ["ShardSchema"]
+__all__ = ["SHARED_BYTES", "SHARED_SCHEMAS", "ShardSchema"]
 
 _FIELDS, _ID_COUNT, _FIELD_LOOKUP = 0, 1, 2  # Schema
 _DATA_TYPE, _INTERNAL = 0, 1  # Field
@@ -65,7 +65,7 @@ class ShardSchema:
     def __init__(self, payload: Bytes, place: located | None = None) -> None:
         self._place = located() if place is None else place
         stored = bytes(payload)
-        self._decoded = _shared(stored) if len(stored) <= _MAX_SHARED else _Decoded(stored)
+        self._decoded = _shared(stored) if len(stored) <= SHARED_BYTES else _Decoded(stored)
 
     def __len__(self) -> int:
         return len(self._decoded)
@@ -223,9 +223,9 @@ class _Decoded:
 
 
 # Schemas, and the bytes of each, that are kept for other shards.
-_SHARED: Final = 64
-_MAX_SHARED: Final = 64 * 1024
-_shared = lru_cache(maxsize=_SHARED)(_Decoded)
+SHARED_SCHEMAS: Final = 64
+SHARED_BYTES: Final = 64 * 1024
+_shared = lru_cache(maxsize=SHARED_SCHEMAS)(_Decoded)
 
 
 class _Texts:
