@@ -8,6 +8,7 @@ import os
 import resource
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,25 @@ def test_a_file_that_became_shorter_is_an_error(store: LocalStore, tmp_path: Pat
         store.read_range(url, 3, 8)
 
 
+def test_files_are_mapped_while_others_read(store: LocalStore, tmp_path: Path) -> None:
+    """A descriptor that a mapping replaces is closed behind the last one who reads by it."""
+    content = bytes(at % 251 for at in range(2 * MAX_COPIED))
+    urls = []
+    for name in range(20):
+        (tmp_path / str(name)).write_bytes(content)
+        urls.append(file_url(tmp_path / str(name)))
+
+    def work(turn: int) -> bool:
+        found = []
+        for url in urls:
+            size = (MAX_COPIED + 1) if turn % 4 == 0 else 100 + turn
+            found.append(store.read_range(url, turn, turn + size) == content[turn : turn + size])
+        return all(found)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(64)))
+
+
 def test_a_failure_to_read_is_told(store: LocalStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> bytes:
         raise OSError(errno.EIO, "Input/output error")
@@ -147,7 +167,8 @@ def test_closing_closes(tmp_path: Path) -> None:
         assert store.size(file_url(tmp_path / str(i))) == 1
     assert opened() == MAX_OPEN
     views = store.read_ranges(file_url(tmp_path / "0"), [(0, 1)])
-    assert opened() == MAX_OPEN + 1, "the mapping has a descriptor of its own"
+    assert opened() == MAX_OPEN, "one descriptor for each, mapped or not"
+    assert store.read_range(file_url(tmp_path / "0"), 0, 1) == b"x"
     store.close()
     assert opened() == 1
     assert views[0] == b"x"

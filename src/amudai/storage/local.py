@@ -7,11 +7,11 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from amudai.errors import StorageError
-from amudai.lazy import lazy
 from amudai.storage.aside import Aside, sync_folder
 from amudai.storage.contract import StoreBase
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated, translation
@@ -19,7 +19,7 @@ from amudai.storage.recent import Recent
 
 __all__ = ["LocalStore", "local_path", "new_path"]
 
-# Each file holds a descriptor, and another one once it is mapped; many systems allow 1024 of them, or 256.
+# Each file holds a descriptor, and many systems allow 1024 of them, or 256.
 MAX_OPEN: Final = 64
 # Up to this size bytes are copied: that costs less than to map a file and to touch its pages for the first time. Not
 # more, for from 128 KiB on the system's allocator maps fresh pages for each copy.
@@ -57,10 +57,11 @@ class LocalStore(StoreBase):
         if not 0 <= start <= end <= file.size:
             raise StorageError(f"range: expected start <= end <= {file.size}, found {start}..{end}", url=url)
         self._counters.add(1, size)
-        if size > MAX_COPIED:
-            return file.whole[start:end]
+        handle = file.handle
+        if size > MAX_COPIED or handle is None:
+            return file.whole()[start:end]
         try:
-            found = os.pread(file.handle, size, start)
+            found = os.pread(handle.number, size, start)
         except OSError as error:
             raise translation(error, url=url) from error
         if len(found) != size:
@@ -71,10 +72,10 @@ class LocalStore(StoreBase):
     def mapped(self, url: str, requests: int, size: int) -> memoryview:
         """The whole file, for someone who reads so many ranges of it with so many bytes."""
         self._counters.add(requests, size)
-        return self._file(url).whole
+        return self._file(url).whole()
 
     def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> list[memoryview]:
-        whole = self._file(url).whole
+        whole = self._file(url).whole()
         return [whole[start:end] for start, end in ranges]
 
     def _put(self, url: str, parts: Iterable[bytes]) -> None:
@@ -110,33 +111,53 @@ class LocalStore(StoreBase):
         return found
 
 
+class _Handle:
+    """A descriptor, closed with its last user: whoever reads holds it."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        close(self.number)
+
+
 class _File:
     """A local file, open as long as somebody refers to it."""
 
-    def __init__(self, handle: int) -> None:
-        self.handle = handle
-        facts = os.fstat(handle)
+    __slots__ = ("_lock", "_whole", "handle", "size")
+
+    def __init__(self, handle: _Handle) -> None:
+        facts = os.fstat(handle.number)
         if stat.S_ISDIR(facts.st_mode):
             raise StorageError(FOLDER)
         if not stat.S_ISREG(facts.st_mode):
             raise StorageError("expected a file, found a device, a pipe or a socket")
         self.size = facts.st_size
+        self.handle: _Handle | None = handle  # until it is mapped: a mapping has a descriptor of its own
+        self._whole: memoryview | None = None
+        self._lock = Lock()
 
-    def __del__(self, close: Callable[[int], None] = os.close) -> None:
-        close(self.handle)
-
-    @lazy
     def whole(self) -> memoryview:
         """All bytes, mapped into memory; the mapping ends with its last view."""
+        with self._lock:
+            if self._whole is None:
+                self._whole = self._map()
+                self.handle = None
+            return self._whole
+
+    def _map(self) -> memoryview:
         if self.size == 0:
             return memoryview(b"")  # mmap refuses to map nothing
+        assert self.handle is not None
         with translated():
-            return memoryview(mmap.mmap(self.handle, self.size, access=mmap.ACCESS_READ))
+            return memoryview(mmap.mmap(self.handle.number, self.size, access=mmap.ACCESS_READ))
 
 
 def _open(url: str) -> _File:
     # Without O_NONBLOCK, opening a pipe waits for its other end.
-    return _File(os.open(local_path(url), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK))
+    return _File(_Handle(os.open(local_path(url), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)))
 
 
 def local_path(url: str) -> str:
