@@ -21,9 +21,10 @@ public:
         return rest_.front();
     }
 
-    // Leaves out the rows before this one.
+    // Leaves out the rows before this one; blocks that have no others are not decoded.
     void skip(std::uint64_t row) {
         while (left()) {
+            if (rest_.empty()) pass_blocks(row);
             decode();
             const auto behind = std::ranges::lower_bound(rest_, row);
             rest_ = {behind, rest_.end()};
@@ -42,27 +43,49 @@ public:
     }
 
 private:
+    // The next block, while what was decoded is used up.
     void decode() {
         while (rest_.empty()) {
             const auto& block = blocks_[at_++];
             const auto count = std::min(left_, block.count - first_);
-            at_block(block.ordinal, [&] {
-                arena_.reset(block.values);
-                const auto values = arena_.take<std::uint64_t>(count);
-                Context context{*inflated_, arena_, block.begin};
-                numeric::decode_section<std::uint64_t>(block.values, block.count, first_, values, context);
-                numeric::require_all_present(block, arena_);
-                rest_ = values;
-            });
+            rest_ = decoded(block, first_, count);
             first_ = 0;
             left_ -= count;
             require_ascending(rest_, rows_);
-            if (!rest_.empty()) {
-                if (any_ && rest_.front() <= last_) throw Corrupted("positions: expected an ascending list");
-                last_ = rest_.back();
-                any_ = true;
-            }
+            if (!rest_.empty()) go_on(rest_.front(), rest_.back());
         }
+    }
+
+    // Blocks before the one that may have `row`: the next one begins no later.
+    void pass_blocks(std::uint64_t row) {
+        while (blocks_[at_].count - first_ < left_) {
+            const auto& next = blocks_[at_ + 1];
+            if (next.count != 0) {
+                const auto begin = decoded(next, 0, 1).front();
+                if (begin > row) return;
+                if (begin != 0) go_on(begin, begin - 1);  // that row itself is still to come
+            }
+            left_ -= blocks_[at_++].count - first_;
+            first_ = 0;
+        }
+    }
+
+    std::span<const std::uint64_t> decoded(const Block& block, std::size_t first, std::size_t count) {
+        return at_block(block.ordinal, [&]() -> std::span<const std::uint64_t> {
+            arena_.reset(block.values);
+            const auto values = arena_.take<std::uint64_t>(count);
+            Context context{*inflated_, arena_, block.begin};
+            numeric::decode_section<std::uint64_t>(block.values, block.count, first, values, context);
+            numeric::require_all_present(block, arena_);
+            return values;
+        });
+    }
+
+    // Rows from `first` to `last` follow those before.
+    void go_on(std::uint64_t first, std::uint64_t last) {
+        if (any_ && first <= last_) throw Corrupted("positions: expected an ascending list");
+        last_ = last;
+        any_ = true;
     }
 
     std::span<const Block> blocks_;
@@ -77,6 +100,28 @@ private:
     Arena arena_;
 };
 
+// The rows of the first list, which is short, that the others have as well: each is looked for.
+inline void common_rows_of_few(std::span<RowList> lists, const bits::Ranges& among, RowRanges& out) {
+    std::size_t range = 0;
+    while (lists[0].left()) {
+        for (const auto row : lists[0].take(std::numeric_limits<std::uint64_t>::max())) {
+            bool has_all = true;
+            if (among.size()) {
+                range = bits::seek(among.ends, range, row + 1);
+                if (range == among.size()) return;
+                has_all = among.starts[range] <= row;
+            }
+            for (auto& list : lists.subspan(1)) {
+                if (!has_all) break;
+                list.skip(row);
+                if (!list.left()) return;
+                has_all = list.front() == row;
+            }
+            if (has_all) out.append({&row, 1});
+        }
+    }
+}
+
 // Adds the rows that all lists have, and that `among` has unless it is empty: a window of positions at a time, in which
 // those of one list are marked and those of the next look for their marks.
 inline void common_rows(std::span<RowList> lists, const bits::Ranges& among, RowRanges& out) {
@@ -84,6 +129,9 @@ inline void common_rows(std::span<RowList> lists, const bits::Ranges& among, Row
         for (auto& list = lists[0]; list.left();) out.append(list.take(std::numeric_limits<std::uint64_t>::max()));
         return;
     }
+    std::ranges::sort(lists, {}, &RowList::left);
+    constexpr std::size_t many_more = 64;
+    if (lists.back().left() / many_more >= lists.front().left()) return common_rows_of_few(lists, among, out);
     bits::Marks marks;
     std::vector<std::uint64_t> found;
     std::size_t range = 0;

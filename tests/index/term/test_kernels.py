@@ -54,7 +54,11 @@ def common_rows(
 
 @given(
     st.integers(0, 1 << 32),
-    st.lists(st.tuples(st.integers(1, 1500), st.sampled_from([1, 2, 3, 40, 2000, 300_000])), min_size=1, max_size=4),
+    st.lists(
+        st.tuples(st.integers(1, 20) | st.integers(1, 3000), st.sampled_from([1, 2, 3, 40, 2000, 300_000])),
+        min_size=1,
+        max_size=4,
+    ),
     st.sampled_from([None, 1, 5, 600, 1 << 20]),
 )
 @settings(max_examples=150, deadline=None)
@@ -75,6 +79,21 @@ def test_rows_that_all_lists_have(seed: int, shapes: list[tuple[int, int]], size
     most = int(max(each[-1] for each in lists)) + 1
     every = Ranges.of_positions(expected)
     assert common_rows(stored, most, among) == (every.starts.tolist(), every.ends.tolist())
+
+
+def test_a_few_rows_are_looked_for_in_many_blocks() -> None:
+    many = np.arange(0, 60_000, 3, dtype=np.uint64)
+    few = u8(0, 1, 2, 3, 29_997, 29_998, 45_000, 59_997, 59_998)
+    for size in (1, 7, 1024, 50_000):
+        stored = in_blocks(many, size, 5)
+        expected = [row for row in few.tolist() if row % 3 == 0]
+        assert common_rows([in_blocks(few, 4, 0), stored], 60_000)[0] == expected
+        among = Ranges(u8(2, 45_000), u8(30_000, 45_001))
+        assert common_rows([stored, in_blocks(few, 4, 0), stored], 60_000, among)[0] == [3, 29_997, 45_000]
+    # Blocks are passed by where the next one begins, which must be behind what was before.
+    wrong = np.concatenate((many[:1000], many[:1000], many[1000:]))
+    with pytest.raises(CorruptedData, match="ascending"):
+        common_rows([in_blocks(u8(5, 59_997), 2, 0), in_blocks(wrong, 100, 0)], 60_000)
 
 
 def test_lists_in_blocks_that_cannot_be_are_refused() -> None:

@@ -187,7 +187,7 @@ class Together(Facts):
 
     @classmethod
     def of(cls, leaves: Sequence[Facts]) -> Together | None:
-        """Those of the leaves that ask for words which indexes look up; None where these are fewer than two."""
+        """Those of the leaves that ask for whole words; None where these are fewer than two."""
         ways = ((each, _looked_up(each)) for each in leaves)
         parts = tuple((each, way) for each, way in ways if way is not None)
         if len(parts) < _TWO:
@@ -203,11 +203,11 @@ class Together(Facts):
 
 
 def _looked_up(facts: Facts) -> Alternative | None:
-    """The words of a leaf, where none of them is looked for in all terms of an index."""
+    """The words of a leaf that asks for whole ones: of parts there may be so many that it is better asked alone."""
     if facts.inverted or not isinstance(facts.leaf.leaf, Text):
         return None
     for way in facts.terms:
-        if not way.whole and all(word.match in (Match.EQUAL, Match.PREFIX) for word in way.questions[0]):
+        if not way.whole and all(word.match is Match.EQUAL for word in way.questions[0]):
             return way
     return None
 
