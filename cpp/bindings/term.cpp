@@ -252,6 +252,7 @@ void bind_term(nb::module_& m) {
         std::vector<text::RowList> opened;
         opened.reserve(lists.size());
         for (const auto& [blocks, first, count] : lists) {
+            if (!blocks) throw nb::type_error("lists: expected blocks, found None");
             require_slots(*blocks, first, count);
             opened.emplace_back(blocks->blocks(), blocks->inflated(), first, count, rows);
             room = std::min(room, count);

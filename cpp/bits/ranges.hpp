@@ -163,8 +163,8 @@ public:
         }
     }
 
-    // Begins a window and marks what lies in base..stop of the ranges from range `at` on, which is the first that ends behind `base`.
-    // Afterwards `at` is the first that does not end before `stop`.
+    // Begins a window and marks what lies in base..stop of the ranges from range `at` on, which is the first that ends behind
+    // `base`. Afterwards `at` is the first that does not end before `stop`.
     void mark(const Ranges& ranges, std::size_t& at, std::uint64_t base, std::uint64_t stop) {
         clear(base);
         const auto *const starts = ranges.starts.data(), *const ends = ranges.ends.data();

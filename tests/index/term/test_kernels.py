@@ -118,6 +118,8 @@ def test_lists_in_blocks_that_cannot_be_are_refused() -> None:
         _kernels.common_rows([good], 10, u8(), u8(), u8(0, 0, 0), u8(0, 0, 0, 0))
     with pytest.raises(ValueError, match="ascending ranges"):
         common_rows([good], 10, Ranges(u8(5, 1), u8(6, 2)))
+    with pytest.raises(TypeError, match="None"):
+        common_rows([(None, 0, 1)], 10)  # type: ignore[list-item]
     with pytest.raises(ValueError, match="some"):
         _kernels.common_rows([], 10, u8(), u8(), u8(0), u8(0))
 
