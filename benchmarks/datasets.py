@@ -121,6 +121,7 @@ SEARCHES = {
     "two": ["checksum", "gateway"],  # both words, ~0.1 %
     "common": ["connection"],  # ~10 %
 }
+PART = "eadloc"  # in the middle of a rare word: no index has it as a term
 
 
 def _templates():

@@ -77,7 +77,7 @@ def markdown(res, base=BASE, metric="wall"):
                 ),
                 (
                     "Take, filter, search: time (x: times faster than the base)",
-                    [w for w in works if w.startswith(("take", "filter", "search"))],
+                    [w for w in works if w.startswith(("take", "filter", "search", "contains"))],
                 ),
             ]
             for title, ws in groups:

@@ -35,7 +35,7 @@ def works_of(name, spec):
         names = list(spec.filters(datasets.load(name, 100_000)))
         w += names + [n + "+hot" for n in names if n in ("filter_ts", "filter_trace", "filter_key")]
     if spec.text:
-        w += [f"search_{k}" for k in datasets.SEARCHES] + ["search_rare+hot", "search_common+hot"]
+        w += [f"search_{k}" for k in datasets.SEARCHES] + ["contains", "search_rare+hot", "search_common+hot"]
     return w + ["rss_write", "rss_scan"]
 
 

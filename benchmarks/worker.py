@@ -96,6 +96,8 @@ def main():
             return lambda h: sysm.take(h, job["take"][base])
         if base.startswith("filter_"):
             return lambda h: sysm.filter(h, *job["filters"][base])
+        if base == "contains":
+            return lambda h: sysm.contains(h, spec.text, datasets.PART)
         if base.startswith("search_"):
             return lambda h: sysm.search(h, spec.text, datasets.SEARCHES[base[7:]])
         raise ValueError(work)

@@ -66,6 +66,9 @@ class Amudai(System):
             where = p if where is None else where & p
         return np.asarray(h.scan(where=where).positions())
 
+    def contains(self, h, column, part):
+        return np.asarray(h.scan(where=self.am.col(column).contains_cs(part)).positions())
+
 
 class AmudaiHigh(Amudai):
     name = "amudai-high"

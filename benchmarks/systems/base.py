@@ -82,6 +82,10 @@ class System:
             mask = m if mask is None else pc.and_(mask, m)
         return np.flatnonzero(pc.fill_null(mask, False).to_numpy(zero_copy_only=False))
 
+    def contains(self, h, column: str, part: str) -> np.ndarray:
+        """Positions of the rows whose text has a part of a word: whoever matches substrings searches for it."""
+        return self.search(h, column, [part])
+
 
 def arrow_threads(threads: int | None) -> bool:
     """Apply the thread limit to pyarrow; returns use_threads."""

@@ -81,5 +81,8 @@ class LanceIndexed(Lance):
         ).to_table()
         return self._positions(h, t["_rowid"])
 
+    def contains(self, h, column, part):
+        return Lance.search(self, h, column, [part])
+
 
 SYSTEMS = [Lance, LanceIndexed]
