@@ -60,9 +60,8 @@ void require_positions(const BlockMap& map, std::uint64_t end, std::uint64_t uni
 
 nb::tuple spans(Map& self, Numbers starts, Numbers ends, std::uint64_t unit) {
     auto& map = self.map();
-    const bits::Ranges ranges{span(starts), span(ends)};
     if (unit == 0) throw nb::value_error("unit: expected at least 1");
-    if (!bits::is_sound(ranges)) throw nb::value_error("ranges: expected ascending ones that neither are empty nor touch");
+    const auto ranges = ranges_of(starts, ends);
     if (ranges.size() != 0) require_positions(map, ranges.ends.back(), unit);
     constexpr auto none = std::numeric_limits<std::size_t>::max();
     std::size_t pieces = 0, blocks = 0, last = none;

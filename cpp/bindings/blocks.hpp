@@ -10,6 +10,7 @@
 
 #include "base/block.hpp"
 #include "base/zstd_frame.hpp"
+#include "bits/ranges.hpp"
 
 namespace amudai::bindings {
 
@@ -25,6 +26,14 @@ using OutAny = nb::ndarray<nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu
 template <class Array>
 auto span(const Array& array) {
     return std::span{array.data(), array.shape(0)};
+}
+
+// Ranges that are ones: ascending, none empty, none touching the next.
+inline bits::Ranges ranges_of(const In<std::uint64_t>& starts, const In<std::uint64_t>& ends,
+                              const char* refusal = "ranges: expected ascending ones that neither are empty nor touch") {
+    const bits::Ranges ranges{span(starts), span(ends)};
+    if (!bits::is_sound(ranges)) throw nb::value_error(refusal);
+    return ranges;
 }
 
 // A Python buffer, held while its bytes are in use.

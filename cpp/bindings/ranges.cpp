@@ -9,12 +9,6 @@ namespace {
 
 using Positions = In<std::uint64_t>;
 
-bits::Ranges ranges_of(const Positions& starts, const Positions& ends) {
-    const bits::Ranges ranges{span(starts), span(ends)};
-    if (!bits::is_sound(ranges)) throw nb::value_error("ranges: expected ascending ones that neither are empty nor touch");
-    return ranges;
-}
-
 // Ranges that `write` puts into room for `most`.
 template <class Write>
 nb::tuple made(std::size_t most, Write&& write) {

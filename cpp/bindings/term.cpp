@@ -245,8 +245,8 @@ void bind_term(nb::module_& m) {
     m.def("common_rows", [](const std::vector<std::tuple<const Blocks*, std::size_t, std::size_t>>& lists, std::uint64_t rows,
                             In<std::uint64_t> among_starts, In<std::uint64_t> among_ends, Out<std::uint64_t> starts,
                             Out<std::uint64_t> ends) {
-        const bits::Ranges among{span(among_starts), span(among_ends)};
-        if (!bits::is_sound(among)) throw nb::value_error("among: expected ascending ranges that neither are empty nor touch");
+        const auto among =
+            ranges_of(among_starts, among_ends, "among: expected ascending ranges that neither are empty nor touch");
         if (lists.empty()) throw nb::value_error("lists: expected some");
         auto room = std::numeric_limits<std::size_t>::max();
         std::vector<text::RowList> opened;

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from amudai.api import Index, add_indexes
+from amudai.cli.indexes import type_and_owner
 from amudai.cli.options import (
     Granularity,
     Hashes,
@@ -62,11 +63,11 @@ def run(
         print_json({"shard": shard.url, "rows": shard.num_rows, "seconds": seconds, "indexes": indexes})
         return 0
     rows = [
-        (each.type, ", ".join(each.fields), _whose(each), "?" if each.size is None else size_text(each.size))
+        (type_and_owner(each), ", ".join(each.fields), "?" if each.size is None else size_text(each.size))
         for each in added
     ]
     output().print(f"{to}: {shard.num_rows:,} rows indexed in {time_text(seconds)}", soft_wrap=True)
-    output().print(table({"type": "left", "columns": "fold", "of": "left", "size": "right"}, rows))
+    output().print(table({"type": "left", "columns": "fold", "size": "right"}, rows))
     return 0
 
 
@@ -77,7 +78,3 @@ def _added(indexes: Iterable[Index], count: int, level: str) -> list[Index]:
         if (each.stripe is None) == (level == "shard"):
             owners.setdefault(each.stripe, []).append(each)
     return [each for mine in owners.values() for each in mine[-count:]]
-
-
-def _whose(index: Index) -> str:
-    return "shard" if index.stripe is None else f"stripe {index.stripe}"

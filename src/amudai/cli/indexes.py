@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from amudai.api import Index
 from amudai.cli.options import Json, Location, opened
 from amudai.cli.terminal import note, output, print_json, size_text, table
 from amudai.cli.values import json_line, json_value
 
-__all__ = ["run"]
+__all__ = ["run", "type_and_owner"]
 
 
 def run(location: Location, json: Json = False) -> int:
@@ -21,7 +22,7 @@ def run(location: Location, json: Json = False) -> int:
             total = shard.size
             rows = [
                 (
-                    index.type if index.stripe is None else f"{index.type}, stripe {index.stripe}",
+                    type_and_owner(index),
                     ", ".join(index.fields),
                     "?" if index.size is None else size_text(index.size),
                     "" if index.size is None else f"{100 * index.size / total:.1f} %",
@@ -34,6 +35,11 @@ def run(location: Location, json: Json = False) -> int:
         else:
             note("no indexes: `amudai index` adds some")
     return 0
+
+
+def type_and_owner(index: Index) -> str:
+    """The type of an index, and the stripe that it belongs to, where it does."""
+    return index.type if index.stripe is None else f"{index.type}, stripe {index.stripe}"
 
 
 def _text(value: object) -> str:

@@ -187,16 +187,11 @@ class BlockBuffer:
 
     def all_blocks(self, at_once: int = 4096) -> Iterator[_kernels.Blocks]:
         """Every block, opened and verified, so many at a time."""
-        count = self.block_map.block_count
-        for low in range(0, count, at_once):
-            yield self._open(self._stretch(low, min(low + at_once, count)))[0]
-
-    def _stretch(self, low: int, high: int) -> Picked:
-        """These blocks, one behind the other."""
-        found = self.block_map
-        begins, firsts = found.offsets[low:high], found.values[low:high]
-        sizes, counts = found.offsets[low + 1 : high + 1] - begins, found.values[low + 1 : high + 1] - firsts
-        return Picked(np.arange(low, high, dtype=np.uint64), begins, sizes, counts)
+        offsets, values = self.block_map.offsets, self.block_map.values
+        for low in range(0, len(offsets) - 1, at_once):
+            ends = offsets[low : low + at_once + 1]
+            counts = np.diff(values[low : low + at_once + 1])
+            yield self._neighbours(low, ends.item(0), ends.item(-1), np.diff(ends), counts)[0]
 
     def _counted(self, picked: Picked) -> tuple[_kernels.Blocks, list[memoryview]]:
         if self._tally is not None:

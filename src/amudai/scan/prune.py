@@ -86,9 +86,7 @@ class Pruner:
         found = Positions.surely(rows)
         for term in sorted(terms, key=_cost):
             left = found.candidates
-            said = self._words(term, left) if isinstance(term, Together) else self.prune(term, left)
-            # It speaks of rows in question alone: where all of them were sure, nothing is left to combine.
-            found = found & said if len(found.maybe) else said
+            found = _narrowed(found, self._words(term, left) if isinstance(term, Together) else self.prune(term, left))
             if found.is_empty:
                 break
         return found
@@ -121,8 +119,7 @@ class Pruner:
             left = found.candidates
             # The index was asked for words: where a leaf asks for more, nothing is sure.
             known = Known(facts, left, (told if way.exact else told.unsure()).within(left), steps)
-            said = self._weighed(known, self._evidence_behind_indexes)
-            found = found & said if len(found.maybe) else said
+            found = _narrowed(found, self._weighed(known, self._evidence_behind_indexes))
             steps = []
         return found
 
@@ -155,6 +152,12 @@ class Pruner:
             known = Known(facts, asked, known.positions | other.positions, other.steps)
         self.known[id(leaf)] = known
         return found
+
+
+def _narrowed(found: Positions, said: Positions) -> Positions:
+    """What is left of rows after one more term, which spoke of them alone."""
+    # Where all of them were sure, nothing is left to combine.
+    return found & said if len(found.maybe) else said
 
 
 def _opposite(facts: Facts, said: Positions, rows: Ranges) -> Positions:

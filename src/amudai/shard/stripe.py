@@ -115,7 +115,7 @@ class StripeReader:
 
     def _frames(self, artifact: Artifact, spans: Sequence[tuple[int, int]]) -> Iterable[memoryview]:
         if isinstance(self.shard.store, LocalStore):
-            return [artifact.read(start, end) for start, end in spans]  # mapped: there are no requests to save
+            return [artifact.read(start, end) for start, end in spans]  # here a request costs next to nothing
         starts, ends = np.array(spans, np.uint64).T
         pieces = artifact.read_many(starts, ends)
         return (
@@ -138,7 +138,7 @@ class StripeReader:
     def prefetch(self, readers: Sequence[FieldReader]) -> None:
         """Read the small buffers of these fields together."""
         if isinstance(self.shard.store, LocalStore):
-            return  # nothing to gain: local files are mapped
+            return  # nothing to gain: a request costs next to nothing
         by_file: dict[str, tuple[Artifact, list[tuple[FieldReader, EncodedBuffer]]]] = {}
         for reader in readers:
             for buffer in reader.unread_buffers():

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Protocol, runtime_checkable
 
 from amudai.errors import AmudaiError, StorageError, located
+from amudai.storage.foreign import short_read
 
 __all__ = ["Requests", "Store", "StoreBase"]
 
@@ -128,8 +129,7 @@ class StoreBase(ABC):
             raise StorageError(f"expected {len(ranges)} ranges, found {len(views)}")
         for (start, end), view in zip(ranges, views, strict=True):
             if len(view) != end - start:
-                message = f"short read: expected {end - start} bytes, found {len(view)}"
-                raise StorageError(message, range=f"{start}..{end}")
+                raise short_read(start, end, len(view))
         return views
 
     @abstractmethod

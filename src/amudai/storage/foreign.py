@@ -9,7 +9,7 @@ from typing import Final
 
 from amudai.errors import AmudaiError, StorageError
 
-__all__ = ["EXISTS", "FOLDER", "FULL", "MISSING", "NO_FOLDER", "REFUSED", "translated", "translation"]
+__all__ = ["EXISTS", "FOLDER", "FULL", "MISSING", "NO_FOLDER", "REFUSED", "short_read", "translated", "translation"]
 
 EXISTS: Final = "expected no file yet, found one: a sealed file is never overwritten"
 FOLDER: Final = "expected a file, found a folder"
@@ -31,6 +31,11 @@ _KNOWN: Final = {
 }
 
 _NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT}
+
+
+def short_read(start: int, end: int, found: int, **place: object) -> StorageError:
+    """Storage gave another number of bytes than the range has."""
+    return StorageError(f"short read: expected {end - start} bytes, found {found}", **place, range=f"{start}..{end}")
 
 
 @contextmanager

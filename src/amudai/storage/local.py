@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 from amudai.errors import StorageError
 from amudai.storage.aside import Aside, sync_folder
 from amudai.storage.contract import StoreBase
-from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated, translation
+from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, short_read, translated, translation
 from amudai.storage.recent import Recent
 
 __all__ = ["LocalStore", "local_path", "new_path"]
@@ -65,8 +65,7 @@ class LocalStore(StoreBase):
         except OSError as error:
             raise translation(error, url=url) from error
         if len(found) != size:
-            message = f"short read: expected {size} bytes, found {len(found)}"
-            raise StorageError(message, url=url, range=f"{start}..{end}")
+            raise short_read(start, end, len(found), url=url)
         return memoryview(found)
 
     def mapped(self, url: str, requests: int, size: int) -> memoryview:
