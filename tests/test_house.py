@@ -27,18 +27,29 @@ SOURCE = ROOT / "src" / "amudai"
 # A room may import the rooms of the lines above its own, and itself.
 ORDER = [
     {"errors", "lazy"},
-    {"types", "storage"},
+    {"types"},
+    {"storage"},
+    {"rows"},
     {"format"},
-    {"encoding", "stats"},
+    {"encoding"},
+    {"stats"},
+    {"column"},
     {"shard"},
     {"arrow"},
-    {"index", "sources"},
+    {"edit"},
+    {"index"},
+    {"sources"},
+    {"predicate"},
+    {"plan"},
     {"scan"},
+    {"inspect"},
+    {"datasets"},
     {"api"},
-    {"interop", "cli"},
+    {"interop"},
+    {"cli", "web"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
-KERNEL_ROOMS = {"format", "encoding", "stats", "index", "scan"}
+KERNEL_ROOMS = {"rows", "format", "encoding", "stats", "column", "index", "predicate", "plan", "scan"}
 
 
 # ---- rooms ----
@@ -105,13 +116,11 @@ def test_a_room_answers_a_question(room: str) -> None:
 
 
 @pytest.mark.parametrize("room", rooms())
-def test_a_module_answers_a_question(room: str) -> None:
+def test_a_module_says_what_is_in_it(room: str) -> None:
     for path in modules_of(room):
         if "wire" in path.parts:
             continue  # generated
-        docstring = ast.get_docstring(ast.parse(path.read_text()))
-        assert docstring is not None, path
-        assert "?" in docstring.splitlines()[0], f"{path.relative_to(ROOT)}: {docstring.splitlines()[0]}"
+        assert ast.get_docstring(ast.parse(path.read_text())), path
 
 
 def test_no_plans_are_left_in_the_code() -> None:
