@@ -45,7 +45,7 @@ NB_MODULE(AMUDAI_MODULE, m) {
     amudai::bindings::bind_compress(m);
     amudai::bindings::bind_compare(m);
     amudai::bindings::bind_match(m);
-    amudai::bindings::bind_ranges(m);
+    amudai::bindings::bind_rows(m);
     amudai::bindings::bind_block_map(m);
     amudai::bindings::bind_hash_index(m);
     amudai::bindings::bind_term(m);

@@ -11,7 +11,7 @@ void bind_text(nanobind::module_& m);
 void bind_compress(nanobind::module_& m);
 void bind_compare(nanobind::module_& m);
 void bind_match(nanobind::module_& m);
-void bind_ranges(nanobind::module_& m);
+void bind_rows(nanobind::module_& m);
 void bind_block_map(nanobind::module_& m);
 void bind_hash_index(nanobind::module_& m);
 void bind_term(nanobind::module_& m);

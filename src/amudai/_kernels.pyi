@@ -300,6 +300,22 @@ def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) 
     The ranges of set bits among `count` from bit `at` on; the first one is position `base`.
     """
 
+def count_stretches(bitmap: NDArray[np.uint8], count: int) -> int:
+    """How many ranges the first `count` bits make."""
+
+def count_bits(words: NDArray[np.uint64]) -> int:
+    """How many bits are set."""
+
+def align_bits(bitmap: NDArray[np.uint8], count: int, offset: int) -> NDArray[np.uint64]:
+    """
+    The first `count` bits of a bitmap as words, the first of them at bit `offset`; all other bits are 0.
+    """
+
+def bits_of_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], base: int, count: int) -> NDArray[np.uint64]:
+    """
+    The positions of ranges from `base` on as `count` words of bits; those before and behind are left out.
+    """
+
 class BlockMap:
     """
     Where the blocks of a buffer begin and end, from the map behind them; `room` is what lies before it.

@@ -18,9 +18,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from amudai import _kernels
-from amudai.encoding import Ranges, decode
+from amudai.encoding import decode
 from amudai.encoding.buffer import Run
 from amudai.format import BlockMap, decode_block_map, encode_block_map
+from amudai.rows import Rows
 from tests.oracle.block import checksum
 
 GUARD = 64
@@ -71,9 +72,9 @@ class Held:
         sizes = np.array([len(data) for data in used], np.uint64)
         return _kernels.Blocks.stretch(view, block, sizes, counts, self._checksums, True), view, slot
 
-    def runs(self, ranges: Ranges, unit: int = 1) -> Iterator[Run]:
+    def runs(self, ranges: Rows, unit: int = 1) -> Iterator[Run]:
         """All blocks as one run."""
-        if not len(ranges):
+        if not ranges:
             return
         used, *_, index, first, count, slots = self._places().spans(*ranges.arrays, unit)
         # One array for each block: what lies behind it is not ours.
@@ -103,7 +104,7 @@ def changed(data: bytes, at: int, layout: str, *values: int) -> bytes:
     return data[:at] + new + data[at + len(new) :]
 
 
-def numbers(held: Held, ranges: Ranges, dtype: str) -> list[int | None]:
+def numbers(held: Held, ranges: Rows, dtype: str) -> list[int | None]:
     """Values of a numeric block as the oracle gives them: floats as bit patterns, None for nulls."""
     found = decode.decode_numbers(held, ranges, dtype)  # type: ignore[arg-type]
     stored = found.numbers(f"u{dtype[1]}" if dtype[0] == "f" else dtype).tolist()
@@ -111,7 +112,7 @@ def numbers(held: Held, ranges: Ranges, dtype: str) -> list[int | None]:
     return stored if valid is None else [v if here else None for v, here in zip(stored, valid, strict=True)]
 
 
-def binaries(held: Held, ranges: Ranges, fixed_size: int | None, *, wide: bool = False) -> list[bytes | None]:
+def binaries(held: Held, ranges: Rows, fixed_size: int | None, *, wide: bool = False) -> list[bytes | None]:
     """Values of a block of bytes as the oracle gives them."""
     if fixed_size is None:
         found = decode.decode_variable(held, ranges, text=False, wide=wide)  # type: ignore[arg-type]

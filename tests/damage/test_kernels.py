@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import _kernels
-from amudai.encoding import NUMERIC, ByteKeys, NumberRanges, Ranges, compare, decode
+from amudai.encoding import NUMERIC, ByteKeys, NumberRanges, compare, decode
 from amudai.encoding.numeric.contract import NumericEncoding
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.format import ValueDictionary
+from amudai.rows import Rows
 from amudai.types import BasicType, SchemaNode
 from tests.damage import hostile
 from tests.damage.blocks import EDITS, Held, Watched, binaries, bounded, edited, examples, numbers, sealed
@@ -44,9 +45,9 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
     memory.check()
 
 
-def first_rows(count: int) -> Ranges:
+def first_rows(count: int) -> Rows:
     """All rows, or the first ones of a number that nobody could hold."""
-    return Ranges.one(0, min(count, 100_000))
+    return Rows.one(0, min(count, 100_000))
 
 
 # ---- claims that cannot be true ----
@@ -57,7 +58,7 @@ def first_rows(count: int) -> Ranges:
 def test_hostile_numbers(name: str, part: str) -> None:
     case = hostile.NUMBERS[name]
     held = Held((case.count, block.build(b"", case.section)))
-    ranges = first_rows(case.count) if part == "first rows" else Ranges.one(case.count - 1, case.count)
+    ranges = first_rows(case.count) if part == "first rows" else Rows.one(case.count - 1, case.count)
     with bounded(), pytest.raises(REFUSED):
         numbers(held, ranges, case.dtype)
     nothing = np.ones(1, case.dtype)
@@ -80,10 +81,10 @@ def test_hostile_bytes(name: str) -> None:
 def test_hostile_presence(name: str) -> None:
     marks = hostile.PRESENCE[name]
     with bounded(), pytest.raises(REFUSED):
-        numbers(Held((3, block.build(marks, hostile.PLAIN))), Ranges.one(0, 3), "u4")
+        numbers(Held((3, block.build(marks, hostile.PLAIN))), Rows.one(0, 3), "u4")
     region = binary_plain.encode([b"ab"] * 3)
     with bounded(), pytest.raises(REFUSED):
-        binaries(Held((3, block.build(marks, region))), Ranges.one(1, 2), None)
+        binaries(Held((3, block.build(marks, region))), Rows.one(1, 2), None)
 
 
 @pytest.mark.parametrize("name", hostile.ENVELOPES)
@@ -113,8 +114,8 @@ def test_deltas_of_deltas_cost_what_one_costs(dtype: str) -> None:
         section = delta.encode([1], dtype, lambda v, t, inner=section: inner)
     held = Held((count, block.build(b"", section)))
     with bounded():
-        whole = decode.decode_numbers(held, Ranges.one(0, count), dtype).numbers(dtype)
-        last = decode.decode_numbers(held, Ranges.one(count - 5, count), dtype).numbers(dtype)
+        whole = decode.decode_numbers(held, Rows.one(0, count), dtype).numbers(dtype)
+        last = decode.decode_numbers(held, Rows.one(count - 5, count), dtype).numbers(dtype)
     assert last.tolist() == whole[-5:].tolist()
     assert whole[:20].tolist() == block.decode_numeric(block.build(b"", section), 20, dtype)
 
@@ -125,7 +126,7 @@ def test_a_dictionary_is_decoded_once_for_all_rows_of_a_block() -> None:
     place = {entry: at + 1 for at, entry in enumerate(entries)}
     codes = plain.encode([place[value] for value in values], "u4")
     region = binary_dictionary.encode([], entries=entries, nested_codes=lambda v, t: codes)
-    ranges = Ranges.of_positions(np.arange(0, len(values), 2, dtype=np.uint64))
+    ranges = Rows.of_positions(np.arange(0, len(values), 2, dtype=np.uint64))
     with bounded():
         found = binaries(Held((len(values), block.build(b"", region))), ranges, None)
     assert found == values[::2]
@@ -133,7 +134,7 @@ def test_a_dictionary_is_decoded_once_for_all_rows_of_a_block() -> None:
 
 # ---- broken blocks of every encoding ----
 
-Decode = Callable[[Held, Ranges], list[Any]]
+Decode = Callable[[Held, Rows], list[Any]]
 
 
 def check(
@@ -159,15 +160,15 @@ def check(
     assert found == [expected[at] for at in rows]
 
 
-def some_rows(random: Random, count: int) -> Ranges:
+def some_rows(random: Random, count: int) -> Rows:
     kind = random.randrange(4)
     if kind == 0:
-        return Ranges.one(0, count)
+        return Rows.one(0, count)
     if kind == 1:
         start = random.randrange(count)
-        return Ranges.one(start, random.randint(start + 1, count))
+        return Rows.one(start, random.randint(start + 1, count))
     wanted = sorted(random.sample(range(count), min(count, random.choice([1, 2, 9]))))
-    return Ranges.of_positions(np.array(wanted, np.uint64))
+    return Rows.of_positions(np.array(wanted, np.uint64))
 
 
 def some_presence(random: Random, count: int) -> bytes:
@@ -264,7 +265,7 @@ def test_broken_numbers_are_compared_or_refused(encoding: NumericEncoding, data:
     bounds = np.sort(np.nan_to_num(rng.choice(known, 2)))
     wanted, inverted = NumberRanges(bounds[:1], bounds[1:]), random.random() < 0.5
 
-    def read(held: Held, ranges: Ranges) -> list[Any]:
+    def read(held: Held, ranges: Rows) -> list[Any]:
         bits = compare.compare_numbers(held, ranges, wanted, inverted=inverted)  # type: ignore[arg-type]
         return np.unpackbits(bits, count=ranges.count, bitorder="little").astype(np.bool_).tolist()
 
@@ -295,7 +296,7 @@ def test_broken_bytes_are_compared_or_refused(module: ModuleType, size: int | No
     parts = {part: random.choice(NESTED) for part in REGIONS[module] if random.random() < 0.6}
     sound = block.build(some_presence(random, count), module.encode(values, size, **parts))
 
-    def read(held: Held, ranges: Ranges) -> list[Any]:
+    def read(held: Held, ranges: Rows) -> list[Any]:
         bits = compare.compare_bytes(held, ranges, wanted, fixed_size=size, inverted=inverted)  # type: ignore[arg-type]
         return np.unpackbits(bits, count=ranges.count, bitorder="little").astype(np.bool_).tolist()
 
@@ -318,7 +319,7 @@ def test_broken_bits(data: st.DataObject) -> None:
     section, _ = cascades.encode(random, cascades.SHAPES["runs"](rng, count, "u1"), "u1", 3)
     marks = b"" if random.random() < 0.8 else presence.encode([True] * count, presence.ROARING)
 
-    def read(held: Held, ranges: Ranges) -> list[Any]:
+    def read(held: Held, ranges: Rows) -> list[Any]:
         bitmap, found = decode.decode_bits(held, ranges.times(8))  # type: ignore[arg-type]
         bits = np.frombuffer(bitmap, np.uint8)[: ranges.count]
         assert found == int(np.unpackbits(bits).sum())
@@ -342,7 +343,7 @@ def test_broken_blocks_are_described_or_refused(data: st.DataObject) -> None:
     section, _ = cascades.encode(random, cascades.SHAPES["few"](rng, 40, dtype), dtype, 4)
     broken = sealed(edited(block.build(b"", section), data.draw(EDITS, label="edits")))
     try:
-        (run,) = Held((40, broken)).runs(Ranges.one(0, 40))
+        (run,) = Held((40, broken)).runs(Rows.one(0, 40))
         assert sum(_kernels.describe_numbers(run.blocks, dtype).values()) == 1
         _kernels.describe_binary(run.blocks, None)
     except REFUSED:
@@ -361,7 +362,7 @@ def test_codes_of_a_dictionary(codes: list[int], entries: int, fixed: bool) -> N
     raw = dictionary.encode([*values], "Guid" if fixed else "String", 16 if fixed else 0)
     held = Held((len(codes), block.build(b"", plain.encode(codes, "u4"))))
     stored = ValueDictionary.decode(raw, node)
-    ranges = Ranges.one(0, len(codes))
+    ranges = Rows.one(0, len(codes))
     if max(codes) >= entries:
         with pytest.raises(CorruptedData):
             decode.decode_dictionary(held, ranges, stored, wide=False)  # type: ignore[arg-type]
@@ -374,7 +375,7 @@ def test_codes_of_a_dictionary(codes: list[int], entries: int, fixed: bool) -> N
 
 
 def _run() -> Any:
-    (run,) = Held((3, block.build(b"", hostile.PLAIN))).runs(Ranges.one(0, 3))
+    (run,) = Held((3, block.build(b"", hostile.PLAIN))).runs(Rows.one(0, 3))
     return run.blocks
 
 
@@ -429,5 +430,5 @@ def test_blocks_of_no_buffer() -> None:
 def test_the_error_names_the_block() -> None:
     good, bad = block.build(b"", hostile.PLAIN), block.build(b"", pack([1], "u2"))
     with pytest.raises(CorruptedData) as caught:
-        numbers(Held((3, good), (3, bad), (3, good)), Ranges.one(0, 9), "u4")
+        numbers(Held((3, good), (3, bad), (3, good)), Rows.one(0, 9), "u4")
     assert caught.value.place["block"] == 1

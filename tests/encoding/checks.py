@@ -40,7 +40,7 @@ class Numbers:
         np.testing.assert_array_equal(values.view(self.kind)[expected], self.values[wanted][expected])
 
     def draw(self, rng: np.random.Generator, dtype: str) -> NumberRanges:
-        """Ranges between values that are stored, their neighbours and the ends of the type; none, one or a few."""
+        """Rows between values that are stored, their neighbours and the ends of the type; none, one or a few."""
         known = self.values.view(dtype)
         kind: Any = np.iinfo(dtype) if known.dtype.kind in "iu" else np.finfo(dtype)
         ends = np.concatenate([rng.choice(known, 6), np.array([0, kind.min, kind.max], dtype)])

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from hypothesis import settings
 
 from amudai import _kernels
-from amudai.encoding import BlockBuffer, Ranges
+from amudai.encoding import BlockBuffer
 from amudai.format import BufferKind, DataRef, EncodedBuffer
+from amudai.rows import Rows
 from amudai.storage import Artifact, MemoryStore
 from tests.oracle import block_map, codec, presence
 
@@ -166,7 +167,7 @@ def patterns(counts: Sequence[int], rng: np.random.Generator) -> Iterator[tuple[
 
 
 def joined(ranges: Sequence[Span]) -> list[Span]:
-    """Ranges without the empty ones; those that touch or overlap become one."""
+    """Rows without the empty ones; those that touch or overlap become one."""
     found: list[Span] = []
     for start, end in sorted(ranges):
         if start >= end:
@@ -178,9 +179,9 @@ def joined(ranges: Sequence[Span]) -> list[Span]:
     return found
 
 
-def ranges_of(spans: Sequence[Span]) -> Ranges:
+def ranges_of(spans: Sequence[Span]) -> Rows:
     """The same as the package spells it."""
-    return Ranges(np.array([s for s, _ in spans], np.uint64), np.array([e for _, e in spans], np.uint64))
+    return Rows(np.array([s for s, _ in spans], np.uint64), np.array([e for _, e in spans], np.uint64))
 
 
 def positions_of(spans: Sequence[Span]) -> npt.NDArray[np.int64]:

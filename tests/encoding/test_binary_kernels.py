@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import encoding as package
-from amudai.encoding import BINARY, Ranges, Values
+from amudai.encoding import BINARY, Values
 from amudai.encoding.binary.contract import BinaryEncoding
 from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.rows import Rows
 from tests.encoding import cascades, runs
 from tests.encoding.checks import check_strings, described_strings, values_in
 from tests.encoding.runs import Block
@@ -365,14 +366,14 @@ def test_strings_that_are_no_text_are_refused(encoding: BinaryEncoding, value: b
     good, _ = make(encoding.name, [b"fine"] * 5, [True] * 5, b"", None, Random(0))
     bad, _ = make(encoding.name, values, [True] * 5, b"", None, Random(0))
     buffer = runs.buffer_of([good, bad])
-    for ranges in (Ranges.one(0, 10), Ranges.one(6, 7)):
+    for ranges in (Rows.one(0, 10), Rows.one(6, 7)):
         with pytest.raises(CorruptedData, match="UTF-8") as caught:
             package.decode_variable(buffer, ranges, text=True, wide=False)
         assert caught.value.place["block"] == 1
         found = package.decode_variable(buffer, ranges, text=False, wide=True)
         assert value in values_in(found, None, True)
     # What is not read is not looked at.
-    assert package.decode_variable(buffer, Ranges.one(0, 5), text=True, wide=False).length == 5
+    assert package.decode_variable(buffer, Rows.one(0, 5), text=True, wide=False).length == 5
 
 
 @pytest.mark.parametrize(
@@ -383,11 +384,11 @@ def test_a_value_that_begins_inside_a_character_is_refused(encoding: BinaryEncod
     good, _ = make(encoding.name, ["gut ✓".encode()] * 4, [True] * 4, b"", None, Random(0))
     made, _ = make(encoding.name, values, [True] * 3, b"", None, Random(0))
     buffer = runs.buffer_of([good, made])
-    for ranges in (Ranges.one(0, 7), Ranges.one(3, 6), Ranges.one(4, 6), Ranges.one(4, 5), Ranges.one(5, 7)):
+    for ranges in (Rows.one(0, 7), Rows.one(3, 6), Rows.one(4, 6), Rows.one(4, 5), Rows.one(5, 7)):
         with pytest.raises(CorruptedData, match="UTF-8") as caught:
             package.decode_variable(buffer, ranges, text=True, wide=False)
         assert caught.value.place["block"] == 1
-    assert values_in(package.decode_variable(buffer, Ranges.one(4, 7), text=False, wide=False), None, False) == values
+    assert values_in(package.decode_variable(buffer, Rows.one(4, 7), text=False, wide=False), None, False) == values
 
 
 def is_text(value: bytes) -> bool:
@@ -409,7 +410,7 @@ def test_text_is_what_python_says_it_is(values: list[bytes], data: st.DataObject
     buffer = runs.buffer_of([Block(block.build(b"", plain.encode(values)), len(values))])
     offsets = np.cumsum([0, *map(len, values)]).astype(np.uint64)
     for read in (
-        lambda: package.decode_variable(buffer, Ranges.one(0, len(values)), text=True, wide=False),
+        lambda: package.decode_variable(buffer, Rows.one(0, len(values)), text=True, wide=False),
         lambda: package.require_text(memoryview(joined), offsets),
     ):
         if expected:
@@ -442,10 +443,10 @@ def test_more_bytes_than_offsets_can_count(name: str) -> None:
     pool = pa.default_memory_pool()
     most = max(pool.max_memory() or 0, pool.bytes_allocated() + (1 << 24))
     with pytest.raises(OverflowError):
-        package.decode_variable(buffer, Ranges.one(0, total), text=True, wide=False)
+        package.decode_variable(buffer, Rows.one(0, total), text=True, wide=False)
     assert (pool.max_memory() or 0) <= most, "memory for the values was taken before they were counted"
     # A part fits.
-    found = package.decode_variable(buffer, Ranges.one(total - 3, total), text=True, wide=False)
+    found = package.decode_variable(buffer, Rows.one(total - 3, total), text=True, wide=False)
     assert values_in(found, None, False) == [b"v" * 70_000] * 3
 
 
@@ -471,8 +472,8 @@ def test_regions_that_are_no_regions_are_refused(data: bytes, size: int | None, 
 
     def read() -> Values:
         if size is None:
-            return package.decode_variable(buffer, Ranges.one(0, 2), text=False, wide=False)
-        return package.decode_fixed(buffer, Ranges.one(0, 2), size)
+            return package.decode_variable(buffer, Rows.one(0, 2), text=False, wide=False)
+        return package.decode_fixed(buffer, Rows.one(0, 2), size)
 
     with pytest.raises((CorruptedData, UnsupportedFeature), match=message) as caught:
         read()
@@ -481,7 +482,7 @@ def test_regions_that_are_no_regions_are_refused(data: bytes, size: int | None, 
 
 def test_nothing_asked_for() -> None:
     buffer = runs.buffer_of([Block(block.build(b"", plain.encode([b"a"])), 1)])
-    found = package.decode_variable(buffer, Ranges.one(1, 1), text=True, wide=False)
+    found = package.decode_variable(buffer, Rows.one(1, 1), text=True, wide=False)
     assert values_in(found, None, False) == []
     fixed = runs.buffer_of([Block(block.build(b"", plain.encode([b"abc"], 3)), 1)])
-    assert values_in(package.decode_fixed(fixed, Ranges.one(1, 1), 3), 3, False) == []
+    assert values_in(package.decode_fixed(fixed, Rows.one(1, 1), 3), 3, False) == []

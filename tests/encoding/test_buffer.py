@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import encoding as package
-from amudai.encoding import BlockBuffer, Ranges
+from amudai.encoding import BlockBuffer
 from amudai.encoding import buffer as module
 from amudai.errors import CorruptedData
+from amudai.rows import Rows
 from tests.encoding import cascades, runs
 from tests.encoding.runs import Block
 from tests.oracle import block, presence
@@ -47,13 +48,13 @@ def text_blocks() -> list[Block]:
     return found
 
 
-def numbers(buffer: BlockBuffer, ranges: Ranges) -> tuple[bytes, list[bool] | None, int]:
+def numbers(buffer: BlockBuffer, ranges: Rows) -> tuple[bytes, list[bool] | None, int]:
     found = package.decode_numbers(buffer, ranges, "i8")
     valid = found.valid()
     return found.numbers("i8").tobytes(), None if valid is None else valid.tolist(), found.nulls
 
 
-def strings(buffer: BlockBuffer, ranges: Ranges) -> tuple[bytes, bytes, list[bool] | None, int]:
+def strings(buffer: BlockBuffer, ranges: Rows) -> tuple[bytes, bytes, list[bool] | None, int]:
     found = package.decode_variable(buffer, ranges, text=True, wide=False)
     valid = found.valid()
     return (
@@ -87,7 +88,7 @@ def test_runs_may_be_cut_anywhere(
         for _, spans in runs.patterns(COUNTS, rng)
     ]
     monkeypatch.setattr(module, "RUN_BYTES", run_bytes)
-    whole = list(runs.buffer_of(blocks).runs(Ranges.one(0, sum(COUNTS))))
+    whole = list(runs.buffer_of(blocks).runs(Rows.one(0, sum(COUNTS))))
     assert len(whole) > 1
     assert sum(run.slots for run in whole) == sum(COUNTS)
     if run_bytes == 1:
@@ -99,7 +100,7 @@ def test_runs_may_be_cut_anywhere(
 
 def test_all_spans_of_a_block_are_in_one_run(blocks: list[Block], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "RUN_BYTES", 1)
-    every_second = Ranges.of_positions(np.arange(0, sum(COUNTS), 2, dtype=np.uint64))
+    every_second = Rows.of_positions(np.arange(0, sum(COUNTS), 2, dtype=np.uint64))
     found = list(runs.buffer_of(blocks).runs(every_second))
     touched = [at for at, (first, last) in enumerate(borders(COUNTS)) if any(p % 2 == 0 for p in range(first, last))]
     assert len(found) == len(touched)
@@ -114,14 +115,14 @@ def test_only_the_blocks_that_are_wanted_are_read(blocks: list[Block]) -> None:
     buffer = runs.buffer_of(blocks)
     store = buffer._artifact._store
     before = store.counters.bytes
-    numbers(buffer, Ranges.one(2, 4))  # of the first block
+    numbers(buffer, Rows.one(2, 4))  # of the first block
     read = store.counters.bytes - before
     assert read < len(blocks[0].data) + 500  # with the map
     # Everything at once: one request for blocks and map.
     fresh = runs.buffer_of(blocks)
     store = fresh._artifact._store
     before = store.counters.requests
-    numbers(fresh, Ranges.one(0, sum(COUNTS)))
+    numbers(fresh, Rows.one(0, sum(COUNTS)))
     assert store.counters.requests - before == 1
 
 
@@ -141,7 +142,7 @@ def test_blocks_far_apart_in_large_files() -> None:
     buffer = runs.buffer_of([Block(block.build(b"", plain.encode(part, "i8")), 4000) for part in values])
     assert buffer.block_map.block_count == 10
     wanted = np.array([7, 4001, 20_000, 20_002, 39_999], np.uint64)
-    found = package.decode_numbers(buffer, Ranges.of_positions(wanted), "i8")
+    found = package.decode_numbers(buffer, Rows.of_positions(wanted), "i8")
     assert found.numbers("i8").tolist() == wanted.tolist()
 
 
@@ -158,20 +159,20 @@ def test_any_cut_of_any_blocks(data: st.DataObject) -> None:
     positions = np.array(sorted(data.draw(st.sets(st.integers(0, total - 1)))), np.uint64)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "RUN_BYTES", data.draw(st.sampled_from([1, 60, 200, 5000])))
-        found = package.decode_numbers(buffer, Ranges.of_positions(positions), "u2")
+        found = package.decode_numbers(buffer, Rows.of_positions(positions), "u2")
     assert found.numbers("u2").tolist() == positions.tolist()
 
 
 def test_positions_behind_the_end_are_refused(blocks: list[Block]) -> None:
     total = sum(COUNTS)
     with pytest.raises(CorruptedData, match=f"expected at most {total}"):
-        numbers(runs.buffer_of(blocks), Ranges.one(0, total + 1))
+        numbers(runs.buffer_of(blocks), Rows.one(0, total + 1))
 
 
 def test_a_map_of_another_length_is_refused(blocks: list[Block]) -> None:
     total = sum(COUNTS)
     with pytest.raises(CorruptedData, match="value_count"):
-        numbers(runs.buffer_of(blocks, values=total + 1), Ranges.one(0, 1))
+        numbers(runs.buffer_of(blocks, values=total + 1), Rows.one(0, 1))
 
 
 @pytest.mark.parametrize("at", [0, 9, 20, -1])
@@ -181,13 +182,13 @@ def test_checksums_are_compared_unless_told_otherwise(at: int) -> None:
     damaged[at] ^= 1
     stored = [good, Block(bytes(damaged), 3), good]
     with pytest.raises(CorruptedData, match="block checksum") as caught:
-        numbers(runs.buffer_of(stored), Ranges.one(0, 9))
+        numbers(runs.buffer_of(stored), Rows.one(0, 9))
     assert (caught.value.place["block"], caught.value.place["url"]) == (1, "run")
     # Blocks that are not touched are not looked at.
-    assert numbers(runs.buffer_of(stored), Ranges.one(0, 3)) == numbers(runs.buffer_of([good]), Ranges.one(0, 3))
+    assert numbers(runs.buffer_of(stored), Rows.one(0, 3)) == numbers(runs.buffer_of([good]), Rows.one(0, 3))
     if at == -1:
         unverified = runs.buffer_of(stored, verify=False)
-        assert numbers(unverified, Ranges.one(0, 9)) == numbers(runs.buffer_of([good] * 3), Ranges.one(0, 9))
+        assert numbers(unverified, Rows.one(0, 9)) == numbers(runs.buffer_of([good] * 3), Rows.one(0, 9))
 
 
 def test_all_blocks(blocks: list[Block]) -> None:

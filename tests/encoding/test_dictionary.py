@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import encoding as package
-from amudai.encoding import BlockBuffer, Ranges, Values
+from amudai.encoding import BlockBuffer, Values
 from amudai.errors import CorruptedData
 from amudai.format import ValueDictionary
+from amudai.rows import Rows
 from amudai.types import BasicType, SchemaNode
 from tests.encoding import cascades, runs
 from tests.encoding.runs import Block
@@ -95,7 +96,7 @@ def test_any_dictionary(data: st.DataObject) -> None:
     codes = data.draw(st.lists(st.integers(0, len(entries) - 1), min_size=total, max_size=total))
     buffer = code_buffer(codes, counts, data.draw(st.integers(0, 1 << 30)))
     wide = data.draw(st.booleans())
-    found = package.decode_dictionary(buffer, Ranges.one(0, total), stored(entries, kind), wide=wide)
+    found = package.decode_dictionary(buffer, Rows.one(0, total), stored(entries, kind), wide=wide)
     assert listed(found, size, wide) == [entries[code] for code in codes]
 
 
@@ -105,23 +106,23 @@ def test_codes_that_name_no_entry_are_refused(kind: str, code: int) -> None:
     size = KINDS[kind].fixed_size
     values = stored([bytes(size) or b"a", None, b"b" * (size or 1)], kind)
     buffer = code_buffer([0, 1, 2, code, 0], [5])
-    assert package.decode_dictionary(buffer, Ranges.one(0, 3), values, wide=False).nulls == 1
+    assert package.decode_dictionary(buffer, Rows.one(0, 3), values, wide=False).nulls == 1
     with pytest.raises(CorruptedData, match=f"dictionary code: expected 0..2, found {code}"):
-        package.decode_dictionary(buffer, Ranges.one(0, 5), values, wide=False)
+        package.decode_dictionary(buffer, Rows.one(0, 5), values, wide=False)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_empty_dictionary_has_no_codes(kind: str) -> None:
     values = stored([], kind)
-    assert package.decode_dictionary(code_buffer([0], [1]), Ranges.one(0, 0), values, wide=False).length == 0
+    assert package.decode_dictionary(code_buffer([0], [1]), Rows.one(0, 0), values, wide=False).length == 0
     with pytest.raises(CorruptedData, match="dictionary"):
-        package.decode_dictionary(code_buffer([0], [1]), Ranges.one(0, 1), values, wide=False)
+        package.decode_dictionary(code_buffer([0], [1]), Rows.one(0, 1), values, wide=False)
 
 
 def test_a_dictionary_of_null_alone() -> None:
     for kind in KINDS:
         size = KINDS[kind].fixed_size
-        found = package.decode_dictionary(code_buffer([0] * 9, [9]), Ranges.one(0, 9), stored([None], kind), wide=False)
+        found = package.decode_dictionary(code_buffer([0] * 9, [9]), Rows.one(0, 9), stored([None], kind), wide=False)
         assert listed(found, size, wide=False) == [None] * 9
 
 
@@ -132,9 +133,9 @@ def test_more_bytes_than_offsets_can_count() -> None:
     pool = pa.default_memory_pool()
     most = max(pool.max_memory() or 0, pool.bytes_allocated() + (1 << 24))
     with pytest.raises(OverflowError):
-        package.decode_dictionary(buffer, Ranges.one(0, count), values, wide=False)
+        package.decode_dictionary(buffer, Rows.one(0, count), values, wide=False)
     assert (pool.max_memory() or 0) <= most, "memory for the values was taken before they were counted"
-    assert package.decode_dictionary(buffer, Ranges.one(0, 2), values, wide=False).data.size == 140_000
+    assert package.decode_dictionary(buffer, Rows.one(0, 2), values, wide=False).data.size == 140_000
 
 
 def test_text_of_a_dictionary_is_checked() -> None:
@@ -152,5 +153,5 @@ def test_codes_are_never_null() -> None:
     section = block.build(bytes([2, 1, 0]), plain.encode([0, 0], "u4"))
     with pytest.raises(CorruptedData, match="expected no nulls"):
         package.decode_dictionary(
-            runs.buffer_of([Block(section, 2)]), Ranges.one(0, 2), stored([b"a"], "String"), wide=False
+            runs.buffer_of([Block(section, 2)]), Rows.one(0, 2), stored([b"a"], "String"), wide=False
         )

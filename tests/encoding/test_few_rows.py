@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import _kernels
-from amudai.encoding import Ranges
 from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.rows import Rows
 from tests.damage.blocks import EDITS, Edit, Held, binaries, edited, examples
 from tests.oracle import block, codec
 from tests.oracle.binary import fsst, lz4, zstd
@@ -70,7 +70,7 @@ def lz4_region(stream: bytes, values: list[bytes], size: int | None = None) -> b
 
 
 def rows_of(held: Held, rows: list[int]) -> list[bytes | None]:
-    return binaries(held, Ranges.of_positions(np.array(rows, np.uint64)), None)
+    return binaries(held, Rows.of_positions(np.array(rows, np.uint64)), None)
 
 
 @pytest.mark.parametrize("encode", [lz4.encode, fsst.encode, zstd.encode], ids=["lz4", "fsst", "zstd"])
@@ -96,7 +96,7 @@ def test_scattered_values_of_one_size(shape: str) -> None:
         held = Held((len(values), block.build(b"", encode(values, 16))))
         for count in (1, 1, 1, 2, 3, 7):
             rows = sorted(random.sample(range(len(values)), count))
-            found = binaries(held, Ranges.of_positions(np.array(rows, np.uint64)), 16)
+            found = binaries(held, Rows.of_positions(np.array(rows, np.uint64)), 16)
             assert found == [values[row] for row in rows]
 
 
@@ -117,7 +117,7 @@ def test_matches_of_matches() -> None:
 # ---- damage ----
 
 
-def outcome(held: Held, rows: Ranges) -> list[bytes | None] | str:
+def outcome(held: Held, rows: Rows) -> list[bytes | None] | str:
     try:
         return binaries(held, rows, None)
     except (CorruptedData, UnsupportedFeature) as error:
@@ -148,11 +148,11 @@ def test_damage_is_seen_as_by_inflating(shape: str, seed: int, edits: list[Edit]
     count, region = damaged_lz4(shape, seed, edits, flips)
     held = Held((count, block.build(b"", region)))
     row = min(count - 1, int(place * count))
-    inflated = outcome(held, Ranges.one(0, row + 1))
+    inflated = outcome(held, Rows.one(0, row + 1))
     expected = inflated if isinstance(inflated, str) else inflated[row:]
-    assert outcome(held, Ranges.one(row, row + 1)) == expected
+    assert outcome(held, Rows.one(row, row + 1)) == expected
     rows = sorted({row // 3, row // 2, row})
-    several = outcome(held, Ranges.of_positions(np.array(rows, np.uint64)))
+    several = outcome(held, Rows.of_positions(np.array(rows, np.uint64)))
     assert several == (inflated if isinstance(inflated, str) else [inflated[each] for each in rows])
 
 
@@ -161,8 +161,8 @@ def test_damage_is_seen_as_by_inflating(shape: str, seed: int, edits: list[Edit]
 def test_any_bytes_as_lz4(stream: bytes, size: int) -> None:
     values = [b"x" * (size // 3)] * 2 + [b"x" * (size - 2 * (size // 3) - 1), b"y"]
     held = Held((4, block.build(b"", lz4_region(stream, values))))
-    inflated = outcome(held, Ranges.one(0, 4))
-    found = outcome(held, Ranges.one(3, 4))
+    inflated = outcome(held, Rows.one(0, 4))
+    found = outcome(held, Rows.one(3, 4))
     assert found == (inflated if isinstance(inflated, str) else inflated[3:])
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amudai.encoding import Ranges
 from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.rows import Rows
 from tests.encoding.runs import KERNELS
 from tests.format.test_block_map import write
 
@@ -38,7 +38,7 @@ def test_spans_are_what_walking_over_the_positions_finds(
     values, offsets = ends_of([count for count, _ in sizes]), ends_of([size for _, size in sizes])
     total = int(values[-1]) * unit
     wanted = data.draw(st.sets(st.integers(0, total - 1), min_size=1, max_size=40))
-    ranges = Ranges.of_positions(np.array(sorted(wanted), np.uint64))
+    ranges = Rows.of_positions(np.array(sorted(wanted), np.uint64))
     used, begins, byte_sizes, counts, index, first, count, slots = map_of(kernels, sizes).spans(*ranges.arrays, unit)
 
     place = [(block, slot) for block, (held, _) in enumerate(sizes) for slot in range(held * unit)]
@@ -78,7 +78,7 @@ def test_segments_are_read_in_any_order(kernels: Any, data: st.DataObject) -> No
     for value in rng.integers(0, int(values[-1]), 20).tolist():
         block = int(np.searchsorted(values, value, "right")) - 1
         assert stretch(found, value, value + 1)[:2] == (block, value - int(values[block]))
-        ranges = Ranges.of_positions(np.array([value, int(values[-1]) - 1], np.uint64))
+        ranges = Rows.of_positions(np.array([value, int(values[-1]) - 1], np.uint64))
         used, begins, *_ = found.spans(*ranges.arrays, 1)
         assert used.tolist() == sorted({block, len(sizes) - 1})
         assert begins.tolist() == offsets[used].tolist()
@@ -96,7 +96,7 @@ def test_a_segment_that_is_wrong_is_an_error_for_those_who_ask_for_it(kernels: A
     for ask in (
         lambda: stretch(found, 3, 4),
         lambda: found.values,
-        lambda: found.spans(*Ranges.one(19, 21).arrays, 1),
+        lambda: found.spans(*Rows.one(19, 21).arrays, 1),
     ):
         with pytest.raises(CorruptedData, match="segment 1: expected to begin at value 22"):
             ask()
@@ -107,10 +107,10 @@ def test_positions_beyond_the_blocks(kernels: Any) -> None:
     found = map_of(kernels, [(3, 8), (4, 8)])
     for unit, end in ((1, 8), (8, 57)):
         with pytest.raises(CorruptedData, match=f"expected at most {7 * unit} in the buffer, found {end}"):
-            found.spans(*Ranges.one(2, end).arrays, unit)
+            found.spans(*Rows.one(2, end).arrays, unit)
     nothing = map_of(kernels, [])
     with pytest.raises(CorruptedData, match="expected at most 0 in the buffer, found 1"):
-        nothing.spans(*Ranges.one(0, 1).arrays, 1)
+        nothing.spans(*Rows.one(0, 1).arrays, 1)
     with pytest.raises(CorruptedData, match="expected at most 0 in the buffer, found 1"):
         stretch(nothing, 0, 1)
     with pytest.raises(ValueError, match="at least one"):
@@ -121,14 +121,14 @@ def test_positions_beyond_the_blocks(kernels: Any) -> None:
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 def test_more_slots_than_kernels_count(kernels: Any) -> None:
     found = map_of(kernels, [(1 << 30, 8)])
-    assert found.spans(*Ranges.one(5, 9).arrays, 8)[5].tolist() == [5]
+    assert found.spans(*Rows.one(5, 9).arrays, 8)[5].tolist() == [5]
     with pytest.raises(UnsupportedFeature, match="slots of a block"):
-        found.spans(*Ranges.one(1 << 32, (1 << 32) + 1).arrays, 8)
+        found.spans(*Rows.one(1 << 32, (1 << 32) + 1).arrays, 8)
 
 
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 def test_what_are_no_ranges(kernels: Any) -> None:
-    found, ranges = map_of(kernels, [(3, 8)]), Ranges.one(0, 2).arrays
+    found, ranges = map_of(kernels, [(3, 8)]), Rows.one(0, 2).arrays
     with pytest.raises(ValueError, match="ranges"):
         found.spans(ranges[0], np.zeros(1, np.uint64), 1)
     with pytest.raises(ValueError, match="unit"):

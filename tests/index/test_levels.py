@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import amudai
 from amudai import HashIndex, Predicate, TermIndex, col
-from amudai.encoding import Ranges
 from amudai.format import IndexCollection
 from amudai.index import Keys
+from amudai.rows import Rows
 from amudai.scan.open_indexes import open_indexes
 from amudai.shard import ShardReader
 from tests.oracle.predicates import rows_of
@@ -195,7 +195,7 @@ def test_other_values_give_other_files(tmp_path: Path, level: str) -> None:
         assert shard.verify().ok
         assert len(list(tmp_path.glob("*.amudai.index"))) == 2 + 8
         (reader,) = [index for index in open_indexes(shard._reader, "raise") if index.type.label == "hash index"]
-        found = reader.ask((shard._reader.schema.fields()[0],), Keys((word.encode(),)), Ranges.one(0, 2))
+        found = reader.ask((shard._reader.schema.fields()[0],), Keys((word.encode(),)), Rows.all(shard._reader.origin))
         assert found is not None
         assert found.maybe.positions().tolist() == [0, 1]
 

@@ -18,9 +18,9 @@ import amudai
 from amudai.encoding import RangeIndexBuilder, decode_range_index
 from amudai.errors import AmudaiError, CorruptedData
 from amudai.format import encode_range_index
-from amudai.index.positions import Positions
 from amudai.index.questions import Between
 from amudai.index.range import RangeProbe, open_range
+from amudai.rows import Positions
 from amudai.shard import ShardReader
 from amudai.types import DECIMAL, BasicType, SchemaNode, decimal128
 from tests.encoding import runs

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import amudai
 from amudai import col
-from amudai.encoding import Ranges
 from amudai.errors import CorruptedData
+from amudai.rows import Rows
 from amudai.scan import check
 from amudai.scan.columns import find
 from amudai.scan.predicate import Compare, IsIn, Predicate
@@ -319,6 +319,6 @@ def test_a_flipped_bit_is_an_error_that_names_its_place(name: str, where: Predic
 @given(st.lists(st.integers(1, 90), min_size=1, max_size=40), st.randoms(use_true_random=False))
 def test_positions_chosen_by_bits(steps: list[int], random: Any) -> None:
     places = np.cumsum(steps).tolist()
-    ranges = Ranges.joined(np.array(places[:-1:2], np.uint64), np.array(places[1::2], np.uint64))
+    ranges = Rows.joined(np.array(places[:-1:2], np.uint64), np.array(places[1::2], np.uint64))
     mask = np.array([random.random() < 0.5 for _ in range(ranges.count)], np.bool_)
     assert ranges.selected(mask).positions().tolist() == ranges.positions()[mask].tolist()

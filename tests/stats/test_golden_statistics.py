@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from amudai.arrow import arrow_field, project, to_array
-from amudai.encoding import Ranges
+from amudai.rows import Rows
 from amudai.shard import FieldReader, ShardReader
 from amudai.stats import BLOOM_SEED, HLL_SEED, FieldStatistics, Hll, bloom, collect, hash_values, merge
 from amudai.types import BYTES, BasicType, SchemaNode, quote_name
@@ -66,7 +66,7 @@ def stored_fields(shard: ShardReader) -> Iterator[FieldReader]:
 def values_of(field: FieldReader) -> pa.Array:
     kind = storage_type(field.node)
     projection = project(field.node, kind)
-    return to_array(field.read(Ranges.one(0, field.position_count), projection), projection, kind)
+    return to_array(field.read(Rows.one(0, field.position_count), projection), projection, kind)
 
 
 def stored_in(field: FieldReader) -> FieldStatistics:

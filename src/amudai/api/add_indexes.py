@@ -12,10 +12,10 @@ from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.arrow import project, stored_array, stored_form, to_array
-from amudai.encoding import Ranges
 from amudai.errors import InvalidArgument, located
 from amudai.format import FOOTER, HEADER, IndexCollection
 from amudai.index import IndexSpec, index_sinks
+from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.shard.build import ArtifactSpace, Sinks
 from amudai.shard.build.metadata import write_metadata
@@ -122,7 +122,7 @@ def _feed(stripe: StripeReader, nodes: Sequence[SchemaNode], sinks: Sinks) -> It
     """Show the stored values of a stripe to whoever wants them; rows of the shard so far, and bytes just read."""
     wanted = [(node, wanting) for node in nodes if (wanting := sinks.wanting(node.schema_id))]
     first = stripe.first_row
-    for rows in Ranges.one(0, stripe.num_rows).each_part(_BATCH_ROWS):
+    for rows in Rows.all(stripe.origin).each_part(_BATCH_ROWS):
         size = 0
         for node, wanting in wanted:
             kind = stored_form(node)

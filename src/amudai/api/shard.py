@@ -21,6 +21,7 @@ from amudai.api.verify import Verification, verify_shard
 from amudai.arrow import SCHEMA_PROPERTY, ArrowFields
 from amudai.errors import InvalidArgument
 from amudai.format import python_values
+from amudai.rows import row_range, row_ranges
 from amudai.scan import (
     EVERYTHING,
     Predicate,
@@ -32,8 +33,6 @@ from amudai.scan import (
     parse_where,
     read_batches,
     read_table,
-    row_range,
-    row_ranges,
     select,
     thread_count,
 )
@@ -140,7 +139,7 @@ class Shard:
         [{'http': {'status': 200}}, {'http': {'status': 200}}]
         """
         chosen, schema = self._select(columns)
-        return read_table(self._reader, chosen, schema, row_range(rows, self.num_rows), self._pool(threads))
+        return read_table(self._reader, chosen, schema, row_range(rows, self._reader.origin), self._pool(threads))
 
     def batches(
         self,
@@ -161,7 +160,7 @@ class Shard:
         if batch_rows < 1:
             raise InvalidArgument(f"batch_rows: expected at least 1, found {batch_rows}")
         chosen, schema = self._select(columns)
-        found = row_range(rows, self.num_rows)
+        found = row_range(rows, self._reader.origin)
         batches = read_batches(self._reader, chosen, schema, found, batch_rows, self._pool(threads))
         return pa.RecordBatchReader.from_batches(schema, batches)
 
@@ -191,7 +190,7 @@ class Shard:
         amudai.errors.InvalidArgument: rows: expected 0..399, found 400
         """
         chosen, schema = self._select(columns)
-        found, order = row_ranges(rows, self.num_rows)
+        found, order = row_ranges(rows, self._reader.origin)
         table = read_table(self._reader, chosen, schema, found, self._pool(threads))
         if order is None:
             return table

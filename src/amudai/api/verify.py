@@ -11,7 +11,6 @@ import pyarrow as pa
 from amudai.api.display import counted
 from amudai.api.progress import Report, reporting
 from amudai.arrow import ArrowFields, project, to_array
-from amudai.encoding import Ranges
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, located
 from amudai.format import (
     FOOTER,
@@ -27,6 +26,7 @@ from amudai.format import (
     lookup_buffers,
 )
 from amudai.index import index_type, open_artifact
+from amudai.rows import Rows
 from amudai.shard import FieldReader, Projection, ShardReader, StripeReader
 from amudai.storage import Artifact
 from amudai.types import SchemaNode, nodes_below, quote_name
@@ -160,11 +160,11 @@ class _Verifier:
         projection = project(node, kind)
         # Where nothing is stored but constants there may be any number of rows, and none tells more than the others.
         is_stored = any(each.has_buffers for each in _readers(field))
-        for part in Ranges.one(0, stripe.num_rows if is_stored else 0).each_part(_ROWS):
+        for part in (Rows.all(stripe.origin) if is_stored else Rows.none(stripe.origin)).each_part(_ROWS):
             self.rows(field, part, projection, kind)
         self.values += stripe.num_rows
 
-    def rows(self, field: FieldReader, part: Ranges, projection: Projection, kind: pa.DataType) -> None:
+    def rows(self, field: FieldReader, part: Rows, projection: Projection, kind: pa.DataType) -> None:
         """Some rows of a column; fewer at a time where their values are long."""
         try:
             stored = field.read(part, projection)

@@ -33,7 +33,6 @@ from amudai.encoding.plan import Plan
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import PROFILES, Profile, profile_of
 from amudai.encoding.range_index import RangeIndex, RangeIndexBuilder, decode_range_index
-from amudai.encoding.ranges import Ranges
 from amudai.encoding.room import ROOM, Room
 from amudai.encoding.text import is_text
 from amudai.encoding.units import divided_exactly
@@ -55,7 +54,6 @@ __all__ = [
     "Profile",
     "RangeIndex",
     "RangeIndexBuilder",
-    "Ranges",
     "Room",
     "Tally",
     "Values",

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding.ranges import Ranges
 from amudai.errors import AmudaiError, CorruptedData
 from amudai.format import BlockMap, EncodedBuffer, decode_block_map
 from amudai.lazy import lazy
+from amudai.rows import Rows
 from amudai.storage import MAX_READ, Artifact, Pieces
 
 __all__ = ["BlockBuffer", "Run", "Tally"]
@@ -129,15 +129,15 @@ class BlockBuffer:
             error.locate(url=self._artifact.url, range=f"{self._map.start}..{self._map.end}")
             raise
 
-    def runs(self, ranges: Ranges, unit: int = 1) -> Iterator[Run]:
+    def runs(self, rows: Rows, unit: int = 1) -> Iterator[Run]:
         """The blocks of these positions, a few megabytes at a time; a block's value makes `unit` positions."""
-        if not len(ranges):
+        if not rows:
             return
         if "block_map" not in self.__dict__:
-            self._read_whole(ranges.count // unit)
+            self._read_whole(rows.count // unit)
         found = self.block_map
         try:
-            spans = found.spans(*ranges.arrays, unit)
+            spans = found.spans(*rows.arrays, unit)
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.encoding.buffer import BlockBuffer
 from amudai.encoding.decode import allocate, inflate
-from amudai.encoding.ranges import Ranges
+from amudai.rows import Rows
 
 __all__ = ["ByteKeys", "NumberRanges", "Wanted", "compare_bytes", "compare_numbers"]
 
@@ -42,11 +42,11 @@ class ByteKeys:
 Wanted: TypeAlias = NumberRanges | ByteKeys
 
 
-def compare_numbers(buffer: BlockBuffer, ranges: Ranges, wanted: NumberRanges, *, inverted: bool) -> Bitmap:
+def compare_numbers(buffer: BlockBuffer, rows: Rows, wanted: NumberRanges, *, inverted: bool) -> Bitmap:
     """A bit for each position: whether its number is wanted or, inverted, is not; a null is neither."""
-    bits = _bitmap(ranges)
+    bits = _bitmap(rows)
     done = 0
-    for run in buffer.runs(ranges):
+    for run in buffer.runs(rows):
         inflate(run.blocks, run.buffers, _kernels.numeric_frames(run.blocks, wanted.low.dtype.str[1:]))
         _kernels.compare_numbers(
             run.blocks, run.block, run.first, run.count, wanted.low, wanted.high, inverted, bits, done
@@ -56,13 +56,13 @@ def compare_numbers(buffer: BlockBuffer, ranges: Ranges, wanted: NumberRanges, *
 
 
 def compare_bytes(
-    buffer: BlockBuffer, ranges: Ranges, wanted: ByteKeys, *, fixed_size: int | None, inverted: bool
+    buffer: BlockBuffer, rows: Rows, wanted: ByteKeys, *, fixed_size: int | None, inverted: bool
 ) -> Bitmap:
     """As `compare_numbers`, for strings and bytes; `fixed_size` where all values have one."""
-    bits = _bitmap(ranges)
+    bits = _bitmap(rows)
     offsets, keys = _joined(wanted.keys)
     done = 0
-    for run in buffer.runs(ranges):
+    for run in buffer.runs(rows):
         inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, fixed_size))
         if fixed_size is None:
             sizes = np.empty(len(run.blocks), np.uint64)
@@ -85,8 +85,8 @@ def compare_bytes(
     return bits
 
 
-def _bitmap(ranges: Ranges) -> Bitmap:
-    return allocate((ranges.count + 7) // 8, "u1")[1]
+def _bitmap(rows: Rows) -> Bitmap:
+    return allocate((rows.count + 7) // 8, "u1")[1]
 
 
 def _joined(keys: Sequence[bytes]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:

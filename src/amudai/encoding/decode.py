@@ -19,10 +19,10 @@ import zstandard
 
 from amudai import _kernels
 from amudai.encoding.buffer import BlockBuffer, Run
-from amudai.encoding.ranges import Ranges
 from amudai.encoding.values import Values
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import ValueDictionary
+from amudai.rows import Rows
 
 __all__ = [
     "allocate",
@@ -55,18 +55,18 @@ _SMALL: Final = 64 * 1024  # inflated bytes for which new memory costs less than
 Frame = tuple[int, int, int, int]
 
 
-def decode_numbers(buffer: BlockBuffer, ranges: Ranges, dtype: str, nullable: bool = True) -> Values:
+def decode_numbers(buffer: BlockBuffer, rows: Rows, dtype: str, nullable: bool = True) -> Values:
     """Numbers of one width, with the nulls that their blocks mark."""
-    count = ranges.count
+    count = rows.count
     data, values = allocate(count, dtype)
     validity, bits = _bitmap(count) if nullable else (None, None)
-    single = len(ranges) == 1
-    found = open_numbers(buffer, ranges.starts.item(0), ranges.ends.item(0), dtype) if single else None
+    single = rows.num_ranges == 1
+    found = open_numbers(buffer, rows.starts.item(0), rows.ends.item(0), dtype) if single else None
     if found is not None:
         nulls = _kernels.decode_stretch(*found, values, bits)
         return Values(count, nulls, validity if nulls else None, data)
     nulls = done = 0
-    for run in buffer.runs(ranges):
+    for run in buffer.runs(rows):
         _inflate(run, _kernels.numeric_frames(run.blocks, dtype))
         nulls += _kernels.decode_numbers(run.blocks, run.block, run.first, run.count, values, bits, done)
         done += run.slots
@@ -79,7 +79,7 @@ def decode_few(buffer: BlockBuffer, first: int, last: int, dtype: str) -> npt.ND
         return np.empty(0, dtype)
     found = open_numbers(buffer, first, last, dtype)
     if found is None:
-        return decode_numbers(buffer, Ranges.one(first, last), dtype, nullable=False).numbers(dtype)
+        return decode_numbers(buffer, Rows.one(first, last), dtype, nullable=False).numbers(dtype)
     out = np.empty(last - first, dtype) if last - first <= _FEW else allocate(last - first, dtype)[1]
     _kernels.decode_stretch(*found, out, None)
     return out
@@ -123,44 +123,44 @@ def decode_few_bytes(
     return offsets, data[:size]
 
 
-def decode_bits(buffer: BlockBuffer, ranges: Ranges) -> tuple[pa.Buffer, int]:
+def decode_bits(buffer: BlockBuffer, rows: Rows) -> tuple[pa.Buffer, int]:
     """Bits of a bit buffer as an Arrow bitmap, and how many of them are set."""
-    count = ranges.count
+    count = rows.count
     bitmap, bits = _bitmap(count)
     found = done = 0
-    for run in buffer.runs(ranges, unit=8):
+    for run in buffer.runs(rows, unit=8):
         _inflate(run, _kernels.numeric_frames(run.blocks, "u1"))
         found += _kernels.decode_bits(run.blocks, run.block, run.first, run.count, bits, done)
         done += run.slots
     return bitmap, found
 
 
-def decode_fixed(buffer: BlockBuffer, ranges: Ranges, size: int) -> Values:
+def decode_fixed(buffer: BlockBuffer, rows: Rows, size: int) -> Values:
     """Values of `size` bytes each."""
-    count = ranges.count
+    count = rows.count
     data, out = allocate(count * size + SLACK, "u1")
     validity, bits = _bitmap(count)
     nulls = done = 0
-    for run in buffer.runs(ranges):
+    for run in buffer.runs(rows):
         _inflate(run, _kernels.binary_frames(run.blocks, size))
         nulls += _kernels.decode_fixed(run.blocks, run.block, run.first, run.count, size, out, bits, done)
         done += run.slots
     return Values(count, nulls, validity if nulls else None, data.slice(0, count * size))
 
 
-def decode_variable(buffer: BlockBuffer, ranges: Ranges, *, text: bool, wide: bool) -> Values:
+def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) -> Values:
     """Strings or binaries, with 64-bit offsets where `wide`.
 
     Raises OverflowError where the values hold more bytes than 32-bit offsets can count.
     """
-    count = ranges.count
+    count = rows.count
     offsets_buffer, offsets = allocate(count + 1, "i8" if wide else "i4")
     offsets[0] = 0
     validity, bits = _bitmap(count)
     nulls = done = 0
     # First where each value goes, then, in memory of the right size, the values.
     runs: deque[tuple[Run, int, npt.NDArray[np.uint64], npt.NDArray[np.uint64]]] = deque()
-    for run in buffer.runs(ranges):
+    for run in buffer.runs(rows):
         _inflate(run, _kernels.binary_frames(run.blocks, None))
         origins, sizes = np.empty(len(run.block), np.uint64), np.zeros(len(run.blocks), np.uint64)
         nulls += _kernels.decode_offsets(
@@ -198,13 +198,13 @@ def _inflated_parts(run: Run, sizes: npt.NDArray[np.uint64]) -> Iterator[slice]:
         low, span = high, behind
 
 
-def decode_dictionary(buffer: BlockBuffer, ranges: Ranges, dictionary: ValueDictionary, *, wide: bool) -> Values:
+def decode_dictionary(buffer: BlockBuffer, rows: Rows, dictionary: ValueDictionary, *, wide: bool) -> Values:
     """Values that are stored as codes of a dictionary.
 
     Raises OverflowError where the values hold more bytes than 32-bit offsets can count.
     """
-    count = ranges.count
-    codes = decode_numbers(buffer, ranges, "u4", nullable=False).numbers("u4")
+    count = rows.count
+    codes = decode_numbers(buffer, rows, "u4", nullable=False).numbers("u4")
     validity, bits = _bitmap(count)
     entries = np.frombuffer(dictionary.values, np.uint8)
     if dictionary.offsets is None:

@@ -1,7 +1,7 @@
 """Where is this value?
 
-`contract.py` says what a type of index is, `questions.py` what it can be asked, `positions.py` what it answers, and
-`catalog.py` which types there are.
+`contract.py` says what a type of index is, `questions.py` what it can be asked, and `catalog.py` which types there are.
+Answers are `rows.Positions`.
 """
 
 from amudai.index.artifacts import open_artifact
@@ -9,7 +9,6 @@ from amudai.index.build import index_sinks
 from amudai.index.catalog import index_type
 from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
 from amudai.index.hash import HashIndex
-from amudai.index.positions import Positions
 from amudai.index.questions import Between, Every, Keys, Match, Number, Question, Terms
 from amudai.index.range import RangeProbe, open_range
 from amudai.index.statistics import Share, bloom_rules_out, could_hold
@@ -28,7 +27,6 @@ __all__ = [
     "Keys",
     "Match",
     "Number",
-    "Positions",
     "Question",
     "RangeProbe",
     "Share",

@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from amudai.encoding import Ranges
 from amudai.errors import InvalidArgument
 from amudai.format import IndexDescriptor
-from amudai.index.positions import Positions
 from amudai.index.questions import Question
+from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
 from amudai.shard.build import RowSink
 from amudai.storage import Artifact
@@ -56,7 +55,7 @@ class Capabilities:
 class IndexReader(Protocol):
     """An open index."""
 
-    def answer(self, path: Path, question: Question, rows: Ranges | None = None) -> Positions | None:
+    def answer(self, path: Path, question: Question, rows: Rows | None = None) -> Positions | None:
         """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell.
 
         Parameters

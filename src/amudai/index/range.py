@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from amudai.encoding import RangeIndex, Ranges, decode_range_index
+from amudai.encoding import RangeIndex, decode_range_index
 from amudai.errors import CorruptedData, located
 from amudai.format import BufferKind
 from amudai.index.bounds import Bounds, bounds_of, has_order
-from amudai.index.positions import Positions
 from amudai.index.questions import Between
+from amudai.rows import SLOTS, Positions, Rows
 from amudai.shard import FieldReader
 from amudai.types import SchemaNode, decimal128
 
@@ -59,7 +59,7 @@ class RangeProbe:
         """The positions whose values lie between the bounds: of the field, counted from the start of the stripe."""
         bounds = bounds_of(self._node, question)
         if bounds is None:
-            return Positions.none()
+            return Positions.none(SLOTS)
         possible, within = self._compared(bounds)
         if self._empty is not None and self._sure is not None:
             possible &= ~self._empty
@@ -90,13 +90,13 @@ class RangeProbe:
             return np.asarray(decimal128.compare(values, bound) <= 0)
         return np.asarray(values <= (bound if isinstance(bound, int) else np.float64(bound)))
 
-    def _slots(self, stretches: Bools) -> Ranges:
+    def _slots(self, stretches: Bools) -> Rows:
         """The positions of these stretches."""
-        found = Ranges.from_mask(stretches)
-        if not len(found):
+        found = Rows.of_mask(stretches)
+        if not found:
             return found
         size, span = self._index.size, np.uint64(self._index.span)
-        return Ranges(found.starts * np.uint64(size), np.minimum(found.ends * np.uint64(size), span))
+        return Rows(found.starts * np.uint64(size), np.minimum(found.ends * np.uint64(size), span))
 
 
 def open_range(field: FieldReader) -> RangeProbe | None:

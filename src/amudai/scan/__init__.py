@@ -1,6 +1,6 @@
 """Which rows, columns and bytes?
 
-`columns.py` finds the columns that were named, `rows.py` the rows, `execute.py` reads them, column by column and stripe
+`columns.py` finds the columns that were named, `execute.py` reads them, column by column and stripe
 by stripe, on several threads. `predicate/` says which rows are asked for, `evidence/` and `prune.py` rule rows out
 without reading them, `check.py` reads what is left, `search.py` puts it together, and `receipt.py` says why.
 """
@@ -9,7 +9,6 @@ from amudai.scan.columns import Selected, find, select
 from amudai.scan.execute import read_batches, read_table
 from amudai.scan.predicate import EVERYTHING, Column, Predicate, bind, col, from_expression, parse_where
 from amudai.scan.receipt import Explanation, LeafReport
-from amudai.scan.rows import row_range, row_ranges
 from amudai.scan.search import Search
 from amudai.scan.threads import thread_count
 
@@ -28,8 +27,6 @@ __all__ = [
     "parse_where",
     "read_batches",
     "read_table",
-    "row_range",
-    "row_ranges",
     "select",
     "thread_count",
 ]

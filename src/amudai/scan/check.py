@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from threading import Lock
 from typing import Final
 
-from amudai.encoding import Ranges, Wanted
+from amudai.encoding import Wanted
+from amudai.rows import Rows
 from amudai.scan.execute import read_rows
 from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, evaluate
 from amudai.scan.prune import Known
@@ -32,42 +33,42 @@ class Checker:
         self._wanted: dict[int, Wanted | None] = {}
         self.checked: dict[int, int] = {}
 
-    def true_rows(self, stripe: StripeReader, rows: Ranges) -> Ranges:
+    def true_rows(self, stripe: StripeReader, rows: Rows) -> Rows:
         """Of these rows of one stripe those for which the predicate is true."""
         return self._true(self._bound, stripe, rows)
 
-    def _true(self, bound: Bound, stripe: StripeReader, rows: Ranges) -> Ranges:
-        if not len(rows):
+    def _true(self, bound: Bound, stripe: StripeReader, rows: Rows) -> Rows:
+        if not rows:
             return rows
         match bound:
             case BoundConstant(value):
-                return rows if value else Ranges.one(0, 0)
+                return rows if value else Rows.none(rows.origin)
             case BoundAnd(terms):
                 for term in sorted(terms, key=lambda term: self._effort(term, stripe)):
                     rows = self._true(term, stripe, rows)
                 return rows
             case BoundOr(terms):
-                found = Ranges.one(0, 0)
+                found = Rows.none(rows.origin)
                 for term in sorted(terms, key=lambda term: self._effort(term, stripe)):
                     found = found.unite(self._true(term, stripe, rows.subtract(found)))
                 return found
             case BoundLeaf():
                 return self._leaf(bound, stripe, rows)
 
-    def _leaf(self, leaf: BoundLeaf, stripe: StripeReader, rows: Ranges) -> Ranges:
+    def _leaf(self, leaf: BoundLeaf, stripe: StripeReader, rows: Rows) -> Rows:
         known = self._known.get(id(leaf))
         if known is None:
-            return Ranges.one(0, 0)  # never asked: the leaves before it had left no row
+            return Rows.none(rows.origin)  # never asked: the leaves before it had left no row
         doubtful = rows.intersect(known.positions.maybe)
         found = rows.intersect(known.positions.yes)
-        if not len(doubtful):
+        if not doubtful:
             return found
         with self._lock:
             self.checked[id(leaf)] = self.checked.get(id(leaf), 0) + doubtful.count
             if id(leaf) not in self._wanted:
                 self._wanted[id(leaf)] = wanted_values(known.facts)
-        inside = doubtful.within(stripe.first_row, stripe.first_row + stripe.num_rows)
-        return found.unite(_compared(known, self._wanted[id(leaf)], stripe, inside).shifted(stripe.first_row))
+        inside = doubtful.inward(stripe.origin)
+        return found.unite(_compared(known, self._wanted[id(leaf)], stripe, inside).outward())
 
     def _effort(self, bound: Bound, stripe: StripeReader) -> float:
         """How much it takes to check a term, by what it is and how many rows are in doubt."""
@@ -89,7 +90,7 @@ def _price(known: Known, stripe: StripeReader) -> int:
     return _CODE if facts.codes(stripe) is not None else _BYTES
 
 
-def _compared(known: Known, wanted: Wanted | None, stripe: StripeReader, rows: Ranges) -> Ranges:
+def _compared(known: Known, wanted: Wanted | None, stripe: StripeReader, rows: Rows) -> Rows:
     """Of these rows, counted from the stripe's first, those for which the leaf is true."""
     facts = known.facts
     if facts.is_single and (len(facts.leaf.nodes) == 1 or facts.is_solid(stripe)):
@@ -97,11 +98,13 @@ def _compared(known: Known, wanted: Wanted | None, stripe: StripeReader, rows: R
         if codes is not None and rows.count * _ROWS_OF_ENTRIES >= len(codes):
             return _looked_up(known, stripe, rows)
         if wanted is not None and (field := facts.field(stripe)).is_comparable:
-            return rows.chosen(field.compare(rows, wanted, inverted=facts.inverted))
+            # Comparing every value of the hull takes less time than picking single ones that lie close together.
+            asked = rows.hull if rows.is_dense else rows
+            return asked.chosen(field.compare(asked, wanted, inverted=facts.inverted)).intersect(rows)
     return rows.selected(evaluate(facts.leaf, read_rows(stripe, facts.column, rows)))
 
 
-def _looked_up(known: Known, stripe: StripeReader, rows: Ranges) -> Ranges:
+def _looked_up(known: Known, stripe: StripeReader, rows: Rows) -> Rows:
     """As `_compared`, by the codes of a dictionary alone."""
     facts = known.facts
     true = facts.codes(stripe)

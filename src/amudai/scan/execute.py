@@ -13,8 +13,9 @@ from typing import Final
 import pyarrow as pa
 
 from amudai.arrow import least_bits, to_array
-from amudai.encoding import Ranges, require_memory
+from amudai.encoding import require_memory
 from amudai.errors import AmudaiError, InvalidArgument, UnsupportedFeature, located
+from amudai.rows import Rows
 from amudai.scan.columns import Selected
 from amudai.scan.threads import in_order
 from amudai.shard import FieldReader, ShardReader, StripeReader
@@ -33,11 +34,11 @@ class Part:
     """Some rows of a stripe; positions count from its first row."""
 
     stripe: StripeReader
-    rows: Ranges
+    rows: Rows
 
 
 def read_table(
-    reader: ShardReader, columns: Sequence[Selected], schema: pa.Schema, rows: Ranges, threads: int
+    reader: ShardReader, columns: Sequence[Selected], schema: pa.Schema, rows: Rows, threads: int
 ) -> pa.Table:
     """These rows and columns as a table, one chunk or a few for each stripe."""
     if rows.count > PART_ROWS:
@@ -58,7 +59,7 @@ def read_table(
 
 
 def read_batches(
-    reader: ShardReader, columns: Sequence[Selected], schema: pa.Schema, rows: Ranges, size: int, threads: int
+    reader: ShardReader, columns: Sequence[Selected], schema: pa.Schema, rows: Rows, size: int, threads: int
 ) -> Iterator[pa.RecordBatch]:
     """These rows and columns, at most `size` rows at a time; a batch never crosses a stripe."""
     parts = _parts(prepare(reader, columns, rows), size)
@@ -70,7 +71,7 @@ def read_batches(
         yield from batches
 
 
-def read_rows(stripe: StripeReader, column: Selected, rows: Ranges) -> pa.ChunkedArray:
+def read_rows(stripe: StripeReader, column: Selected, rows: Rows) -> pa.ChunkedArray:
     """A column at these rows, counted from the stripe's first one."""
     return pa.chunked_array(_read(Part(stripe, rows), column), column.field.type)
 
@@ -91,15 +92,15 @@ def require_scannable(reader: ShardReader, nodes: Sequence[SchemaNode]) -> None:
             reader.require_readable(nodes, stripe.indexes.descriptors)
 
 
-def prepare(reader: ShardReader, columns: Sequence[Selected], rows: Ranges, *, prefetch: bool = True) -> list[Part]:
+def prepare(reader: ShardReader, columns: Sequence[Selected], rows: Rows, *, prefetch: bool = True) -> list[Part]:
     """The rows of each stripe, after a check that the fields can be read at all; what they share is read by then."""
     reader.require_rows()
     nodes = [node for column in columns for node in column.projection.nodes()]
     reader.require_readable(nodes, reader.required_indexes)
     pieces = []
     for stripe in reader.stripes:
-        mine = rows.within(stripe.first_row, stripe.first_row + stripe.num_rows)
-        if not len(mine):
+        mine = rows.inward(stripe.origin)
+        if not mine:
             continue
         pieces.append(Part(stripe, mine))
         reader.require_readable(nodes, stripe.indexes.descriptors)
@@ -145,7 +146,7 @@ def _read(part: Part, column: Selected) -> list[pa.Array]:
 
 
 def read_batch(
-    stripe: StripeReader, columns: Sequence[Selected], schema: pa.Schema, rows: Ranges
+    stripe: StripeReader, columns: Sequence[Selected], schema: pa.Schema, rows: Rows
 ) -> list[pa.RecordBatch]:
     """These rows of a stripe; in several batches where one would hold more than its types can count."""
     return _read_batch(Part(stripe, rows), columns, schema)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from amudai.encoding import Ranges
 from amudai.errors import CorruptedData, StorageError, located
 from amudai.format import IndexDescriptor
-from amudai.index import IndexReader, IndexType, Positions, Question, index_type
+from amudai.index import IndexReader, IndexType, Question, index_type
 from amudai.lazy import lazy
+from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
 from amudai.types import SchemaNode
@@ -37,7 +37,7 @@ class OpenIndex:
     descriptor: IndexDescriptor
     shard: ShardReader
     anchor: Artifact
-    rows: Ranges | None
+    rows: Rows | None
     on_damage: OnDamage = "raise"
     _reader: IndexReader | None = field(default=None, repr=False)
     _damaged: bool = False
@@ -47,7 +47,7 @@ class OpenIndex:
         """The fields that it covers."""
         return frozenset(each for ids in self.descriptor.indexed_fields for each in ids)
 
-    def ask(self, path: tuple[SchemaNode, ...], question: Question, rows: Ranges) -> Positions | None:
+    def ask(self, path: tuple[SchemaNode, ...], question: Question, rows: Rows) -> Positions | None:
         """The answer to a question about one field of these rows; None where the index cannot tell."""
         if self._damaged:
             return None
@@ -79,11 +79,11 @@ def unknown_indexes(shard: ShardReader) -> tuple[str, ...]:
     return tuple(each.index_type for each, _, _ in _descriptors(shard) if index_type(each.index_type) is None)
 
 
-def _descriptors(shard: ShardReader) -> Iterator[tuple[IndexDescriptor, Artifact, Ranges | None]]:
+def _descriptors(shard: ShardReader) -> Iterator[tuple[IndexDescriptor, Artifact, Rows | None]]:
     for descriptor in shard.indexes:
         yield descriptor, shard.index_anchor, None
     for stripe in shard.stripes:
         if stripe.directory.indexes is not None:
-            rows = Ranges.one(stripe.first_row, stripe.first_row + stripe.num_rows)
+            rows = stripe.extent
             for descriptor in stripe.indexes:
                 yield descriptor, stripe.index_anchor, rows

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from amudai.encoding import Ranges
-from amudai.index import Positions
+from amudai.rows import Positions, Rows
 from amudai.scan.evidence import BLOOM, DICTIONARY, RANGES, STATISTICS, Evidence, Facts, Together, index_evidence
 from amudai.scan.open_indexes import OpenIndex
 from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, Compare, IsIn, Text
@@ -40,7 +39,7 @@ class Known:
     """
 
     facts: Facts
-    rows: Ranges
+    rows: Rows
     positions: Positions
     steps: list[Step] = field(default_factory=list)
 
@@ -67,27 +66,27 @@ class Pruner:
         self._evidence_behind_indexes = (STATISTICS, BLOOM, RANGES, DICTIONARY)
         self.known: dict[int, Known] = {}  # by the identity of leaves: they are large to hash
 
-    def prune(self, bound: Bound, rows: Ranges) -> Positions:
+    def prune(self, bound: Bound, rows: Rows) -> Positions:
         """Of these rows those for which the predicate is true, surely or perhaps."""
         match bound:
             case BoundConstant(value):
-                return Positions.surely(rows) if value else Positions.none()
+                return Positions.surely(rows) if value else Positions.none(rows.origin)
             case BoundAnd(terms):
                 return self._all(self._grouped(terms), rows)
             case BoundOr(terms):
-                found = Positions.none()
+                found = Positions.none(rows.origin)
                 for term in terms:
                     found |= self.prune(term, rows)
                 return found
             case BoundLeaf():
                 return self._leaf(bound, rows)
 
-    def _all(self, terms: Sequence[Bound | Together], rows: Ranges) -> Positions:
+    def _all(self, terms: Sequence[Bound | Together], rows: Rows) -> Positions:
         found = Positions.surely(rows)
         for term in sorted(terms, key=_cost):
             left = found.candidates
             found = _narrowed(found, self._words(term, left) if isinstance(term, Together) else self.prune(term, left))
-            if found.is_empty:
+            if not found:
                 break
         return found
 
@@ -103,7 +102,7 @@ class Pruner:
         grouped = {id(facts.leaf) for group in groups for facts, _ in group.parts}
         return [*groups, *(term for term in terms if id(term) not in grouped)]
 
-    def _words(self, group: Together, rows: Ranges) -> Positions:
+    def _words(self, group: Together, rows: Rows) -> Positions:
         """What the first index says that knows all words of a group, and what other evidence says of each leaf."""
         before = Positions.perhaps(rows)
         for evidence in self._by_index:
@@ -123,7 +122,7 @@ class Pruner:
             steps = []
         return found
 
-    def _leaf(self, leaf: BoundLeaf, rows: Ranges) -> Positions:
+    def _leaf(self, leaf: BoundLeaf, rows: Rows) -> Positions:
         known = Known(self._facts[id(leaf)], rows, Positions.perhaps(rows))
         return self._weighed(known, self._evidence_of_text if isinstance(leaf.leaf, Text) else self._evidence)
 
@@ -132,7 +131,7 @@ class Pruner:
         facts, leaf, rows = known.facts, known.facts.leaf, known.rows
         for evidence in every:
             before = known.positions
-            if len(before.maybe) < evidence.worth and before.maybe.count < evidence.worth:
+            if before.maybe.count < evidence.worth:
                 continue
             if evidence.of_fields and self._prepare is not None:
                 self._prepare()
@@ -157,12 +156,12 @@ class Pruner:
 def _narrowed(found: Positions, said: Positions) -> Positions:
     """What is left of rows after one more term, which spoke of them alone."""
     # Where all of them were sure, nothing is left to combine.
-    return found & said if len(found.maybe) else said
+    return found & said if found.maybe else said
 
 
-def _opposite(facts: Facts, said: Positions, rows: Ranges) -> Positions:
+def _opposite(facts: Facts, said: Positions, rows: Rows) -> Positions:
     """Rows for which the question is false. A row without a value is none of them: it stays in doubt."""
-    solid = Ranges.one(0, 0)
+    solid = Rows.none(rows.origin)
     for stripe, mine in facts.stripes(rows):
         if facts.is_solid(stripe):
             solid = solid.unite(mine)

@@ -12,13 +12,11 @@ from threading import Lock
 from time import perf_counter
 from typing import Final
 
-import numpy as np
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields
-from amudai.encoding import Ranges
-from amudai.index import Positions
 from amudai.lazy import lazy
+from amudai.rows import Positions, Rows
 from amudai.scan.check import Checker
 from amudai.scan.columns import Selected
 from amudai.scan.evidence import Facts
@@ -100,7 +98,7 @@ class Search:
         return Pruner(self._leaves, indexes, self._prepare)
 
     def _prepare(self) -> None:
-        every = Ranges.one(0, self._reader.num_rows)
+        every = Rows.all(self._reader.origin)
         prepare(self._reader, [facts.column for facts in self._leaves], every, prefetch=False)
 
     @lazy
@@ -112,7 +110,7 @@ class Search:
         """The rows that match and those in doubt, by evidence alone."""
         with self._clock.phase("plan"):
             require_scannable(self._reader, [node for facts in self._leaves for node in facts.leaf.nodes])
-            return self._pruner.prune(self.bound, Ranges.one(0, self._reader.num_rows))
+            return self._pruner.prune(self.bound, Rows.all(self._reader.origin))
 
     @lazy
     def _checker(self) -> Checker:
@@ -120,18 +118,18 @@ class Search:
 
     # ---- rows ----
 
-    def rows(self) -> Ranges:
+    def rows(self) -> Rows:
         """All rows that match, up to the limit."""
-        if not len(self.plan.maybe):
+        if not self.plan.maybe:
             return self._noted(_first(self.plan.yes, self.limit))
-        pieces: list[Ranges] = []
+        pieces: list[Rows] = []
         count = 0
         for rows in in_order(self._matching, self._parts(), self._pool()):
             pieces.append(rows)
             count += rows.count
             if self.limit is not None and count >= self.limit:
                 break
-        return self._noted(_first(_concatenated(pieces), self.limit))
+        return self._noted(_first(Rows.concatenated(pieces, self._reader.origin), self.limit))
 
     def count(self) -> int:
         """How many rows match, up to the limit."""
@@ -162,15 +160,15 @@ class Search:
 
     def _read(self, part: _Part) -> list[pa.RecordBatch]:
         rows = self._matching(part)
-        if not len(rows):
+        if not rows:
             return []
         stripe = part.stripe
-        inside = rows.within(stripe.first_row, stripe.first_row + stripe.num_rows)
+        inside = rows.inward(stripe.origin)
         with self._clock.phase("read"):
             return read_batch(stripe, self.columns, self.schema, inside)
 
-    def _matching(self, part: _Part) -> Ranges:
-        if not len(part.positions.maybe):
+    def _matching(self, part: _Part) -> Rows:
+        if not part.positions.maybe:
             return part.positions.yes
         with self._clock.phase("check"):
             return part.positions.yes.unite(self._checker.true_rows(part.stripe, part.positions.maybe))
@@ -183,15 +181,14 @@ class Search:
             yield _Part(self._reader.stripes[0], plan)
             return
         for stripe in self._reader.stripes:
-            whole = Ranges.one(stripe.first_row, stripe.first_row + stripe.num_rows)
-            mine = candidates.intersect(whole)
+            mine = candidates.intersect(stripe.extent)
             for rows in _growing(mine, size):
                 yield _Part(stripe, plan.within(rows))
 
     def _pool(self) -> int:
         return 1 if self.plan.count <= SERIAL_ROWS else self._threads
 
-    def _noted(self, rows: Ranges) -> Ranges:
+    def _noted(self, rows: Rows) -> Rows:
         self._found = rows.count
         return rows
 
@@ -261,29 +258,17 @@ def _leaves(bound: Bound) -> Iterator[BoundLeaf]:
             return
 
 
-def _growing(rows: Ranges, size: int) -> Iterator[Ranges]:
+def _growing(rows: Rows, size: int) -> Iterator[Rows]:
     """The rows in parts, the first of this size, later ones larger up to `PART_ROWS`."""
     while rows.count:
         first = next(rows.each_part(size))
         yield first
-        rows = rows.subtract(first) if first.count < rows.count else Ranges.one(0, 0)
+        rows = rows.subtract(first) if first.count < rows.count else Rows.none(rows.origin)
         size = min(2 * size, PART_ROWS)
 
 
-def _first(rows: Ranges, limit: int | None) -> Ranges:
-    if limit is None or rows.count <= limit:
-        return rows
-    return next(rows.each_part(limit)) if limit else Ranges.one(0, 0)
-
-
-def _concatenated(pieces: list[Ranges]) -> Ranges:
-    """Ranges that follow each other."""
-    pieces = [piece for piece in pieces if len(piece)]
-    if len(pieces) < 2:
-        return pieces[0] if pieces else Ranges.one(0, 0)
-    return Ranges.joined(
-        np.concatenate([piece.starts for piece in pieces]), np.concatenate([piece.ends for piece in pieces])
-    )
+def _first(rows: Rows, limit: int | None) -> Rows:
+    return rows if limit is None else rows.first(limit)
 
 
 class _Clock:

@@ -13,7 +13,6 @@ import pyarrow as pa
 from amudai.encoding import (
     BlockBuffer,
     NumberRanges,
-    Ranges,
     Values,
     Wanted,
     compare_bytes,
@@ -39,6 +38,7 @@ from amudai.format import (
     ValueDictionary,
 )
 from amudai.lazy import lazy
+from amudai.rows import Rows
 from amudai.shard.column import Absent, Column, Constant, Joined, Stored
 from amudai.shard.projection import Projection
 from amudai.types import BYTES, CONTAINERS, WIDTHS, BasicType, SchemaNode, quote_name
@@ -149,7 +149,7 @@ class FieldReader:
         reader._is_padded = self.node.basic_type is BasicType.FIXED_SIZE_LIST
         return reader
 
-    def read(self, ranges: Ranges, projection: Projection) -> Column:
+    def read(self, ranges: Rows, projection: Projection) -> Column:
         """The values of these positions.
 
         Raises OverflowError where they hold more bytes or items than 32-bit offsets can count.
@@ -234,7 +234,7 @@ class FieldReader:
                 require_text(found.values, found.offsets)
             return found
 
-    def read_codes(self, ranges: Ranges) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_] | None]:
+    def read_codes(self, ranges: Rows) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_] | None]:
         """The codes of these positions in the field's dictionary, and which of them are not null; None for all."""
         entries = self.dictionary
         assert entries is not None
@@ -258,7 +258,7 @@ class FieldReader:
         has_dictionary = self.encoding.find(BufferKind.VALUE_DICTIONARY) is not None
         return self.has_buffers and not has_dictionary and self.descriptor.field.dictionary_size is None
 
-    def compare(self, ranges: Ranges, wanted: Wanted, *, inverted: bool) -> npt.NDArray[np.uint8]:
+    def compare(self, ranges: Rows, wanted: Wanted, *, inverted: bool) -> npt.NDArray[np.uint8]:
         """A bitmap of these positions: whether their value is wanted or, inverted, is not. A null is neither.
 
         Values are compared in their blocks and not read.
@@ -319,21 +319,21 @@ class FieldReader:
 
     # ---- one way of reading for each kind of type ----
 
-    def _read_unit(self, ranges: Ranges, _: Projection) -> Column:
+    def _read_unit(self, ranges: Rows, _: Projection) -> Column:
         self._check_end(ranges)
         return Absent(ranges.count)
 
-    def _read_bits(self, ranges: Ranges, _: Projection) -> Column:
+    def _read_bits(self, ranges: Rows, _: Projection) -> Column:
         self._refuse_dictionary()
         bitmap, _set = decode_bits(self._required(BufferKind.DATA), ranges)
         validity, nulls = self._presence(ranges)
         return Stored(Values(ranges.count, nulls, validity, bitmap))
 
-    def _read_numbers(self, ranges: Ranges, _: Projection) -> Column:
+    def _read_numbers(self, ranges: Rows, _: Projection) -> Column:
         self._refuse_dictionary()
         return Stored(self._merged(decode_numbers(self._required(BufferKind.DATA), ranges, self.node.dtype), ranges))
 
-    def _read_bytes(self, ranges: Ranges, projection: Projection) -> Column:
+    def _read_bytes(self, ranges: Rows, projection: Projection) -> Column:
         data = self._required(BufferKind.DATA)
         if self.dictionary is not None:
             values = decode_dictionary(data, ranges, self.dictionary, wide=projection.wide)
@@ -347,12 +347,12 @@ class FieldReader:
             values = decode_fixed(data, ranges, self.node.fixed_size)
         return Stored(self._merged(values, ranges))
 
-    def _read_struct(self, ranges: Ranges, projection: Projection) -> Column:
+    def _read_struct(self, ranges: Rows, projection: Projection) -> Column:
         self._check_end(ranges)
         validity, nulls = self._presence(ranges)
         return Stored(Values(ranges.count, nulls, validity), self._children(projection, ranges))
 
-    def _read_fixed_list(self, ranges: Ranges, projection: Projection) -> Column:
+    def _read_fixed_list(self, ranges: Rows, projection: Projection) -> Column:
         self._check_end(ranges)
         validity, nulls = self._presence(ranges)
         most = _MAX_POSITION // max(1, self.node.fixed_size)
@@ -363,17 +363,17 @@ class FieldReader:
         items = ranges.times(self.node.fixed_size)
         return Stored(values, self._children(projection, items))
 
-    def _read_list(self, ranges: Ranges, projection: Projection) -> Column:
+    def _read_list(self, ranges: Rows, projection: Projection) -> Column:
         buffer = self._required(BufferKind.OFFSETS)
         # A list needs where it begins and where the next one does.
-        fences = Ranges.joined(ranges.starts, ranges.ends + np.uint64(1))
+        fences = Rows.joined(ranges.starts, ranges.ends + np.uint64(1))
         stored = decode_numbers(buffer, fences, "u8", nullable=False)
         self._check_offsets(stored.numbers("u8"), ranges)
         offsets, items = _list_offsets(stored, ranges, projection.wide)
         validity, nulls = self._presence(ranges)
         return Stored(Values(ranges.count, nulls, validity, offsets=offsets), self._children(projection, items))
 
-    def _read_union(self, ranges: Ranges, projection: Projection) -> Column:
+    def _read_union(self, ranges: Rows, projection: Projection) -> Column:
         kinds = decode_numbers(self._required(BufferKind.DATA), ranges, "u1", nullable=False)
         chosen = kinds.numbers("u1")
         if len(chosen) and int(chosen.max()) >= len(self.node.children):
@@ -383,38 +383,38 @@ class FieldReader:
             return Stored(kinds, self._children(projection, ranges))
         places = decode_numbers(buffer, ranges, "u8", nullable=False).numbers("u8")
         order = np.empty(len(places), np.int32)
-        wanted: dict[int, Ranges] = {}
+        wanted: dict[int, Rows] = {}
         for index in range(len(self.node.children)):
             mine = chosen == index
             used, inverse = np.unique(places[mine], return_inverse=True)
             if len(used) and int(used[-1]) > _MAX_POSITION:
                 raise self._error(f"union offset: expected at most {_MAX_POSITION}, found {used[-1]}")
             order[mine] = inverse
-            wanted[index] = Ranges.of_positions(used)
+            wanted[index] = Rows.of_positions(used)
         children = self._children(projection, wanted)
         return Stored(Values(kinds.length, 0, None, kinds.data, pa.py_buffer(order)), children)
 
     # ---- what they share ----
 
-    def _children(self, projection: Projection, ranges: Ranges | Mapping[int, Ranges]) -> tuple[Column, ...]:
+    def _children(self, projection: Projection, ranges: Rows | Mapping[int, Rows]) -> tuple[Column, ...]:
         indexes = {child.schema_id: index for index, child in enumerate(self.node.children)}
         columns = []
         for wanted in projection.children:
             index = indexes[wanted.node.schema_id]
-            mine = ranges if isinstance(ranges, Ranges) else ranges[index]
+            mine = ranges if isinstance(ranges, Rows) else ranges[index]
             columns.append(self._padded(self.child(index), mine, wanted))
         return tuple(columns)
 
-    def _padded(self, child: FieldReader, ranges: Ranges, wanted: Projection) -> Column:
+    def _padded(self, child: FieldReader, ranges: Rows, wanted: Projection) -> Column:
         if child.descriptor is None or ranges.end <= child.position_count or not child._is_padded:
             return child.read(ranges, wanted)
         # Items that the reference did not store are those of trailing null lists.
-        stored = child.read(ranges.within(0, child.position_count), wanted)
+        stored = child.read(ranges.clip(0, child.position_count), wanted)
         return Joined((stored, Absent(ranges.count - stored.length)))
 
-    def _check_offsets(self, fences: U64, lists: Ranges) -> None:
+    def _check_offsets(self, fences: U64, lists: Rows) -> None:
         """Refuse offsets that fall, lead to items that do not exist, or leave some out at either end."""
-        if not len(lists):
+        if not lists:
             return
         if int(fences.max()) > _MAX_POSITION or (fences[1:] < fences[:-1]).any():
             raise self._error("list offsets: expected an ascending sequence")
@@ -427,18 +427,18 @@ class FieldReader:
             if child.descriptor is not None and end < count and lists.end == self.position_count:
                 raise self._error(f"list offsets: expected to end with {count}, found {end}")
 
-    def _check_padding(self, ranges: Ranges, lists: Values) -> None:
+    def _check_padding(self, ranges: Rows, lists: Values) -> None:
         """Refuse lists that are not null although their items are not stored."""
         child = self.child(0)
         if child.descriptor is None or self.node.fixed_size == 0:
             return
         first = child.position_count // self.node.fixed_size
-        unstored = ranges.within(first, max(first, self.position_count)).count
+        unstored = ranges.clip(first, max(first, self.position_count)).count
         valid = lists.valid()
         if unstored and (valid is None or valid[-unstored:].any()):
             raise self._error(f"list items: expected those of {self.position_count} lists, found those of {first}")
 
-    def _merged(self, values: Values, ranges: Ranges) -> Values:
+    def _merged(self, values: Values, ranges: Rows) -> Values:
         """Values with the nulls of a separate PRESENCE buffer, which the book allows beside any values."""
         if self.encoding.find(BufferKind.PRESENCE) is None:
             return values
@@ -451,7 +451,7 @@ class FieldReader:
             validity, nulls = pa.py_buffer(both), values.length - int(tail.sum())
         return Values(values.length, nulls, validity, values.data, values.offsets)
 
-    def _presence(self, ranges: Ranges) -> tuple[pa.Buffer | None, int]:
+    def _presence(self, ranges: Rows) -> tuple[pa.Buffer | None, int]:
         buffer = self.blocks(BufferKind.PRESENCE, (self.position_count + 7) // 8)
         if buffer is None:
             return None, 0
@@ -476,7 +476,7 @@ class FieldReader:
         if data is not None and not data.embedded_offsets and self.encoding.find(BufferKind.OFFSETS) is not None:
             raise UnsupportedFeature("strings with separate offsets: not readable by this version")
 
-    def _check_end(self, ranges: Ranges) -> None:
+    def _check_end(self, ranges: Rows) -> None:
         if ranges.end > self.position_count:
             raise self._error(f"positions: expected at most {self.position_count}, found {ranges.end}")
 
@@ -488,18 +488,18 @@ class FieldReader:
         return CorruptedData(message, url=self._url, stripe=self.stripe.ordinal, field=self.path)
 
 
-def _list_offsets(stored: Values, ranges: Ranges, wide: bool) -> tuple[pa.Buffer, Ranges]:
+def _list_offsets(stored: Values, ranges: Rows, wide: bool) -> tuple[pa.Buffer, Rows]:
     """Arrow's offsets of the lists, and the ranges of their items."""
     dtype = np.dtype(np.int64 if wide else np.int32)
-    if not len(ranges):
-        return pa.py_buffer(np.zeros(1, dtype)), Ranges.one(0, 0)
+    if not ranges:
+        return pa.py_buffer(np.zeros(1, dtype)), Rows.none()
     fences = stored.numbers("u8")
     lengths_of = ranges.ends - ranges.starts
     # Where each range begins among the fences: they are one more than its lists.
     first = np.concatenate(([np.uint64(0)], np.cumsum(lengths_of + np.uint64(1))[:-1])).astype(np.int64)
     last = first + lengths_of.astype(np.int64)
     steps = np.diff(fences.view(np.int64))
-    if len(ranges) > 1:
+    if ranges.num_ranges > 1:
         keep = np.ones(len(steps), np.bool_)
         keep[last[:-1]] = False  # from the end of one range to the start of the next
         steps = steps[keep]
@@ -507,7 +507,7 @@ def _list_offsets(stored: Values, ranges: Ranges, wide: bool) -> tuple[pa.Buffer
     np.cumsum(steps, out=offsets[1:])
     if not wide and int(offsets[-1]) > np.iinfo(np.int32).max:
         raise OverflowError("more items than the offsets of this Arrow type can count")
-    return pa.py_buffer(offsets.astype(dtype, copy=False)), Ranges.joined(fences[first], fences[last])
+    return pa.py_buffer(offsets.astype(dtype, copy=False)), Rows.joined(fences[first], fences[last])
 
 
 _ROLES: Final = {
@@ -516,7 +516,7 @@ _ROLES: Final = {
     BasicType.MAP: ("key", "value"),
 }
 
-_READ: Final[dict[BasicType, Callable[[FieldReader, Ranges, Projection], Column]]] = {
+_READ: Final[dict[BasicType, Callable[[FieldReader, Rows, Projection], Column]]] = {
     BasicType.UNIT: FieldReader._read_unit,
     BasicType.BOOLEAN: FieldReader._read_bits,
     **dict.fromkeys(WIDTHS, FieldReader._read_numbers),

@@ -29,6 +29,7 @@ from amudai.format import (
     unframe,
 )
 from amudai.lazy import lazy
+from amudai.rows import Origin
 from amudai.shard.stripe import StripeReader
 from amudai.storage import Artifact, LocalStore, Store, is_relative, open_store, resolve
 from amudai.types import SchemaNode
@@ -104,6 +105,11 @@ class ShardReader:
     def num_rows(self) -> int:
         """Records of the shard."""
         return self.directory.total_records
+
+    @lazy
+    def origin(self) -> Origin:
+        """What rows of the shard are counted from."""
+        return Origin("shard", self.url, self.directory.total_records)
 
     @lazy
     def schema(self) -> ShardSchema:

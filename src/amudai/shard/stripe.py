@@ -18,6 +18,7 @@ from amudai.format import (
     unframe,
 )
 from amudai.lazy import lazy
+from amudai.rows import Origin, Rows
 from amudai.shard.field import FieldReader
 from amudai.storage import Artifact, LocalStore
 from amudai.types import SchemaNode
@@ -51,6 +52,16 @@ class StripeReader:
     def first_row(self) -> int:
         """Position of its first record in the shard."""
         return self.directory.shard_position
+
+    @lazy
+    def origin(self) -> Origin:
+        """What rows of the stripe are counted from."""
+        return self.shard.origin.part("stripe", str(self.ordinal), self.first_row, self.num_rows)
+
+    @lazy
+    def extent(self) -> Rows:
+        """The rows of the stripe, counted from the shard's first."""
+        return Rows.extent(self.origin)
 
     @lazy
     def properties(self) -> StripeProperties:

@@ -117,7 +117,7 @@ def check(target: Path, table: pa.Table, path: str, candidates: list[Any], to_by
         key = b"" if wanted is None else to_bytes(wanted)
         found = index.answer(nodes, Keys((key,)))
         assert found is not None
-        assert not len(found.yes), "never sure"
+        assert not found.yes, "never sure"
         expected = [
             row
             for row, values in enumerate(rows)

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from amudai.index import Match, Positions, TermIndex, Terms
+from amudai.index import Match, TermIndex, Terms
 from amudai.index.term.names import MAYBE_CUT, TOKENIZERS
+from amudai.rows import Positions
 from tests.index.term.made import SMALL, Indexed, indexed
 from tests.index.term.test_tokenizers import TEXTS
 from tests.oracle import text as oracle

@@ -88,7 +88,7 @@ def test_coarse_lists_hold_every_row(rows_of: dict[bytes, list[int]], cuts: list
             assert covered == set(rows)
             continue
         assert covered >= set(rows)
-        # Ranges begin and end with rows of the list, and small gaps are closed before wide ones.
+        # Rows begin and end with rows of the list, and small gaps are closed before wide ones.
         assert {start for start, _ in pairs} <= set(rows)
         assert {end - 1 for _, end in pairs} <= set(rows)
         gaps = [(after - row - 1, row + 1 in covered) for row, after in pairwise(rows)]

@@ -16,6 +16,7 @@ from amudai.format import LOOKUP, AnyValue, IndexDescriptor, any_values
 from amudai.index import Match, TermIndex, Terms
 from amudai.index.artifacts import Piece
 from amudai.index.term.reader import TermReader
+from amudai.rows import Origin
 from tests.index.term.made import SMALL, Indexed, indexed
 from tests.index.term.test_answers import LINES
 
@@ -134,7 +135,7 @@ def test_rows_that_the_shard_has_not_are_refused(specimen: Indexed) -> None:
         terms,
         positions,
         {0: "unicode-word", 1: "unicode-word"},
-        rows=20,
+        origin=Origin("shard", "cut", 20),
         case_sensitive=True,
         own=True,
     )

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 import amudai
 from amudai import TermIndex, col
-from amudai.encoding import Ranges
 from amudai.errors import CorruptedData
 from amudai.format import IndexDescriptor
 from amudai.index import Match, Terms, open_artifact
 from amudai.index.term import open_term_index, slots
 from amudai.index.term.slots import Slots
+from amudai.rows import Rows
 from amudai.shard import ShardReader
 from amudai.types import find_in
 from tests.forge import (
@@ -215,9 +215,7 @@ def test_scans_are_answered_by_them(layout: Any, level: str, tmp_path: Path) -> 
         assert shard.verify().ok
 
 
-def read_blocks(
-    offsets: int, wanted: Ranges, monkeypatch: pytest.MonkeyPatch, shard: ShardReader
-) -> tuple[Ranges, int]:
+def read_blocks(offsets: int, wanted: Rows, monkeypatch: pytest.MonkeyPatch, shard: ShardReader) -> tuple[Rows, int]:
     monkeypatch.setattr(slots, "_SMALL", offsets)
     before = shard.decoded.blocks
     found = Slots(shard, find_in(shard.schema.fields(), "tags.item")).rows(wanted)
@@ -232,14 +230,14 @@ def test_few_slots_read_few_offsets(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     owner = np.repeat(np.arange(len(sizes)), sizes)
     for wanted in ([0], [len(owner) - 1], [17, 18, 1_700_000], [5, 900_000, 2_300_000]):
         shard = ShardReader(tmp_path / "x.amudai.shard")
-        ranges = Ranges.of_positions(np.array(wanted, np.uint64))
+        ranges = Rows.of_positions(np.array(wanted, np.uint64))
         found, few = read_blocks(0, ranges, monkeypatch, shard)
         assert found.positions().tolist() == np.unique(owner[wanted]).tolist()
         found, every = read_blocks(1 << 30, ranges, monkeypatch, ShardReader(tmp_path / "x.amudai.shard"))
         assert found.positions().tolist() == np.unique(owner[wanted]).tolist()
         assert few < every / 3
-    # Ranges across many lists, the empty ones left out.
-    everything, _ = read_blocks(0, Ranges.one(0, len(owner)), monkeypatch, ShardReader(tmp_path / "x.amudai.shard"))
+    # Rows across many lists, the empty ones left out.
+    everything, _ = read_blocks(0, Rows.one(0, len(owner)), monkeypatch, ShardReader(tmp_path / "x.amudai.shard"))
     assert everything.positions().tolist() == np.flatnonzero(sizes).tolist()
 
 
@@ -269,7 +267,7 @@ def test_slots_that_the_shard_has_not_are_refused(tmp_path: Path) -> None:
     path = made.path("tags.item")
     assert Slots(made.shard, path).count == 7
     with pytest.raises(CorruptedData):
-        Slots(made.shard, path)._rows(made.shard.stripes[0], Ranges.one(7, 8))
+        Slots(made.shard, path)._rows(made.shard.stripes[0], Rows.one(7, 8))
 
 
 def found_in(word: str, *stripes: dict[str, Column], rows: int | None = None) -> list[int]:

@@ -13,6 +13,7 @@ from amudai.index import TERM, Match, TermIndex, Terms
 from amudai.index.artifacts import Piece
 from amudai.index.term.names import TOKENIZERS
 from amudai.index.term.reader import TermReader
+from amudai.rows import Origin
 from amudai.shard import ShardReader
 from amudai.types import BasicType, SchemaNode
 from tests.golden import INDEX_CASES, IndexCase, requires_golden
@@ -45,7 +46,7 @@ def reader_of(case: IndexCase, *, trust: bool) -> TermReader:
         piece("terms.amudai.shard", ShardReader(case.folder / "positions.amudai.shard")),
         piece("positions.amudai.shard", ShardReader(case.folder / "terms.amudai.shard")),
         dict.fromkeys(range(len(case.fields)), case.tokenizer),
-        rows=case.rows,
+        origin=Origin("shard", case.name, case.rows),
         case_sensitive=is_sensitive(case),
         own=False,
         trust=trust,

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amudai import _kernels
-from amudai.encoding import Ranges, compress_small_numbers, open_numbers
+from amudai.encoding import compress_small_numbers, open_numbers
 from amudai.errors import CorruptedData
 from amudai.index.term.layout import Layout
+from amudai.rows import Rows
 from tests.encoding.runs import Block, buffer_of
 from tests.oracle import block, presence
 from tests.oracle import text as oracle
@@ -45,7 +46,7 @@ def in_blocks(rows: np.ndarray, size: int, before: int) -> tuple[_kernels.Blocks
 
 
 def common_rows(
-    lists: list[tuple[_kernels.Blocks, int, int]], rows: int, among: Ranges | None = None
+    lists: list[tuple[_kernels.Blocks, int, int]], rows: int, among: Rows | None = None
 ) -> tuple[list[int], list[int]]:
     starts, ends = (np.full(min(count for _, _, count in lists) + 1, 7, np.uint64) for _ in range(2))
     count = _kernels.common_rows(lists, rows, *((u8(), u8()) if among is None else among.arrays), starts, ends)
@@ -73,11 +74,11 @@ def test_rows_that_all_lists_have(seed: int, shapes: list[tuple[int, int]], size
     among = None
     if size is not None:
         edges = np.cumsum(rng.integers(1, size + 1, 200)).astype(np.uint64)
-        among = Ranges(edges[::2], edges[1::2])
+        among = Rows(edges[::2], edges[1::2])
         expected = np.intersect1d(expected, expected[np.searchsorted(edges, expected, "right") % 2 == 1])
     stored = [in_blocks(each, int(rng.integers(1, 700)), int(rng.integers(0, 900))) for each in lists]
     most = int(max(each[-1] for each in lists)) + 1
-    every = Ranges.of_positions(expected)
+    every = Rows.of_positions(expected)
     assert common_rows(stored, most, among) == (every.starts.tolist(), every.ends.tolist())
 
 
@@ -88,7 +89,7 @@ def test_a_few_rows_are_looked_for_in_many_blocks() -> None:
         stored = in_blocks(many, size, 5)
         expected = [row for row in few.tolist() if row % 3 == 0]
         assert common_rows([in_blocks(few, 4, 0), stored], 60_000)[0] == expected
-        among = Ranges(u8(2, 45_000), u8(30_000, 45_001))
+        among = Rows(u8(2, 45_000), u8(30_000, 45_001))
         assert common_rows([stored, in_blocks(few, 4, 0), stored], 60_000, among)[0] == [3, 29_997, 45_000]
     # Blocks are passed by where the next one begins, which must be behind what was before.
     wrong = np.concatenate((many[:1000], many[:1000], many[1000:]))
@@ -117,7 +118,7 @@ def test_lists_in_blocks_that_cannot_be_are_refused() -> None:
     with pytest.raises(ValueError, match="too short"):
         _kernels.common_rows([good], 10, u8(), u8(), u8(0, 0, 0), u8(0, 0, 0, 0))
     with pytest.raises(ValueError, match="ascending ranges"):
-        common_rows([good], 10, Ranges(u8(5, 1), u8(6, 2)))
+        common_rows([good], 10, Rows(u8(5, 1), u8(6, 2)))
     with pytest.raises(TypeError, match="None"):
         common_rows([(None, 0, 1)], 10)  # type: ignore[list-item]
     with pytest.raises(ValueError, match="some"):
@@ -128,7 +129,7 @@ def test_the_last_row_that_there_can_be() -> None:
     last = 2**64 - 2
     lists = [in_blocks(u8(3, last), 1, 0), in_blocks(u8(4, last), 2, 0)]
     assert common_rows(lists, 2**64 - 1) == ([last], [last + 1])
-    assert common_rows(lists, 2**64 - 1, Ranges(u8(2), u8(2**64 - 1))) == ([last], [last + 1])
+    assert common_rows(lists, 2**64 - 1, Rows(u8(2), u8(2**64 - 1))) == ([last], [last + 1])
 
 
 def test_a_damaged_list_says_which_block() -> None:

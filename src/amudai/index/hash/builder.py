@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding import Ranges
 from amudai.format import AnyValue, IndexArtifact, IndexDescriptor
 from amudai.index.contract import BuildPlan
 from amudai.index.hash.keys import by_value, hash_values, key_prefix, require_path
 from amudai.index.hash.partition import BUCKET, LOOKUP_COLUMNS, PartitionWriter, bucket_count
 from amudai.index.hash.spec import FIELD_HASHING
+from amudai.rows import Rows
 from amudai.shard.build import ArtifactSpace, PreparedStripe, StoredArray
 from amudai.storage import Spool
 from amudai.types import BasicType, SchemaNode
@@ -258,9 +258,9 @@ def _write_hot(writer: PartitionWriter, hash_: np.uint64, entries: Iterator[U64]
     count = 0
     for start in range(0, len(bits), _POSITIONS_AT_ONCE // 8):
         part = bits[start : start + _POSITIONS_AT_ONCE // 8]
-        found = Ranges(*_kernels.ranges_of_bitmap(part, 0, 8 * len(part), 8 * start))
+        found = Rows.of_bits(part, 8 * start, 8 * len(part))
         count += found.count
-        if len(found):
+        if found:
             writer.append_positions(found.positions())
     writer.append_hashes(np.array([hash_], np.uint64), np.array([count], np.uint64))
 

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from amudai.encoding import BlockBuffer, Ranges, decode_few
+from amudai.encoding import BlockBuffer, decode_few
 from amudai.errors import CorruptedData, located
 from amudai.format import BufferKind, IndexDescriptor, encode_schema
 from amudai.index.artifacts import Piece
@@ -19,8 +19,8 @@ from amudai.index.contract import Path
 from amudai.index.hash.builder import BY_VALUE, COMPLETE
 from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, key_prefix
 from amudai.index.hash.partition import BUCKET, LOOKUP_COLUMNS
-from amudai.index.positions import Positions
 from amudai.index.questions import Keys, Question
+from amudai.rows import Origin, Positions, Rows
 from amudai.shard import FieldReader, ShardReader, StripeReader
 from amudai.storage import Artifact
 from amudai.types import BasicType, SchemaNode
@@ -61,7 +61,7 @@ class HashIndexReader:
         listed = properties.get(BY_VALUE)
         self._by_value = {each.value for each in listed} if isinstance(listed, tuple) else set()
 
-    def answer(self, path: Path, question: Question, rows: Ranges | None = None) -> Positions | None:  # noqa: ARG002
+    def answer(self, path: Path, question: Question, rows: Rows | None = None) -> Positions | None:  # noqa: ARG002
         """The rows that may have one of the keys; None where this index cannot tell.
 
         Rows are never sure: two keys may have one hash, and a null has that of an empty value.
@@ -76,9 +76,9 @@ class HashIndexReader:
             return None
         prefix = key_prefix(path)
         hashes = dict.fromkeys(hash_key(prefix, node, value) for value in question.values)
-        return Positions.perhaps(Ranges.united([self.lookup(hash_) for hash_ in hashes]))
+        return Positions.perhaps(Rows.united([self.lookup(hash_) for hash_ in hashes], self._shard.origin))
 
-    def lookup(self, hash_: int) -> Ranges:
+    def lookup(self, hash_: int) -> Rows:
         """The rows that a hash is stored with."""
         number = hash_ >> (64 - self._bits) if self._bits else 0
         partition = self._partitions.get(number)
@@ -86,7 +86,7 @@ class HashIndexReader:
             opened = Partition(Piece(self._descriptor.artifacts[number], self._shard, self._anchor))
             with self._lock:
                 partition = self._partitions.setdefault(number, opened)
-        return partition.lookup(hash_, self._bits, self._shard.num_rows)
+        return partition.lookup(hash_, self._bits, self._shard.origin)
 
 
 class Partition:
@@ -108,8 +108,8 @@ class Partition:
             if self._buckets < 1 or self._buckets & (self._buckets - 1):
                 raise CorruptedData(f"buckets of a hash index: expected a power of two, found {self._buckets}")
 
-    def lookup(self, hash_: int, bits: int, rows: int) -> Ranges:
-        """The positions of a hash, all of them below `rows`."""
+    def lookup(self, hash_: int, bits: int, origin: Origin) -> Rows:
+        """The rows of a hash."""
         bucket = hash_ & (self._buckets - 1)
         with located(url=self._url):
             number = bisect_right(self._stripes, bucket) - 1
@@ -122,8 +122,8 @@ class Partition:
                 place = [at for at, found in enumerate(hashes.tolist()) if found == hash_]
                 self._check(hashes, bucket, hash_, bits, len(place))
                 if not place:
-                    return Ranges.one(0, 0)
-                return _rows(columns.positions.at(*columns.lists.at(first + place[0])), rows)
+                    return Rows.none(origin)
+                return _rows(columns.positions.at(*columns.lists.at(first + place[0])), origin)
 
     def _check(self, hashes: U64, bucket: int, hash_: int, bits: int, places: int) -> None:
         """Refuse a bucket that holds what belongs elsewhere: what belongs here may then be elsewhere."""
@@ -233,15 +233,15 @@ class Numbers:
         return found
 
 
-def _rows(positions: U64, rows: int) -> Ranges:
+def _rows(positions: U64, origin: Origin) -> Rows:
     if not len(positions):
         raise CorruptedData("positions of a hash: expected at least one, found none")
     # The reference repeats a row in which a list has a value twice.
     if (positions[1:] < positions[:-1]).any():
         raise CorruptedData("positions of a hash: expected them to ascend")
-    if int(positions[-1]) >= rows:
-        raise CorruptedData(f"positions of a hash: expected less than {rows}, found {positions[-1]}")
-    return Ranges.of_positions(positions)
+    if int(positions[-1]) >= origin.size:
+        raise CorruptedData(f"positions of a hash: expected less than {origin.size}, found {positions[-1]}")
+    return Rows.of_positions(positions, origin)
 
 
 def _bucket_of(shard: ShardReader) -> SchemaNode:

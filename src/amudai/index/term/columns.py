@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from amudai.encoding import Ranges, decode_numbers, require_memory
+from amudai.encoding import decode_numbers, require_memory
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.format import BufferKind, encode_schema
+from amudai.rows import Rows
 from amudai.shard import FieldReader, ShardReader, StripeReader
 from amudai.shard.column import Constant, Stored
 from amudai.shard.projection import Projection
@@ -83,7 +84,7 @@ def field_of(stripe: StripeReader, node: SchemaNode, count: int | None = None) -
     return stripe.field(node, node.name, count)
 
 
-def numbers(reader: FieldReader, ranges: Ranges) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+def numbers(reader: FieldReader, ranges: Rows) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     """The numbers at these positions, and which of them are not null; None where none is."""
     count = ranges.count
     if not count:
@@ -97,7 +98,7 @@ def numbers(reader: FieldReader, ranges: Ranges) -> tuple[npt.NDArray[Any], npt.
     return np.zeros(count, reader.node.dtype), np.zeros(count, np.bool_)
 
 
-def present(reader: FieldReader, ranges: Ranges) -> npt.NDArray[Any]:
+def present(reader: FieldReader, ranges: Rows) -> npt.NDArray[Any]:
     """The numbers at these positions, none of which may be null."""
     values, valid = numbers(reader, ranges)
     if valid is not None and not valid.all():
@@ -112,7 +113,7 @@ def offsets(reader: FieldReader, start: int, end: int, most: int | None) -> U64:
     buffer = reader.blocks(BufferKind.OFFSETS, reader.position_count + 1)
     if buffer is None:
         raise CorruptedData("buffers: expected one of kind OFFSETS, found none", field=reader.path)
-    found: U64 = decode_numbers(buffer, Ranges.one(start, end + 1), "u8", nullable=False).numbers("u8")
+    found: U64 = decode_numbers(buffer, Rows.one(start, end + 1), "u8", nullable=False).numbers("u8")
     if (found[1:] < found[:-1]).any() or (most is not None and int(found[-1]) > most):
         raise CorruptedData(f"list offsets: expected an ascending sequence up to {most}", field=reader.path)
     return found
@@ -120,7 +121,7 @@ def offsets(reader: FieldReader, start: int, end: int, most: int | None) -> U64:
 
 def terms(reader: FieldReader, start: int, end: int) -> TermsColumn:
     """The terms at positions `start..end`."""
-    column = reader.read(Ranges.one(start, end), Projection(reader.node, wide=True))
+    column = reader.read(Rows.one(start, end), Projection(reader.node, wide=True))
     if isinstance(column, Constant) and isinstance(column.value.value, bytes):
         value = column.value.value
         require_memory(column.length, 64 + 8 * len(value))

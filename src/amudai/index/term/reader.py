@@ -11,18 +11,18 @@ from typing import Final
 import numpy as np
 
 from amudai import _kernels
-from amudai.encoding import BlockBuffer, Ranges, allocate, decode_numbers, open_numbers
+from amudai.encoding import BlockBuffer, allocate, decode_numbers, open_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import BufferKind, IndexDescriptor
 from amudai.index.artifacts import Piece
 from amudai.index.contract import Path
-from amudai.index.positions import Positions
 from amudai.index.questions import Every, Match, Question, Terms
 from amudai.index.term.columns import U64, field_named, field_of, known_fields, only_stripe, present
 from amudai.index.term.names import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
 from amudai.index.term.slots import Slots
 from amudai.index.term.tree import Leaves, Lists, TermTree
 from amudai.lazy import lazy
+from amudai.rows import Origin, Positions, Rows
 from amudai.shard import FieldReader, ShardReader
 from amudai.storage import Artifact
 from amudai.types import BasicType
@@ -73,7 +73,7 @@ def open_term_index(
         Piece(terms, shard, anchor),
         Piece(positions, shard, anchor),
         tokenizers,
-        rows=shard.num_rows,
+        origin=shard.origin,
         case_sensitive=collation == COLLATIONS["case_preserving"],
         own=properties.get("complete") is True,
         trust=trust,
@@ -103,8 +103,8 @@ class TermReader:
         The artifacts.
     tokenizers
         By the schema id of each field that is covered.
-    rows
-        Rows of the shard.
+    origin
+        What rows of the shard are counted from.
     case_sensitive
         Whether the spelling of a term says how rows spell it.
     own
@@ -119,7 +119,7 @@ class TermReader:
         positions: Piece,
         tokenizers: Mapping[int, str],
         *,
-        rows: int,
+        origin: Origin,
         case_sensitive: bool,
         own: bool,
         trust: bool = False,
@@ -128,7 +128,7 @@ class TermReader:
         self._terms = terms
         self._positions = positions
         self._tokenizers = tokenizers
-        self._row_count = rows
+        self._origin = origin
         self._elements = elements or {}
         self._slots: dict[int, Slots] = {}
         self._case_sensitive = case_sensitive
@@ -155,7 +155,7 @@ class TermReader:
         node = field_named(known_fields(shard, POSITIONS_SCHEMA), "position", BasicType.INT64)
         return field_of(stripe, node, shard.num_rows)
 
-    def answer(self, path: Path, question: Question, rows: Ranges | None = None) -> Positions | None:
+    def answer(self, path: Path, question: Question, rows: Rows | None = None) -> Positions | None:
         """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell."""
         if not isinstance(question, Terms | Every) or not self._answers:
             return None
@@ -166,7 +166,7 @@ class TermReader:
         for each in asked:
             lists = self._lists(path[-1].schema_id, each)
             if not len(lists.yes.starts) and not len(lists.maybe.starts):
-                return Positions.none()
+                return Positions.none(self._origin)
             found.append(lists)
         slots = self._slots_of(path)
         if slots is None and all(lists.is_one for lists in found):
@@ -227,13 +227,18 @@ class TermReader:
         sure = self._rows(yes, slots)
         return Positions(sure, self._rows(maybe, slots).subtract(sure))
 
-    def _rows(self, lists: Lists, slots: Slots | None) -> Ranges:
+    def _rows(self, lists: Lists, slots: Slots | None) -> Rows:
         """The rows of all lists, which hold rows, or slots that lead to them."""
         if not len(lists.starts):
-            return Ranges.one(0, 0)
-        return self._read(lists, self._row_count) if slots is None else slots.rows(self._read(lists, slots.count))
+            return Rows.none(self._origin)
+        if slots is not None:
+            return slots.rows(self._read(lists, slots.count))
+        return self._read_rows(lists)
 
-    def _common(self, parts: Sequence[Lists], wanted: Ranges | None) -> Ranges:
+    def _read_rows(self, lists: Lists) -> Rows:
+        return self._read(lists, self._origin.size).counted_from(self._origin)
+
+    def _common(self, parts: Sequence[Lists], wanted: Rows | None) -> Rows:
         """The rows that stand in all of these lists, each of them one; others than the wanted may be missing."""
         with located(url=self._positions.file.url):
             lists = []
@@ -242,17 +247,17 @@ class TermReader:
                 start, end = part.starts.item(0), part.ends.item(0)
                 found = None if self._blocks is None else open_numbers(self._blocks, start, end, "u8")
                 if found is None:
-                    return reduce(Ranges.intersect, (self._read(each, self._row_count) for each in parts))
+                    return reduce(Rows.intersect, map(self._read_rows, parts))
                 lists.append((*found, end - start))
             # One range holds as a rule all rows: to compare them would take time and change nothing.
-            among = wanted if wanted is not None and len(wanted) > 1 else None
+            among = wanted if wanted is not None and wanted.num_ranges > 1 else None
             least = min(count for _, _, count in lists)
             starts, ends = _allocate(least + 1), _allocate(least + 1)
             outer = _EVERYWHERE if among is None else among.arrays
-            count = _kernels.common_rows(lists, self._row_count, *outer, starts, ends)
-        return Ranges(starts[:count], ends[:count], among)
+            count = _kernels.common_rows(lists, self._origin.size, *outer, starts, ends)
+        return Rows(starts[:count], ends[:count], self._origin, among)
 
-    def _read(self, lists: Lists, most: int) -> Ranges:
+    def _read(self, lists: Lists, most: int) -> Rows:
         """The positions of all lists, all of them below `most`."""
         with located(url=self._positions.file.url):
             self._require(lists)
@@ -262,7 +267,7 @@ class TermReader:
                 starts, ends, forms = starts[order], ends[order], forms[order]
                 if _any(starts[1:] < ends[:-1]):
                     raise CorruptedData("position lists: expected that none overlap")
-            wanted = Ranges.joined(starts, ends)
+            wanted = Rows.joined(starts, ends)
             if self._blocks is None:
                 integers = present(self._integers, wanted)
             else:
@@ -270,7 +275,7 @@ class TermReader:
             begin, stop = _allocate(len(integers) + 1), _allocate(len(integers) + 1)
             pairs = (forms != 0).view(np.uint8)
             found = _kernels.row_ranges(integers, ends - starts, pairs, most, begin, stop)
-        return Ranges(begin[:found], stop[:found])
+        return Rows(begin[:found], stop[:found])
 
     def _require(self, lists: Lists) -> None:
         """Refuse lists that go on behind the last integer."""

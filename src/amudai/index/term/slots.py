@@ -13,11 +13,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from amudai.encoding import BlockBuffer, Ranges, decode_few, decode_numbers
+from amudai.encoding import BlockBuffer, decode_few, decode_numbers
 from amudai.errors import CorruptedData, located
 from amudai.format import BufferKind
 from amudai.index.contract import Path
 from amudai.lazy import lazy
+from amudai.rows import Rows
 from amudai.shard import FieldReader, ShardReader, StripeReader
 from amudai.types import BasicType, quote_name
 
@@ -51,15 +52,16 @@ class Slots:
         """How many slots there are."""
         return self.before(len(self._shard.stripes))
 
-    def rows(self, slots: Ranges) -> Ranges:
+    def rows(self, slots: Rows) -> Rows:
         """The rows of the shard that these slots are in."""
         found = []
         for stripe in self._shard.stripes:
-            mine = slots.within(self.before(stripe.ordinal), self.before(stripe.ordinal + 1))
-            if len(mine):
+            before = self.before(stripe.ordinal)
+            mine = slots.clip(before, self.before(stripe.ordinal + 1)).shifted(-before)
+            if mine:
                 with located(url=self._shard.url, stripe=stripe.ordinal):
-                    found.append(self._rows(stripe, mine).shifted(stripe.first_row))
-        return Ranges.united(found)
+                    found.append(self._rows(stripe, mine).counted_from(stripe.origin).outward())
+        return Rows.united(found, self._shard.origin)
 
     def _fields(self, stripe: StripeReader) -> list[FieldReader]:
         """The readers of the fields on the way, from the top-level one on."""
@@ -86,7 +88,7 @@ class Slots:
                         count = int(decode_few(_offsets(field), end, end + 1, "u8")[0])
         return count
 
-    def _rows(self, stripe: StripeReader, slots: Ranges) -> Ranges:
+    def _rows(self, stripe: StripeReader, slots: Rows) -> Rows:
         for field in reversed(self._fields(stripe)[:-1]):
             match field.node.basic_type:
                 case BasicType.FIXED_SIZE_LIST:
@@ -104,7 +106,7 @@ def _offsets(field: FieldReader) -> BlockBuffer:
     return found
 
 
-def _owners(field: FieldReader, items: Ranges) -> Ranges:
+def _owners(field: FieldReader, items: Rows) -> Rows:
     """The lists that hold these items."""
     with located(field=field.path):
         found = []
@@ -118,43 +120,42 @@ def _owners(field: FieldReader, items: Ranges) -> Ranges:
             inside = behind > 0
             ends = items.ends[behind[inside] - 1]
             count[inside] -= np.maximum(ends, fences[inside]) - fences[inside]
-            found.append(Ranges.from_mask(count[1:] > count[:-1], first))
-        owners = Ranges.united(found)
-        if not len(owners):
+            found.append(Rows.of_mask(count[1:] > count[:-1], first))
+        owners = Rows.united(found)
+        if not owners:
             raise CorruptedData(f"list offsets: expected lists that hold items {items.starts[0]}..{items.end}")
         return owners
 
 
-def _fences(offsets: BlockBuffer, items: Ranges) -> Iterator[tuple[int, U64]]:
+def _fences(offsets: BlockBuffer, items: Rows) -> Iterator[tuple[int, U64]]:
     """Where lists that may hold the items begin and end, some at a time: the first one's number, and the fences."""
     values = offsets.block_map.values
     last = offsets.block_map.block_count
-    if offsets.size <= _SMALL or 4 * len(items) >= last:
-        yield 0, decode_numbers(offsets, Ranges.one(0, int(values[-1])), "u8", nullable=False).numbers("u8")
+    if offsets.size <= _SMALL or 4 * items.num_ranges >= last:
+        yield 0, decode_numbers(offsets, Rows.one(0, int(values[-1])), "u8", nullable=False).numbers("u8")
         return
     # Blocks low..high hold the lists of the items; a block is known by its first fence.
     waiting = [(0, last, items, _NO_FENCES)]
     while waiting:
         low, high, mine, end = waiting.pop()
-        if not len(mine):
+        if not mine:
             continue
         if high - low > 1:
             middle = (low + high) // 2
             fence = decode_few(offsets, int(values[middle]), int(values[middle]) + 1, "u8")
             cut = int(fence[0])
-            upper = mine.within(cut, max(cut, mine.end)).shifted(cut)
-            waiting.append((middle, high, upper, end))
-            waiting.append((low, middle, mine.within(0, cut), fence))
+            waiting.append((middle, high, mine.clip(cut, max(cut, mine.end)), end))
+            waiting.append((low, middle, mine.clip(0, cut), fence))
         else:
             first, stop = int(values[low]), int(values[high])
-            fences = decode_numbers(offsets, Ranges.one(first, stop), "u8", nullable=False).numbers("u8")
+            fences = decode_numbers(offsets, Rows.one(first, stop), "u8", nullable=False).numbers("u8")
             yield first, np.concatenate((fences, end))
 
 
-def _united(starts: U64, ends: U64) -> Ranges:
+def _united(starts: U64, ends: U64) -> Rows:
     """From ranges whose beginnings and ends ascend, and which may overlap."""
     apart = starts[1:] > ends[:-1]
-    return Ranges(starts[np.concatenate(([True], apart))], ends[np.concatenate((apart, [True]))])
+    return Rows(starts[np.concatenate(([True], apart))], ends[np.concatenate((apart, [True]))])
 
 
 _NO_FENCES: Final = np.empty(0, np.uint64)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding import BlockBuffer, Ranges, decode_few, decode_few_bytes
+from amudai.encoding import BlockBuffer, decode_few, decode_few_bytes
 from amudai.errors import CorruptedData
 from amudai.format import BufferKind
 from amudai.index.artifacts import Piece
@@ -33,6 +33,7 @@ from amudai.index.term.columns import (
 from amudai.index.term.layout import Layout
 from amudai.index.term.names import TERMS_SCHEMA
 from amudai.lazy import lazy
+from amudai.rows import Rows
 from amudai.shard import FieldReader, ShardReader, StripeReader
 from amudai.types import BasicType, SchemaNode
 
@@ -176,14 +177,14 @@ class TermTree:
         if self._layout is not None:
             return self._layout.levels
         reader = self._field(field_named(self._fields, "level", BasicType.INT8), self._page_count)
-        return present(reader, Ranges.one(0, self._page_count))
+        return present(reader, Rows.one(0, self._page_count))
 
     @lazy
     def _starts(self) -> U64:
         """Where the lists of each page begin; 0 for pages that have none."""
         node = field_named(self._fields, "pos_list_start_offset", BasicType.INT64)
         pages = self._page_count
-        values, valid = numbers(self._field(node, pages), Ranges.one(0, pages))
+        values, valid = numbers(self._field(node, pages), Rows.one(0, pages))
         if valid is not None and not valid[self._levels == 0].all():
             raise CorruptedData("pos_list_start_offset: expected one for each leaf")
         return values
@@ -245,7 +246,7 @@ class TermTree:
             return self._layout.child(record, entry)
         slot = int(self._slots[record]) + entry
         reader = self._member(self._entry, "child_position", BasicType.INT64)
-        return int(present(reader, Ranges.one(slot, slot + 1))[0])
+        return int(present(reader, Rows.one(slot, slot + 1))[0])
 
     def _next_leaf(self, record: int) -> int:
         behind = np.flatnonzero(self._levels[record:] == 0)
@@ -319,7 +320,7 @@ class TermTree:
             starts[0], starts[1:] = self._starts[leaves.first] if first else 0, ends[:-1]
         if (starts >= ends).any():
             raise _not_ascending()
-        count, wanted = high - low, Ranges.one(first + low, first + high)
+        count, wanted = high - low, Rows.one(first + low, first + high)
         if self._layout is not None and self._only_field is not None:
             fields = np.full(count, self._only_field, np.uint32)
         else:
@@ -337,7 +338,7 @@ class TermTree:
         if self._known is not None:
             return decode_few(self._known[1], first, last, "u8")
         reader = self._member(self._list_nodes[2], "pos_list_end_offset", BasicType.INT64)
-        return present(reader, Ranges.one(first, last))
+        return present(reader, Rows.one(first, last))
 
 
 def _not_ascending() -> CorruptedData:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amudai.encoding import Ranges
-from amudai.index import Positions, bloom_rules_out
+from amudai.index import bloom_rules_out
+from amudai.rows import Positions, Rows
 from amudai.scan.evidence.contract import Evidence, by_stripe
 from amudai.scan.evidence.facts import Facts
 from amudai.shard import StripeReader
@@ -12,17 +12,17 @@ from amudai.types import BYTES
 __all__ = ["BLOOM"]
 
 
-def _answer(facts: Facts, rows: Ranges) -> Positions | None:
+def _answer(facts: Facts, rows: Rows) -> Positions | None:
     keys, node = facts.keys, facts.node
     if keys is None or node.basic_type not in BYTES:
         return None
 
-    def say(stripe: StripeReader, mine: Ranges) -> Positions | None:
+    def say(stripe: StripeReader, mine: Rows) -> Positions | None:
         field = facts.descriptor(stripe)
         if field is None or field.bloom_filter is None:
             return None
         is_out = all(bloom_rules_out(field, node, key) for key in keys)
-        return Positions.none() if is_out else Positions.perhaps(mine)
+        return Positions.none(mine.origin) if is_out else Positions.perhaps(mine)
 
     return by_stripe(facts, rows, say)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from amudai.encoding import Ranges
 from amudai.errors import AmudaiError
-from amudai.index import Positions
+from amudai.rows import Positions, Rows
 from amudai.scan.evidence.facts import Facts
 from amudai.shard import StripeReader
 
@@ -31,12 +30,12 @@ class Evidence:
     """
 
     name: str
-    answer: Callable[[Facts, Ranges], Positions | None]
+    answer: Callable[[Facts, Rows], Positions | None]
     worth: int = 1
     of_fields: bool = True
 
 
-def by_stripe(facts: Facts, rows: Ranges, say: Callable[[StripeReader, Ranges], Positions | None]) -> Positions | None:
+def by_stripe(facts: Facts, rows: Rows, say: Callable[[StripeReader, Rows], Positions | None]) -> Positions | None:
     """What is said of each stripe's share of the rows, put together; None where nothing is said of any."""
     said = []
     for stripe, mine in facts.stripes(rows):
@@ -48,4 +47,4 @@ def by_stripe(facts: Facts, rows: Ranges, say: Callable[[StripeReader, Ranges], 
     if all(found is None for found, _ in said):
         return None
     known = [Positions.perhaps(mine) if found is None else found for found, mine in said]
-    return Positions(Ranges.united([found.yes for found in known]), Ranges.united([found.maybe for found in known]))
+    return Positions.united(known, rows.origin)

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields
-from amudai.encoding import Ranges
 from amudai.format import BufferKind, FieldDescriptor
 from amudai.index import Between, Match
 from amudai.lazy import lazy
+from amudai.rows import Rows
 from amudai.scan.columns import Selected, select_nodes
 from amudai.scan.evidence.stored import next_number, stored_bytes, stored_number
 from amudai.scan.predicate import (
@@ -108,12 +108,11 @@ class Facts:
                 return True  # a list that is not null makes the question true or false, whatever is in it
         return True
 
-    def stripes(self, rows: Ranges) -> Iterator[tuple[StripeReader, Ranges]]:
+    def stripes(self, rows: Rows) -> Iterator[tuple[StripeReader, Rows]]:
         """The stripes that hold some of these rows, and these rows of each, still counted from the shard's first."""
         for stripe in self.reader.stripes:
-            whole = Ranges.one(stripe.first_row, stripe.first_row + stripe.num_rows)
-            mine = rows if rows.count == self.reader.num_rows == stripe.num_rows else rows.intersect(whole)
-            if len(mine):
+            mine = rows.intersect(stripe.extent)
+            if mine:
                 yield stripe, mine
 
     def codes(self, stripe: StripeReader) -> Bools | None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import partial, reduce
 from operator import or_
 
-from amudai.encoding import Ranges
-from amudai.index import Every, Keys, Positions, Terms
+from amudai.index import Every, Keys, Terms
+from amudai.rows import Positions, Rows
 from amudai.scan.evidence.contract import Evidence
 from amudai.scan.evidence.facts import Facts
 from amudai.scan.open_indexes import OpenIndex
@@ -44,40 +44,41 @@ def _alike(indexes: Sequence[OpenIndex]) -> list[list[OpenIndex]]:
     return list(groups.values())
 
 
-def _by_stripe(indexes: Sequence[OpenIndex], facts: Facts, rows: Ranges) -> Positions | None:
+def _by_stripe(indexes: Sequence[OpenIndex], facts: Facts, rows: Rows) -> Positions | None:
     """What the indexes of stripes say together; stripes without one stay in doubt."""
     said: list[Positions] = []
-    told: list[Ranges] = []
+    told: list[Rows] = []
     for index in indexes:
         if not index.rows:
             continue  # a stripe without rows
         # Stripes that are ruled out are not asked.
         mine = rows.intersect(index.rows)
-        found = _answer(index, facts, mine) if len(mine) else None
+        found = _answer(index, facts, mine) if mine else None
         if found is not None:
             said.append(found.within(mine))
             told.append(index.rows)
     if not said:
         return None
-    silent = rows.subtract(Ranges.united(told))
-    maybe = Ranges.united([*(found.maybe for found in said), silent])
-    return Positions(Ranges.united([found.yes for found in said]), maybe)
+    silent = rows.subtract(Rows.united(told, rows.origin))
+    return Positions.united([*said, Positions.perhaps(silent)], rows.origin)
 
 
-def _answer(index: OpenIndex, facts: Facts, rows: Ranges) -> Positions | None:
+def _answer(index: OpenIndex, facts: Facts, rows: Rows) -> Positions | None:
     if facts.node.schema_id not in index.schema_ids:
         return None
     found = _keys(index, facts, rows) if Keys in index.type.capabilities.questions else None
     if found is None and Terms in index.type.capabilities.questions:
-        found = next((each for each in (_terms(index, facts, way, rows) for way in facts.terms) if each), None)
+        found = next(
+            (each for each in (_terms(index, facts, way, rows) for way in facts.terms) if each is not None), None
+        )
     return found
 
 
-def _keys(index: OpenIndex, facts: Facts, rows: Ranges) -> Positions | None:
+def _keys(index: OpenIndex, facts: Facts, rows: Rows) -> Positions | None:
     return None if facts.keys is None else index.ask(facts.leaf.nodes, Keys(facts.keys), rows)
 
 
-def _terms(index: OpenIndex, facts: Facts, way: Alternative, rows: Ranges) -> Positions | None:
+def _terms(index: OpenIndex, facts: Facts, way: Alternative, rows: Rows) -> Positions | None:
     """All of some questions, or all of some others; the first that the index cannot tell ends it."""
     parts = []
     for every in way.questions:
@@ -91,7 +92,7 @@ def _terms(index: OpenIndex, facts: Facts, way: Alternative, rows: Ranges) -> Po
     return found if way.exact else found.unsure()
 
 
-def _asked(index: OpenIndex, facts: Facts, every: tuple[Terms, ...], rows: Ranges) -> Positions | None:
+def _asked(index: OpenIndex, facts: Facts, every: tuple[Terms, ...], rows: Rows) -> Positions | None:
     if len(every) > 1 and Every in index.type.capabilities.questions:
         return index.ask(facts.leaf.nodes, Every(every), rows)
     answer: Positions | None = None
@@ -100,6 +101,6 @@ def _asked(index: OpenIndex, facts: Facts, every: tuple[Terms, ...], rows: Range
         if found is None:
             return None
         answer = found if answer is None else answer & found
-        if answer.is_empty:
+        if not answer:
             break
     return answer

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from amudai.encoding import Ranges
-from amudai.index import Positions, Share, could_hold
+from amudai.index import Share, could_hold
+from amudai.rows import Positions, Rows
 from amudai.scan.evidence.contract import Evidence, by_stripe
 from amudai.scan.evidence.facts import Facts
 from amudai.scan.execute import read_rows
@@ -13,13 +13,13 @@ from amudai.shard import StripeReader
 __all__ = ["STATISTICS"]
 
 
-def _answer(facts: Facts, rows: Ranges) -> Positions | None:
-    def say(stripe: StripeReader, mine: Ranges) -> Positions | None:
+def _answer(facts: Facts, rows: Rows) -> Positions | None:
+    def say(stripe: StripeReader, mine: Rows) -> Positions | None:
         match _share(facts, stripe):
             case Share.ALL:
                 return Positions.surely(mine)
             case Share.NONE:
-                return Positions.none()
+                return Positions.none(mine.origin)
         return None
 
     return by_stripe(facts, rows, say)
@@ -37,7 +37,7 @@ def _share(facts: Facts, stripe: StripeReader) -> Share:
     field = facts.descriptor(stripe)
     assert field is not None
     if facts.is_single and facts.is_solid(stripe) and facts.field(stripe).constant is not None:
-        first = read_rows(stripe, facts.column, Ranges.one(0, 1))
+        first = read_rows(stripe, facts.column, Rows.one(0, 1, stripe.origin))
         return Share.ALL if evaluate(facts.question, first)[0] else Share.NONE
     if facts.between is None:
         return Share.SOME

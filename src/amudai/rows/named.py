@@ -1,4 +1,4 @@
-"""Which rows were named?"""
+"""The rows that a user names: a slice, a range, a list of positions."""
 
 from __future__ import annotations
 
@@ -9,42 +9,44 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.encoding import Ranges
 from amudai.errors import InvalidArgument
+from amudai.rows.origin import Origin
+from amudai.rows.rows import Rows
 
 __all__ = ["row_range", "row_ranges"]
 
 
-def row_range(rows: slice | range | None, count: int) -> Ranges:
+def row_range(rows: slice | range | None, origin: Origin) -> Rows:
     """The rows of a slice, as Python counts them; all rows for None."""
+    count = origin.size
     if rows is None:
-        return Ranges.one(0, count)
+        return Rows.all(origin)
     if isinstance(rows, range):
         if rows.step != 1 or (len(rows) and not (rows.start >= 0 and rows.stop <= count)):
             raise InvalidArgument(f"rows: expected a range with step 1 within 0..{count}, found {rows}")
-        return Ranges.one(rows.start, rows.stop)
+        return Rows.one(rows.start, rows.stop, origin)
     if not isinstance(rows, slice) or rows.step not in (None, 1):
         raise InvalidArgument(f"rows: expected a slice or range with step 1, found {rows!r}")
     start, stop, _ = rows.indices(count)
-    return Ranges.one(start, stop)
+    return Rows.one(start, stop, origin)
 
 
 def row_ranges(
-    positions: Sequence[int] | pa.Array | npt.NDArray[Any], count: int
-) -> tuple[Ranges, npt.NDArray[np.int64] | None]:
-    """The rows at these positions, and where each of them stands among the ascending ones; None where in order."""
-    wanted = _integers(positions)
+    positions: Sequence[int] | pa.Array | npt.NDArray[Any], origin: Origin
+) -> tuple[Rows, npt.NDArray[np.int64] | None]:
+    """The rows at `positions`, and the place of each position among the ascending rows; None where they ascend."""
+    wanted, count = _integers(positions), origin.size
     if len(wanted) == 0:
-        return Ranges.one(0, 0), None
+        return Rows.none(origin), None
     low, high = int(wanted.min()), int(wanted.max())
     if low < 0 or high >= count:
         most = f"0..{count - 1}" if count else "none, the shard is empty"
         raise InvalidArgument(f"rows: expected {most}, found {low if low < 0 else high}")
     unsigned = wanted.astype(np.uint64)
     if (unsigned[1:] > unsigned[:-1]).all():
-        return Ranges.of_positions(unsigned), None
+        return Rows.of_positions(unsigned, origin), None
     ascending, place = np.unique(unsigned, return_inverse=True)
-    return Ranges.of_positions(ascending), place.astype(np.int64)
+    return Rows.of_positions(ascending, origin), place.astype(np.int64)
 
 
 def _integers(positions: Any) -> npt.NDArray[Any]:

@@ -1,5 +1,6 @@
-// What Python may ask of sets of positions.
+// What Python may ask of sets of positions, as ranges and as bitmaps.
 #include "bits/ranges.hpp"
+#include "bits/row_bits.hpp"
 
 #include "bindings/arrays.hpp"
 
@@ -32,7 +33,7 @@ void bind_combination(nb::module_& m, const char* name, const char* signature, c
 
 }  // namespace
 
-void bind_ranges(nb::module_& m) {
+void bind_rows(nb::module_& m) {
 #define SIGNATURE(name)                                                                                                  \
     "def " name "(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], "              \
     "other_ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]"
@@ -106,6 +107,46 @@ void bind_ranges(nb::module_& m) {
     nb::sig("def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) "
             "-> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
     "The ranges of set bits among `count` from bit `at` on; the first one is position `base`.");
+
+    m.def("count_stretches", [](In<std::uint8_t> bitmap, std::size_t count) {
+        if (count > 8 * bitmap.shape(0)) throw nb::value_error("bitmap: too short");
+        const nb::gil_scoped_release unlocked;
+        return bits::count_stretches(bitmap.data(), 0, count);
+    }, "bitmap"_a.noconvert(), "count"_a,
+    nb::sig("def count_stretches(bitmap: NDArray[np.uint8], count: int) -> int"),
+    "How many ranges the first `count` bits make.");
+
+    m.def("count_bits", [](In<std::uint64_t> words) {
+        const nb::gil_scoped_release unlocked;
+        return bits::count_words(span(words));
+    }, "words"_a.noconvert(), nb::sig("def count_bits(words: NDArray[np.uint64]) -> int"), "How many bits are set.");
+
+    m.def("align_bits", [](In<std::uint8_t> bitmap, std::size_t count, std::size_t offset) {
+        if (count > 8 * bitmap.shape(0)) throw nb::value_error("bitmap: too short");
+        if (offset >= bits::word_bits) throw nb::value_error("offset: expected less than 64");
+        Made<std::uint64_t> words((offset + count + bits::word_bits - 1) / bits::word_bits);
+        {
+            const nb::gil_scoped_release unlocked;
+            bits::align(bitmap.data(), count, offset, words.span());
+        }
+        return std::move(words).array();
+    }, "bitmap"_a.noconvert(), "count"_a, "offset"_a,
+    nb::sig("def align_bits(bitmap: NDArray[np.uint8], count: int, offset: int) -> NDArray[np.uint64]"),
+    "The first `count` bits of a bitmap as words, the first of them at bit `offset`; all other bits are 0.");
+
+    m.def("bits_of_ranges", [](Positions starts, Positions ends, std::uint64_t base, std::size_t count) {
+        const auto ranges = ranges_of(starts, ends);
+        if (count > (std::numeric_limits<std::uint64_t>::max() - base) / bits::word_bits) throw nb::value_error("count: too large");
+        Made<std::uint64_t> words(count);
+        {
+            const nb::gil_scoped_release unlocked;
+            bits::mark(ranges, base, words.span());
+        }
+        return std::move(words).array();
+    }, "starts"_a.noconvert(), "ends"_a.noconvert(), "base"_a, "count"_a,
+    nb::sig("def bits_of_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], base: int, count: int) "
+            "-> NDArray[np.uint64]"),
+    "The positions of ranges from `base` on as `count` words of bits; those before and behind are left out.");
 }
 
 }  // namespace amudai::bindings

@@ -1,30 +1,30 @@
-"""Do ranges say what the sets of their positions say?"""
+"""Sets of positions, as ranges and as bitmaps, beside Python's own sets."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from amudai.encoding import Ranges
+from amudai.rows import Rows
 from tests.encoding import runs
 
 POSITIONS = st.sets(st.integers(0, 60) | st.integers(0, 3000), max_size=40)
 BOUNDS = st.integers(0, 70) | st.integers(0, 3100)
 
 
-def of(positions: set[int]) -> Ranges:
-    return Ranges.of_positions(np.array(sorted(positions), np.uint64))
+def of(positions: set[int]) -> Rows:
+    return Rows.of_positions(np.array(sorted(positions), np.uint64))
 
 
-def listed(ranges: Ranges) -> list[int]:
+def listed(ranges: Rows) -> list[int]:
     """Every position in order, after a look at the form."""
     assert ranges.starts.dtype == ranges.ends.dtype == np.uint64
-    assert len(ranges) == len(ranges.starts) == len(ranges.ends)
+    assert ranges.num_ranges == len(ranges.starts) == len(ranges.ends)
+    assert bool(ranges) == (ranges.count > 0)
     assert (ranges.starts < ranges.ends).all()
     assert (ranges.ends[:-1] < ranges.starts[1:]).all(), "ranges ascend and do not touch"
     found = [at for s, e in zip(ranges.starts.tolist(), ranges.ends.tolist(), strict=True) for at in range(s, e)]
@@ -36,7 +36,7 @@ def listed(ranges: Ranges) -> list[int]:
 @runs.examples(100)
 @given(BOUNDS, BOUNDS)
 def test_one(start: int, end: int) -> None:
-    assert listed(Ranges.one(start, end)) == list(range(start, end))
+    assert listed(Rows.one(start, end)) == list(range(start, end))
 
 
 @runs.examples(100)
@@ -55,23 +55,23 @@ def test_joined(steps: list[tuple[int, int]]) -> None:
         ends.append(at + gap + length)
         at = ends[-1]
     expected = sorted({at for start, end in zip(starts, ends, strict=True) for at in range(start, end)})
-    assert listed(Ranges.joined(np.array(starts, np.uint64), np.array(ends, np.uint64))) == expected
+    assert listed(Rows.joined(np.array(starts, np.uint64), np.array(ends, np.uint64))) == expected
 
 
 @runs.examples(100)
 @given(POSITIONS, BOUNDS, BOUNDS)
 @example({0, 1, 3}, 1, 1)  # nothing of ranges that lie around it
-def test_within(positions: set[int], start: int, end: int) -> None:
+def test_clip(positions: set[int], start: int, end: int) -> None:
     start, end = min(start, end), max(start, end)
-    assert listed(of(positions).within(start, end)) == [at - start for at in sorted(positions) if start <= at < end]
+    assert listed(of(positions).clip(start, end)) == [at for at in sorted(positions) if start <= at < end]
 
 
 @runs.examples(100)
 @given(BOUNDS, BOUNDS, BOUNDS, BOUNDS)
-def test_within_of_one_range(first: int, last: int, start: int, end: int) -> None:
+def test_clip_of_one_range(first: int, last: int, start: int, end: int) -> None:
     start, end = min(start, end), max(start, end)
-    expected = [at - start for at in range(first, last) if start <= at < end]
-    assert listed(Ranges.one(first, last).within(start, end)) == expected
+    expected = [at for at in range(first, last) if start <= at < end]
+    assert listed(Rows.one(first, last).clip(start, end)) == expected
 
 
 @runs.examples(100)
@@ -94,7 +94,7 @@ def test_parts(positions: set[int], most: int) -> None:
 @runs.examples(100)
 @given(BOUNDS, BOUNDS, st.integers(1, 50))
 def test_parts_of_one_range(start: int, end: int, most: int) -> None:
-    parts = Ranges.one(start, end).parts(most)
+    parts = Rows.one(start, end).parts(most)
     assert [at for part in parts for at in listed(part)] == list(range(start, end))
     assert all(part.count <= most for part in parts)
 
@@ -103,15 +103,15 @@ def test_parts_of_one_range(start: int, end: int, most: int) -> None:
 @given(POSITIONS, st.integers(1, 9))
 def test_nothing_is_changed_in_place(positions: set[int], most: int) -> None:
     ranges = of(positions)
-    ranges.parts(most), ranges.within(3, 40), ranges.times(2)
+    ranges.parts(most), ranges.clip(3, 40), ranges.times(2)
     assert listed(ranges) == sorted(positions)
 
 
 def test_positions_near_the_end_of_64_bits() -> None:
     last = (1 << 64) - 2
-    ranges = Ranges.of_positions(np.array([0, last], np.uint64))
+    ranges = Rows.of_positions(np.array([0, last], np.uint64))
     assert (ranges.count, ranges.end) == (2, last + 1)
-    assert ranges.within(last, last + 1).starts.tolist() == [0]
+    assert ranges.clip(last, last + 1).shifted(-last).starts.tolist() == [0]
 
 
 @runs.examples(200)
@@ -128,7 +128,7 @@ def test_sets(left: set[int], right: set[int]) -> None:
 @runs.examples(60)
 @given(st.lists(POSITIONS, max_size=9))
 def test_united(parts: list[set[int]]) -> None:
-    assert listed(Ranges.united([of(part) for part in parts])) == sorted(set().union(*parts))
+    assert listed(Rows.united([of(part) for part in parts])) == sorted(set().union(*parts))
 
 
 @runs.examples(60)
@@ -136,7 +136,7 @@ def test_united(parts: list[set[int]]) -> None:
 def test_sets_of_which_one_is_much_larger(seed: int, longest: int, few: int, turned: bool) -> None:
     rng = np.random.default_rng(seed)
     edges = np.cumsum(rng.integers(1, longest + 1, 2 * 3000).astype(np.uint64))
-    many = Ranges(edges[::2], edges[1::2])
+    many = Rows(edges[::2], edges[1::2])
     small = of({int(at) for at in rng.integers(0, int(edges[-1]) + 20, few)})
     a, b = (small, many) if turned else (many, small)
     left, right = set(a.positions().tolist()), set(b.positions().tolist())
@@ -152,10 +152,10 @@ def test_sets_of_which_one_is_much_larger(seed: int, longest: int, few: int, tur
 def test_sets_that_lie_close_together(seed: int, base: int, longest: tuple[int, int, int, int]) -> None:
     rng = np.random.default_rng(seed)
 
-    def ranges(size: int, gap: int) -> Ranges:
+    def ranges(size: int, gap: int) -> Rows:
         steps = np.stack([rng.integers(1, gap + 1, 600), rng.integers(1, size + 1, 600)], axis=1).reshape(-1)
         edges = np.cumsum(steps).astype(np.uint64) + np.uint64(base)
-        return Ranges(edges[::2], edges[1::2])
+        return Rows(edges[::2], edges[1::2])
 
     a, b = ranges(*longest[:2]), ranges(*longest[2:])
     expected = np.intersect1d(a.positions(), b.positions())
@@ -163,12 +163,6 @@ def test_sets_that_lie_close_together(seed: int, base: int, longest: tuple[int, 
         assert np.array_equal(found.positions(), expected)
         assert (found.starts[1:] > found.ends[:-1]).all()
         assert (found.starts < found.ends).all()
-
-
-@runs.examples(100)
-@given(POSITIONS, BOUNDS)
-def test_outside(positions: set[int], end: int) -> None:
-    assert listed(of(positions).outside(end)) == [at for at in range(end) if at not in positions]
 
 
 @runs.examples(100)
@@ -184,10 +178,8 @@ def test_positions(positions: set[int]) -> None:
 def test_masks_and_bitmaps(mask: list[bool], base: int) -> None:
     expected = [base + at for at, wanted in enumerate(mask) if wanted]
     array = np.array(mask, np.bool_)
-    assert listed(Ranges.from_mask(array, base)) == expected
-    bitmap = pa.array(mask, pa.bool_()).buffers()[1]
-    if bitmap is not None:
-        assert listed(Ranges.from_mask(bitmap, base, len(mask))) == expected
+    assert listed(Rows.of_mask(array, base)) == expected
+    assert listed(Rows.of_bits(np.packbits(array, bitorder="little"), base, len(mask))) == expected
 
 
 @runs.examples(50)
@@ -199,9 +191,9 @@ def test_shifted(positions: set[int], by: int) -> None:
 
 
 def test_positions_may_repeat_but_not_fall() -> None:
-    assert listed(Ranges.of_positions(np.array([3, 3, 4, 9, 9], np.uint64))) == [3, 4, 9]
+    assert listed(Rows.of_positions(np.array([3, 3, 4, 9, 9], np.uint64))) == [3, 4, 9]
     with pytest.raises(ValueError, match="ascending"):
-        Ranges.of_positions(np.array([3, 2], np.uint64))
+        Rows.of_positions(np.array([3, 2], np.uint64))
 
 
 @pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
@@ -217,3 +209,73 @@ def test_kernels_refuse_what_are_no_ranges(kernels: Any) -> None:
                 getattr(kernels, name)(starts, ends, u8(1), u8(4))
     with pytest.raises(ValueError, match="too short"):
         kernels.ranges_of_bitmap(np.zeros(2, np.uint8), 3, 14, 0)
+
+
+# ---- bitmaps ----
+
+
+@st.composite
+def dense(draw: st.DrawFn) -> tuple[Rows, set[int]]:
+    """So many single positions that they are held as bits, somewhere."""
+    start = draw(st.integers(0, 300) | st.integers(1 << 40, (1 << 40) + 70))
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
+    mask = rng.random(draw(st.integers(9000, 9200))) < draw(st.sampled_from([0.3, 0.5, 0.8]))
+    return Rows.of_mask(mask, start), {start + int(at) for at in np.flatnonzero(mask)}
+
+
+SETS = dense() | st.tuples(POSITIONS, st.integers(0, 9000)).map(lambda each: both({at + each[1] for at in each[0]}))
+
+
+def both(positions: set[int]) -> tuple[Rows, set[int]]:
+    return of(positions), positions
+
+
+@runs.examples(60)
+@given(dense(), SETS)
+def test_bitmaps_combine_with_each_other_and_with_ranges(
+    left: tuple[Rows, set[int]], right: tuple[Rows, set[int]]
+) -> None:
+    (a, one), (b, other) = left, right
+    assert a._words is not None, "a set of many single positions is held as bits"
+    for first, second, expected in ((a, b, (one, other)), (b, a, (other, one))):
+        assert listed(first.unite(second)) == sorted(expected[0] | expected[1])
+        assert listed(first.intersect(second)) == sorted(expected[0] & expected[1])
+        assert listed(first.subtract(second)) == sorted(expected[0] - expected[1])
+
+
+@runs.examples(60)
+@given(dense(), st.integers(0, 200), st.integers(1, 4000), st.integers(0, 1 << 32))
+def test_bitmaps_are_cut_moved_and_chosen_from(rows: tuple[Rows, set[int]], skip: int, most: int, seed: int) -> None:
+    found, expected = rows
+    ordered = sorted(expected)
+    low, high = ordered[0] + skip, ordered[-1] - skip
+    assert listed(found.clip(low, high)) == [at for at in ordered if low <= at < high]
+    assert [at for part in found.parts(most) for at in listed(part)] == ordered
+    assert listed(found.first(most)) == ordered[:most]
+    assert listed(found.shifted(64)) == [at + 64 for at in ordered]
+    assert listed(found.shifted(skip)) == [at + skip for at in ordered]
+    mask = np.random.default_rng(seed).random(len(ordered)) < 0.5
+    assert listed(found.selected(mask)) == [at for at, wanted in zip(ordered, mask, strict=True) if wanted]
+    assert listed(found.hull) == list(range(ordered[0], ordered[-1] + 1))
+    assert found.is_dense
+    assert found.positions().tolist() == ordered
+
+
+def test_few_ranges_stay_ranges() -> None:
+    mask = np.zeros(1 << 20, np.bool_)
+    mask[::4096] = True
+    assert Rows.of_mask(mask)._words is None
+    assert not Rows.of_mask(mask).is_dense
+
+
+@pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
+def test_kernels_refuse_bitmaps_that_are_too_short(kernels: Any) -> None:
+    with pytest.raises(ValueError, match="too short"):
+        kernels.align_bits(np.zeros(2, np.uint8), 17, 0)
+    with pytest.raises(ValueError, match="offset"):
+        kernels.align_bits(np.zeros(2, np.uint8), 16, 64)
+    with pytest.raises(ValueError, match="too short"):
+        kernels.count_stretches(np.zeros(2, np.uint8), 17)
+    one = np.ones(1, np.uint64)
+    with pytest.raises(ValueError, match="count"):
+        kernels.bits_of_ranges(one, one + one, 1 << 63, 1 << 60)

@@ -1,0 +1,53 @@
+"""What positions are counted from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+__all__ = ["SLOTS", "Kind", "Origin"]
+
+Kind: TypeAlias = Literal["dataset", "shard", "stripe", "slots"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The table, or part of one, from whose first row positions are counted.
+
+    Sets of positions with different origins cannot be combined: row 5 of a stripe is not row 5 of its shard.
+
+    Attributes
+    ----------
+    name
+        The URL of a dataset or shard, the ordinal of a stripe: what tells it from others of its kind.
+    size
+        How many positions there are.
+    parent
+        What this is a part of, if anything.
+    first
+        Where its first row lies in `parent`.
+
+    Examples
+    --------
+    >>> shard = Origin("shard", "file:///logs.amudai.shard", 1000)
+    >>> str(shard.part("stripe", "1", 400, 600))
+    'stripe 1 of shard file:///logs.amudai.shard'
+    """
+
+    kind: Kind
+    name: str
+    size: int
+    parent: Origin | None = None
+    first: int = 0
+
+    def part(self, kind: Kind, name: str, first: int, size: int) -> Origin:
+        """The origin of a part: a shard of a dataset, a stripe of a shard."""
+        return Origin(kind, name, size, self, first)
+
+    def __str__(self) -> str:
+        own = f"{self.kind} {self.name}".rstrip()
+        return own if self.parent is None else f"{own} of {self.parent}"
+
+
+# Slots are the places of values in a buffer, or of items below a list. They belong to no table.
+SLOTS: Final = Origin("slots", "", (1 << 64) - 1)

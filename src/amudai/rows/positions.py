@@ -1,0 +1,94 @@
+"""Yes, maybe and no for each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amudai.rows.origin import Origin
+from amudai.rows.rows import Rows
+
+__all__ = ["Positions"]
+
+
+# Not frozen, though nobody changes one: a look-up makes dozens, and freezing takes longer than filling.
+@dataclass(slots=True, eq=False)
+class Positions:
+    """The rows for which a question is true: surely (`yes`) or perhaps (`maybe`). For all other rows it is false.
+
+    `yes` and `maybe` share no row and have the same origin.
+    """
+
+    yes: Rows
+    maybe: Rows
+
+    @classmethod
+    def none(cls, origin: Origin) -> Positions:
+        """No row."""
+        return cls(Rows.none(origin), Rows.none(origin))
+
+    @classmethod
+    def surely(cls, rows: Rows) -> Positions:
+        """These rows and no other."""
+        return cls(rows, Rows.none(rows.origin))
+
+    @classmethod
+    def perhaps(cls, rows: Rows) -> Positions:
+        """No row but these."""
+        return cls(Rows.none(rows.origin), rows)
+
+    @classmethod
+    def united(cls, parts: list[Positions], origin: Origin) -> Positions:
+        """What answers about different rows say together."""
+        return cls(
+            Rows.united([part.yes for part in parts], origin), Rows.united([part.maybe for part in parts], origin)
+        )
+
+    @property
+    def origin(self) -> Origin:
+        """What the rows are counted from."""
+        return self.yes.origin
+
+    @property
+    def candidates(self) -> Rows:
+        """The rows that are not ruled out."""
+        return self.yes.unite(self.maybe)
+
+    @property
+    def count(self) -> int:
+        """How many rows are not ruled out."""
+        return self.yes.count + self.maybe.count
+
+    def __bool__(self) -> bool:
+        """Whether any row is not ruled out."""
+        return bool(self.yes) or bool(self.maybe)
+
+    def unsure(self) -> Positions:
+        """The same rows, none of them surely."""
+        return Positions.perhaps(self.candidates) if self.yes else self
+
+    def outward(self) -> Positions:
+        """The same rows, counted from the parent of their origin."""
+        return Positions(self.yes.outward(), self.maybe.outward())
+
+    def counted_from(self, origin: Origin) -> Positions:
+        """The same numbers as positions of `origin`: see `Rows.counted_from`."""
+        return Positions(self.yes.counted_from(origin), self.maybe.counted_from(origin))
+
+    def within(self, rows: Rows) -> Positions:
+        """The answer for `rows` alone: all others are ruled out."""
+        return Positions(self.yes.intersect(rows), self.maybe.intersect(rows))
+
+    def refined(self, other: Positions) -> Positions:
+        """What two answers to one question say together: sure where one is sure, ruled out where one rules out."""
+        said = other.within(self.candidates)
+        return Positions(self.yes.unite(said.yes), said.maybe.subtract(self.yes))
+
+    def __and__(self, other: Positions) -> Positions:
+        yes = self.yes.intersect(other.yes)
+        if not self.maybe and not other.maybe:
+            return Positions.surely(yes)
+        return Positions(yes, self.candidates.intersect(other.candidates).subtract(yes))
+
+    def __or__(self, other: Positions) -> Positions:
+        yes = self.yes.unite(other.yes)
+        return Positions(yes, self.maybe.unite(other.maybe).subtract(yes))

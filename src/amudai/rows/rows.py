@@ -1,0 +1,415 @@
+"""A set of positions with its origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai import _kernels
+from amudai.rows.origin import SLOTS, Origin
+
+__all__ = ["Rows"]
+
+U64 = npt.NDArray[np.uint64]
+U8 = npt.NDArray[np.uint8]
+
+_NOTHING: Final = np.empty(0, np.uint64)
+_WORD: Final = 64
+# A bitmap takes one bit a position, a range 128. Few ranges stay ranges: they are combined in less time than a bitmap.
+_BITS_PER_RANGE: Final = 128
+_MANY_RANGES: Final = 1024
+# Where a set has this share of its hull, a bitmap over the hull is combined faster than single positions.
+_DENSE_SHARE: Final = 32
+
+
+class Rows:
+    """Ascending positions, each once, counted from `origin`.
+
+    They are held as half-open ranges, none empty and none touching the next, or as a bitmap where ranges would be many.
+    `starts` and `ends` give the ranges either way. Combining sets of different origins raises TypeError.
+
+    Parameters
+    ----------
+    part_of
+        A set that holds all of these positions, if one is known: `intersect` then need not compare the two.
+
+    Examples
+    --------
+    >>> shard = Origin("shard", "a", 100)
+    >>> rows = Rows.one(10, 20, shard).subtract(Rows.one(12, 15, shard))
+    >>> rows.starts.tolist(), rows.ends.tolist(), rows.count
+    ([10, 15], [12, 20], 7)
+    >>> rows.intersect(Rows.one(0, 3))
+    Traceback (most recent call last):
+    TypeError: rows of shard a cannot be combined with rows of slots
+    """
+
+    __slots__ = ("_base", "_count", "_ends", "_starts", "_words", "origin", "part_of")
+
+    def __init__(self, starts: U64, ends: U64, origin: Origin = SLOTS, part_of: Rows | None = None) -> None:
+        self._starts: U64 | None = starts
+        self._ends: U64 = ends
+        self._words: U64 | None = None
+        self._base = 0  # the position of the bitmap's first bit, a multiple of 64
+        self._count = -1
+        self.origin = origin
+        self.part_of = part_of
+
+    # ---- how sets are made ----
+
+    @classmethod
+    def none(cls, origin: Origin = SLOTS) -> Rows:
+        """No position."""
+        return cls(_NOTHING, _NOTHING, origin)
+
+    @classmethod
+    def one(cls, start: int, end: int, origin: Origin = SLOTS) -> Rows:
+        """The positions `start..end`."""
+        if start >= end:
+            return cls(_NOTHING, _NOTHING, origin)
+        return cls(np.array([start], np.uint64), np.array([end], np.uint64), origin)
+
+    @classmethod
+    def all(cls, origin: Origin) -> Rows:
+        """Every position of `origin`."""
+        return cls.one(0, origin.size, origin)
+
+    @classmethod
+    def extent(cls, part: Origin) -> Rows:
+        """The positions that a part covers, counted from its parent."""
+        assert part.parent is not None
+        return cls.one(part.first, part.first + part.size, part.parent)
+
+    @classmethod
+    def joined(cls, starts: U64, ends: U64, origin: Origin = SLOTS) -> Rows:
+        """From ascending ranges that may be empty or touch each other."""
+        filled = starts < ends
+        if not filled.all():
+            starts, ends = starts[filled], ends[filled]
+        if len(starts) > 1:
+            apart = starts[1:] != ends[:-1]
+            if not apart.all():
+                starts = starts[np.concatenate(([True], apart))]
+                ends = ends[np.concatenate((apart, [True]))]
+        return cls(starts, ends, origin)
+
+    @classmethod
+    def of_positions(cls, positions: U64, origin: Origin = SLOTS) -> Rows:
+        """From ascending positions."""
+        return cls(*_kernels.ranges_of_positions(np.ascontiguousarray(positions)), origin)
+
+    @classmethod
+    def of_bits(cls, bits: U8, start: int, count: int, origin: Origin = SLOTS) -> Rows:
+        """The positions whose bit is set: bit `i` of the first `count` belongs to position `start + i`."""
+        stretches = _kernels.count_stretches(bits, count)
+        if not _prefers_bits(stretches, count):
+            return cls(*_kernels.ranges_of_bitmap(bits, 0, count, start), origin)
+        return cls._of_words(_kernels.align_bits(bits, count, start % _WORD), start - start % _WORD, origin)
+
+    @classmethod
+    def of_mask(cls, mask: npt.NDArray[np.bool_], start: int = 0, origin: Origin = SLOTS) -> Rows:
+        """The positions at which a mask is true; its first element belongs to position `start`."""
+        return cls.of_bits(np.packbits(mask, bitorder="little"), start, len(mask), origin)
+
+    @classmethod
+    def united(cls, parts: Sequence[Rows], origin: Origin = SLOTS) -> Rows:
+        """The positions of any of `parts`."""
+        # Two by two, so that many small sets take no longer than a few large ones.
+        while len(parts) > 1:
+            pairs = zip(parts[::2], parts[1::2], strict=False)
+            parts = [*(one.unite(other) for one, other in pairs), *parts[len(parts) & ~1 :]]
+        return parts[0] if parts else cls.none(origin)
+
+    @classmethod
+    def concatenated(cls, parts: Sequence[Rows], origin: Origin = SLOTS) -> Rows:
+        """The positions of `parts`, each of which begins behind the end of the one before it."""
+        filled = [part for part in parts if part]
+        if len(filled) < 2:
+            return filled[0] if filled else cls.none(origin)
+        starts = np.concatenate([part.starts for part in filled])
+        return cls.joined(starts, np.concatenate([part.ends for part in filled]), filled[0].origin)
+
+    @classmethod
+    def _of_words(cls, words: U64, base: int, origin: Origin) -> Rows:
+        made = cls(_NOTHING, _NOTHING, origin)
+        made._starts, made._words, made._base = None, words, base
+        return made
+
+    # ---- what is in them ----
+
+    @property
+    def starts(self) -> U64:
+        """Where each range starts."""
+        if self._starts is None:
+            self._starts, self._ends = self._ranges()
+        return self._starts
+
+    @property
+    def ends(self) -> U64:
+        """Where each range ends."""
+        if self._starts is None:
+            self._starts, self._ends = self._ranges()
+        return self._ends
+
+    @property
+    def arrays(self) -> tuple[U64, U64]:
+        """`starts` and `ends`, contiguous as kernels need them."""
+        return np.ascontiguousarray(self.starts), np.ascontiguousarray(self.ends)
+
+    @property
+    def num_ranges(self) -> int:
+        """How many ranges the positions make."""
+        return len(self.starts)
+
+    @property
+    def count(self) -> int:
+        """How many positions."""
+        if self._count < 0:
+            if self._words is not None:
+                self._count = _kernels.count_bits(self._words)
+            elif len(self._ends) == 1:
+                self._count = self._ends.item(0) - self.starts.item(0)
+            else:
+                # Sums that wrapped differ by the right number all the same.
+                self._count = (int(np.add.reduce(self._ends)) - int(np.add.reduce(self.starts))) % (1 << 64)
+        return self._count
+
+    def __bool__(self) -> bool:
+        """Whether there is any position."""
+        return self.count > 0 if self._words is not None else len(self._ends) > 0
+
+    @property
+    def end(self) -> int:
+        """Where the last range ends; 0 where there is none."""
+        ends = self.ends
+        return int(ends[-1]) if len(ends) else 0
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether these are many single positions, close together, so that asking about their hull costs less."""
+        return self._words is not None and self.count * _DENSE_SHARE >= _WORD * len(self._words)
+
+    @property
+    def hull(self) -> Rows:
+        """The one range from the first position to the last."""
+        return Rows.one(int(self.starts[0]), int(self.ends[-1]), self.origin) if self else self
+
+    def positions(self) -> U64:
+        """Each position."""
+        if self.count == self.num_ranges:
+            return self.starts
+        return _kernels.positions_of_ranges(*self.arrays)
+
+    def _ranges(self) -> tuple[U64, U64]:
+        assert self._words is not None
+        bits = self._words.view(np.uint8)
+        return _kernels.ranges_of_bitmap(bits, 0, 8 * len(bits), self._base)
+
+    # ---- counted from elsewhere ----
+
+    def inward(self, part: Origin) -> Rows:
+        """The positions that lie in a part of this origin, counted from the part's first."""
+        if part.parent is not self.origin and part.parent != self.origin:
+            raise TypeError(f"rows of {self.origin} cannot be looked for in {part}")
+        start, end = part.first, part.first + part.size
+        if start == 0 and self._words is None and self.end <= end:
+            # Mostly there is only one stripe, and nothing to move.
+            return Rows(self.starts, self._ends, part)
+        return self._moved(self.clip(start, end), -start, part)
+
+    def outward(self) -> Rows:
+        """The same rows, counted from the parent of their origin."""
+        origin = self.origin
+        if origin.parent is None:
+            raise TypeError(f"rows of {origin}: not a part of anything")
+        return self._moved(self, origin.first, origin.parent)
+
+    def counted_from(self, origin: Origin) -> Rows:
+        """The same numbers as positions of `origin`: for slots that are rows, of fields with one value a row."""
+        return self._moved(self, 0, origin)
+
+    def shifted(self, by: int) -> Rows:
+        """Slots, each `by` further on."""
+        if self.origin is not SLOTS:
+            raise TypeError(f"rows of {self.origin} cannot be shifted: use inward or outward")
+        return self._moved(self, by, SLOTS)
+
+    @staticmethod
+    def _moved(rows: Rows, by: int, origin: Origin) -> Rows:
+        if rows._words is not None and by % _WORD == 0:
+            return Rows._of_words(rows._words, rows._base + by, origin)
+        starts, ends = rows.starts, rows.ends
+        if by > 0:
+            return Rows(starts + np.uint64(by), ends + np.uint64(by), origin)
+        if by < 0:
+            return Rows(starts - np.uint64(-by), ends - np.uint64(-by), origin)
+        return Rows(starts, ends, origin)
+
+    # ---- sets ----
+
+    def unite(self, other: Rows) -> Rows:
+        """The positions of either."""
+        self._require_same(other)
+        if not self or not other:
+            return self if self else other
+        if self._words is None and other._words is None:
+            return Rows(*_kernels.unite_ranges(*self.arrays, *other.arrays), self.origin)
+        low = min(self._low, other._low)
+        high = max(self._high, other._high)
+        if high - low > _BITS_PER_RANGE * (self._weight + other._weight):
+            return Rows(*_kernels.unite_ranges(*self.arrays, *other.arrays), self.origin)
+        base = low - low % _WORD
+        count = -(-(high - base) // _WORD)
+        return Rows._of_words(self._window(base, count) | other._window(base, count), base, self.origin)
+
+    def intersect(self, other: Rows) -> Rows:
+        """The positions of both."""
+        if other is self:
+            return self
+        self._require_same(other)
+        if not self or not other:
+            return Rows.none(self.origin)
+        # One range that holds all of the other's is common, and then nothing need be looked at.
+        if other is self.part_of or other._holds(self):
+            return self
+        if self is other.part_of or self._holds(other):
+            return other
+        if self._words is None and other._words is None:
+            return Rows(*_kernels.intersect_ranges(*self.arrays, *other.arrays), self.origin)
+        base, count = self._common(other)
+        return Rows._of_words(self._window(base, count) & other._window(base, count), base, self.origin)
+
+    def subtract(self, other: Rows) -> Rows:
+        """The positions that `other` does not have."""
+        if other is self:
+            return Rows.none(self.origin)
+        self._require_same(other)
+        if not self or not other:
+            return self
+        if other._holds(self):
+            return Rows.none(self.origin)
+        if self._words is None and (other._words is None or not _prefers_bits(self.num_ranges, self._span)):
+            return Rows(*_kernels.subtract_ranges(*self.arrays, *other.arrays), self.origin)
+        base = self._low - self._low % _WORD
+        count = -(-(self._high - base) // _WORD)
+        return Rows._of_words(self._window(base, count) & ~other._window(base, count), base, self.origin)
+
+    def clip(self, start: int, end: int) -> Rows:
+        """The positions in `start..end`."""
+        if self._words is not None:
+            return self.intersect(Rows.one(start, end, self.origin))
+        if not self or (start <= self._low and self._high <= end):
+            return self
+        if start >= end:
+            return Rows.none(self.origin)
+        starts, ends = self.starts, self._ends
+        if len(ends) == 1:
+            return Rows.one(max(starts.item(0), start), min(ends.item(0), end), self.origin)
+        low, high = np.uint64(start), np.uint64(end)
+        first = int(np.searchsorted(ends, low, "right"))
+        last = int(np.searchsorted(starts, high, "left"))
+        return Rows(np.maximum(starts[first:last], low), np.minimum(ends[first:last], high), self.origin)
+
+    def chosen(self, bits: U8) -> Rows:
+        """The positions whose bit is set: bit `i` belongs to the `i`-th position of these."""
+        if self._words is None and len(self._ends) == 1:
+            return Rows.of_bits(bits, self._low, self.count, self.origin)
+        return Rows(*_kernels.select_ranges(*self.arrays, bits), self.origin)
+
+    def selected(self, mask: npt.NDArray[np.bool_]) -> Rows:
+        """The positions for which a mask with one element a position is true."""
+        return self.chosen(np.packbits(mask, bitorder="little"))
+
+    def times(self, factor: int) -> Rows:
+        """The slots of the items, where each of these positions has `factor` items."""
+        return Rows.joined(self.starts * np.uint64(factor), self.ends * np.uint64(factor))
+
+    def first(self, count: int) -> Rows:
+        """The first `count` positions."""
+        if self.count <= count:
+            return self
+        return next(self.each_part(count)) if count else Rows.none(self.origin)
+
+    def parts(self, most: int) -> list[Rows]:
+        """The same positions, in their order, in parts of at most `most` positions."""
+        return list(self.each_part(most))
+
+    def each_part(self, most: int) -> Iterator[Rows]:
+        """As `parts`, one by one: there may be more of them than a list can hold."""
+        done, total = 0, self.count
+        if total <= most:
+            yield self
+            return
+        before = np.concatenate(([np.uint64(0)], np.cumsum(self.ends - self.starts)))
+        while done < total:
+            stop = min(done + most, total)
+            first = int(np.searchsorted(before, np.uint64(done), "right")) - 1
+            last = int(np.searchsorted(before, np.uint64(stop), "left"))
+            starts, ends = self.starts[first:last].copy(), self.ends[first:last].copy()
+            starts[0] += np.uint64(done) - before[first]
+            ends[-1] -= before[last] - np.uint64(stop)
+            yield Rows(starts, ends, self.origin)
+            done = stop
+
+    def __repr__(self) -> str:
+        return f"<Rows of {self.origin}: {self.count} in {self.num_ranges} ranges>"
+
+    # ---- the two forms ----
+
+    def _require_same(self, other: Rows) -> None:
+        if self.origin is not other.origin and self.origin != other.origin:
+            raise TypeError(f"rows of {self.origin} cannot be combined with rows of {other.origin}")
+
+    def _holds(self, other: Rows) -> bool:
+        """Whether this is one range that holds all positions of `other`."""
+        return (
+            self._words is None
+            and len(self._ends) == 1
+            and self.starts.item(0) <= other._low
+            and self._ends.item(0) >= other._high
+        )
+
+    @property
+    def _low(self) -> int:
+        """No position lies before this one."""
+        return self._base if self._words is not None else self.starts.item(0)
+
+    @property
+    def _high(self) -> int:
+        """No position lies at or behind this one."""
+        return self._base + _WORD * len(self._words) if self._words is not None else self._ends.item(-1)
+
+    @property
+    def _span(self) -> int:
+        return self._high - self._low
+
+    @property
+    def _weight(self) -> int:
+        """How many ranges there are, or about as many where they are bits."""
+        return self.count if self._words is not None else len(self._ends)
+
+    def _common(self, other: Rows) -> tuple[int, int]:
+        """The words of a bitmap that both sets may have positions in: the first one's position, and how many."""
+        low, high = max(self._low, other._low), min(self._high, other._high)
+        base = low - low % _WORD
+        return base, max(0, -(-(high - base) // _WORD))
+
+    def _window(self, base: int, count: int) -> U64:
+        """The positions from `base` on as `count` words of bits."""
+        if self._words is None:
+            return _kernels.bits_of_ranges(*self.arrays, base, count)
+        first = (base - self._base) // _WORD
+        if first >= 0 and first + count <= len(self._words):
+            return self._words[first : first + count]
+        words = np.zeros(count, np.uint64)
+        low, high = max(0, -first), min(count, len(self._words) - first)
+        if low < high:
+            words[low:high] = self._words[first + low : first + high]
+        return words
+
+
+def _prefers_bits(ranges: int, span: int) -> bool:
+    return ranges > _MANY_RANGES and span < _BITS_PER_RANGE * ranges
