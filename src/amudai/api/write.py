@@ -17,14 +17,14 @@ from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.arrow import SCHEMA_PROPERTY, Timestamps, batches_of, matching, schema_nodes, to_storage
 from amudai.encoding import profile_of
-from amudai.errors import AmudaiError, InvalidArgument, StorageError, located
+from amudai.errors import AmudaiError, ExistingFile, InvalidArgument, MissingColumn, located
 from amudai.format import any_value, any_values
 from amudai.index import IndexSpec, index_sinks
 from amudai.scan import thread_count
 from amudai.shard import ShardReader
 from amudai.shard.build import INDEX_SUFFIX, STRIPE_SUFFIX, BuildOptions, ShardBuilder
 from amudai.sources import Paths, Tell, read_files
-from amudai.storage import EXISTS, Sealing, Size, open_store, resolve, size_of
+from amudai.storage import Sealing, Size, open_store, resolve, size_of
 from amudai.types import SchemaNode, find_in, quote_name
 
 __all__ = ["ShardWriter", "ingest", "write"]
@@ -120,11 +120,9 @@ class ShardWriter:
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="amudai") if self._threads > 1 else None
         try:
             self._sealing = Sealing(self._store, self._url, overwrite=overwrite, temp_folder=folder)
-        except StorageError as error:
-            if error.message != EXISTS or overwrite:
-                raise
+        except ExistingFile as error:
             message = "expected no shard yet, found one: overwrite=True replaces it"
-            raise StorageError(message, **error.place) from error
+            raise ExistingFile(message, **error.place) from error
         sinks = index_sinks(
             indexes, self._nodes, memory=size_of(memory_limit) // 4, temp_folder=folder, profile=profile
         )
@@ -329,5 +327,5 @@ def _ids(nodes: Sequence[SchemaNode], names: Sequence[str]) -> list[int]:
     by_name = {node.name: node.schema_id for node in nodes}
     for name in names:
         if name not in by_name:
-            raise InvalidArgument(f"bloom: expected a column, found {name!r}")
+            raise MissingColumn(f"bloom: expected a column, found {name!r}")
     return [by_name[name] for name in names]

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from amudai.arrow.kept import KeptFields, kept_fields
 from amudai.arrow.natural import arrow_field, project
-from amudai.errors import InvalidArgument, located
+from amudai.errors import MissingColumn, located
 from amudai.format import AnyValue, RangeStats
 from amudai.lazy import lazy
 from amudai.shard import Projection, ShardReader
@@ -74,7 +74,7 @@ class ArrowFields:
     def _check_wanted(self) -> None:
         for name in self._wanted:
             if self._reader.schema.find(name) is None:
-                raise InvalidArgument(f"schema: expected columns of the shard, found {name!r}", url=self._reader.url)
+                raise MissingColumn(f"schema: expected columns of the shard, found {name!r}", url=self._reader.url)
 
     def _find(self, node: SchemaNode) -> pa.Field:
         wanted = self._wanted.get(node.name)

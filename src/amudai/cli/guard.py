@@ -84,8 +84,8 @@ def _code(error: BaseException) -> int:
 
 
 def _said(error: BaseException) -> str:
-    if isinstance(error, InvalidArgument) and "\n" in error.message:
-        return str(error)  # it points at a place of a text, on lines of their own
+    if isinstance(error, InvalidArgument):
+        return str(error)  # it may point at a place of a text, on lines of their own
     if isinstance(error, AmudaiError):
         return _one_line(str(error))
     if isinstance(error, OSError) and error.strerror:

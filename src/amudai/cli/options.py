@@ -10,7 +10,7 @@ import typer
 
 from amudai.api import Shard
 from amudai.api import open as open_shard
-from amudai.errors import InvalidArgument, StorageError
+from amudai.errors import ExistingFile, InvalidArgument
 
 __all__ = [
     "Columns",
@@ -93,7 +93,7 @@ def shard_name(location: str) -> str:
 def require_new(to: str, overwrite: bool) -> None:
     """Refuse a target that is there already, before any work is done for it."""
     if not overwrite and "://" not in to and os.path.lexists(to):
-        raise StorageError("--output: expected a new file (or --overwrite), found one that exists", file=to)
+        raise ExistingFile("--output: expected a new file (or --overwrite), found one that exists", file=to)
 
 
 def names_of(texts: list[str] | None) -> list[str] | None:

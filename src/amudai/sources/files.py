@@ -12,7 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from amudai.errors import CorruptedData, InvalidArgument, StorageError
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, MissingFile, RefusedAccess, StorageError
 
 __all__ = ["Compression", "File", "Paths", "find_files", "translated"]
 
@@ -76,8 +76,14 @@ def translated(file: File) -> Iterator[None]:
     """Arrow's and the system's errors as ours, with the file's name."""
     try:
         yield
-    except (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError) as error:
-        raise StorageError(f"file: expected one that can be read, found {error.strerror}", file=file.path) from error
+    except AmudaiError:
+        raise
+    except (FileNotFoundError, NotADirectoryError, PermissionError, IsADirectoryError) as error:
+        message = f"file: expected one that can be read, found {error.strerror}"
+        if isinstance(error, IsADirectoryError):
+            raise StorageError(message, file=file.path) from error
+        kind = RefusedAccess if isinstance(error, PermissionError) else MissingFile
+        raise kind(message, file=file.path) from error
     except pa.ArrowNotImplementedError as error:
         raise InvalidArgument(f"file: expected what can be read, found {error}", file=file.path) from error
     except (pa.ArrowException, OSError) as error:
@@ -111,16 +117,16 @@ def _expanded(path: str, endings: frozenset[str] | None) -> list[File]:
     if os.path.isdir(path):
         found = [file for file in map(File.at, _below(path)) if endings is None or file.ending in endings]
         if not found:
-            raise StorageError("folder: expected files of a known format, found none", file=path)
+            raise MissingFile("folder: expected files of a known format, found none", file=path)
         return found
     # A file may be called like a pattern.
     if os.path.exists(path):
         return [File.at(path)]
     if not glob.has_magic(path):
-        raise StorageError("file: expected one that can be read, found none", file=path)
+        raise MissingFile("file: expected one that can be read, found none", file=path)
     matches = sorted(match for match in glob.glob(path, recursive=True) if not os.path.isdir(match))
     if not matches:
-        raise StorageError("pattern: expected some file to match, found none", file=path)
+        raise MissingFile("pattern: expected some file to match, found none", file=path)
     return [File.at(match) for match in matches]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from amudai.arrow import schema_nodes
-from amudai.errors import InvalidArgument
+from amudai.errors import InvalidArgument, MissingColumn
 from amudai.sources.catalog import FORMATS, format_named, format_of
 from amudai.sources.contract import Format, Told
 from amudai.sources.files import File, Paths, find_files, translated
@@ -143,4 +143,4 @@ def _types(types: Mapping[str, Any]) -> dict[str, pa.DataType]:
 def _check_told(told: Told, schemas: list[pa.Schema], open_ended: bool) -> None:
     for name in told.types:
         if not open_ended and not any(name in schema.names for schema in schemas):
-            raise InvalidArgument(f"types: expected columns of the files, found {name!r}")
+            raise MissingColumn(f"types: expected columns of the files, found {name!r}")

@@ -17,7 +17,7 @@ from amudai.errors import InvalidArgument, StorageError, located
 from amudai.storage.arrow_fs import ArrowStore
 from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, Pieces
 from amudai.storage.contract import Requests, Store, StoreBase
-from amudai.storage.foreign import EXISTS, translated
+from amudai.storage.foreign import translated
 from amudai.storage.fsspec_fs import FsspecStore
 from amudai.storage.local import LocalStore, local_path
 from amudai.storage.memory import MemoryStore
@@ -28,7 +28,6 @@ from amudai.storage.sizes import Size, size_of
 from amudai.storage.spool import Spool
 
 __all__ = [
-    "EXISTS",
     "MAX_READ",
     "MERGE_GAP",
     "ArrowStore",

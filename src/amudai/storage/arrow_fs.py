@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from amudai.errors import StorageError, UnsupportedFeature
+from amudai.errors import MissingFile, StorageError, UnsupportedFeature
 from amudai.storage.contract import StoreBase
 from amudai.storage.foreign import FOLDER, MISSING, translated
 from amudai.storage.recent import Recent
@@ -29,7 +29,7 @@ class ArrowStore(StoreBase):
         with translated():
             info = self._filesystem.get_file_info(url)
         if not info.is_file:
-            raise StorageError(MISSING if info.type.name == "NotFound" else FOLDER)
+            raise MissingFile(MISSING) if info.type.name == "NotFound" else StorageError(FOLDER)
         return int(info.size)
 
     def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:

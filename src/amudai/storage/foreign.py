@@ -1,4 +1,4 @@
-"""What do errors of the system and of other libraries become?"""
+"""Errors of the system and of other libraries, turned into ours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from amudai.errors import AmudaiError, StorageError
+from amudai.errors import AmudaiError, ExistingFile, MissingFile, RefusedAccess, StorageError
 
 __all__ = ["EXISTS", "FOLDER", "FULL", "MISSING", "NO_FOLDER", "REFUSED", "short_read", "translated", "translation"]
 
@@ -19,15 +19,15 @@ NO_FOLDER: Final = "expected a folder to write into, found none"
 REFUSED: Final = "expected access to the file, found it refused"
 
 # By name, so that no optional package is imported to recognise its errors.
-_KNOWN: Final = {
-    "AlreadyExistsError": EXISTS,
-    "FileExistsError": EXISTS,
-    "FileNotFoundError": MISSING,
-    "IsADirectoryError": FOLDER,
-    "NotADirectoryError": MISSING,
-    "PermissionDeniedError": REFUSED,
-    "PermissionError": REFUSED,
-    "UnauthenticatedError": REFUSED,
+_KNOWN: Final[dict[str, tuple[type[StorageError], str]]] = {
+    "AlreadyExistsError": (ExistingFile, EXISTS),
+    "FileExistsError": (ExistingFile, EXISTS),
+    "FileNotFoundError": (MissingFile, MISSING),
+    "IsADirectoryError": (StorageError, FOLDER),
+    "NotADirectoryError": (MissingFile, MISSING),
+    "PermissionDeniedError": (RefusedAccess, REFUSED),
+    "PermissionError": (RefusedAccess, REFUSED),
+    "UnauthenticatedError": (RefusedAccess, REFUSED),
 }
 
 _NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT}
@@ -53,7 +53,8 @@ def translation(error: Exception, **place: object) -> StorageError:
     """What `translated` makes of an error, for those to whom a context costs too much."""
     for kind in type(error).__mro__:
         if kind.__name__ in _KNOWN:
-            return StorageError(_KNOWN[kind.__name__], **place)
+            ours, message = _KNOWN[kind.__name__]
+            return ours(message, **place)
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         return StorageError(FULL, **place)
     # The first line only: some libraries append a dump of their structures.

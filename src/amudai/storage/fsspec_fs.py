@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from amudai.errors import StorageError, UnsupportedFeature
+from amudai.errors import ExistingFile, MissingFile, StorageError, UnsupportedFeature
 from amudai.storage.contract import StoreBase
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
 
@@ -49,7 +49,7 @@ class FsspecStore(StoreBase):
         with translated():
             # Some versions take "xb" for "wb": this look before is all that keeps them from overwriting.
             if self._filesystem.exists(url):
-                raise StorageError(EXISTS)
+                raise ExistingFile(EXISTS)
             try:
                 out = self._filesystem.open(url, "xb")
             except (NotImplementedError, ValueError) as error:
@@ -58,7 +58,7 @@ class FsspecStore(StoreBase):
                     'without mode "xb"; write to a local path, or pass an obstore store'
                 ) from error
             except FileNotFoundError as error:
-                raise StorageError(NO_FOLDER) from error
+                raise MissingFile(NO_FOLDER) from error
             try:
                 with out:
                     out.write(content)

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from amudai.errors import StorageError
+from amudai.errors import ExistingFile, MissingFile, StorageError
 from amudai.storage.aside import Aside, sync_folder
 from amudai.storage.contract import StoreBase
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, short_read, translated, translation
@@ -81,10 +81,10 @@ class LocalStore(StoreBase):
         with translated():
             path = new_path(url)
         if os.path.lexists(path):
-            raise StorageError(EXISTS)
+            raise ExistingFile(EXISTS)
         folder = os.path.dirname(path)
         if not os.path.isdir(folder):
-            raise StorageError(NO_FOLDER)
+            raise MissingFile(NO_FOLDER)
         with translated():
             aside = Aside(folder)
         try:

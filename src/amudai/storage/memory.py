@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 
-from amudai.errors import StorageError
+from amudai.errors import ExistingFile, MissingFile
 from amudai.storage.contract import StoreBase
 from amudai.storage.foreign import EXISTS, MISSING
 
@@ -38,11 +38,11 @@ class MemoryStore(StoreBase):
         content = b"".join(parts)
         with self._lock:
             if url in self._files:
-                raise StorageError(EXISTS)
+                raise ExistingFile(EXISTS)
             self._files[url] = content
 
     def _content(self, url: str) -> bytes:
         content = self._files.get(url)
         if content is None:
-            raise StorageError(MISSING)
+            raise MissingFile(MISSING)
         return content

@@ -14,10 +14,10 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
-from amudai.errors import InvalidArgument, StorageError, UnsupportedFeature, located
+from amudai.errors import ExistingFile, InvalidArgument, MissingFile, StorageError, UnsupportedFeature, located
 from amudai.storage.aside import Aside, sync_folder
 from amudai.storage.contract import Store
-from amudai.storage.foreign import EXISTS, FOLDER, MISSING, NO_FOLDER, translated
+from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
 from amudai.storage.local import LocalStore, local_path, new_path
 from amudai.storage.spool import Data, Extent, Spool, view_of
 
@@ -88,7 +88,7 @@ class Sealing:
     Parameters
     ----------
     root
-        The URL of the root file. Where there is one already, it is a `StorageError` before anything is written.
+        The URL of the root file. A root that is there already is a `FileExistsError` before anything is written.
     overwrite
         Replace a root that is there, in one step: a reader finds the old shard or the new one. Local files only.
     temp_folder
@@ -224,7 +224,7 @@ class _Local(_Publisher):
         if os.path.isdir(path) and not os.path.islink(path):
             raise StorageError(FOLDER)
         if not self._overwrite and os.path.lexists(path):
-            raise StorageError(EXISTS)
+            raise ExistingFile(EXISTS)
 
     def create(self, url: str) -> SealedFile:
         file = self._files[url] = _LocalFile(url, self._path(url), self)
@@ -276,7 +276,7 @@ class _Local(_Publisher):
         with translated():
             path = new_path(url)
         if not os.path.isdir(os.path.dirname(path)):
-            raise StorageError(NO_FOLDER)
+            raise MissingFile(NO_FOLDER)
         return path
 
     def _name(self, file: _LocalFile) -> None:
@@ -320,13 +320,11 @@ class _Remote(_Publisher):
     def check(self, root: str) -> None:
         try:
             self._store.size(root)
-        except StorageError as error:
-            if error.message == MISSING:
-                return
-            raise
+        except MissingFile:
+            return
         if self._overwrite:
             raise UnsupportedFeature("overwrite: expected a local file, found one in a store that never replaces files")
-        raise StorageError(EXISTS)
+        raise ExistingFile(EXISTS)
 
     def create(self, url: str) -> SealedFile:
         file = self._files[url] = _RemoteFile(url, self._spool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from amudai.errors import InvalidArgument
+from amudai.errors import MissingColumn
 from amudai.types.basic import BasicType
 from amudai.types.path import parse_path, quote_name
 from amudai.types.schema import SchemaNode
@@ -35,7 +35,7 @@ def step_into(node: SchemaNode, steps: Steps, name: str) -> tuple[SchemaNode, St
             return item, steps
         case BasicType.MAP if step in _MAP_ROLES:
             return node.children[_MAP_ROLES[step]], steps[1:]
-    raise InvalidArgument(f"column {name!r}: {quote_name(node.name) or node.basic_type.name.lower()} has no {step!r}")
+    raise MissingColumn(f"column {name!r}: {quote_name(node.name) or node.basic_type.name.lower()} has no {step!r}")
 
 
 def find_in(nodes: Sequence[SchemaNode], name: str) -> tuple[SchemaNode, ...]:
@@ -54,10 +54,10 @@ def find_in(nodes: Sequence[SchemaNode], name: str) -> tuple[SchemaNode, ...]:
     return tuple(found)
 
 
-def missing_column(name: str, names: Sequence[str]) -> InvalidArgument:
+def missing_column(name: str, names: Sequence[str]) -> MissingColumn:
     """What to say of a column that is not there: which are, and those with a name like it."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     same = [each for each in names if each.casefold() == name.casefold()]
     near = same[:_NEAR] or get_close_matches(name, names, _NEAR)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return InvalidArgument(f"column {name!r}: expected one of {', '.join(map(quote_name, names[:_SHOWN]))}{more}{hint}")
+    shown = ", ".join(map(quote_name, names[:_SHOWN]))
+    return MissingColumn(f"column {name!r}: expected one of {shown}{more}", near=near)

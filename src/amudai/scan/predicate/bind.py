@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from amudai.arrow import ArrowFields, child_type
-from amudai.errors import InvalidArgument, UnsupportedFeature
+from amudai.errors import InvalidArgument, MissingColumn, UnsupportedFeature
 from amudai.scan.columns import find
 from amudai.scan.predicate.column import plain_value
 from amudai.scan.predicate.tree import (
@@ -207,19 +207,18 @@ class _Binder:
         for parent, child in pairwise(nodes):
             kind = child_type(parent, child, kinds[-1])
             if kind is None:
-                raise InvalidArgument(f"column {_path(nodes)!r}: expected it in the schema, found it left out")
+                raise MissingColumn(f"column {_path(nodes)!r}: expected it in the schema, found it left out")
             kinds.append(kind)
         return tuple(kinds)
 
     def _find(self, path: str) -> Path:
         try:
             return find(self._reader, path)
-        except InvalidArgument as error:
+        except MissingColumn as error:
             near = get_close_matches(path, self._names(), 3) or _same_but_for_case(path, self._names())
-            if not near or "did you mean" in error.message:
+            if not near or error.near:
                 raise
-            hint = " or ".join(repr(name) for name in near)
-            raise InvalidArgument(f"{error.message}; did you mean {hint}?", **error.place) from None
+            raise MissingColumn(error.message, near=near, **error.place) from None
 
     def _names(self) -> list[str]:
         return [name for node in self._fields.visible() for name in _paths(node, quote_name(node.name))]
