@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import obstore.store
 import pytest
 
 import amudai
@@ -78,6 +79,16 @@ def test_opening_is_one_size_and_one_read(columns: dict[str, Column]) -> None:
     assert shard.num_rows == columns[next(iter(columns))].stored.descriptor.position_count
     assert store.sizes == ["forged.amudai.shard"]
     assert len(store.reads) == 1
+
+
+def test_a_store_with_suffix_ranges_opens_in_one_request() -> None:
+    forge = Forge.of(large())
+    store = obstore.store.MemoryStore()
+    for name, content in forge.files().items():
+        store.put(name, content)
+    shard = amudai.open(forge.name, store=store)
+    assert (shard.requests.requests, shard.requests.bytes) == (1, TAIL_READ)
+    assert shard.read(["c007"])["c007"].to_pylist() == list(range(7, 507))
 
 
 def varint(number: int) -> bytes:

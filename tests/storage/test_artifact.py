@@ -13,7 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.errors import CorruptedData, InvalidArgument, StorageError
-from amudai.storage import MAX_READ, MERGE_GAP, Artifact, LocalStore, MemoryStore, Pieces, StoreBase, file_url
+from amudai.storage import (
+    MAX_READ,
+    MERGE_GAP,
+    Artifact,
+    LocalStore,
+    MemoryStore,
+    Pieces,
+    Store,
+    StoreCapabilities,
+    file_url,
+)
 from amudai.storage import artifact as module
 from amudai.storage.artifact import merge
 
@@ -32,8 +42,10 @@ short_ranges = st.lists(
 ZEROS = memoryview(bytes(2 * MAX_READ))
 
 
-class Sparse(StoreBase):
+class Sparse(Store):
     """A huge file of zeros: remembers what was asked and makes nothing of that size."""
+
+    capabilities = StoreCapabilities()
 
     def __init__(self, size: int) -> None:
         super().__init__()

@@ -21,6 +21,8 @@ from amudai.storage import (
     LocalStore,
     MemoryStore,
     ObjectStore,
+    Store,
+    StoreCapabilities,
     file_url,
     open_store,
     resolve,
@@ -90,6 +92,21 @@ def test_what_is_no_store(wrong: object) -> None:
         open_store("x", wrong)
 
 
+def test_a_store_must_declare_its_capabilities() -> None:
+    class Silent(Store):
+        def _size(self, url: str) -> int:
+            return 0
+
+        def _fetch(self, url: str, ranges: object) -> list[bytes]:
+            return []
+
+        def _put(self, url: str, parts: object) -> None:
+            return None
+
+    with pytest.raises(TypeError, match="capabilities"):
+        Silent()  # type: ignore[abstract]
+
+
 def test_a_remote_url_is_its_own_root() -> None:
     store, url = open_store("s3://bucket/dir/logs.amudai.shard")
     assert isinstance(store, ObjectStore)
@@ -141,8 +158,28 @@ def test_a_file_system_without_exclusive_mode(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_kinds_of_object_stores_declare() -> None:
+    aws = ObjectStore(obstore.store.S3Store("bucket", region="us-east-1"))
+    assert aws.capabilities == StoreCapabilities(create_only=True, suffix_ranges=True)
+    azure = ObjectStore(obstore.store.AzureStore("container", account_name="account"))
+    assert azure.capabilities == StoreCapabilities(create_only=True)
+
+
+def test_a_store_that_refuses_a_suffix_is_asked_for_the_size() -> None:
+    class Refusing(obstore.store.MemoryStore):  # type: ignore[misc]
+        def get(self, *_: object, **__: object) -> object:
+            raise ValueError("416 Range Not Satisfiable")
+
+    objects = Refusing()
+    objects.put("x", b"content")
+    store = ObjectStore(objects)
+    assert store.read_tail("x", 4) == (7, b"tent")
+    assert (store.counters.requests, store.counters.bytes) == (3, 4)
+
+
 def test_an_object_store_without_conditional_put() -> None:
     store = ObjectStore(obstore.store.HTTPStore.from_url("https://localhost:1/"))
+    assert store.capabilities == StoreCapabilities()
     with pytest.raises(UnsupportedFeature, match="only where there is none"):
         store.put_if_absent("x", [b"content"])
 

@@ -12,12 +12,24 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from amudai.errors import InvalidArgument, StorageError, UnsupportedFeature
-from amudai.storage import Artifact, LocalStore, MemoryStore, SealedFile, Sealing, Store, aside, file_url, sealed
+from amudai.storage import (
+    Artifact,
+    LocalStore,
+    MemoryStore,
+    SealedFile,
+    Sealing,
+    Store,
+    StoreCapabilities,
+    aside,
+    file_url,
+    sealed,
+)
 from tests.storage.places import PLACES, Place
 
 ROOT, STRIPES = "logs.amudai.shard", ("1f.amudai.stripe", "2e.amudai.stripe")
@@ -324,6 +336,23 @@ class TestOverwriting:
         assert Artifact.open(store, url(ROOT)).read(0, 4) == b"root"  # not what the store had mapped
         with pytest.raises(StorageError, match="it was replaced"):
             old.read_many(np.array([0, 4], np.uint64), np.array([1, 5], np.uint64))
+
+    def test_a_store_of_another_class_with_local_paths(self, folder: Path) -> None:
+        class Below(MemoryStore):
+            """Names below a folder as URLs; it remembers what it was told to forget."""
+
+            capabilities = StoreCapabilities(local_path=True)
+            forgotten: ClassVar[list[str]] = []
+
+            def local_path(self, url: str, *, new: bool = False) -> str:
+                return str(folder / url)
+
+            def forget(self, url: str) -> None:
+                self.forgotten.append(url)
+
+        seal(Below(), str, overwrite=True)
+        assert files(folder) == {**OLD, **CONTENT}
+        assert Below.forgotten == [ROOT]
 
     def test_there_may_be_no_old_shard(self, tmp_path: Path) -> None:
         seal(LocalStore(), local(tmp_path), overwrite=True)

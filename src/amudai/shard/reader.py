@@ -31,7 +31,7 @@ from amudai.format import (
 from amudai.lazy import lazy
 from amudai.rows import Origin
 from amudai.shard.stripe import StripeReader
-from amudai.storage import Artifact, LocalStore, Store, is_relative, open_store, resolve
+from amudai.storage import Artifact, Store, is_relative, open_store, resolve
 from amudai.types import SchemaNode
 
 __all__ = ["ShardReader"]
@@ -74,12 +74,12 @@ class ShardReader:
         self._referred: dict[str, Artifact] = {}  # by reference, as files spell it
         self._lock = Lock()
         with located(url=self.url):
-            size = self.store.size(self.url)
-            self.root, self.directory = self._open(size, end)
+            self.root, self.directory = self._open(end)
         self._artifacts[self.url] = self.root
 
-    def _open(self, size: int, end: int | None) -> tuple[Artifact, ShardDirectory]:
-        whole = Artifact(self.store, self.url, size)
+    def _open(self, end: int | None) -> tuple[Artifact, ShardDirectory]:
+        whole = Artifact.open(self.store, self.url, TAIL_READ if end is None else 0)
+        size = whole.size
         stop = size if end is None else min(end, size)
         start = max(0, stop - TAIL_READ)
         tail = whole.read(start, stop)
@@ -98,8 +98,7 @@ class ShardReader:
 
     def close(self) -> None:
         """Let go of the files."""
-        if isinstance(self.store, LocalStore):
-            self.store.close()
+        self.store.close()
 
     @property
     def num_rows(self) -> int:

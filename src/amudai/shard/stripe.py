@@ -20,7 +20,7 @@ from amudai.format import (
 from amudai.lazy import lazy
 from amudai.rows import Origin, Rows
 from amudai.shard.field import FieldReader
-from amudai.storage import Artifact, LocalStore
+from amudai.storage import Artifact
 from amudai.types import SchemaNode
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class StripeReader:
                         raise
 
     def _frames(self, artifact: Artifact, spans: Sequence[tuple[int, int]]) -> Iterable[memoryview]:
-        if isinstance(self.shard.store, LocalStore):
+        if self.shard.store.capabilities.mappable:
             return [artifact.read(start, end) for start, end in spans]  # here a request costs next to nothing
         starts, ends = np.array(spans, np.uint64).T
         pieces = artifact.read_many(starts, ends)
@@ -148,7 +148,7 @@ class StripeReader:
 
     def prefetch(self, readers: Sequence[FieldReader]) -> None:
         """Read the small buffers of these fields together."""
-        if isinstance(self.shard.store, LocalStore):
+        if self.shard.store.capabilities.mappable:
             return  # nothing to gain: a request costs next to nothing
         by_file: dict[str, tuple[Artifact, list[tuple[FieldReader, EncodedBuffer]]]] = {}
         for reader in readers:

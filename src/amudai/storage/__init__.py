@@ -1,9 +1,9 @@
 """Where do bytes live?
 
 In stores: local files, memory, and whatever obstore, fsspec or pyarrow.fs can reach. `contract.py` has the three verbs
-that all of them share, `artifact.py` reads one file in few requests, `resolve.py` says which file a reference means.
-Writers keep pieces in a `Spool` until their place is known, and files in a `Sealing` until all of them are complete.
-Nothing here knows what the bytes mean.
+that all of them share and the capabilities that they declare, `artifact.py` reads one file in few requests,
+`resolve.py` says which file a reference means. Writers keep pieces in a `Spool` until their place is known, and files
+in a `Sealing` until all of them are complete. Nothing here knows what the bytes mean.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Final
 from amudai.errors import InvalidArgument, StorageError, located
 from amudai.storage.arrow_fs import ArrowStore
 from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, Pieces
-from amudai.storage.contract import Requests, Store, StoreBase
+from amudai.storage.contract import Requests, Store, StoreCapabilities
 from amudai.storage.foreign import translated
 from amudai.storage.fsspec_fs import FsspecStore
-from amudai.storage.local import LocalStore, local_path
+from amudai.storage.local import LocalStore
 from amudai.storage.memory import MemoryStore
-from amudai.storage.object_store import ObjectStore
+from amudai.storage.object_store import OBSTORES, ObjectStore
 from amudai.storage.resolve import check_reference, container, file_url, is_relative, resolve
 from amudai.storage.sealed import SealedFile, Sealing
 from amudai.storage.sizes import Size, size_of
@@ -43,7 +43,7 @@ __all__ = [
     "Size",
     "Spool",
     "Store",
-    "StoreBase",
+    "StoreCapabilities",
     "check_reference",
     "container",
     "file_url",
@@ -67,7 +67,7 @@ def open_store(location: str | os.PathLike[str], store: object | None = None) ->
         A path, a `file://` URL, or the URL of an object (`s3://bucket/logs.amudai.shard`), which needs obstore and
         takes credentials from the environment. With `store`: a path or key in it.
     store
-        An obstore store, an fsspec or pyarrow file system, or a `Store`.
+        An obstore store, an fsspec or pyarrow file system, or an object of a class that inherits from `Store`.
 
     Examples
     --------
@@ -81,13 +81,13 @@ def open_store(location: str | os.PathLike[str], store: object | None = None) ->
     if not isinstance(location, str) or not _REMOTE.match(text):
         return LocalStore(), file_url(text)
     if text.startswith("file://"):
-        return LocalStore(), file_url(local_path(text))
+        local = LocalStore()
+        return local, file_url(local.local_path(text))
     return _remote(text), text
 
 
 def _adapted(store: object) -> Store:
-    # Our own first: asking whether an object has a protocol's methods takes longer than opening a file.
-    if isinstance(store, (StoreBase, Store)):
+    if isinstance(store, Store):
         return store
     # By name: none of these packages is imported to recognise the objects of another.
     lineage = [(kind.__module__.partition(".")[0], kind.__name__) for kind in type(store).__mro__]
@@ -95,7 +95,7 @@ def _adapted(store: object) -> Store:
         return FsspecStore(store)
     if ("pyarrow", "FileSystem") in lineage:
         return ArrowStore(store)
-    if any(package == "obstore" for package, _ in lineage) and hasattr(store, "get_ranges"):
+    if any(package == "obstore" and name in OBSTORES for package, name in lineage):
         return ObjectStore(store)
     expected = "an obstore store, an fsspec or pyarrow file system, or a Store"
     raise InvalidArgument(f"store: expected {expected}, found {type(store).__name__}")

@@ -1,4 +1,4 @@
-"""How does a `pyarrow.fs.FileSystem` serve as a store?"""
+"""The store of a `pyarrow.fs.FileSystem`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from amudai.errors import MissingFile, StorageError, UnsupportedFeature
-from amudai.storage.contract import StoreBase
+from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import FOLDER, MISSING, translated
 from amudai.storage.recent import Recent
 
@@ -17,13 +17,23 @@ MAX_OPEN: Final = 64
 PARALLEL: Final = 8  # Arrow reads one range per call; over a network their waiting times must overlap
 
 
-class ArrowStore(StoreBase):
+class ArrowStore(Store):
     """Files of a `pyarrow.fs.FileSystem`; a URL is a path in it. It reads only: Arrow has no create-only write."""
+
+    capabilities = StoreCapabilities()
 
     def __init__(self, filesystem: Any) -> None:
         super().__init__()
         self._filesystem = filesystem
         self._files: Recent[Any] = Recent(MAX_OPEN)  # opening asks S3 for the size again
+
+    def forget(self, url: str) -> None:
+        """Let go of one file, if it is open: another file has its name by now."""
+        self._files.drop(url)
+
+    def close(self) -> None:
+        """Let go of all files."""
+        self._files.clear()
 
     def _size(self, url: str) -> int:
         with translated():

@@ -1,8 +1,7 @@
-"""How is one file read in few requests?"""
+"""One file of a shard, read in few requests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -42,15 +41,13 @@ class Artifact:
         A part of the file that is known already, with its start. Ranges inside cost no request.
     """
 
-    __slots__ = ("_mapped", "_read_range", "_store", "_tail", "_tail_end", "_tail_start", "size", "url")
+    __slots__ = ("_mappable", "_store", "_tail", "_tail_end", "_tail_start", "size", "url")
 
     def __init__(self, store: Store, url: str, size: int, tail: tuple[int, memoryview] | None = None) -> None:
         self.url = url
         self.size = size
         self._store = store
-        # Neither is part of what a store must do.
-        self._read_range: Callable[[str, int, int], memoryview] | None = getattr(store, "read_range", None)
-        self._mapped: Callable[[str, int, int], memoryview] | None = getattr(store, "mapped", None)
+        self._mappable = store.capabilities.mappable
         # Without a tail nothing starts at or behind `_tail_start`, not even an empty range.
         self._tail_start, self._tail = tail if tail is not None else (size + 1, _NOTHING)
         self._tail_end = self._tail_start + len(self._tail)
@@ -58,11 +55,10 @@ class Artifact:
     @classmethod
     def open(cls, store: Store, url: str, tail: int = 0) -> Self:
         """Ask for the size and read the last `tail` bytes, or all of a smaller file, in advance."""
-        size = store.size(url)
-        start = max(0, size - tail)
-        if start == size:
-            return cls(store, url, size)
-        return cls(store, url, size, (start, cls(store, url, size).read(start, size)))
+        if not tail:
+            return cls(store, url, store.size(url))
+        size, found = store.read_tail(url, tail)
+        return cls(store, url, size, (size - len(found), found) if found else None)
 
     def __repr__(self) -> str:
         return f"Artifact({self.url!r}, {self.size} bytes)"
@@ -81,9 +77,7 @@ class Artifact:
         if start == end:
             return _NOTHING
         try:
-            if self._read_range is not None:
-                return self._read_range(self.url, start, end)
-            return self._store.read_ranges(self.url, ((start, end),))[0]
+            return self._store.read_range(self.url, start, end)
         except AmudaiError as error:
             error.locate(url=self.url, range=f"{start}..{end}")
             raise
@@ -113,8 +107,8 @@ class Artifact:
             asked = (starts, ends) if everything else (starts[wanted], ends[wanted])
             heads, lasts, member = merge(*asked)
             with located(url=self.url, range=f"{heads[0]}..{lasts[-1]}"):
-                if self._mapped is not None:
-                    whole = self._mapped(self.url, len(heads), int(np.add.reduce(lasts - heads)))
+                if self._mappable:
+                    whole = self._store.mapped(self.url, len(heads), int(np.add.reduce(lasts - heads)))
                     return Pieces([self._as_large(whole)], which, starts)
                 buffers = list(
                     self._store.read_ranges(self.url, list(zip(heads.tolist(), lasts.tolist(), strict=True)))

@@ -1,4 +1,4 @@
-"""How does an fsspec file system serve as a store?"""
+"""The store of an fsspec file system."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from contextlib import suppress
 from typing import Any
 
 from amudai.errors import ExistingFile, MissingFile, StorageError, UnsupportedFeature
-from amudai.storage.contract import StoreBase
+from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
 
 __all__ = ["FsspecStore"]
 
 
-class FsspecStore(StoreBase):
+class FsspecStore(Store):
     """Files of an fsspec file system; a URL is a path in it.
 
-    Writing uses its exclusive mode (`"xb"`); a file system without one is an `UnsupportedFeature`. How safe that mode
-    is against a second writer at the same moment, the file system decides. A new file is collected in memory first.
+    Writing uses its exclusive mode (`"xb"`); a file system without one is an `UnsupportedFeature`. The file system
+    decides how safe that mode is against a second writer at the same moment, so `create_only` is not declared. A new
+    file is collected in memory first.
     """
+
+    capabilities = StoreCapabilities()
 
     def __init__(self, filesystem: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""How are local files read and sealed?"""
+"""The store of local files."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from urllib.parse import unquote_to_bytes
 
 from amudai.errors import ExistingFile, MissingFile, StorageError
 from amudai.storage.aside import Aside, sync_folder
-from amudai.storage.contract import StoreBase
+from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, short_read, translated, translation
 from amudai.storage.recent import Recent
 
-__all__ = ["LocalStore", "local_path", "new_path"]
+__all__ = ["LocalStore"]
 
 # Each file holds a descriptor, and many systems allow 1024 of them, or 256.
 MAX_OPEN: Final = 64
@@ -28,12 +28,14 @@ MAX_COPIED: Final = 127 * 1024
 _FILE_URL: Final = re.compile(r"file://(?:localhost)?(/.*)", re.DOTALL)
 
 
-class LocalStore(StoreBase):
+class LocalStore(Store):
     """Local files by `file://` URLs: small pieces are read, and large ones lie in a mapping, which copies nothing.
 
     A shard is immutable, so nobody may truncate a file while it is open; the system would end the process that reads
     behind the new end. Replacing a file by another is harmless: what is open stays what it was.
     """
+
+    capabilities = StoreCapabilities(mappable=True, create_only=True, local_path=True)
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +46,7 @@ class LocalStore(StoreBase):
         self._files.clear()
 
     def forget(self, url: str) -> None:
-        """Let go of one file: another has its name by now."""
+        """Let go of one file, if it is open: another file has its name by now."""
         self._files.drop(url)
 
     def _size(self, url: str) -> int:
@@ -69,17 +71,20 @@ class LocalStore(StoreBase):
         return memoryview(found)
 
     def mapped(self, url: str, requests: int, size: int) -> memoryview:
-        """The whole file, for someone who reads so many ranges of it with so many bytes."""
+        """The whole file, for a caller who reads `size` bytes of it in `requests` ranges."""
         self._counters.add(requests, size)
         return self._file(url).whole()
+
+    def local_path(self, url: str, *, new: bool = False) -> str:
+        """The path of the file that a `file://` URL means, or of a new file of this URL."""
+        return _candidates(url)[0] if new else _existing_path(url)
 
     def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> list[memoryview]:
         whole = self._file(url).whole()
         return [whole[start:end] for start, end in ranges]
 
     def _put(self, url: str, parts: Iterable[bytes]) -> None:
-        with translated():
-            path = new_path(url)
+        path = self.local_path(url, new=True)
         if os.path.lexists(path):
             raise ExistingFile(EXISTS)
         folder = os.path.dirname(path)
@@ -156,20 +161,14 @@ class _File:
 
 def _open(url: str) -> _File:
     # Without O_NONBLOCK, opening a pipe waits for its other end.
-    return _File(_Handle(os.open(local_path(url), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)))
+    return _File(_Handle(os.open(_existing_path(url), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)))
 
 
-def local_path(url: str) -> str:
-    """The path of the file that a `file://` URL means."""
+def _existing_path(url: str) -> str:
     names = _candidates(url)
     if len(names) == 1:
         return names[0]
     return next((name for name in names if os.path.lexists(name)), names[0])
-
-
-def new_path(url: str) -> str:
-    """The path at which a file of this `file://` URL is created."""
-    return _candidates(url)[0]
 
 
 def _candidates(url: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What if a shard lives in memory?"""
+"""The store of files in memory."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 
 from amudai.errors import ExistingFile, MissingFile
-from amudai.storage.contract import StoreBase
+from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import EXISTS, MISSING
 
 __all__ = ["MemoryStore"]
 
 
-class MemoryStore(StoreBase):
+class MemoryStore(Store):
     """Files in a dict, for tests and small things. Any string is a URL.
+
+    It is not declared `mappable`: it stands for stores where each request costs time.
 
     >>> store = MemoryStore({"logs/a": b"0123456789"})
     >>> [bytes(view) for view in store.read_ranges("logs/a", [(0, 2), (7, 10)])]
@@ -21,6 +23,8 @@ class MemoryStore(StoreBase):
     >>> store.counters
     Requests(requests=2, bytes=5)
     """
+
+    capabilities = StoreCapabilities(create_only=True)
 
     def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
         super().__init__()

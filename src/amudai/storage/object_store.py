@@ -1,19 +1,30 @@
-"""How does an obstore store (S3, GCS, Azure, HTTP ...) serve as a store?"""
+"""The store of an obstore store (S3, GCS, Azure, HTTP ...)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
-from amudai.errors import StorageError, UnsupportedFeature
-from amudai.storage.contract import StoreBase
-from amudai.storage.foreign import translated
+from amudai.errors import MissingFile, RefusedAccess, StorageError, UnsupportedFeature, located
+from amudai.storage.contract import Store, StoreCapabilities
+from amudai.storage.foreign import short_read, translated
 
-__all__ = ["ObjectStore"]
+__all__ = ["OBSTORES", "ObjectStore"]
+
+# By the names of obstore's classes, so that obstore need not be imported. Azure has no suffix ranges. Servers for HTTP
+# have no conditional put, and some of them ignore suffix ranges.
+OBSTORES: Final = {
+    "AzureStore": StoreCapabilities(create_only=True),
+    "GCSStore": StoreCapabilities(create_only=True, suffix_ranges=True),
+    "HTTPStore": StoreCapabilities(),
+    "LocalStore": StoreCapabilities(create_only=True, suffix_ranges=True),
+    "MemoryStore": StoreCapabilities(create_only=True, suffix_ranges=True),
+    "S3Store": StoreCapabilities(create_only=True, suffix_ranges=True),
+}
 
 
-class ObjectStore(StoreBase):
+class ObjectStore(Store):
     """Objects of an obstore store; a URL is a key in it, or `base` and an escaped key where `base` is given.
 
     A new object is collected in memory and put with one conditional request, so S3 takes up to 5 GB.
@@ -23,6 +34,33 @@ class ObjectStore(StoreBase):
         super().__init__()
         self._store = store
         self._base = base
+        known = (OBSTORES[kind.__name__] for kind in type(store).__mro__ if kind.__name__ in OBSTORES)
+        self._capabilities = next(known, StoreCapabilities())
+
+    @property
+    def capabilities(self) -> StoreCapabilities:
+        """What this kind of object store can do."""
+        return self._capabilities
+
+    def read_tail(self, url: str, count: int) -> tuple[int, memoryview]:
+        """The size of the object at `url`, and its last `count` bytes, or all bytes of a smaller object."""
+        if not self._capabilities.suffix_ranges or not count:
+            return super().read_tail(url, count)
+        with located(url=url):
+            key = self._key(url)
+        self._counters.add(1, 0)
+        try:
+            with located(url=url), translated():
+                found = self._store.get(key, options={"range": {"suffix": count}})
+                size, content = int(found.meta["size"]), memoryview(found.bytes()).cast("B").toreadonly()
+        except (MissingFile, RefusedAccess):
+            raise
+        except StorageError:
+            return super().read_tail(url, count)  # an empty object has no last bytes: S3 and GCS refuse the range
+        self._counters.add(0, len(content))
+        if len(content) != min(count, size):
+            raise short_read(max(0, size - count), size, len(content), url=url)
+        return size, content
 
     def _size(self, url: str) -> int:
         key = self._key(url)

@@ -1,4 +1,4 @@
-"""Which files are open?"""
+"""The files that were opened last."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Recent(Generic[T]):
         self._lock = Lock()
 
     def latest(self, url: str) -> T | None:
-        """The file at `url` if it was the last one asked for, as it is as a rule; `get` has it in any case."""
+        """The file at `url` if it was the last one asked for, which is the usual case; otherwise `get` finds it."""
         latest = self._latest
         return latest[1] if latest is not None and latest[0] == url else None
 

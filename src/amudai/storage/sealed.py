@@ -1,4 +1,4 @@
-"""How do the files of a shard appear all at once?
+"""The files of a shard that appear all at once.
 
 Each is written aside. When all are complete and on the disk they get their names: the root file last, for without it
 the others mean nothing. Whatever goes wrong before that moment leaves no file at all.
@@ -18,7 +18,6 @@ from amudai.errors import ExistingFile, InvalidArgument, MissingFile, StorageErr
 from amudai.storage.aside import Aside, sync_folder
 from amudai.storage.contract import Store
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
-from amudai.storage.local import LocalStore, local_path, new_path
 from amudai.storage.spool import Data, Extent, Spool, view_of
 
 __all__ = ["SealedFile", "Sealing"]
@@ -113,7 +112,7 @@ class Sealing:
         self._urls: set[str] = set()
         self._open = True
         self._publisher: _Publisher
-        if isinstance(store, LocalStore):
+        if store.capabilities.local_path:
             self._publisher = _Local(store, overwrite)
         else:
             self._publisher = _Remote(store, overwrite, temp_folder)
@@ -205,7 +204,7 @@ class _LocalFile(SealedFile):
 
 
 class _Local(_Publisher):
-    def __init__(self, store: LocalStore, overwrite: bool) -> None:
+    def __init__(self, store: Store, overwrite: bool) -> None:
         self._store = store
         self._overwrite = overwrite
         self._files: dict[str, _LocalFile] = {}
@@ -255,7 +254,7 @@ class _Local(_Publisher):
         kept = {file.path for file in self._files.values()}
         for url in urls:
             with suppress(OSError, StorageError):
-                path = local_path(url)
+                path = self._store.local_path(url)
                 if path not in kept:
                     os.unlink(path)
                     self._store.forget(url)
@@ -273,8 +272,7 @@ class _Local(_Publisher):
         self._files, self._named = {}, []
 
     def _path(self, url: str) -> str:
-        with translated():
-            path = new_path(url)
+        path = self._store.local_path(url, new=True)
         if not os.path.isdir(os.path.dirname(path)):
             raise MissingFile(NO_FOLDER)
         return path

@@ -1,4 +1,4 @@
-"""How many bytes?"""
+"""Numbers of bytes, as people write them."""
 
 from __future__ import annotations
 
