@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amudai.arrow import project, schema_nodes, to_array, to_storage
+from amudai.column import AbsentValues, ColumnValues, StoredValues
 from amudai.encoding import Values
 from amudai.errors import InvalidArgument, InvalidSchema
-from amudai.shard import Absent, Column, Stored
 from amudai.shard.build.stored import Bits, StoredArray
 from amudai.types import TIMESPAN, BasicType, SchemaNode
 from amudai.types.decimal128 import from_decimal, from_unscaled
@@ -42,9 +42,9 @@ def stored_of(array: pa.Array, **options: Any) -> StoredArray:
 # ---- the way back, and the promised form ----
 
 
-def column_of(stored: StoredArray) -> Column:
+def column_of(stored: StoredArray) -> ColumnValues:
     if stored.node.basic_type is BasicType.UNIT:
-        return Absent(stored.length)
+        return AbsentValues(stored.length)
 
     def buffer(array: Any) -> pa.Buffer | None:
         return None if array is None else pa.py_buffer(np.ascontiguousarray(array))
@@ -53,7 +53,7 @@ def column_of(stored: StoredArray) -> Column:
     wide = np.int32 if stored.node.basic_type is BasicType.UNION else None
     offsets = stored.offsets if wide is None or stored.offsets is None else stored.offsets.astype(wide)
     values = Values(stored.length, stored.null_count, validity, buffer(stored.data), buffer(offsets))
-    return Stored(values, tuple(column_of(child) for child in stored.children))
+    return StoredValues(values, tuple(column_of(child) for child in stored.children))
 
 
 def restored(stored: StoredArray, kind: pa.DataType) -> pa.Array:

@@ -51,7 +51,7 @@ def test_another_number_of_bytes_is_damage(size: int) -> None:
 
 def test_a_buffer_and_its_place() -> None:
     assert LookupBuffer.of(DESCRIBED, 5000) == STATED
-    assert STATED.descriptor(BufferKind.DATA, "") == DESCRIBED
+    assert STATED.descriptor() == DESCRIBED
     # What the five numbers cannot say.
     assert LookupBuffer.of(replace(DESCRIBED, block_checksums=False), 5000) is None
     assert LookupBuffer.of(replace(DESCRIBED, block_count=None), 5000) is None

@@ -181,15 +181,16 @@ def test_fields_of_a_shard(tmp_path: Path, profile: str) -> None:
     for stripe in reader.stripes:
         mine = numbers[stripe.first_row : stripe.first_row + stripe.num_rows].tolist()
         question = Between(mine[700], mine[1500])
-        probe = open_range(stripe.field(nodes["n"], "n", stripe.num_rows))
+        probe = open_range(stripe.column(nodes["n"]))
         assert probe is not None
+        assert open_range(stripe.column(nodes["n"])) is probe  # kept as long as the column
         check(probe.between(question), mine, question)
-        items = stripe.field(nodes["l"], "l", stripe.num_rows).child(0)
+        items = stripe.column(nodes["l"]).child(0)
         below = open_range(items)
         assert below is not None
         check(below.between(question), [each for n in mine for each in (n, n + 1)], question)
-        assert open_range(stripe.field(nodes["s"], "s", stripe.num_rows)) is None
-        assert open_range(stripe.field(nodes["c"], "c", stripe.num_rows)) is None
+        assert open_range(stripe.column(nodes["s"])) is None
+        assert open_range(stripe.column(nodes["c"])) is None
 
 
 def damaged(least: list[int], greatest: list[int], counts: list[int], span: int) -> bytes:

@@ -11,11 +11,10 @@ import pytest
 
 import amudai
 from amudai.arrow import project, to_array
+from amudai.column import ColumnValues, ConstantValues, Projection
 from amudai.format import AnyValue
 from amudai.format.wire import amudai_pb2 as wire
 from amudai.scan import execute
-from amudai.shard import Column as ShardColumn
-from amudai.shard import Constant, Projection
 from amudai.storage import MemoryStore
 from amudai.types import BasicType, SchemaNode
 from tests.forge import (
@@ -191,15 +190,15 @@ def test_repeating_a_value_never_runs_over_32_bit_offsets() -> None:
     (node,) = nodes_of({"c": strings([])})
     value = AnyValue("string", "x" * (1 << 20))
     narrow = project(node, pa.string())
-    assert to_array(Constant(4, value), narrow, pa.string()).nbytes > 4 << 20
+    assert to_array(ConstantValues(4, value), narrow, pa.string()).nbytes > 4 << 20
     with pytest.raises(OverflowError):
-        to_array(Constant(1 << 11, value), narrow, pa.string())
+        to_array(ConstantValues(1 << 11, value), narrow, pa.string())
     with pytest.raises(OverflowError):
-        to_array(Constant(1 << 11, value), narrow, pa.string_view())
+        to_array(ConstantValues(1 << 11, value), narrow, pa.string_view())
 
 
 def test_rows_that_do_not_fit_one_array_come_in_several(monkeypatch: pytest.MonkeyPatch) -> None:
-    def crowded(column: ShardColumn, projection: Projection, kind: pa.DataType) -> pa.Array:
+    def crowded(column: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
         if column.length > 3:
             raise OverflowError
         return to_array(column, projection, kind)

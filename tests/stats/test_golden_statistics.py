@@ -11,10 +11,11 @@ import pyarrow as pa
 import pytest
 
 from amudai.arrow import arrow_field, project, to_array
+from amudai.column import ColumnSource
 from amudai.rows import Rows
-from amudai.shard import FieldReader, ShardReader
+from amudai.shard import ShardReader, StripeReader
 from amudai.stats import BLOOM_SEED, HLL_SEED, FieldStatistics, Hll, bloom, collect, hash_values, merge
-from amudai.types import BYTES, BasicType, SchemaNode, quote_name
+from amudai.types import BYTES, BasicType, SchemaNode
 from tests import golden
 
 # The plain profile of the reference keeps no Bloom filters, but of GUIDs.
@@ -47,43 +48,37 @@ def storage_type(node: SchemaNode) -> pa.DataType:
     return arrow_field(node, lambda _: None).type
 
 
-def fields_below(field: FieldReader) -> Iterator[FieldReader]:
-    yield field
-    if field.descriptor is not None:
-        for index in range(len(field.node.children)):
-            yield from fields_below(field.child(index))
-
-
-def stored_fields(shard: ShardReader) -> Iterator[FieldReader]:
+def stored_fields(shard: ShardReader) -> Iterator[tuple[StripeReader, ColumnSource]]:
     """Every field of every stripe, at any depth, that has a descriptor."""
     for stripe in shard.stripes:
         for node in shard.schema.fields():
-            for field in fields_below(stripe.field(node, quote_name(node.name), stripe.num_rows)):
-                if field.descriptor is not None:
-                    yield field
+            for field in stripe.column(node).walk():
+                if not field.is_absent:
+                    yield stripe, field
 
 
-def values_of(field: FieldReader) -> pa.Array:
+def values_of(field: ColumnSource) -> pa.Array:
     kind = storage_type(field.node)
     projection = project(field.node, kind)
     return to_array(field.read(Rows.one(0, field.position_count), projection), projection, kind)
 
 
-def stored_in(field: FieldReader) -> FieldStatistics:
-    assert field.descriptor is not None
-    return FieldStatistics.of(field.descriptor.field)
+def stored_in(stripe: StripeReader, field: ColumnSource) -> FieldStatistics:
+    descriptor = stripe.descriptor(field.node)
+    assert descriptor is not None
+    return FieldStatistics.of(descriptor.field)
 
 
 @pytest.mark.parametrize("path", SHARDS)
 def test_of_stripes_and_of_the_shard(path: Path) -> None:
     shard = ShardReader(path)
     folded: dict[int, tuple[SchemaNode, FieldStatistics]] = {}
-    for field in stored_fields(shard):
-        found, stored = collect(values_of(field), field.node), stored_in(field)
+    for stripe, field in stored_fields(shard):
+        found, stored = collect(values_of(field), field.node), stored_in(stripe, field)
         if path in WITHOUT_FILTERS and field.node.basic_type is not BasicType.GUID:
             assert stored.bloom_filter is None
             stored = replace(stored, bloom_filter=found.bloom_filter)
-        assert found == stored, f"stripe {field.stripe.ordinal}, field {field.path}"
+        assert found == stored, f"stripe {stripe.ordinal}, field {field.path}"
         _, before = folded.get(field.node.schema_id, (field.node, FieldStatistics()))
         folded[field.node.schema_id] = field.node, merge(before, found)
     for node, found in folded.values():
@@ -95,8 +90,8 @@ def test_of_stripes_and_of_the_shard(path: Path) -> None:
 @pytest.mark.parametrize("path", SHARDS)
 def test_sketches_answer_for_their_values(path: Path) -> None:
     """Filters hold every value and refuse most others; sketches have the registers and the estimate of the values."""
-    for field in stored_fields(ShardReader(path)):
-        stored = stored_in(field)
+    for stripe, field in stored_fields(ShardReader(path)):
+        stored = stored_in(stripe, field)
         if field.node.basic_type not in BYTES or field.node.is_decimal:
             assert stored.cardinality is None
             assert stored.bloom_filter is None
@@ -121,8 +116,8 @@ def test_sketches_answer_for_their_values(path: Path) -> None:
 def test_sizes_add_up(path: Path) -> None:
     shard = ShardReader(path)
     sizes: dict[int, list[int | None]] = {stripe.ordinal: [] for stripe in shard.stripes}
-    for field in stored_fields(shard):
-        sizes[field.stripe.ordinal].append(collect(values_of(field), field.node).raw_data_size)
+    for stripe, field in stored_fields(shard):
+        sizes[stripe.ordinal].append(collect(values_of(field), field.node).raw_data_size)
     stripes = [total(known) for known in sizes.values()]
     assert [stripe.directory.raw_data_size for stripe in shard.stripes] == stripes
     assert shard.directory.raw_data_size == total(stripes)
@@ -138,8 +133,8 @@ def test_the_cases_cover_every_kind_of_statistics() -> None:
     kinds, filters, estimates, merged = set(), 0, 0, 0
     for path in golden.SHARDS:
         shard = ShardReader(path)
-        for field in stored_fields(shard):
-            stored = stored_in(field)
+        for stripe, field in stored_fields(shard):
+            stored = stored_in(stripe, field)
             kinds.add(type(stored.type_stats).__name__)
             filters += stored.bloom_filter is not None
             estimates += stored.cardinality is not None

@@ -13,9 +13,9 @@ import pytest
 
 import amudai
 from amudai.encoding.profile import PROFILES
-from amudai.format import BufferKind
-from amudai.shard import FieldReader
-from amudai.types import WIDTHS, BasicType
+from amudai.format import BufferKind, NativeEncoding
+from amudai.shard import StripeReader
+from amudai.types import WIDTHS, BasicType, SchemaNode, nodes_below
 from tests.oracle import block as oracle
 from tests.oracle import block_map as oracle_map
 
@@ -134,34 +134,33 @@ def test_text_that_begins_with_nothing(first: list[str | None], tmp_path: Path) 
 # ---- blocks that others can read ----
 
 
-def every_field(shard: amudai.Shard) -> Iterator[FieldReader]:
-    def below(field: FieldReader) -> Iterator[FieldReader]:
-        yield field
-        for at in range(len(field.node.children)):
-            yield from below(field.child(at))
-
+def every_field(shard: amudai.Shard) -> Iterator[tuple[StripeReader, SchemaNode, NativeEncoding]]:
     for stripe in shard._reader.stripes:
-        for node in shard._reader.schema.fields():
-            yield from below(stripe.field(node, node.name, stripe.num_rows))
+        for node in nodes_below(shard._reader.schema.fields()):
+            descriptor = stripe.descriptor(node)
+            assert descriptor is not None
+            (encoding,) = descriptor.encodings
+            assert isinstance(encoding, NativeEncoding)
+            yield stripe, node, encoding
 
 
-def dtype_of(field: FieldReader, kind: BufferKind) -> str | None:
-    basic = field.node.basic_type
+def dtype_of(node: SchemaNode, encoding: NativeEncoding, kind: int) -> str | None:
+    basic = node.basic_type
     if kind is BufferKind.OFFSETS:
         return "u8"
     if kind is BufferKind.PRESENCE or basic in (BasicType.BOOLEAN, BasicType.UNION):
         return "u1"
-    if field.encoding.find(BufferKind.VALUE_DICTIONARY) is not None:
+    if encoding.find(BufferKind.VALUE_DICTIONARY) is not None:
         return "u4"
-    return field.node.dtype if basic in WIDTHS else None
+    return node.dtype if basic in WIDTHS else None
 
 
-def blocks_of(field: FieldReader) -> Iterator[tuple[BufferKind, bytes, int]]:
+def blocks_of(stripe: StripeReader, encoding: NativeEncoding) -> Iterator[tuple[int, bytes, int]]:
     """Every block as the oracle's block map finds it."""
-    for buffer in field.encoding.buffers:
+    for buffer in encoding.buffers:
         if buffer.block_map is None or buffer.buffer is None:
             continue
-        artifact = field.stripe.artifact_of(buffer)
+        artifact = stripe.artifact_of(buffer.buffer)
         at = buffer.buffer.start
         for count, size in oracle_map.decode(bytes(artifact.read(buffer.block_map.start, buffer.block_map.end))):
             yield buffer.kind, bytes(artifact.read(at, at + size)), count
@@ -195,17 +194,17 @@ def test_the_oracle_reads_every_block(profile: str, tmp_path: Path) -> None:
     table = small()
     shard = amudai.write(table, tmp_path / "t.amudai.shard", profile=profile, stripe_rows=1500)
     seen = 0
-    for field in every_field(shard):
-        top = field.node.name in table.column_names and not field.node.children
-        rows = slice(field.stripe.first_row, field.stripe.first_row + field.stripe.num_rows)
+    for stripe, node, encoding in every_field(shard):
+        top = node.name in table.column_names and not node.children
+        rows = slice(stripe.first_row, stripe.first_row + stripe.num_rows)
         values: list[Any] = []
-        for kind, block, count in blocks_of(field):
-            dtype = dtype_of(field, kind)
+        for kind, block, count in blocks_of(stripe, encoding):
+            dtype = dtype_of(node, encoding, kind)
             if dtype is not None:
                 found: list[Any] = list(oracle.decode_numeric(block, count, dtype))
             else:
-                variable = field.node.basic_type in (BasicType.STRING, BasicType.BINARY)
-                size = None if variable else field.node.fixed_size
+                variable = node.basic_type in (BasicType.STRING, BasicType.BINARY)
+                size = None if variable else node.fixed_size
                 region = oracle.open_block(block)[1]
                 if size is not None:
                     assert int.from_bytes(region[:2], "little") not in (7, 14), "no reader of fixed sizes takes these"
@@ -213,8 +212,8 @@ def test_the_oracle_reads_every_block(profile: str, tmp_path: Path) -> None:
             if kind is BufferKind.DATA:
                 values += found
             seen += 1
-        if top and values and field.encoding.find(BufferKind.VALUE_DICTIONARY) is None:
-            check(values, table[field.node.name].combine_chunks()[rows])
+        if top and values and encoding.find(BufferKind.VALUE_DICTIONARY) is None:
+            check(values, table[node.name].combine_chunks()[rows])
     assert seen > 20
 
 

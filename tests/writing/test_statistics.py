@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import amudai
-from amudai.shard import FieldReader
+from amudai.column import ColumnSource
 from amudai.stats import FieldStatistics, collect, merge
 from amudai.types import BasicType, SchemaNode
 
@@ -62,7 +62,7 @@ def columns() -> dict[str, pa.Array]:
 STORED: dict[str, pa.DataType] = {"when": pa.uint64(), "span": pa.int64(), "decimal": pa.binary(16)}
 
 
-def walk(field: FieldReader, values: pa.Array) -> Iterator[tuple[FieldReader, pa.Array]]:
+def walk(field: ColumnSource, values: pa.Array) -> Iterator[tuple[ColumnSource, pa.Array]]:
     """Every field below one, with its values."""
     yield field, values
     kind = values.type
@@ -100,9 +100,10 @@ def test_statistics(name: str, profile: str, tmp_path: Path) -> None:
     nodes: dict[int, SchemaNode] = {}
     for stripe in shard._reader.stripes:
         values = shard.read(rows=slice(stripe.first_row, stripe.first_row + stripe.num_rows))[0].combine_chunks()
-        for field, below in walk(stripe.field(node, name, stripe.num_rows), values):
-            assert field.descriptor is not None
-            found = FieldStatistics.of(field.descriptor.field)
+        for field, below in walk(stripe.column(node), values):
+            descriptor = stripe.descriptor(field.node)
+            assert descriptor is not None
+            found = FieldStatistics.of(descriptor.field)
             expected = comparable(collect(below, field.node), field.node, profile)
             assert found == expected, field.path
             number = field.node.schema_id

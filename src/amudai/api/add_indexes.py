@@ -21,7 +21,7 @@ from amudai.shard.build import ArtifactSpace, Sinks
 from amudai.shard.build.metadata import write_metadata
 from amudai.shard.build.refer import Naming, referred_index, referred_stripe
 from amudai.storage import Artifact, Sealing, Size, open_store, size_of
-from amudai.types import SchemaNode, nodes_below, quote_name
+from amudai.types import SchemaNode, nodes_below
 
 __all__ = ["add_indexes"]
 
@@ -127,7 +127,7 @@ def _feed(stripe: StripeReader, nodes: Sequence[SchemaNode], sinks: Sinks) -> It
         for node, wanting in wanted:
             kind = stored_form(node)
             projection = project(node, kind)
-            column = stripe.field(node, quote_name(node.name), stripe.num_rows).read(rows, projection)
+            column = stripe.column(node).read(rows, projection)
             array = to_array(column, projection, kind)
             values = stored_array(array, node)
             size += array.nbytes

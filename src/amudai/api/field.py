@@ -13,9 +13,10 @@ import pyarrow as pa
 from amudai.api.display import field_text
 from amudai.api.notebook import field_html
 from amudai.arrow import ArrowFields, arrow_field, child_type, project, to_array
+from amudai.column import ColumnSource, ConstantValues
 from amudai.errors import CorruptedData, located
 from amudai.format import AnyValue, RangeStats, python_values
-from amudai.shard import Constant, FieldReader, ShardReader
+from amudai.shard import ShardReader
 from amudai.types import CONTAINERS, BasicType, SchemaNode, quote_name
 
 __all__ = ["Field", "FieldStats"]
@@ -137,14 +138,14 @@ class Field:
     def encodings(self) -> dict[str, int]:
         """How the values are stored: each cascade of encodings, and in how many blocks. Reads the column's blocks."""
         found: Counter[str] = Counter()
-        for reader in self._readers():
-            found.update(reader.encodings())
+        for source in self._sources():
+            found.update(source.encodings())
         return dict(found.most_common())
 
     @property
     def encoded_bytes(self) -> int:
         """Bytes that the column takes up in the shard's files, those of its children included."""
-        return sum(_bytes_of(reader) for reader in self._readers())
+        return sum(column.describe().bytes for source in self._sources() for column in source.walk())
 
     def __iter__(self) -> Iterator[Field]:
         """The fields below this one."""
@@ -160,19 +161,16 @@ class Field:
     def _repr_html_(self) -> str:
         return field_html(self)
 
-    def _readers(self) -> Iterator[FieldReader]:
+    def _sources(self) -> Iterator[ColumnSource]:
         for stripe in self._reader.stripes:
-            found = stripe.field(self._nodes[0], quote_name(self._nodes[0].name), stripe.num_rows)
-            for parent, node in zip(self._nodes, self._nodes[1:], strict=False):
-                found = found.child(parent.children.index(node))
-            yield found
+            yield stripe.column_at(self._nodes)
 
     def _python(self, value: AnyValue) -> object:
         """A bound of the statistics as the Python value that reading the column gives."""
         node = self._nodes[-1]
         kind = self.type if node.basic_type not in CONTAINERS else pa.null()
         with located(url=self._reader.url, field=self.path):
-            scalar = to_array(Constant(1, value), project(node, kind), kind)[0]
+            scalar = to_array(ConstantValues(1, value), project(node, kind), kind)[0]
         try:
             return scalar.as_py()
         except (ValueError, OverflowError):
@@ -187,11 +185,3 @@ def _label(parent: SchemaNode | None, node: SchemaNode) -> str:
     if parent is not None and parent.basic_type is BasicType.MAP:
         return "key" if node is parent.children[0] else "value"
     return quote_name(node.name) or "item"
-
-
-def _bytes_of(reader: FieldReader) -> int:
-    if reader.descriptor is None:
-        return 0
-    own = sum(buffer.buffer.size for buffer in reader.encoding.buffers if buffer.buffer is not None)
-    below = range(len(reader.node.children)) if reader.node.basic_type in CONTAINERS else ()
-    return own + sum(_bytes_of(reader.child(index)) for index in below)

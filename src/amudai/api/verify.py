@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -11,25 +11,23 @@ import pyarrow as pa
 from amudai.api.display import counted
 from amudai.api.progress import Report, reporting
 from amudai.arrow import ArrowFields, project, to_array
+from amudai.column import ColumnSource, Projection
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, located
 from amudai.format import (
     FOOTER,
     HEADER,
     LOOKUP,
-    BufferKind,
     IndexArtifact,
     LookupBuffer,
-    RangeIndexHeader,
-    ValueDictionary,
     check_footer,
     check_header,
     lookup_buffers,
 )
 from amudai.index import index_type, open_artifact
 from amudai.rows import Rows
-from amudai.shard import FieldReader, Projection, ShardReader, StripeReader
+from amudai.shard import ShardReader, StripeReader
 from amudai.storage import Artifact
-from amudai.types import SchemaNode, nodes_below, quote_name
+from amudai.types import SchemaNode, nodes_below
 
 __all__ = ["Problem", "Verification", "verify_shard"]
 
@@ -93,7 +91,7 @@ class _Verifier:
         self.report = report
         self.fields = ArrowFields(reader)
         self.blocks = self.values = 0
-        self.places: set[LookupBuffer | None] = set()  # of all buffers of blocks
+        self.places: set[LookupBuffer] = set()  # of all buffers of blocks
         self.files: dict[str, Artifact] = {reader.root.url: reader.root}
         self.problems: list[Problem] = []
 
@@ -153,50 +151,39 @@ class _Verifier:
 
     def column(self, stripe: StripeReader, node: SchemaNode) -> None:
         """Every buffer of a column, and every value."""
-        field = stripe.field(node, quote_name(node.name), stripe.num_rows)
-        for each in _readers(field):
-            self.buffers(each)
+        source = stripe.column(node)
+        for each in source.walk():
+            self.buffers(stripe, each)
         kind = self.fields.field(node).type
         projection = project(node, kind)
         # Where nothing is stored but constants there may be any number of rows, and none tells more than the others.
-        is_stored = any(each.has_buffers for each in _readers(field))
-        for part in (Rows.all(stripe.origin) if is_stored else Rows.none(stripe.origin)).each_part(_ROWS):
-            self.rows(field, part, projection, kind)
+        is_stored = any(each.is_stored for each in source.walk())
+        for part in Rows.one(0, stripe.num_rows if is_stored else 0).each_part(_ROWS):
+            self.rows(source, part, projection, kind)
         self.values += stripe.num_rows
 
-    def rows(self, field: FieldReader, part: Rows, projection: Projection, kind: pa.DataType) -> None:
+    def rows(self, source: ColumnSource, part: Rows, projection: Projection, kind: pa.DataType) -> None:
         """Some rows of a column; fewer at a time where their values are long."""
         try:
-            stored = field.read(part, projection)
+            stored = source.read(part, projection)
             # A sound value may still be none that this Arrow type can hold: a decimal NaN, a time too fine.
             with suppress(InvalidArgument):
                 to_array(stored, projection, kind)
         except OverflowError:
             if part.count > 1:
                 for half in part.each_part((part.count + 1) // 2):
-                    self.rows(field, half, projection, kind)
+                    self.rows(source, half, projection, kind)
 
-    def buffers(self, field: FieldReader) -> None:
-        if field.descriptor is None:
-            return
-        field.descriptor.field.whole()
-        for _, buffer in field.block_buffers():
-            for blocks in buffer.all_blocks():
-                self.blocks += len(blocks)
-        for descriptor in field.encoding.buffers:
-            if descriptor.buffer is None:
-                continue
-            artifact = field.stripe.artifact_of(descriptor)
+    def buffers(self, stripe: StripeReader, source: ColumnSource) -> None:
+        """Every part of a column's descriptor, and every buffer of its own."""
+        descriptor = stripe.descriptor(source.node)
+        if descriptor is not None:
+            descriptor.field.whole()
+        found = source.check()
+        self.blocks += found.blocks
+        self.places.update(found.lookups)
+        for artifact in found.files:
             self.files.setdefault(artifact.url, artifact)
-            if isinstance(descriptor.kind, BufferKind) and descriptor.block_map is not None:
-                self.places.add(LookupBuffer.of(descriptor, field.values_of(descriptor.kind)))
-            if descriptor.kind is BufferKind.RANGE_INDEX:
-                data = artifact.read(descriptor.buffer.start, descriptor.buffer.end)
-                header = RangeIndexHeader.decode(data, field.node, expected_span=field.position_count)
-                header.payloads(data)
-            elif descriptor.kind is BufferKind.VALUE_DICTIONARY:
-                data = artifact.read(descriptor.buffer.start, descriptor.buffer.end)
-                ValueDictionary.decode(data, field.node, sorted_ids=True)
 
     def marks(self, artifact: Artifact) -> None:
         with located(url=artifact.url):
@@ -219,10 +206,3 @@ def verify_shard(reader: ShardReader, progress: bool | Report | None = None) -> 
         bytes=reader.store.counters.bytes - before,
         problems=tuple(verifier.problems),
     )
-
-
-def _readers(field: FieldReader) -> Iterator[FieldReader]:
-    yield field
-    if field.descriptor is not None:
-        for index in range(len(field.node.children)):
-            yield from _readers(field.child(index))

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from amudai.arrow.ticks import from_ticks, from_timespan
+from amudai.column import AbsentValues, ColumnValues, ConstantValues, JoinedValues, Projection, StoredValues
 from amudai.encoding import Values, require_memory
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import AnyValue
-from amudai.shard import Absent, Column, Constant, Joined, Projection, Stored
 from amudai.types import CONTAINERS, TIMESPAN, WIDTHS, BasicType, SchemaNode, decimal128
 
 __all__ = ["least_bits", "to_array"]
@@ -21,7 +21,7 @@ __all__ = ["least_bits", "to_array"]
 _TEXT: Final = {BasicType.STRING: "string", BasicType.BINARY: "bytes"}
 
 
-def to_array(column: Column, projection: Projection, kind: pa.DataType) -> pa.Array:
+def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
     """The column as an array of this Arrow type, which is natural for it or was kept for it."""
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, to_array(column, projection, kind.storage_type))
@@ -41,13 +41,13 @@ def to_array(column: Column, projection: Projection, kind: pa.DataType) -> pa.Ar
     if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
         return _list_view(column, projection, kind)
     match column:
-        case Absent(length):
+        case AbsentValues(length):
             return _nulls(length, kind)
-        case Joined(parts):
+        case JoinedValues(parts):
             return pa.concat_arrays([to_array(part, projection, kind) for part in parts])
-        case Constant(length, value):
+        case ConstantValues(length, value):
             return _repeated(length, value, projection, kind)
-        case Stored(values, children):
+        case StoredValues(values, children):
             if projection.node.basic_type in CONTAINERS:
                 return _container(values, children, projection, kind)
             return _scalars(values, projection.node, kind)
@@ -126,7 +126,7 @@ def _repeated(length: int, value: AnyValue, projection: Projection, kind: pa.Dat
         raise OverflowError("more bytes than the offsets of this Arrow type can count")
     variable = 0 if single.data is None or single.offsets is None else 8 * single.data.size
     require_memory(length, least_bits(kind) + variable)
-    one = to_array(Stored(single), projection, kind)
+    one = to_array(StoredValues(single), projection, kind)
     if length == 0:
         return one.slice(0, 0)
     try:
@@ -194,7 +194,9 @@ def _nulls(length: int, kind: pa.DataType) -> pa.Array:
 # ---- containers ----
 
 
-def _container(values: Values, children: tuple[Column, ...], projection: Projection, kind: pa.DataType) -> pa.Array:
+def _container(
+    values: Values, children: tuple[ColumnValues, ...], projection: Projection, kind: pa.DataType
+) -> pa.Array:
     match projection.node.basic_type:
         case BasicType.STRUCT:
             fields = [kind.field(index).type for index in range(kind.num_fields)]
@@ -222,7 +224,7 @@ def _container(values: Values, children: tuple[Column, ...], projection: Project
             return _stored_union(values, _arrays(children, projection, types), kind)
 
 
-def _arrays(children: tuple[Column, ...], projection: Projection, types: list[pa.DataType]) -> list[pa.Array]:
+def _arrays(children: tuple[ColumnValues, ...], projection: Projection, types: list[pa.DataType]) -> list[pa.Array]:
     return [
         to_array(column, wanted, kind)
         for column, wanted, kind in zip(children, projection.children, types, strict=True)
@@ -271,7 +273,7 @@ def _union(types: pa.Array, variants: list[pa.Array], kind: pa.DataType) -> pa.A
     return pa.Array.from_buffers(kind, len(types), [*buffers, places.buffers()[1]], children=variants)
 
 
-def _list_view(column: Column, projection: Projection, kind: pa.DataType) -> pa.Array:
+def _list_view(column: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
     large = pa.types.is_large_list_view(kind)
     plain = pa.large_list(kind.value_field) if large else pa.list_(kind.value_field)
     lists = to_array(column, projection, plain)

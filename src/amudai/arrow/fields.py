@@ -8,10 +8,11 @@ import pyarrow as pa
 
 from amudai.arrow.kept import KeptFields, kept_fields
 from amudai.arrow.natural import arrow_field, project
+from amudai.column import Projection
 from amudai.errors import MissingColumn, located
 from amudai.format import AnyValue, RangeStats
 from amudai.lazy import lazy
-from amudai.shard import Projection, ShardReader
+from amudai.shard import ShardReader
 from amudai.types import SchemaNode
 
 __all__ = ["ArrowFields"]

@@ -9,9 +9,9 @@ from typing import Final
 import pyarrow as pa
 
 from amudai.arrow.natural import project
+from amudai.column import Projection
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import SHARED_BYTES, SHARED_SCHEMAS, Properties, ShardSchema
-from amudai.shard import Projection
 from amudai.types import SchemaNode
 
 __all__ = ["SCHEMA_PROPERTY", "KeptFields", "kept_fields"]

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from amudai.arrow.fits import require_fit
 from amudai.arrow.ticks import EPOCH, fits_nanoseconds
+from amudai.column import Projection
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import RangeStats
-from amudai.shard import Projection
 from amudai.types import DYNAMIC, TIMESPAN, BasicType, SchemaNode
 
 __all__ = ["Bounds", "arrow_field", "child_type", "project"]

@@ -50,12 +50,12 @@ class LookupBuffer:
             return None
         return cls(whole.start, block_map.start, whole.end, values, buffer.block_count)
 
-    def descriptor(self, kind: BufferKind, url: str) -> EncodedBuffer:
-        """The buffer as a field would describe it."""
+    def descriptor(self) -> EncodedBuffer:
+        """The buffer as a field of the piece would describe it."""
         return EncodedBuffer(
-            kind=kind,
-            buffer=DataRef(url, self.start, self.end),
-            block_map=DataRef(url, self.block_map, self.end),
+            kind=BufferKind.DATA,
+            buffer=DataRef("", self.start, self.end),
+            block_map=DataRef("", self.block_map, self.end),
             block_count=self.blocks,
             block_checksums=True,
         )

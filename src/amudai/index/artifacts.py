@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from amudai.encoding import BlockBuffer
 from amudai.errors import CorruptedData
-from amudai.format import BufferKind, DataRef, IndexArtifact, lookup_buffers
+from amudai.format import DataRef, IndexArtifact, lookup_buffers
 from amudai.lazy import lazy
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
@@ -39,13 +38,12 @@ class Piece:
         end = data.end if file is self._anchor or _is_directory(data, file) else None
         return ShardReader(file.url, self._shard.store, verify=self._shard.verify, allow=self._shard.allow, end=end)
 
-    def lookup(self, kinds: Sequence[BufferKind]) -> list[BlockBuffer] | None:
-        """The buffers that each look-up reads; None where it names none."""
-        found = lookup_buffers(self.artifact.properties, len(kinds))
+    def lookup(self, count: int) -> list[BlockBuffer] | None:
+        """The `count` buffers that each look-up reads; None where the piece names none."""
+        found = lookup_buffers(self.artifact.properties, count)
         if found is None:
             return None
-        described = ((each.descriptor(kind, ""), each.values) for each, kind in zip(found, kinds, strict=True))
-        return [BlockBuffer(self.file, buffer, values, self._shard.verify) for buffer, values in described]
+        return [BlockBuffer(self.file, each.descriptor(), each.values, self._shard.verify) for each in found]
 
 
 def open_artifact(artifact: IndexArtifact, shard: ShardReader, anchor: Artifact) -> ShardReader:

@@ -7,18 +7,18 @@ collection but a buffer of the field, so it has a reader of its own: positions a
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from amudai.encoding import RangeIndex, decode_range_index
-from amudai.errors import CorruptedData, located
-from amudai.format import BufferKind
+from amudai.column import ColumnSource
+from amudai.encoding import RangeIndex
+from amudai.errors import CorruptedData
 from amudai.index.bounds import Bounds, bounds_of, has_order
 from amudai.index.questions import Between
 from amudai.rows import SLOTS, Positions, Rows
-from amudai.shard import FieldReader
 from amudai.types import SchemaNode, decimal128
 
 __all__ = ["RangeProbe", "open_range"]
@@ -99,26 +99,19 @@ class RangeProbe:
         return Rows(found.starts * np.uint64(size), np.minimum(found.ends * np.uint64(size), span))
 
 
-def open_range(field: FieldReader) -> RangeProbe | None:
-    """The range index of a field of a stripe; None where it has none."""
-    # Kept: a range is often asked for by its two ends, and a shard is asked again and again.
-    if field.probe is None:
-        field.probe = _open(field)
-    return field.probe if isinstance(field.probe, RangeProbe) else None
+# Kept as long as the column is: a range is often asked for by its two ends, and a shard again and again.
+_PROBES: Final[WeakKeyDictionary[ColumnSource, RangeProbe]] = WeakKeyDictionary()
 
 
-def _open(field: FieldReader) -> RangeProbe | None:
-    if field.descriptor is None or field.constant is not None or not has_order(field.node):
-        return None
-    descriptor = field.encoding.find(BufferKind.RANGE_INDEX)
-    if descriptor is None or descriptor.buffer is None:
-        return None
-    artifact, ref = field.stripe.artifact_of(descriptor), descriptor.buffer
-    place = located(url=artifact.url, range=f"{ref.start}..{ref.end}", stripe=field.stripe.ordinal, field=field.path)
-    with place:
-        data = artifact.read(ref.start, ref.end)
-        index = decode_range_index(data, field.node, field.position_count, field.stripe.shard.verify)
-        return RangeProbe(field.node, index)
+def open_range(source: ColumnSource) -> RangeProbe | None:
+    """The range index of a column of a stripe; None where it has none."""
+    found = _PROBES.get(source)
+    if found is None and has_order(source.node):
+        index = source.range_index()
+        if index is not None:
+            with source.place():
+                found = _PROBES.setdefault(source, RangeProbe(source.node, index))
+    return found
 
 
 def _differences(left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:

@@ -97,19 +97,22 @@ def _compared(known: Known, wanted: Wanted | None, stripe: StripeReader, rows: R
         codes = facts.codes(stripe)
         if codes is not None and rows.count * _ROWS_OF_ENTRIES >= len(codes):
             return _looked_up(known, stripe, rows)
-        if wanted is not None and (field := facts.field(stripe)).is_comparable:
+        if wanted is not None:
             # Comparing every value of the hull takes less time than picking single ones that lie close together.
             asked = rows.hull if rows.is_dense else rows
-            return asked.chosen(field.compare(asked, wanted, inverted=facts.inverted)).intersect(rows)
+            bits = facts.source(stripe).compare(wanted, asked, inverted=facts.inverted)
+            if bits is not None:
+                return asked.chosen(bits).intersect(rows)
     return rows.selected(evaluate(facts.leaf, read_rows(stripe, facts.column, rows)))
 
 
 def _looked_up(known: Known, stripe: StripeReader, rows: Rows) -> Rows:
     """As `_compared`, by the codes of a dictionary alone."""
     facts = known.facts
-    true = facts.codes(stripe)
+    true, stored = facts.codes(stripe), facts.source(stripe).codes()
     assert true is not None
-    codes, valid = facts.field(stripe).read_codes(rows)
+    assert stored is not None
+    codes, valid = stored.read(rows)
     found = true[codes]
     if facts.inverted:
         found = ~found & valid if valid is not None else ~found

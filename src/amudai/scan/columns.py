@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields, project
+from amudai.column import Projection
 from amudai.errors import AmudaiError, InvalidArgument, located
-from amudai.shard import Projection, ShardReader
+from amudai.shard import ShardReader
 from amudai.types import BasicType, SchemaNode, missing_column, parse_path, quote_name, step_into
 
 __all__ = ["Selected", "find", "select", "select_nodes"]

@@ -18,7 +18,7 @@ from amudai.errors import AmudaiError, InvalidArgument, UnsupportedFeature, loca
 from amudai.rows import Rows
 from amudai.scan.columns import Selected
 from amudai.scan.threads import in_order
-from amudai.shard import FieldReader, ShardReader, StripeReader
+from amudai.shard import ShardReader, StripeReader
 from amudai.types import SchemaNode
 
 __all__ = ["prepare", "read_batch", "read_batches", "read_rows", "read_table", "require_scannable"]
@@ -113,12 +113,8 @@ def prepare(reader: ShardReader, columns: Sequence[Selected], rows: Rows, *, pre
                 message = "required index of the field: unknown to this version"
                 raise UnsupportedFeature(message, url=reader.url, stripe=stripe.ordinal, field=node.name)
         if prefetch and 2 * mine.count >= stripe.num_rows:
-            stripe.prefetch([_top(stripe, column) for column in columns])
+            stripe.prefetch(column.projection.node for column in columns)
     return pieces
-
-
-def _top(stripe: StripeReader, column: Selected) -> FieldReader:
-    return stripe.field(column.projection.node, column.path, stripe.num_rows)
 
 
 def _read_part(task: tuple[Part, Selected]) -> list[pa.Array]:
@@ -129,7 +125,7 @@ def _read_part(task: tuple[Part, Selected]) -> list[pa.Array]:
 def _read(part: Part, column: Selected) -> list[pa.Array]:
     """The part's values; in several arrays where one would hold more than its type can count."""
     try:
-        stored = _top(part.stripe, column).read(part.rows, column.projection)
+        stored = part.stripe.column(column.projection.node).read(part.rows, column.projection)
         return [to_array(stored, column.projection, column.field.type)]
     except AmudaiError as error:
         error.locate(url=part.stripe.shard.url, stripe=part.stripe.ordinal, field=column.path)

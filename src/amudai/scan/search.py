@@ -15,6 +15,7 @@ from typing import Final
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields
+from amudai.column import ColumnSource, Projection
 from amudai.lazy import lazy
 from amudai.rows import Positions, Rows
 from amudai.scan.check import Checker
@@ -26,7 +27,7 @@ from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, Bou
 from amudai.scan.prune import Known, Pruner
 from amudai.scan.receipt import Explanation, LeafReport, Note
 from amudai.scan.threads import in_order
-from amudai.shard import FieldReader, ShardReader, StripeReader
+from amudai.shard import ShardReader, StripeReader
 
 __all__ = ["Search"]
 
@@ -225,26 +226,22 @@ class Search:
 
     def _blocks(self) -> int:
         """How many blocks the columns of the scan have."""
-        buffers = (buffer for field in self._touched() for _, buffer in field.block_buffers())
-        return sum(buffer.block_map.block_count for buffer in buffers)
+        return sum(source.block_count() for source in self._touched())
 
-    def _touched(self) -> Iterator[FieldReader]:
-        """The fields of all columns that the scan may read, in each stripe."""
+    def _touched(self) -> Iterator[ColumnSource]:
+        """All columns that the scan may read, in each stripe."""
         wanted = {column.projection.node.schema_id: column for column in self.columns}
         wanted |= {facts.leaf.nodes[0].schema_id: facts.column for facts in self._leaves}
         for stripe in self._reader.stripes:
             for column in wanted.values():
-                yield from _below(stripe.field(column.projection.node, column.path, stripe.num_rows), column)
+                yield from _wanted(stripe.column(column.projection.node), column.projection)
 
 
-def _below(field: FieldReader, column: Selected) -> Iterator[FieldReader]:
-    wanted = {node.schema_id for node in column.projection.nodes()}
-    waiting = [field]
-    while waiting:
-        field = waiting.pop()
-        if field.node.schema_id in wanted:
-            yield field
-            waiting += [field.child(index) for index in range(len(field.node.children))]
+def _wanted(source: ColumnSource, projection: Projection) -> Iterator[ColumnSource]:
+    """A column and the columns below it that a projection asks for."""
+    yield source
+    for child in projection.children:
+        yield from _wanted(source.child_of(child.node), child)
 
 
 def _leaves(bound: Bound) -> Iterator[BoundLeaf]:

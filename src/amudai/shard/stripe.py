@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from amudai.column import ColumnContext, ColumnSource, open_column
 from amudai.errors import AmudaiError, located
 from amudai.format import (
-    EncodedBuffer,
+    DataRef,
     FieldList,
     IndexCollection,
     StripeDirectory,
@@ -19,9 +20,8 @@ from amudai.format import (
 )
 from amudai.lazy import lazy
 from amudai.rows import Origin, Rows
-from amudai.shard.field import FieldReader
 from amudai.storage import Artifact
-from amudai.types import SchemaNode
+from amudai.types import SchemaNode, quote_name
 
 if TYPE_CHECKING:
     from amudai.shard.reader import ShardReader
@@ -41,7 +41,7 @@ class StripeReader:
         self.directory = directory
         self.anchor = anchor
         self._descriptors: dict[int, StripeFieldDescriptor | None] = {}
-        self._fields: dict[int, FieldReader] = {}
+        self._columns: dict[int, ColumnSource] = {}
 
     @property
     def num_rows(self) -> int:
@@ -134,34 +134,46 @@ class StripeReader:
             for (start, end), which, at in zip(spans, pieces.which, pieces.starts, strict=True)
         )
 
-    def field(self, node: SchemaNode, path: str, positions: int | None) -> FieldReader:
-        """The reader of a field's values; `positions` is how many its parent says there are, where it does."""
-        found = self._fields.get(node.schema_id)
+    @lazy
+    def _context(self) -> ColumnContext:
+        """What the columns of this stripe share."""
+        shard = self.shard
+        return ColumnContext(shard.url, self.ordinal, shard.verify, shard.decoded, self.descriptor, self.artifact_of)
+
+    def artifact_of(self, ref: DataRef | None) -> Artifact:
+        """The file that the reference to a buffer names."""
+        return self.shard.artifact("" if ref is None else ref.url, self._field_list[1])
+
+    def column(self, node: SchemaNode) -> ColumnSource:
+        """The values of a top-level column. The columns below it are its children."""
+        found = self._columns.get(node.schema_id)
         if found is None:
-            found = self._fields[node.schema_id] = FieldReader(self, node, path, positions)
+            made = open_column(self._context, node, quote_name(node.name), self.num_rows)
+            found = self._columns.setdefault(node.schema_id, made)
         return found
 
-    def artifact_of(self, buffer: EncodedBuffer) -> Artifact:
-        """The file that holds a buffer."""
-        _, anchor = self._field_list
-        return self.shard.artifact(buffer.buffer.url if buffer.buffer else "", anchor)
+    def column_at(self, nodes: Sequence[SchemaNode]) -> ColumnSource:
+        """The values of the column that a path of schema nodes leads to, from a top-level one on."""
+        found = self.column(nodes[0])
+        for node in nodes[1:]:
+            found = found.child_of(node)
+        return found
 
-    def prefetch(self, readers: Sequence[FieldReader]) -> None:
-        """Read the small buffers of these fields together."""
+    def prefetch(self, nodes: Iterable[SchemaNode]) -> None:
+        """Read the small buffers of these top-level columns together."""
         if self.shard.store.capabilities.mappable:
             return  # nothing to gain: a request costs next to nothing
-        by_file: dict[str, tuple[Artifact, list[tuple[FieldReader, EncodedBuffer]]]] = {}
-        for reader in readers:
-            for buffer in reader.unread_buffers():
-                if buffer.buffer is not None and buffer.buffer.size <= SMALL_BUFFER:
-                    artifact = self.artifact_of(buffer)
-                    by_file.setdefault(artifact.url, (artifact, []))[1].append((reader, buffer))
-        for artifact, wanted in by_file.values():
-            if len(wanted) < 2:
+        by_file: dict[str, tuple[Artifact, list[DataRef]]] = {}
+        for node in nodes:
+            for ref in self.column(node).prefetch():
+                if ref.size <= SMALL_BUFFER:
+                    artifact = self.artifact_of(ref)
+                    by_file.setdefault(artifact.url, (artifact, []))[1].append(ref)
+        for artifact, refs in by_file.values():
+            if len(refs) < 2:
                 continue
-            refs = [buffer.buffer for _, buffer in wanted if buffer.buffer is not None]
             pieces = artifact.read_many(
                 np.array([ref.start for ref in refs], np.uint64), np.array([ref.end for ref in refs], np.uint64)
             )
-            for (reader, buffer), ref, which, at in zip(wanted, refs, pieces.which, pieces.starts, strict=True):
-                reader.keep(buffer, pieces.buffers[which][int(at) : int(at) + ref.size])
+            for ref, which, at in zip(refs, pieces.which, pieces.starts, strict=True):
+                self._context.prefetched[ref] = pieces.buffers[which][int(at) : int(at) + ref.size]

@@ -11,9 +11,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, decode_few
 from amudai.errors import CorruptedData, located
-from amudai.format import BufferKind, IndexDescriptor, encode_schema
+from amudai.format import IndexDescriptor, encode_schema
 from amudai.index.artifacts import Piece
 from amudai.index.contract import Path
 from amudai.index.hash.builder import BY_VALUE, COMPLETE
@@ -21,9 +22,9 @@ from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, key_prefix
 from amudai.index.hash.partition import BUCKET, LOOKUP_COLUMNS
 from amudai.index.questions import Keys, Question
 from amudai.rows import Origin, Positions, Rows
-from amudai.shard import FieldReader, ShardReader, StripeReader
+from amudai.shard import ShardReader, StripeReader
 from amudai.storage import Artifact
-from amudai.types import BasicType, SchemaNode
+from amudai.types import BasicType, SchemaNode, nodes_below
 
 __all__ = ["HashIndexReader"]
 
@@ -96,7 +97,7 @@ class Partition:
         self._url = piece.file.url
         self._opened: dict[int, Columns] = {}
         with located(url=self._url):
-            found = piece.lookup([kind for _, kind in LOOKUP_COLUMNS])
+            found = piece.lookup(len(LOOKUP_COLUMNS))
             if found is not None:
                 self._opened[0] = Columns.of_buffers(found)
                 self._buckets, self._stripes = found[0].values - 1, [0]
@@ -146,19 +147,15 @@ class Columns:
     @classmethod
     def of_stripe(cls, stripe: StripeReader, bucket: SchemaNode) -> Columns:
         """Those of a stripe, whoever wrote it."""
-        hash_, lists = bucket.children[0].children[:2]
-        item = lists.children[0]
-        stripe.prepare((bucket, hash_, lists, item))  # not the struct between them: it has nothing of its own to say
-        hashes, positions = (
-            stripe.field(hash_, "bucket.item.hash", None),
-            stripe.field(item, "bucket.item.positions", None),
-        )
-        of_hashes = stripe.field(lists, "bucket.item.positions", hashes.position_count)
+        stripe.prepare(nodes_below((bucket,)))
+        buckets = stripe.column(bucket)
+        hashes, lists = (buckets.child(0).child(index) for index in range(2))
+        positions = lists.child(0)
         return cls(
-            Lists.of_field(stripe.field(bucket, "bucket", stripe.num_rows), hashes.position_count),
-            Numbers.of_field(hashes),
-            Lists.of_field(of_hashes, positions.position_count),
-            Numbers.of_field(positions),
+            Lists.of_column(buckets, hashes.position_count),
+            Numbers.of_column(hashes),
+            Lists.of_column(lists, positions.position_count),
+            Numbers.of_column(positions),
         )
 
     @classmethod
@@ -184,14 +181,14 @@ class Lists:
     path: str
 
     @classmethod
-    def of_field(cls, field: FieldReader, items: int) -> Lists:
-        """Those of a field with offsets and no null."""
-        found = field.blocks(BufferKind.OFFSETS, field.position_count + 1)
-        if found is None or field.encoding.find(BufferKind.PRESENCE) is not None:
+    def of_column(cls, column: ColumnSource, items: int) -> Lists:
+        """Those of a column with offsets and no null."""
+        found = column.offsets()
+        if found is None or column.null_count:
             raise CorruptedData(
-                "lists of a hash index: expected offsets and no null, found otherwise", field=field.path
+                "lists of a hash index: expected offsets and no null, found otherwise", field=column.path
             )
-        return cls(found, items, field.path)
+        return cls(found, items, column.path)
 
     def at(self, position: int) -> tuple[int, int]:
         """Where a list begins and ends."""
@@ -211,14 +208,11 @@ class Numbers:
     path: str
 
     @classmethod
-    def of_field(cls, field: FieldReader) -> Numbers:
-        """Those of a field."""
-        if field.constant is not None:
-            return cls(None, field.constant.value if isinstance(field.constant.value, int) else None, field.path)
-        nulls = 0 if field.descriptor is None else field.descriptor.field.null_count
-        if nulls or field.encoding.find(BufferKind.PRESENCE) is not None:
-            return cls(None, None, field.path)
-        return cls(field.blocks(BufferKind.DATA, field.position_count), None, field.path)
+    def of_column(cls, column: ColumnSource) -> Numbers:
+        """Those of a column."""
+        if column.constant is not None:
+            return cls(None, column.constant.value if isinstance(column.constant.value, int) else None, column.path)
+        return cls(column.numbers(), None, column.path)
 
     def at(self, first: int, last: int) -> U64:
         """The numbers at these positions."""

@@ -12,20 +12,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from amudai.column import ColumnSource, ConstantValues, Projection, StoredValues
 from amudai.encoding import decode_numbers, require_memory
 from amudai.errors import CorruptedData, UnsupportedFeature
-from amudai.format import BufferKind, encode_schema
+from amudai.format import encode_schema
 from amudai.rows import Rows
-from amudai.shard import FieldReader, ShardReader, StripeReader
-from amudai.shard.column import Constant, Stored
-from amudai.shard.projection import Projection
+from amudai.shard import ShardReader, StripeReader
 from amudai.types import BasicType, SchemaNode
 
 __all__ = [
     "U64",
     "TermsColumn",
     "field_named",
-    "field_of",
     "known_fields",
     "numbers",
     "offsets",
@@ -79,57 +77,53 @@ def field_named(fields: tuple[SchemaNode, ...], name: str, basic_type: BasicType
     return found
 
 
-def field_of(stripe: StripeReader, node: SchemaNode, count: int | None = None) -> FieldReader:
-    """The reader of a field; `count` is how many positions there must be, where that is known."""
-    return stripe.field(node, node.name, count)
-
-
-def numbers(reader: FieldReader, ranges: Rows) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+def numbers(column: ColumnSource, ranges: Rows) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
     """The numbers at these positions, and which of them are not null; None where none is."""
     count = ranges.count
+    dtype = column.node.dtype
     if not count:
-        return np.empty(0, reader.node.dtype), None
-    column = reader.read(ranges, Projection(reader.node))
-    if isinstance(column, Stored):
-        return column.values.numbers(reader.node.dtype), column.values.valid()
+        return np.empty(0, dtype), None
+    found = column.read(ranges, Projection(column.node))
+    if isinstance(found, StoredValues):
+        return found.values.numbers(dtype), found.values.valid()
     require_memory(count, 64)
-    if isinstance(column, Constant) and isinstance(column.value.value, int):
-        return np.full(column.length, column.value.value, reader.node.dtype), None
-    return np.zeros(count, reader.node.dtype), np.zeros(count, np.bool_)
+    if isinstance(found, ConstantValues) and isinstance(found.value.value, int):
+        return np.full(found.length, found.value.value, dtype), None
+    return np.zeros(count, dtype), np.zeros(count, np.bool_)
 
 
-def present(reader: FieldReader, ranges: Rows) -> npt.NDArray[Any]:
+def present(column: ColumnSource, ranges: Rows) -> npt.NDArray[Any]:
     """The numbers at these positions, none of which may be null."""
-    values, valid = numbers(reader, ranges)
+    values, valid = numbers(column, ranges)
     if valid is not None and not valid.all():
-        raise CorruptedData("index artifact: expected no nulls, found some", field=reader.path)
+        raise CorruptedData("index artifact: expected no nulls, found some", field=column.path)
     return values
 
 
-def offsets(reader: FieldReader, start: int, end: int, most: int | None) -> U64:
+def offsets(column: ColumnSource, start: int, end: int, most: int | None) -> U64:
     """Where the items of lists `start..end` begin, and where the last ends, which is at most `most`."""
-    if end > reader.position_count:
-        raise CorruptedData(f"positions: expected at most {reader.position_count}, found {end}", field=reader.path)
-    buffer = reader.blocks(BufferKind.OFFSETS, reader.position_count + 1)
+    if end > column.position_count:
+        raise CorruptedData(f"positions: expected at most {column.position_count}, found {end}", field=column.path)
+    buffer = column.offsets()
     if buffer is None:
-        raise CorruptedData("buffers: expected one of kind OFFSETS, found none", field=reader.path)
+        raise CorruptedData("lists: expected offsets, found none", field=column.path)
     found: U64 = decode_numbers(buffer, Rows.one(start, end + 1), "u8", nullable=False).numbers("u8")
     if (found[1:] < found[:-1]).any() or (most is not None and int(found[-1]) > most):
-        raise CorruptedData(f"list offsets: expected an ascending sequence up to {most}", field=reader.path)
+        raise CorruptedData(f"list offsets: expected an ascending sequence up to {most}", field=column.path)
     return found
 
 
-def terms(reader: FieldReader, start: int, end: int) -> TermsColumn:
+def terms(column: ColumnSource, start: int, end: int) -> TermsColumn:
     """The terms at positions `start..end`."""
-    column = reader.read(Rows.one(start, end), Projection(reader.node, wide=True))
-    if isinstance(column, Constant) and isinstance(column.value.value, bytes):
-        value = column.value.value
-        require_memory(column.length, 64 + 8 * len(value))
-        data = np.frombuffer(value * column.length, np.uint8)
-        return TermsColumn(np.arange(column.length + 1, dtype=np.int64) * len(value), data)
-    if not isinstance(column, Stored) or column.values.nulls:
-        raise CorruptedData("terms: expected no nulls, found some", field=reader.path)
-    values = column.values
+    found = column.read(Rows.one(start, end), Projection(column.node, wide=True))
+    if isinstance(found, ConstantValues) and isinstance(found.value.value, bytes):
+        value = found.value.value
+        require_memory(found.length, 64 + 8 * len(value))
+        data = np.frombuffer(value * found.length, np.uint8)
+        return TermsColumn(np.arange(found.length + 1, dtype=np.int64) * len(value), data)
+    if not isinstance(found, StoredValues) or found.values.nulls:
+        raise CorruptedData("terms: expected no nulls, found some", field=column.path)
+    values = found.values
     places = np.frombuffer(values.offsets, np.int64) if values.offsets is not None else np.zeros(1, np.int64)
     data = np.frombuffer(values.data, np.uint8) if values.data is not None and values.data.size else _NO_BYTES
     return TermsColumn(places[: values.length + 1], data)

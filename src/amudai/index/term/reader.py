@@ -11,19 +11,20 @@ from typing import Final
 import numpy as np
 
 from amudai import _kernels
+from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, allocate, decode_numbers, open_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature, located
-from amudai.format import BufferKind, IndexDescriptor
+from amudai.format import IndexDescriptor
 from amudai.index.artifacts import Piece
 from amudai.index.contract import Path
 from amudai.index.questions import Every, Match, Question, Terms
-from amudai.index.term.columns import U64, field_named, field_of, known_fields, only_stripe, present
+from amudai.index.term.columns import U64, field_named, known_fields, only_stripe, present
 from amudai.index.term.names import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
 from amudai.index.term.slots import Slots
 from amudai.index.term.tree import Leaves, Lists, TermTree
 from amudai.lazy import lazy
 from amudai.rows import Origin, Positions, Rows
-from amudai.shard import FieldReader, ShardReader
+from amudai.shard import ShardReader
 from amudai.storage import Artifact
 from amudai.types import BasicType
 
@@ -143,17 +144,17 @@ class TermReader:
     @lazy
     def _blocks(self) -> BlockBuffer | None:
         """The column of all lists, where we wrote it."""
-        found = self._positions.lookup([BufferKind.DATA]) if self._own else None
+        found = self._positions.lookup(1) if self._own else None
         return None if found is None else found[0]
 
     @lazy
-    def _integers(self) -> FieldReader:
+    def _integers(self) -> ColumnSource:
         """The column of all lists."""
         shard = self._positions.shard
         stripe = only_stripe(shard)
         assert stripe is not None
         node = field_named(known_fields(shard, POSITIONS_SCHEMA), "position", BasicType.INT64)
-        return field_of(stripe, node, shard.num_rows)
+        return stripe.column(node)
 
     def answer(self, path: Path, question: Question, rows: Rows | None = None) -> Positions | None:
         """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell."""

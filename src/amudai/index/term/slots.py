@@ -13,14 +13,14 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, decode_few, decode_numbers
 from amudai.errors import CorruptedData, located
-from amudai.format import BufferKind
 from amudai.index.contract import Path
 from amudai.lazy import lazy
 from amudai.rows import Rows
-from amudai.shard import FieldReader, ShardReader, StripeReader
-from amudai.types import BasicType, quote_name
+from amudai.shard import ShardReader, StripeReader
+from amudai.types import BasicType
 
 __all__ = ["Slots"]
 
@@ -63,55 +63,54 @@ class Slots:
                     found.append(self._rows(stripe, mine).counted_from(stripe.origin).outward())
         return Rows.united(found, self._shard.origin)
 
-    def _fields(self, stripe: StripeReader) -> list[FieldReader]:
-        """The readers of the fields on the way, from the top-level one on."""
+    def _columns(self, stripe: StripeReader) -> list[ColumnSource]:
+        """The columns on the way, from the top-level one on."""
         stripe.prepare(self._path)
-        top = self._path[0]
-        fields = [stripe.field(top, quote_name(top.name), stripe.num_rows)]
-        for node, below in pairwise(self._path):
-            fields.append(fields[-1].child([each.schema_id for each in node.children].index(below.schema_id)))
-        return fields
+        columns = [stripe.column(self._path[0])]
+        for node in self._path[1:]:
+            columns.append(columns[-1].child_of(node))
+        return columns
 
     def _count(self, stripe: StripeReader) -> int:
         count = stripe.num_rows
-        for field, below in pairwise(self._fields(stripe)):
-            match field.node.basic_type:
+        for column, below in pairwise(self._columns(stripe)):
+            match column.node.basic_type:
                 case BasicType.FIXED_SIZE_LIST:
-                    count *= field.node.fixed_size
+                    count *= column.node.fixed_size
                 case BasicType.LIST | BasicType.MAP:
-                    if field.descriptor is None:
+                    if column.is_absent:
                         return 0  # null throughout
-                    if below.descriptor is not None:
+                    if not below.is_absent:
                         count = below.position_count
                     else:
-                        end = field.position_count
-                        count = int(decode_few(_offsets(field), end, end + 1, "u8")[0])
+                        end = column.position_count
+                        count = int(decode_few(_offsets(column), end, end + 1, "u8")[0])
         return count
 
     def _rows(self, stripe: StripeReader, slots: Rows) -> Rows:
-        for field in reversed(self._fields(stripe)[:-1]):
-            match field.node.basic_type:
+        for column in reversed(self._columns(stripe)[:-1]):
+            match column.node.basic_type:
                 case BasicType.FIXED_SIZE_LIST:
-                    size = np.uint64(field.node.fixed_size)
+                    size = np.uint64(column.node.fixed_size)
                     slots = _united(slots.starts // size, (slots.ends - np.uint64(1)) // size + np.uint64(1))
                 case BasicType.LIST | BasicType.MAP:
-                    slots = _owners(field, slots)
+                    slots = _owners(column, slots)
         return slots
 
 
-def _offsets(field: FieldReader) -> BlockBuffer:
-    found = field.blocks(BufferKind.OFFSETS, field.position_count + 1) if field.descriptor is not None else None
+def _offsets(column: ColumnSource) -> BlockBuffer:
+    found = column.offsets()
     if found is None:
-        raise CorruptedData("buffers: expected one of kind OFFSETS, found none", field=field.path)
+        raise CorruptedData("lists: expected offsets, found none", field=column.path)
     return found
 
 
-def _owners(field: FieldReader, items: Rows) -> Rows:
+def _owners(column: ColumnSource, items: Rows) -> Rows:
     """The lists that hold these items."""
-    with located(field=field.path):
+    with located(field=column.path):
         found = []
         before = np.concatenate((np.zeros(1, np.uint64), np.cumsum(items.ends - items.starts)))
-        for first, fences in _fences(_offsets(field), items):
+        for first, fences in _fences(_offsets(column), items):
             if (fences[1:] < fences[:-1]).any():
                 raise CorruptedData("list offsets: expected an ascending sequence")
             # How many of the items lie before each fence: a list holds some if there are more at its end.

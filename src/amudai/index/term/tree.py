@@ -14,15 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
+from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, decode_few, decode_few_bytes
 from amudai.errors import CorruptedData
-from amudai.format import BufferKind
 from amudai.index.artifacts import Piece
 from amudai.index.term.columns import (
     U64,
     TermsColumn,
     field_named,
-    field_of,
     known_fields,
     numbers,
     offsets,
@@ -34,7 +33,7 @@ from amudai.index.term.layout import Layout
 from amudai.index.term.names import TERMS_SCHEMA
 from amudai.lazy import lazy
 from amudai.rows import Rows
-from amudai.shard import FieldReader, ShardReader, StripeReader
+from amudai.shard import ShardReader, StripeReader
 from amudai.types import BasicType, SchemaNode
 
 __all__ = ["Leaves", "Lists", "TermTree"]
@@ -108,7 +107,7 @@ class TermTree:
     @lazy
     def _known(self) -> tuple[BlockBuffer, BlockBuffer, Layout] | None:
         """Of an artifact of ours: the terms, of which each page is a block, where lists end, and how the pages lie."""
-        found = self._piece.lookup([BufferKind.DATA, BufferKind.DATA]) if self._is_own else None
+        found = self._piece.lookup(2) if self._is_own else None
         if found is None:
             return None
         pages, ends = found
@@ -137,32 +136,33 @@ class TermTree:
     def _fields(self) -> tuple[SchemaNode, ...]:
         return known_fields(self._shard, TERMS_SCHEMA)
 
-    @lazy
-    def _entries_node(self) -> SchemaNode:
-        return field_named(self._fields, "entries", BasicType.LIST)
-
-    @lazy
-    def _entry(self) -> SchemaNode:
-        return field_named(self._entries_node.children, "item", BasicType.STRUCT)
-
-    @lazy
-    def _list_nodes(self) -> tuple[SchemaNode, SchemaNode, SchemaNode]:
-        """Stripes of an entry, fields of a stripe, the list of a field."""
-        stripes = field_named(self._entry.children, "term_positions", BasicType.LIST)
-        stripe = field_named(stripes.children, "item", BasicType.STRUCT)
-        fields = field_named(stripe.children, "fields", BasicType.LIST)
-        return stripes, fields, field_named(fields.children, "item", BasicType.STRUCT)
-
-    def _field(self, node: SchemaNode, count: int | None = None) -> FieldReader:
+    def _column(self, name: str, basic_type: BasicType) -> ColumnSource:
         assert self._stripe is not None
-        return field_of(self._stripe, node, count)
-
-    def _member(self, node: SchemaNode, name: str, basic_type: BasicType) -> FieldReader:
-        return self._field(field_named(node.children, name, basic_type))
+        return self._stripe.column(field_named(self._fields, name, basic_type))
 
     @lazy
-    def _terms(self) -> FieldReader:
-        return self._field(field_named(self._entry.children, "term", BasicType.BINARY))
+    def _entry(self) -> ColumnSource:
+        """An entry of a page: its term, the page below it, its lists."""
+        return _member(self._column("entries", BasicType.LIST), "item", BasicType.STRUCT)
+
+    @lazy
+    def _stripe_lists(self) -> ColumnSource:
+        """The stripes of an entry."""
+        return _member(self._entry, "term_positions", BasicType.LIST)
+
+    @lazy
+    def _field_lists(self) -> ColumnSource:
+        """The fields of a stripe of an entry."""
+        return _member(_member(self._stripe_lists, "item", BasicType.STRUCT), "fields", BasicType.LIST)
+
+    @lazy
+    def _list(self) -> ColumnSource:
+        """The list of a field: whose it is, what it is, where it ends."""
+        return _member(self._field_lists, "item", BasicType.STRUCT)
+
+    @lazy
+    def _terms(self) -> ColumnSource:
+        return _member(self._entry, "term", BasicType.BINARY)
 
     @lazy
     def _slots(self) -> U64:
@@ -170,21 +170,19 @@ class TermTree:
         if self._known is not None:
             return self._known[0].block_map.values
         pages = self._page_count
-        return offsets(self._field(self._entries_node, pages), 0, pages, self._terms.position_count)
+        return offsets(self._column("entries", BasicType.LIST), 0, pages, self._terms.position_count)
 
     @lazy
     def _levels(self) -> npt.NDArray[np.uint8]:
         if self._layout is not None:
             return self._layout.levels
-        reader = self._field(field_named(self._fields, "level", BasicType.INT8), self._page_count)
-        return present(reader, Rows.one(0, self._page_count))
+        return present(self._column("level", BasicType.INT8), Rows.one(0, self._page_count))
 
     @lazy
     def _starts(self) -> U64:
         """Where the lists of each page begin; 0 for pages that have none."""
-        node = field_named(self._fields, "pos_list_start_offset", BasicType.INT64)
-        pages = self._page_count
-        values, valid = numbers(self._field(node, pages), Rows.one(0, pages))
+        column = self._column("pos_list_start_offset", BasicType.INT64)
+        values, valid = numbers(column, Rows.one(0, self._page_count))
         if valid is not None and not valid[self._levels == 0].all():
             raise CorruptedData("pos_list_start_offset: expected one for each leaf")
         return values
@@ -245,8 +243,8 @@ class TermTree:
         if self._layout is not None:
             return self._layout.child(record, entry)
         slot = int(self._slots[record]) + entry
-        reader = self._member(self._entry, "child_position", BasicType.INT64)
-        return int(present(reader, Rows.one(slot, slot + 1))[0])
+        column = _member(self._entry, "child_position", BasicType.INT64)
+        return int(present(column, Rows.one(slot, slot + 1))[0])
 
     def _next_leaf(self, record: int) -> int:
         behind = np.flatnonzero(self._levels[record:] == 0)
@@ -300,11 +298,9 @@ class TermTree:
         start = leaves.start
         if self._layout is not None and self._layout.single_lists:
             return start, None
-        stripes, fields, item = self._list_nodes
-        stripe_count = self._field(field_named(stripes.children, "item", BasicType.STRUCT)).position_count
-        of_entry = offsets(self._field(stripes), start, start + count, stripe_count)
-        list_count = self._field(item).position_count
-        of_stripe = offsets(self._field(fields), int(of_entry[0]), int(of_entry[-1]), list_count)
+        stripe_count = _member(self._stripe_lists, "item", BasicType.STRUCT).position_count
+        of_entry = offsets(self._stripe_lists, start, start + count, stripe_count)
+        of_stripe = offsets(self._field_lists, int(of_entry[0]), int(of_entry[-1]), self._list.position_count)
         bounds = of_stripe[(of_entry - of_entry[0]).astype(np.int64)]
         return int(bounds[0]), (bounds - bounds[0]).astype(np.int64)
 
@@ -324,11 +320,11 @@ class TermTree:
         if self._layout is not None and self._only_field is not None:
             fields = np.full(count, self._only_field, np.uint32)
         else:
-            fields = present(self._member(self._list_nodes[2], "field_schema_id", BasicType.INT32), wanted)
+            fields = present(_member(self._list, "field_schema_id", BasicType.INT32), wanted)
         if self._layout is not None and self._layout.only_rows:
             forms = np.zeros(count, np.uint8)
         else:
-            forms = present(self._member(self._list_nodes[2], "repr_type", BasicType.INT8), wanted)
+            forms = present(_member(self._list, "repr_type", BasicType.INT8), wanted)
         if len(forms) and int(forms.max()) > _LAST_FORM:
             raise CorruptedData(f"repr_type: expected 0..{_LAST_FORM}, found {forms.max()}")
         return Lists(starts, ends, forms, fields)
@@ -337,8 +333,12 @@ class TermTree:
         """Where these lists end."""
         if self._known is not None:
             return decode_few(self._known[1], first, last, "u8")
-        reader = self._member(self._list_nodes[2], "pos_list_end_offset", BasicType.INT64)
-        return present(reader, Rows.one(first, last))
+        return present(_member(self._list, "pos_list_end_offset", BasicType.INT64), Rows.one(first, last))
+
+
+def _member(column: ColumnSource, name: str, basic_type: BasicType) -> ColumnSource:
+    """One of the columns right below a column of the artifact, by its name."""
+    return column.child_of(field_named(column.node.children, name, basic_type))
 
 
 def _not_ascending() -> CorruptedData:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields
-from amudai.format import BufferKind, FieldDescriptor
+from amudai.column import ColumnSource
+from amudai.format import FieldDescriptor
 from amudai.index import Between, Match
 from amudai.lazy import lazy
 from amudai.rows import Rows
@@ -30,8 +31,8 @@ from amudai.scan.predicate import (
     evaluate_values,
     questions,
 )
-from amudai.shard import FieldReader, ShardReader, StripeReader
-from amudai.types import BYTES, WIDTHS, SchemaNode, quote_name
+from amudai.shard import ShardReader, StripeReader
+from amudai.types import WIDTHS, SchemaNode
 
 __all__ = ["Facts", "Together"]
 
@@ -82,13 +83,9 @@ class Facts:
         """What must be read to answer the leaf."""
         return select_nodes(self.fields, self.leaf.nodes)
 
-    def field(self, stripe: StripeReader) -> FieldReader:
+    def source(self, stripe: StripeReader) -> ColumnSource:
         """The values in one stripe."""
-        top = self.leaf.nodes[0]
-        reader = stripe.field(top, quote_name(top.name), stripe.num_rows)
-        for parent, node in zip(self.leaf.nodes, self.leaf.nodes[1:], strict=False):
-            reader = reader.child([child.schema_id for child in parent.children].index(node.schema_id))
-        return reader
+        return stripe.column_at(self.leaf.nodes)
 
     def descriptor(self, stripe: StripeReader) -> FieldDescriptor | None:
         """What is known of the values in one stripe; None where there are none."""
@@ -122,14 +119,12 @@ class Facts:
         return self._codes[stripe.ordinal]
 
     def _judged(self, stripe: StripeReader) -> Bools | None:
-        if isinstance(self.leaf.leaf, IsNull | IsValid):
+        if isinstance(self.leaf.leaf, IsNull | IsValid) or self.node.is_decimal:
             return None
-        values = self.field(stripe)
-        if not values.has_buffers or values.encoding.find(BufferKind.VALUE_DICTIONARY) is None:
+        codes = self.source(stripe).codes()
+        if codes is None:
             return None
-        entries = values.dictionary
-        if entries is None or self.node.basic_type not in BYTES or self.node.is_decimal:
-            return None
+        entries = codes.entries
         offsets = entries.offsets
         if offsets is None:
             offsets = np.arange(entries.value_count + 1, dtype=np.uint64) * np.uint64(entries.fixed_value_size)

@@ -17,7 +17,7 @@ def _answer(facts: Facts, rows: Rows) -> Positions | None:
     between, exact = facts.between
 
     def say(stripe: StripeReader, _: Rows) -> Positions | None:
-        probe = open_range(facts.field(stripe))
+        probe = open_range(facts.source(stripe))
         if probe is None:
             return None
         found = probe.between(between).counted_from(stripe.origin).outward()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amudai.column import constant_of
 from amudai.index import Share, could_hold
 from amudai.rows import Positions, Rows
 from amudai.scan.evidence.contract import Evidence, by_stripe
@@ -36,8 +37,8 @@ def _share(facts: Facts, stripe: StripeReader) -> Share:
             return Share.NONE
     field = facts.descriptor(stripe)
     assert field is not None
-    if facts.is_single and facts.is_solid(stripe) and facts.field(stripe).constant is not None:
-        first = read_rows(stripe, facts.column, Rows.one(0, 1, stripe.origin))
+    if facts.is_single and facts.is_solid(stripe) and constant_of(facts.node, field) is not None:
+        first = read_rows(stripe, facts.column, Rows.one(0, 1))
         return Share.ALL if evaluate(facts.question, first)[0] else Share.NONE
     if facts.between is None:
         return Share.SOME

@@ -49,7 +49,7 @@ def _referred(descriptor: StripeFieldDescriptor, stripe: StripeReader, naming: N
 
 
 def _buffer(buffer: EncodedBuffer, stripe: StripeReader, naming: Naming) -> EncodedBuffer:
-    url = naming(stripe.artifact_of(buffer))
+    url = naming(stripe.artifact_of(buffer.buffer))
     return replace(buffer, buffer=_at(buffer.buffer, url), block_map=_at(buffer.block_map, url))
 
 

@@ -1,4 +1,4 @@
-"""Which fields are wanted, and how?"""
+"""The wanted columns of a read: which members, and how wide their offsets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Projection"]
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """A wanted field and those of its children that are wanted.
+    """A wanted column and those of its children that are wanted.
 
     `wide` asks for 64-bit offsets, which only variable-size values and lists have.
     """

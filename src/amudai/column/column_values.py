@@ -1,4 +1,4 @@
-"""What comes out of a field?"""
+"""The values that come out of a column source."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TypeAlias
 from amudai.encoding import Values
 from amudai.format import AnyValue
 
-__all__ = ["Absent", "Column", "Constant", "Joined", "Stored"]
+__all__ = ["AbsentValues", "ColumnValues", "ConstantValues", "JoinedValues", "StoredValues"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stored:
-    """Decoded values of one field, and of the fields below it."""
+class StoredValues:
+    """Decoded values of one column, and of the columns below it."""
 
     values: Values
-    children: tuple[Column, ...] = ()
+    children: tuple[ColumnValues, ...] = ()
 
     @property
     def length(self) -> int:
@@ -25,7 +25,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constant:
+class ConstantValues:
     """One value for every position."""
 
     length: int
@@ -33,17 +33,17 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Absent:
+class AbsentValues:
     """Nothing is stored: every position is null."""
 
     length: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Joined:
+class JoinedValues:
     """Parts that follow each other."""
 
-    parts: tuple[Column, ...]
+    parts: tuple[ColumnValues, ...]
 
     @property
     def length(self) -> int:
@@ -51,4 +51,4 @@ class Joined:
         return sum(part.length for part in self.parts)
 
 
-Column: TypeAlias = Stored | Constant | Absent | Joined
+ColumnValues: TypeAlias = StoredValues | ConstantValues | AbsentValues | JoinedValues

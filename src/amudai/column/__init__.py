@@ -1,0 +1,34 @@
+"""What are a column's values, wherever they lie?
+
+`contract.py` says what a `ColumnSource` can be asked. There is one module for each way to store a column: `blocks.py`,
+`dictionary.py`, `constant.py`, `absent.py`, `structs.py`, `lists.py`, `unions.py`. `open.py` opens a column and
+`policy.py` picks among its encodings; nothing outside this room asks how values are stored. Sources form a tree: each
+container opens and keeps the columns below it. Values leave as `ColumnValues`, trees of decoded buffers: what Arrow
+makes of them is the matter of `arrow`.
+"""
+
+from amudai.column.column_values import AbsentValues, ColumnValues, ConstantValues, JoinedValues, StoredValues
+from amudai.column.constant import constant_of
+from amudai.column.context import ColumnContext
+from amudai.column.contract import Codes, ColumnSource
+from amudai.column.facts import BlockFacts, BufferFacts, CheckedBuffers, ColumnFacts
+from amudai.column.open import open_column
+from amudai.column.projection import Projection
+
+__all__ = [
+    "AbsentValues",
+    "BlockFacts",
+    "BufferFacts",
+    "CheckedBuffers",
+    "Codes",
+    "ColumnContext",
+    "ColumnFacts",
+    "ColumnSource",
+    "ColumnValues",
+    "ConstantValues",
+    "JoinedValues",
+    "Projection",
+    "StoredValues",
+    "constant_of",
+    "open_column",
+]

@@ -1,0 +1,125 @@
+"""Columns whose values lie in blocks: bits, numbers, bytes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.column.column_values import ColumnValues, StoredValues
+from amudai.column.native import Form, NativeSource
+from amudai.column.projection import Projection
+from amudai.encoding import (
+    BlockBuffer,
+    ByteKeys,
+    NumberRanges,
+    Values,
+    Wanted,
+    compare_bytes,
+    compare_numbers,
+    decode_bits,
+    decode_fixed,
+    decode_numbers,
+    decode_variable,
+)
+from amudai.format import BufferKind
+from amudai.rows import Rows
+from amudai.types import BasicType
+
+__all__ = ["BitsSource", "FixedBytesSource", "NumbersSource", "VariableBytesSource"]
+
+
+class BitsSource(NativeSource):
+    """Booleans, eight in a byte."""
+
+    STORAGE: ClassVar[str] = "blocks"
+
+    def _values_of(self, kind: BufferKind) -> int:
+        return (self.position_count + 7) // 8 if kind is BufferKind.DATA else super()._values_of(kind)
+
+    def _data_form(self) -> Form:
+        return "u1", None
+
+    def _cascades(self, kind: BufferKind, buffer: BlockBuffer) -> Counter[str]:
+        # Values and nulls of booleans look alike: only the values' blocks are told.
+        return Counter() if kind is BufferKind.PRESENCE else super()._cascades(kind, buffer)
+
+    def _read(self, rows: Rows, _: Projection) -> ColumnValues:
+        bitmap, _set = decode_bits(self._blocks(BufferKind.DATA), rows)
+        validity, nulls = self._presence(rows)
+        return StoredValues(Values(rows.count, nulls, validity, bitmap))
+
+
+class _ComparableSource(NativeSource):
+    """Values that can be compared in their blocks."""
+
+    STORAGE: ClassVar[str] = "blocks"
+
+    def compare(self, wanted: Wanted, rows: Rows, *, inverted: bool) -> npt.NDArray[np.uint8] | None:
+        """A bitmap of the rows whose value is wanted or, if `inverted`, is not."""
+        with self.place():
+            bits = self._compare(wanted, rows, inverted)
+            if bits is None or BufferKind.PRESENCE not in self._buffers:
+                return bits
+            bitmap, _ = self._presence(rows)
+            return bits if bitmap is None else bits & np.frombuffer(bitmap, np.uint8)[: len(bits)]
+
+    def _compare(self, wanted: Wanted, rows: Rows, inverted: bool) -> npt.NDArray[np.uint8] | None:
+        """The comparison without the nulls of a PRESENCE buffer."""
+        raise NotImplementedError
+
+
+class NumbersSource(_ComparableSource):
+    """Integers, floats and times."""
+
+    def _data_form(self) -> Form:
+        return self.node.dtype, None
+
+    def _read(self, rows: Rows, _: Projection) -> ColumnValues:
+        values = decode_numbers(self._blocks(BufferKind.DATA), rows, self.node.dtype)
+        return StoredValues(self._with_presence(values, rows))
+
+    def _compare(self, wanted: Wanted, rows: Rows, inverted: bool) -> npt.NDArray[np.uint8] | None:
+        if not isinstance(wanted, NumberRanges):
+            return None
+        return compare_numbers(self._blocks(BufferKind.DATA), rows, wanted, inverted=inverted)
+
+    def numbers(self) -> BlockBuffer | None:
+        """The blocks of the numbers, where none is null."""
+        # An unknown count of nulls is no reason: reading a null from these blocks is an error of its own.
+        if self.null_count or BufferKind.PRESENCE in self._buffers:
+            return None
+        return self._blocks(BufferKind.DATA)
+
+
+class VariableBytesSource(_ComparableSource):
+    """Strings and binary values of any size."""
+
+    def _read(self, rows: Rows, projection: Projection) -> ColumnValues:
+        text = self.node.basic_type is BasicType.STRING
+        values = decode_variable(self._blocks(BufferKind.DATA), rows, text=text, wide=projection.wide)
+        return StoredValues(self._with_presence(values, rows))
+
+    def _compare(self, wanted: Wanted, rows: Rows, inverted: bool) -> npt.NDArray[np.uint8] | None:
+        if not isinstance(wanted, ByteKeys):
+            return None
+        return compare_bytes(self._blocks(BufferKind.DATA), rows, wanted, fixed_size=None, inverted=inverted)
+
+
+class FixedBytesSource(_ComparableSource):
+    """Binary values of one size: GUIDs, decimals, fixed-size binary."""
+
+    def _data_form(self) -> Form:
+        return None, self.node.fixed_size
+
+    def _read(self, rows: Rows, _: Projection) -> ColumnValues:
+        values = decode_fixed(self._blocks(BufferKind.DATA), rows, self.node.fixed_size)
+        return StoredValues(self._with_presence(values, rows))
+
+    def _compare(self, wanted: Wanted, rows: Rows, inverted: bool) -> npt.NDArray[np.uint8] | None:
+        if not isinstance(wanted, ByteKeys):
+            return None
+        size = self.node.fixed_size
+        return compare_bytes(self._blocks(BufferKind.DATA), rows, wanted, fixed_size=size, inverted=inverted)

@@ -1,0 +1,73 @@
+"""Columns whose positions all have one value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import ClassVar, Final
+
+from amudai.column.column_values import ColumnValues, ConstantValues
+from amudai.column.context import ColumnContext
+from amudai.column.native import NativeSource
+from amudai.column.projection import Projection
+from amudai.encoding import BlockBuffer, RangeIndex
+from amudai.format import AnyValue, BufferKind, DataRef, FieldDescriptor, NativeEncoding
+from amudai.rows import Rows
+from amudai.types import CONTAINERS, SchemaNode
+
+__all__ = ["ConstantSource", "constant_of"]
+
+_NULL: Final = AnyValue("null", None)
+
+
+def constant_of(node: SchemaNode, field: FieldDescriptor) -> AnyValue | None:
+    """The value of all positions, where the descriptor says that there is only one; None otherwise."""
+    # A dictionary wins over a constant, as it does for the reference.
+    if node.basic_type in CONTAINERS or field.dictionary_size is not None:
+        return None
+    if field.constant_value is not None:
+        return field.constant_value
+    return _NULL if field.null_count is not None and field.null_count == field.position_count else None
+
+
+class ConstantSource(NativeSource):
+    """One value for all positions, from the descriptor. Buffers that are stored all the same are never read."""
+
+    STORAGE: ClassVar[str] = "constant"
+
+    def __init__(
+        self,
+        context: ColumnContext,
+        node: SchemaNode,
+        path: str,
+        field: FieldDescriptor,
+        encoding: NativeEncoding,
+        value: AnyValue,
+    ) -> None:
+        super().__init__(context, node, path, field, encoding)
+        self.constant = value
+
+    @property
+    def is_stored(self) -> bool:
+        """False: the descriptor holds the value."""
+        return False
+
+    def _read(self, rows: Rows, _: Projection) -> ColumnValues:
+        assert self.constant is not None
+        self._check_end(rows)
+        return ConstantValues(rows.count, self.constant)
+
+    def range_index(self) -> RangeIndex | None:
+        """None: a constant needs none."""
+        return None
+
+    def prefetch(self) -> Iterator[DataRef]:
+        """Nothing: no buffer is read."""
+        return iter(())
+
+    def encodings(self) -> Counter[str]:
+        """The constant, once."""
+        return Counter({"constant": 1})
+
+    def _block_buffers(self) -> Iterator[tuple[BufferKind, BlockBuffer]]:
+        return iter(())

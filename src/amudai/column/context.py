@@ -1,0 +1,42 @@
+"""What column sources know of their stripe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from amudai.encoding import Tally
+from amudai.format import DataRef, StripeFieldDescriptor
+from amudai.storage import Artifact
+from amudai.types import SchemaNode
+
+__all__ = ["ColumnContext"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColumnContext:
+    """The surroundings that all columns of a stripe share.
+
+    Attributes
+    ----------
+    url, stripe
+        The shard's URL and the ordinal of the stripe, for errors.
+    verify
+        Whether checksums are compared.
+    tally
+        Counts the blocks that are decoded.
+    descriptor
+        Gives the descriptor of a schema node in the stripe; None where the node is not stored.
+    artifact
+        Gives the file that the reference to a buffer names.
+    prefetched
+        Bytes of whole buffers that were read together with others. Opening a buffer looks here first.
+    """
+
+    url: str
+    stripe: int
+    verify: bool
+    tally: Tally
+    descriptor: Callable[[SchemaNode], StripeFieldDescriptor | None]
+    artifact: Callable[[DataRef | None], Artifact]
+    prefetched: dict[DataRef, memoryview] = field(default_factory=dict)

@@ -1,0 +1,185 @@
+"""The contract of column sources."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.column.column_values import ColumnValues
+from amudai.column.context import ColumnContext
+from amudai.column.facts import CheckedBuffers, ColumnFacts
+from amudai.column.projection import Projection
+from amudai.encoding import BlockBuffer, RangeIndex, Wanted
+from amudai.errors import AmudaiError, CorruptedData, located
+from amudai.format import AnyValue, DataRef, ValueDictionary
+from amudai.rows import Rows
+from amudai.types import SchemaNode
+
+__all__ = ["Codes", "ColumnSource", "OpenColumn"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Codes:
+    """The dictionary of a column, and a way to read codes instead of values.
+
+    Attributes
+    ----------
+    entries
+        The dictionary: code `i` stands for entry `i`.
+    read
+        Gives the codes at some rows, and which of these rows are not null; None for all of them.
+    """
+
+    entries: ValueDictionary
+    read: Callable[[Rows], tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_] | None]]
+
+
+class ColumnSource(ABC):
+    """The values of one schema node in one stripe, wherever they lie.
+
+    There is one implementation for each way to store a column. Opening a source reads nothing but the column's
+    descriptor. A source never changes what it says; buffers that it has opened are kept.
+
+    A source answers what it can. The methods here say what a source answers that cannot do a thing: None, or nothing.
+
+    Attributes
+    ----------
+    node
+        The schema node.
+    path
+        The column's name as errors show it.
+    position_count
+        How many positions the column has.
+    null_count
+        How many of the positions are null; None where that is not known.
+    constant
+        The value of all positions, where the column is stored as a single value; None otherwise.
+    """
+
+    STORAGE: ClassVar[str]
+    is_absent: ClassVar[bool] = False
+
+    constant: AnyValue | None = None
+
+    def __init__(
+        self, context: ColumnContext, node: SchemaNode, path: str, position_count: int, null_count: int | None
+    ) -> None:
+        self._context = context
+        self.node = node
+        self.path = path
+        self.position_count = position_count
+        self.null_count = null_count
+
+    def place(self) -> located:
+        """Adds the column's place to errors: `with source.place(): ...`."""
+        return located(url=self._context.url, stripe=self._context.stripe, field=self.path)
+
+    # ---- values ----
+
+    def read(self, rows: Rows, projection: Projection) -> ColumnValues:
+        """The values at these rows.
+
+        Raises OverflowError where they hold more bytes or items than 32-bit offsets can count.
+        """
+        try:
+            return self._read(rows, projection)
+        except AmudaiError as error:
+            error.locate(stripe=self._context.stripe, field=self.path)
+            raise
+
+    @abstractmethod
+    def _read(self, rows: Rows, projection: Projection) -> ColumnValues: ...
+
+    def compare(self, wanted: Wanted, rows: Rows, *, inverted: bool) -> npt.NDArray[np.uint8] | None:  # noqa: ARG002
+        """A bitmap of these rows: whether their value is wanted or, if `inverted`, is not. A null is neither.
+
+        Values are compared in their blocks and not decoded. None where that cannot be done.
+        """
+        return None
+
+    def codes(self) -> Codes | None:
+        """The column's dictionary and the way to its codes; None where the values are not stored as codes."""
+        return None
+
+    def numbers(self) -> BlockBuffer | None:
+        """The blocks of a column of numbers that has no nulls, to read a few numbers at a time; None for others."""
+        return None
+
+    def offsets(self) -> BlockBuffer | None:
+        """The blocks of a list column's offsets, `position_count + 1` numbers of 64 bits; None for other columns."""
+        return None
+
+    def range_index(self) -> RangeIndex | None:
+        """The column's range index, read anew; None where it has none."""
+        return None
+
+    # ---- the columns below ----
+
+    def child(self, index: int) -> ColumnSource:
+        """The column below this one that belongs to the child `index` of the schema node."""
+        raise LookupError(f"{self.path}: child {index} of a column that has no children")
+
+    def child_of(self, node: SchemaNode) -> ColumnSource:
+        """The column below this one that belongs to `node`."""
+        return self.child([child.schema_id for child in self.node.children].index(node.schema_id))
+
+    def children(self) -> Iterator[ColumnSource]:
+        """The columns right below this one."""
+        return iter(())
+
+    def walk(self) -> Iterator[ColumnSource]:
+        """The column itself and all columns below it, but for those below an absent column."""
+        yield self
+        if not self.is_absent:
+            for child in self.children():
+                yield from child.walk()
+
+    # ---- storage ----
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether reading the column reads buffers of its own."""
+        return False
+
+    def prefetch(self) -> Iterator[DataRef]:
+        """The buffers that reading the column will touch and that nobody has read yet."""
+        return iter(())
+
+    def describe(self, *, blocks: bool = False) -> ColumnFacts:  # noqa: ARG002
+        """How the column is stored. With `blocks`, which reads them, down to the blocks."""
+        return ColumnFacts(self.STORAGE, self.position_count, self.null_count, ())
+
+    def block_count(self) -> int:
+        """How many blocks the column's own buffers have. Reads their block maps."""
+        return 0
+
+    def encodings(self) -> Counter[str]:
+        """The cascades of encodings of the column's blocks, and how many blocks use each. Reads the blocks."""
+        return Counter()
+
+    def check(self) -> CheckedBuffers:
+        """Read everything that the column's own buffers hold, and raise the first error."""
+        return CheckedBuffers()
+
+    def _check_end(self, rows: Rows) -> None:
+        if rows.end > self.position_count:
+            raise self._error(f"positions: expected at most {self.position_count}, found {rows.end}")
+
+    def _error(self, message: str) -> CorruptedData:
+        return CorruptedData(message, url=self._context.url, stripe=self._context.stripe, field=self.path)
+
+
+class OpenColumn(Protocol):
+    """The function that opens a column, which containers need to open the columns below them."""
+
+    def __call__(
+        self, context: ColumnContext, node: SchemaNode, path: str, positions: int | None, *, padded: bool = False
+    ) -> ColumnSource:
+        """The source of a column's values."""
+        ...

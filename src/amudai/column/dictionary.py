@@ -1,0 +1,86 @@
+"""Columns stored as codes of a dictionary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.column.column_values import ColumnValues, StoredValues
+from amudai.column.contract import Codes
+from amudai.column.native import Form, NativeSource
+from amudai.column.projection import Projection
+from amudai.encoding import BlockBuffer, decode_dictionary, decode_numbers, require_text
+from amudai.errors import located
+from amudai.format import BufferKind, DataRef, ValueDictionary
+from amudai.lazy import lazy
+from amudai.rows import Rows
+from amudai.types import BasicType
+
+__all__ = ["DictionarySource"]
+
+
+class DictionarySource(NativeSource):
+    """Strings or binary values as codes of a dictionary."""
+
+    STORAGE: ClassVar[str] = "dictionary"
+
+    def codes(self) -> Codes | None:
+        """The dictionary and the way to its codes."""
+        return self._codes
+
+    @lazy
+    def _codes(self) -> Codes:
+        return Codes(self._entries, self._read_codes)
+
+    @lazy
+    def _entries(self) -> ValueDictionary:
+        ref = self._buffers[BufferKind.VALUE_DICTIONARY].buffer
+        assert ref is not None  # or the column would not have been opened
+        artifact = self._context.artifact(ref)
+        whole = self._context.prefetched.get(ref) if self._context.prefetched else None
+        with located(url=artifact.url, range=f"{ref.start}..{ref.end}", buffer="VALUE_DICTIONARY"):
+            found = ValueDictionary.decode(
+                artifact.read(ref.start, ref.end) if whole is None else whole,
+                self.node,
+                expected_count=self._field.dictionary_size,
+                verify=self._context.verify,
+            )
+            if self.node.basic_type is BasicType.STRING and found.offsets is not None:
+                require_text(found.values, found.offsets)
+            return found
+
+    def _data_form(self) -> Form:
+        return "u4", None
+
+    def _read(self, rows: Rows, projection: Projection) -> ColumnValues:
+        values = decode_dictionary(self._blocks(BufferKind.DATA), rows, self._entries, wide=projection.wide)
+        return StoredValues(self._with_presence(values, rows))
+
+    def _read_codes(self, rows: Rows) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_] | None]:
+        entries = self._entries
+        with self.place():
+            codes = decode_numbers(self._blocks(BufferKind.DATA), rows, "u4", nullable=False).numbers("u4")
+            if len(codes) and int(codes.max()) >= entries.value_count:
+                raise self._error(f"code: expected less than {entries.value_count}, found {codes.max()}")
+            valid = codes != entries.null_id if entries.null_id is not None else None
+            bitmap, _ = self._presence(rows)
+            if bitmap is not None:
+                bits = np.frombuffer(bitmap, np.uint8)
+                present = np.unpackbits(bits, count=len(codes), bitorder="little").view(np.bool_)
+                valid = present if valid is None else valid & present
+            return codes, valid
+
+    def prefetch(self) -> Iterator[DataRef]:
+        """The buffers that reading the column will touch and that nobody has read yet."""
+        known = self._buffers[BufferKind.VALUE_DICTIONARY].buffer if "_entries" in self.__dict__ else None
+        return (ref for ref in super().prefetch() if ref != known)
+
+    def _cascades(self, kind: BufferKind, buffer: BlockBuffer) -> Counter[str]:
+        found = super()._cascades(kind, buffer)
+        if kind is not BufferKind.DATA:
+            return found
+        return Counter({f"dictionary({cascade})": blocks for cascade, blocks in found.items()})

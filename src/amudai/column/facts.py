@@ -1,0 +1,104 @@
+"""Facts about how a column is stored: buffers, blocks, encodings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amudai.format import LookupBuffer
+from amudai.storage import Artifact
+
+__all__ = ["BlockFacts", "BufferFacts", "CheckedBuffers", "ColumnFacts"]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFacts:
+    """A block of a buffer.
+
+    Attributes
+    ----------
+    ordinal
+        The block's number in its buffer.
+    first_value, values
+        The position of its first value in the column, and how many values it holds.
+    start, bytes
+        Where it begins, counted from the start of its buffer, and its size.
+    encoding
+        The cascade of encodings, for example `lz4(ffor)`.
+    """
+
+    ordinal: int
+    first_value: int
+    values: int
+    start: int
+    bytes: int
+    encoding: str
+
+
+@dataclass(frozen=True, slots=True)
+class BufferFacts:
+    """A buffer of a column.
+
+    Attributes
+    ----------
+    kind
+        What the buffer holds: `data`, `presence`, `offsets`, `value dictionary`, `range index`; a number for a kind
+        that this version does not know.
+    file, start, bytes
+        The URL of the file, and where in it the buffer lies.
+    block_count
+        How many blocks; None where the descriptor does not say, or the buffer has none.
+    blocks
+        The blocks, where they were asked for and the buffer has some.
+    """
+
+    kind: str
+    file: str
+    start: int
+    bytes: int
+    block_count: int | None
+    blocks: tuple[BlockFacts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """How a column is stored in one stripe, without the columns below it.
+
+    Attributes
+    ----------
+    storage
+        The way to store: `absent`, `constant`, `unit`, `blocks`, `dictionary`, `struct`, `list`, `fixed-size list`,
+        `union`.
+    position_count, null_count
+        How many positions, and how many of them are null; None where that is not known.
+    buffers
+        The column's own buffers.
+    """
+
+    storage: str
+    position_count: int
+    null_count: int | None
+    buffers: tuple[BufferFacts, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the column's own buffers."""
+        return sum(buffer.bytes for buffer in self.buffers)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedBuffers:
+    """What a check of a column's buffers has looked at.
+
+    Attributes
+    ----------
+    blocks
+        How many blocks were opened and verified.
+    files
+        The files that hold the buffers.
+    lookups
+        The buffers as an index artifact could name them for look-ups.
+    """
+
+    blocks: int = 0
+    files: tuple[Artifact, ...] = ()
+    lookups: tuple[LookupBuffer, ...] = ()

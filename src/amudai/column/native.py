@@ -1,0 +1,212 @@
+"""What all columns in native buffers share: opening the buffers, nulls, descriptions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from amudai.column.context import ColumnContext
+from amudai.column.contract import ColumnSource
+from amudai.column.facts import BlockFacts, BufferFacts, CheckedBuffers, ColumnFacts
+from amudai.encoding import (
+    BlockBuffer,
+    RangeIndex,
+    Values,
+    decode_bits,
+    decode_range_index,
+    describe_binary,
+    describe_each,
+    describe_numbers,
+)
+from amudai.errors import located
+from amudai.format import (
+    BufferKind,
+    DataRef,
+    EncodedBuffer,
+    FieldDescriptor,
+    LookupBuffer,
+    NativeEncoding,
+    RangeIndexHeader,
+    ValueDictionary,
+)
+from amudai.rows import Rows
+from amudai.storage import Artifact
+from amudai.types import SchemaNode
+
+__all__ = ["Form", "NativeSource"]
+
+Form: TypeAlias = tuple[str | None, int | None]
+"""What blocks hold: the type of their numbers, or None for bytes, with the size of a value where it is fixed."""
+
+_IN_BLOCKS: Final = (BufferKind.DATA, BufferKind.OFFSETS, BufferKind.PRESENCE)
+_READ_FOR_VALUES: Final = frozenset({*_IN_BLOCKS, BufferKind.VALUE_DICTIONARY})
+
+
+class NativeSource(ColumnSource):
+    """A column in buffers of the format's own encodings. Buffers are opened when they are first needed."""
+
+    def __init__(
+        self, context: ColumnContext, node: SchemaNode, path: str, field: FieldDescriptor, encoding: NativeEncoding
+    ) -> None:
+        super().__init__(context, node, path, field.position_count, field.null_count)
+        self._field = field
+        self._encoding = encoding
+        self._buffers: dict[int, EncodedBuffer] = {}
+        for buffer in encoding.buffers:
+            self._buffers.setdefault(buffer.kind, buffer)  # of two buffers of a kind the first counts
+        self._opened: dict[BufferKind, BlockBuffer] = {}
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether reading the column reads buffers of its own."""
+        return bool(self._buffers)
+
+    # ---- buffers ----
+
+    def _blocks(self, kind: BufferKind) -> BlockBuffer:
+        """A buffer of blocks that the column has, opened."""
+        found = self._opened.get(kind)
+        return self._open(kind) if found is None else found
+
+    def _open(self, kind: BufferKind) -> BlockBuffer:
+        context, buffer = self._context, self._buffers[kind]
+        ref = buffer.buffer
+        made = BlockBuffer(context.artifact(ref), buffer, self._values_of(kind), context.verify, context.tally)
+        if context.prefetched and ref is not None:
+            whole = context.prefetched.get(ref)
+            if whole is not None:
+                made.keep(whole)
+        return self._opened.setdefault(kind, made)  # another thread may have opened it at the same time
+
+    def _values_of(self, kind: BufferKind) -> int:
+        """How many values a buffer of blocks holds."""
+        if kind is BufferKind.PRESENCE:
+            return (self.position_count + 7) // 8
+        return self.position_count + 1 if kind is BufferKind.OFFSETS else self.position_count
+
+    def _form_of(self, kind: BufferKind) -> Form:
+        """What the blocks of a buffer hold."""
+        if kind is BufferKind.PRESENCE:
+            return "u1", None
+        return ("u8", None) if kind is BufferKind.OFFSETS else self._data_form()
+
+    def _data_form(self) -> Form:
+        """What the blocks of the DATA buffer hold."""
+        return None, None
+
+    def _block_buffers(self) -> Iterator[tuple[BufferKind, BlockBuffer]]:
+        """Every buffer of blocks that the column has."""
+        for kind in _IN_BLOCKS:
+            if kind in self._buffers:
+                yield kind, self._blocks(kind)
+
+    # ---- nulls ----
+
+    def _presence(self, rows: Rows) -> tuple[pa.Buffer | None, int]:
+        """The validity bitmap of a separate PRESENCE buffer, and how many rows are null; None where none is."""
+        if BufferKind.PRESENCE not in self._buffers:
+            return None, 0
+        bitmap, present = decode_bits(self._blocks(BufferKind.PRESENCE), rows)
+        nulls = rows.count - present
+        return (bitmap, nulls) if nulls else (None, 0)
+
+    def _with_presence(self, values: Values, rows: Rows) -> Values:
+        """Values with the nulls of a separate PRESENCE buffer, which the format allows beside any values."""
+        if BufferKind.PRESENCE not in self._buffers:
+            return values
+        validity, nulls = self._presence(rows)
+        if validity is None:
+            return values
+        if values.validity is not None:
+            both = np.frombuffer(validity, np.uint8) & np.frombuffer(values.validity, np.uint8)[: validity.size]
+            present = np.unpackbits(both, count=values.length, bitorder="little")
+            validity, nulls = pa.py_buffer(both), values.length - int(present.sum())
+        return Values(values.length, nulls, validity, values.data, values.offsets)
+
+    # ---- storage ----
+
+    def range_index(self) -> RangeIndex | None:
+        """The column's range index, read anew; None where it has none."""
+        buffer = self._buffers.get(BufferKind.RANGE_INDEX)
+        if buffer is None or buffer.buffer is None:
+            return None
+        artifact, ref = self._context.artifact(buffer.buffer), buffer.buffer
+        with self.place(), located(url=artifact.url, range=f"{ref.start}..{ref.end}"):
+            data = artifact.read(ref.start, ref.end)
+            return decode_range_index(data, self.node, self.position_count, self._context.verify)
+
+    def prefetch(self) -> Iterator[DataRef]:
+        """The buffers that reading the column will touch and that nobody has read yet."""
+        for kind, buffer in self._buffers.items():
+            ref = buffer.buffer
+            if kind not in _READ_FOR_VALUES or kind in self._opened or ref is None:
+                continue
+            if ref not in self._context.prefetched:
+                yield ref
+
+    def block_count(self) -> int:
+        """How many blocks the column's own buffers have. Reads their block maps."""
+        return sum(buffer.block_map.block_count for _, buffer in self._block_buffers())
+
+    def encodings(self) -> Counter[str]:
+        """The cascades of encodings of the column's blocks, and how many blocks use each."""
+        found: Counter[str] = Counter()
+        with self.place():
+            for kind, buffer in self._block_buffers():
+                found.update(self._cascades(kind, buffer))
+        return found
+
+    def _cascades(self, kind: BufferKind, buffer: BlockBuffer) -> Counter[str]:
+        dtype, size = self._form_of(kind)
+        return describe_binary(buffer, size) if dtype is None else describe_numbers(buffer, dtype)
+
+    def describe(self, *, blocks: bool = False) -> ColumnFacts:
+        """How the column is stored. With `blocks`, which reads them, down to the blocks."""
+        opened = dict(self._block_buffers()) if blocks else {}
+        found = []
+        for buffer in self._encoding.buffers:
+            kind, ref = buffer.kind, buffer.buffer
+            if ref is None:
+                continue
+            name = kind.name.lower().replace("_", " ") if isinstance(kind, BufferKind) else str(kind)
+            listed: tuple[BlockFacts, ...] = ()
+            count = buffer.block_count
+            if isinstance(kind, BufferKind) and kind in opened and self._buffers[kind] is buffer:
+                listed = self._block_facts(kind, opened[kind])
+                count = len(listed)
+            found.append(BufferFacts(name, self._context.artifact(ref).url, ref.start, ref.size, count, listed))
+        return ColumnFacts(self.STORAGE, self.position_count, self.null_count, tuple(found))
+
+    def _block_facts(self, kind: BufferKind, buffer: BlockBuffer) -> tuple[BlockFacts, ...]:
+        offsets, values = buffer.block_map.offsets.tolist(), buffer.block_map.values.tolist()
+        with self.place(), located(buffer=kind.name):
+            cascades = describe_each(buffer, *self._form_of(kind))
+        return tuple(
+            BlockFacts(at, values[at], values[at + 1] - values[at], offsets[at], offsets[at + 1] - offsets[at], cascade)
+            for at, cascade in enumerate(cascades)
+        )
+
+    def check(self) -> CheckedBuffers:
+        """Read everything that the column's own buffers hold, and raise the first error."""
+        blocks = sum(len(each) for _, buffer in self._block_buffers() for each in buffer.all_blocks())
+        files: dict[str, Artifact] = {}
+        lookups = []
+        for buffer in self._encoding.buffers:
+            kind, ref = buffer.kind, buffer.buffer
+            if ref is None:
+                continue
+            artifact = self._context.artifact(ref)
+            files.setdefault(artifact.url, artifact)
+            if isinstance(kind, BufferKind) and buffer.block_map is not None:
+                lookup = LookupBuffer.of(buffer, self._values_of(kind))
+                lookups += [] if lookup is None else [lookup]
+            if kind is BufferKind.RANGE_INDEX:
+                data = artifact.read(ref.start, ref.end)
+                RangeIndexHeader.decode(data, self.node, expected_span=self.position_count).payloads(data)
+            elif kind is BufferKind.VALUE_DICTIONARY:
+                ValueDictionary.decode(artifact.read(ref.start, ref.end), self.node, sorted_ids=True)
+        return CheckedBuffers(blocks, tuple(files.values()), tuple(lookups))

@@ -1,0 +1,87 @@
+"""Opening the source of a column, whichever way it is stored."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from amudai.column.absent import AbsentSource, UnitSource
+from amudai.column.blocks import BitsSource, FixedBytesSource, NumbersSource, VariableBytesSource
+from amudai.column.constant import ConstantSource, constant_of
+from amudai.column.containers import ContainerSource
+from amudai.column.context import ColumnContext
+from amudai.column.contract import ColumnSource
+from amudai.column.dictionary import DictionarySource
+from amudai.column.lists import FixedSizeListSource, ListSource
+from amudai.column.native import NativeSource
+from amudai.column.policy import is_dictionary, pick, require_readable, stored_buffers
+from amudai.column.structs import StructSource
+from amudai.column.unions import UnionSource
+from amudai.errors import AmudaiError, CorruptedData
+from amudai.format import DataEncoding, FieldDescriptor
+from amudai.types import WIDTHS, BasicType, SchemaNode
+
+__all__ = ["open_column"]
+
+_LEAVES: Final[dict[BasicType, type[NativeSource]]] = {
+    BasicType.UNIT: UnitSource,
+    BasicType.BOOLEAN: BitsSource,
+    **dict.fromkeys(WIDTHS, NumbersSource),
+    BasicType.STRING: VariableBytesSource,
+    BasicType.BINARY: VariableBytesSource,
+    BasicType.FIXED_SIZE_BINARY: FixedBytesSource,
+    BasicType.GUID: FixedBytesSource,
+}
+_CONTAINERS: Final[dict[BasicType, type[ContainerSource]]] = {
+    BasicType.STRUCT: StructSource,
+    BasicType.FIXED_SIZE_LIST: FixedSizeListSource,
+    BasicType.LIST: ListSource,
+    BasicType.MAP: ListSource,
+    BasicType.UNION: UnionSource,
+}
+
+
+def open_column(
+    context: ColumnContext, node: SchemaNode, path: str, positions: int | None, *, padded: bool = False
+) -> ColumnSource:
+    """The source of a column's values.
+
+    Parameters
+    ----------
+    path
+        The column's name as errors show it.
+    positions
+        How many positions the parent says there are; None below lists, whose offsets say it.
+    padded
+        Whether trailing positions may be missing. They are null: the reference pads the items of a trailing null
+        fixed-size list too little.
+    """
+    stored = context.descriptor(node)
+    if stored is None:
+        return AbsentSource(context, node, path, positions, open_column)
+    field, encodings = stored.field, stored.encodings
+    try:
+        count = field.position_count
+        if positions is not None and count != positions and not (padded and count < positions):
+            raise CorruptedData(f"position_count: expected {positions}, found {count}")
+        constant = constant_of(node, field)
+        if constant is not None:
+            return ConstantSource(context, node, path, field, stored_buffers(encodings), constant)
+        if len(encodings) == 1:
+            return _open_native(context, node, path, field, encodings[0])
+        return pick(encodings, lambda encoding: _open_native(context, node, path, field, encoding))
+    except AmudaiError as error:
+        error.locate(url=context.url, stripe=context.stripe, field=path)
+        raise
+
+
+def _open_native(
+    context: ColumnContext, node: SchemaNode, path: str, field: FieldDescriptor, encoding: DataEncoding
+) -> ColumnSource:
+    native = require_readable(node, field, encoding)
+    container = _CONTAINERS.get(node.basic_type)
+    if container is not None:
+        return container(context, node, path, field, native, open_column)
+    leaf = _LEAVES[node.basic_type]
+    if leaf is not UnitSource and is_dictionary(field, native):
+        leaf = DictionarySource
+    return leaf(context, node, path, field, native)
