@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
 
 import pyarrow as pa
 import pytest
@@ -16,7 +15,6 @@ from tests.forge import (
     Forge,
     binaries,
     booleans,
-    constants,
     dictionary,
     lists,
     nodes_of,
@@ -30,8 +28,6 @@ from tests.forge.range_index import range_index
 from tests.forge.statistics import described
 from tests.format import fbs
 from tests.oracle import block
-
-M = TypeVar("M", wire.AnyValue, wire.DataEncoding)
 
 MESSAGES = (
     "ShardDirectory",
@@ -55,9 +51,9 @@ def unknown_field(number: int = 1999, content: bytes = b"from a later version") 
     return bytes([*varint, tag, len(content)]) + content
 
 
-def later(kind: type[M]) -> M:
-    """A message whose kind a later version added to its oneof."""
-    return kind.FromString(unknown_field(77))
+def later() -> wire.AnyValue:
+    """A value whose kind a later version added to its oneof."""
+    return wire.AnyValue.FromString(unknown_field(77))
 
 
 def index(
@@ -121,7 +117,7 @@ def test_unknown_fields_deep_inside_are_skipped() -> None:
 
 
 def test_properties_of_an_unknown_kind_have_no_value() -> None:
-    properties = {"later": later(wire.AnyValue), "owner": "ops"}
+    properties = {"later": later(), "owner": "ops"}
     shard = open_forged(Forge.of(two_columns(), properties=properties))
     assert shard.properties == {"later": None, "owner": "ops"}
     assert shard.read().to_pylist() == ROWS
@@ -129,7 +125,7 @@ def test_properties_of_an_unknown_kind_have_no_value() -> None:
 
 def test_a_bound_of_an_unknown_kind_does_not_stop_reading() -> None:
     columns = two_columns()
-    columns["a"].stored.descriptor.range_stats.min_value.CopyFrom(later(wire.AnyValue))
+    columns["a"].stored.descriptor.range_stats.min_value.CopyFrom(later())
     assert open_forged(Forge.of(columns, fields={0: None})).read().to_pylist() == ROWS
 
 
@@ -311,60 +307,10 @@ def test_an_unknown_encoding_of_codes_and_of_offsets() -> None:
         only_b_reads(Forge.of({**two_columns(), "a": with_values(column, values)}), "encoding.*999")
 
 
-def parquet() -> wire.DataEncoding:
-    return wire.DataEncoding(parquet=wire.ExternalParquetDataEncoding())
-
-
-def packed() -> wire.DataEncoding:
-    return wire.DataEncoding(native=wire.NativeDataEncoding(packed_group=True))
-
-
-UNSUPPORTED = {
-    "parquet": (parquet(), "Parquet"),
-    "packed group": (packed(), "packed group"),
-    "unknown": (later(wire.DataEncoding), "unknown encoding"),
-}
-
-
-@pytest.mark.parametrize("name", UNSUPPORTED)
-def test_a_way_of_storing_that_is_not_supported(name: str) -> None:
-    encoding, message = UNSUPPORTED[name]
-    columns = two_columns()
-    columns["a"].stored.encodings = lambda native: [encoding]
-    only_b_reads(Forge.of(columns), message)
-
-
-@pytest.mark.parametrize("name", UNSUPPORTED)
-def test_the_next_way_of_storing_is_tried(name: str) -> None:
-    encoding, _ = UNSUPPORTED[name]
-    columns = two_columns()
-    columns["a"].stored.encodings = lambda native: [encoding, native, parquet()]
-    shard = open_forged(Forge.of(columns))
-    assert shard.read().to_pylist() == ROWS
-    assert shard["a"].encodings == {"plain": 1}
-
-
-@pytest.mark.parametrize("name", UNSUPPORTED)
-def test_a_constant_needs_no_way_of_storing(name: str) -> None:
-    encoding, _ = UNSUPPORTED[name]
-    columns = {**two_columns(), "a": constants(numbers([], "i8"), 2, 5)}
-    columns["a"].stored.encodings = lambda native: [encoding]
-    assert open_forged(Forge.of(columns)).read(["a"]).to_pylist() == [{"a": 5}, {"a": 5}]
-
-
-def test_an_unsupported_member_leaves_its_siblings_readable() -> None:
-    columns = {"s": structs({"a": numbers([1, 2], "i8"), "b": strings(["x", "y"])})}
-    columns["s"].children[0][1].stored.encodings = lambda native: [parquet()]
-    shard = open_forged(Forge.of(columns))
-    assert shard.read(["s.b"]).to_pylist() == [{"s": {"b": "x"}}, {"s": {"b": "y"}}]
-    with pytest.raises(amudai.UnsupportedFeature, match="Parquet") as caught:
-        shard.read(["s"])
-    assert caught.value.place["field"] == "s.a"
-
-
 def test_a_column_that_cannot_be_read_does_not_hide_the_others_in_a_picture() -> None:
     columns = two_columns()
-    columns["a"].stored.encodings = lambda native: [parquet()]
+    parquet = wire.DataEncoding(parquet=wire.ExternalParquetDataEncoding())
+    columns["a"].stored.encodings = lambda native: [parquet]
     picture = open_forged(Forge.of(columns)).tree()
     assert "unreadable: stored values: columns of a Parquet file" in picture
     assert "b" in picture.splitlines()[-1]
