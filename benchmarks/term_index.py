@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from amudai.arrow import schema_nodes, to_storage
+from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
 from amudai.index import BuildPlan, Match, TermIndex, Terms
 from amudai.index.artifacts import Piece
@@ -24,7 +25,7 @@ from amudai.index.term.builder import TermBuilder, build_term_index
 from amudai.index.term.reader import TermReader
 from amudai.shard import ShardReader
 from amudai.shard.build import BuildOptions, ShardBuilder, Sinks
-from amudai.storage import Sealing, open_store
+from amudai.storage import open_store
 from benchmarks.datasets import load
 
 BATCH_ROWS = 65_536
@@ -71,9 +72,10 @@ def build(messages: pa.ChunkedArray, sink: TermBuilder, location: str) -> tuple[
     """Seconds to gather and to finish."""
     (node,) = schema_nodes([pa.field("message", pa.string())])
     store, url = open_store(location, None)
-    with Sealing(store, url) as sealing:
+    with Publication(store, url) as publication:
         options = BuildOptions(profile=profile_of("balanced"))
-        builder = ShardBuilder([node], sealing, url, options, sinks=Sinks(shard=(sink,)))
+        sinks = Sinks(shard=(sink,))
+        builder = ShardBuilder([node], publication.sealing, publication.file, options, sinks=sinks)
         start, row = time.process_time(), 0
         for chunk in messages.chunks:
             for at in range(0, len(chunk), BATCH_ROWS):
@@ -81,7 +83,7 @@ def build(messages: pa.ChunkedArray, sink: TermBuilder, location: str) -> tuple[
                 sink.append(values, 0, row)
                 row += values.length
         gathered = time.process_time()
-        builder.publish()
+        publication.publish(Root(url=url, metadata=builder.finish()))
         builder.close()
     return gathered - start, time.process_time() - gathered
 

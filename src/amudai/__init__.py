@@ -25,6 +25,7 @@ from amudai.api import (
     Verification,
     add_indexes,
     col,
+    collect_garbage,
     ingest,
     open,  # noqa: A004
     write,
@@ -63,6 +64,7 @@ __all__ = [
     "Verification",
     "add_indexes",
     "col",
+    "collect_garbage",
     "ingest",
     "open",
     "write",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import struct
 import warnings
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -99,10 +100,13 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     assert written[0] == written[1]
 
 
-def test_overwriting_leaves_no_old_index(tmp_path: Path) -> None:
+def test_old_indexes_go_after_the_grace_period(tmp_path: Path) -> None:
     path = tmp_path / "x.amudai.shard"
     amudai.write(TABLE, path, indexes=INDEXES, layout="two-level")
     amudai.write(TABLE.slice(5), path, indexes=INDEXES[:1], layout="two-level", overwrite=True)
+    assert len(list(tmp_path.glob("*.amudai.index"))) == 2 + 2 + 8
+    assert amudai.collect_garbage(path) == [], "the grace period is not over"
+    assert len(amudai.collect_garbage(path, older_than=timedelta(0))) == 1 + 2 + 8
     assert len(list(tmp_path.glob("*.amudai.index"))) == 2
     shard = amudai.open(path)
     assert shard.scan(where=col("text").has("disk")).positions().tolist() == [n - 5 for n in DISK if n >= 5]

@@ -6,6 +6,7 @@ import copy
 import itertools
 import pickle
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,7 @@ def test_another_index_of_the_same_rows_replaces_the_first(tmp_path: Path) -> No
         index = TermIndex("text", tokenizer=tokenizer, level=level)
         shard = amudai.write(TABLE, path, indexes=[index], layout="two-level", stripe_rows=STRIPE_ROWS, overwrite=True)
         assert shard.scan(where=col("text").has("late")).count() == 800
+        amudai.collect_garbage(path, older_than=timedelta(0))
         assert len(list(tmp_path.glob("*.amudai.index"))) == (2 if level == "shard" else 2 * STRIPES)
 
 
@@ -191,6 +193,7 @@ def test_other_values_give_other_files(tmp_path: Path, level: str) -> None:
     for word in ("one", "two", "three"):
         indexes = [TermIndex("t", level=level), HashIndex("t", level=level)]
         amudai.write({"t": [word, word]}, path, indexes=indexes, layout="two-level", overwrite=True)
+        amudai.collect_garbage(path, older_than=timedelta(0))
         shard = amudai.open(path)
         assert shard.verify().ok
         assert len(list(tmp_path.glob("*.amudai.index"))) == 2 + 8

@@ -5,6 +5,7 @@ thin: it checks arguments and asks the rooms below.
 """
 
 from amudai.api.add_indexes import add_indexes
+from amudai.api.collect_garbage import collect_garbage
 from amudai.api.field import Field, FieldStats
 from amudai.api.index import Index
 from amudai.api.open import open  # noqa: A004
@@ -37,6 +38,7 @@ __all__ = [
     "Verification",
     "add_indexes",
     "col",
+    "collect_garbage",
     "ingest",
     "open",
     "write",

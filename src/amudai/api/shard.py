@@ -20,7 +20,7 @@ from amudai.api.stripe import Stripe
 from amudai.api.verify import Verification, verify_shard
 from amudai.arrow import SCHEMA_PROPERTY, ArrowFields
 from amudai.errors import InvalidArgument
-from amudai.format import python_values
+from amudai.format import FILES_PROPERTY, python_values
 from amudai.rows import row_range, row_ranges
 from amudai.scan import (
     EVERYTHING,
@@ -95,7 +95,8 @@ class Shard:
         """
         found = self._reader.properties
         bag = python_values((*found.custom, *found.standard))
-        bag.pop(SCHEMA_PROPERTY, None)  # ours, not the user's: it is what `schema` shows
+        for name in (SCHEMA_PROPERTY, FILES_PROPERTY):  # not the user's: what the library notes for itself
+            bag.pop(name, None)
         return bag
 
     @property

@@ -16,15 +16,15 @@ from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.arrow import SCHEMA_PROPERTY, Timestamps, batches_of, matching, schema_nodes, to_storage
+from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
-from amudai.errors import AmudaiError, ExistingFile, InvalidArgument, MissingColumn, located
-from amudai.format import any_value, any_values
+from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, located
+from amudai.format import Properties, any_value, any_values
 from amudai.index import IndexSpec, index_sinks
 from amudai.scan import thread_count
-from amudai.shard import ShardReader
-from amudai.shard.build import INDEX_SUFFIX, STRIPE_SUFFIX, BuildOptions, ShardBuilder
+from amudai.shard.build import BuildOptions, ShardBuilder
 from amudai.sources import Paths, Tell, read_files
-from amudai.storage import Sealing, Size, open_store, resolve, size_of
+from amudai.storage import Size, open_store, size_of
 from amudai.types import SchemaNode, find_in, quote_name
 
 __all__ = ["ShardWriter", "ingest", "write"]
@@ -109,7 +109,7 @@ class ShardWriter:
             memory=max(1 << 20, size_of(memory_limit)),
             temp_folder=folder,
             bloom=frozenset(_ids(self._nodes, bloom)),
-            properties=(*any_values(properties or {}), (SCHEMA_PROPERTY, any_value(schema.serialize().to_pybytes()))),
+            properties=(*_noted(properties or {}), (SCHEMA_PROPERTY, any_value(schema.serialize().to_pybytes()))),
             field_properties={
                 find_in(self._nodes, path)[-1].schema_id: any_values(noted)
                 for path, noted in (field_properties or {}).items()
@@ -119,15 +119,15 @@ class ShardWriter:
         self._threads = thread_count(threads)
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="amudai") if self._threads > 1 else None
         try:
-            self._sealing = Sealing(self._store, self._url, overwrite=overwrite, temp_folder=folder)
+            self._publication = Publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
         except ExistingFile as error:
             message = "expected no shard yet, found one: overwrite=True replaces it"
             raise ExistingFile(message, **error.place) from error
         sinks = index_sinks(
             indexes, self._nodes, memory=size_of(memory_limit) // 4, temp_folder=folder, profile=profile
         )
-        self._builder = ShardBuilder(self._nodes, self._sealing, self._url, options, self._each, sinks)
-        self._overwrite = overwrite
+        sealing, root = self._publication.sealing, self._publication.file
+        self._builder = ShardBuilder(self._nodes, sealing, root, options, self._each, sinks)
         self._done = False
         self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
 
@@ -208,20 +208,9 @@ class ShardWriter:
             try:
                 self._check_whole()
                 with located(url=self._url):
-                    self._builder.publish(remove=self._old_files())
+                    self._publication.publish(Root(url=self._url, metadata=self._builder.finish()))
             finally:
                 self._end()
-
-    def _old_files(self) -> list[str]:
-        """The other files of a shard that is about to be replaced."""
-        if not self._overwrite:
-            return []
-        try:
-            old = ShardReader(self._url, self._store)
-            # Stripes and indexes only: whatever else a root names may not be ours to remove.
-            return [resolve(each, self._url) for each in old.urls if each.endswith((STRIPE_SUFFIX, INDEX_SUFFIX))]
-        except AmudaiError:
-            return []  # nothing there, or nothing that can be read: then nothing of it is removed
 
     def abandon(self) -> None:
         """Forget everything that was written; nothing appears."""
@@ -230,7 +219,7 @@ class ShardWriter:
 
     def _end(self) -> None:
         self._builder.close()
-        self._sealing.close()
+        self._publication.close()
         if self._pool is not None:
             self._pool.shutdown()
 
@@ -316,6 +305,14 @@ def ingest(
     source = read_files(paths, format=format, types=types, on_error=on_error, on_bad_record=on_bad_record)
     batches = pa.RecordBatchReader.from_batches(source.schema, source.batches())
     return write(batches, location, progress=progress, **options)
+
+
+def _noted(properties: Mapping[str, object]) -> Properties:
+    """The properties of a user, who may not take the names of the library's own."""
+    for name in properties:
+        if isinstance(name, str) and name.startswith("amudai."):
+            raise InvalidArgument(f"properties: expected no name that begins with 'amudai.', found {name!r}")
+    return any_values(properties)
 
 
 def _rows_of(data: Any) -> int | None:

@@ -3,11 +3,13 @@
 Bytes come in, frozen facts or an error go out, and facts become bytes again; nothing here reads or writes a file. Start
 with `container.py`, which finds the directory at the end of a file and takes messages out of their frames;
 `directory.py`, `fields.py` and `encodings.py` say what the messages state, `schema.py` and `block_map.py` read the two
-tables that are no messages. A number that the file states is compared with the bytes at hand before anything is sized
-by it. The way back is `encode` on every fact, `encode_*` for what is no message, and `frame` around it.
+tables that are no messages. `carry.py` takes messages over from one root to another, `root_files.py` says which files a
+root owns. A number that the file states is compared with the bytes at hand before anything is sized by it. The way back
+is `encode` on every fact, `encode_*` for what is no message, and `frame` around it.
 """
 
 from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, decode_block_map, encode_block_map
+from amudai.format.carry import carried, unknown_fields, unknown_fields_of_stripes
 from amudai.format.container import (
     BUFFER_ALIGNMENT,
     FOOTER,
@@ -42,6 +44,7 @@ from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescripto
 from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
 from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
 from amudai.format.references import DataRef, FieldList, UrlList
+from amudai.format.root_files import FILES_PROPERTY, Fingerprint, RootFiles, with_root_files
 from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
 from amudai.format.schema_writer import encode_schema
 from amudai.format.statistics import (
@@ -62,6 +65,7 @@ from amudai.format.values import AnyValue, Properties, any_value, any_values, py
 __all__ = [
     "BUFFER_ALIGNMENT",
     "DATA_ALIGNMENT",
+    "FILES_PROPERTY",
     "FOOTER",
     "HEADER",
     "LOGICAL_BLOCK_SIZE",
@@ -86,6 +90,7 @@ __all__ = [
     "EncodedBuffer",
     "FieldDescriptor",
     "FieldList",
+    "Fingerprint",
     "FloatingStats",
     "HllSketch",
     "IndexArtifact",
@@ -100,6 +105,7 @@ __all__ = [
     "Properties",
     "RangeIndexHeader",
     "RangeStats",
+    "RootFiles",
     "ShardDirectory",
     "ShardProperties",
     "ShardSchema",
@@ -114,6 +120,7 @@ __all__ = [
     "ValueDictionary",
     "any_value",
     "any_values",
+    "carried",
     "check_footer",
     "check_header",
     "checksum",
@@ -132,4 +139,7 @@ __all__ = [
     "python_values",
     "section",
     "unframe",
+    "unknown_fields",
+    "unknown_fields_of_stripes",
+    "with_root_files",
 ]

@@ -74,7 +74,11 @@ class ShardDirectory(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripeDirectory(Fact):
-    """One stripe, as the shard's stripe list knows it."""
+    """One stripe, as the shard's stripe list knows it.
+
+    `unknown` are fields of a later version to be written with it, as stored. Decoding leaves it empty: nobody who reads
+    values needs them, and `unknown_fields_of_stripes` finds them.
+    """
 
     field_list: DataRef
     properties: DataRef | None = None
@@ -83,6 +87,7 @@ class StripeDirectory(Fact):
     total_records: int
     deleted_records: int = 0
     raw_data_size: int | None = None
+    unknown: bytes = b""
 
     @classmethod
     def of(cls, message: wire.StripeDirectory) -> Self:
@@ -101,7 +106,7 @@ class StripeDirectory(Fact):
 
     def to_message(self) -> wire.StripeDirectory:
         """The message that states this stripe."""
-        return wire.StripeDirectory(
+        message = wire.StripeDirectory(
             properties_ref=_stated(self.properties),
             field_list_ref=self.field_list.to_message(),
             indexes_ref=_stated(self.indexes),
@@ -110,6 +115,8 @@ class StripeDirectory(Fact):
             raw_data_size=self.raw_data_size,
             shard_position=self.shard_position,
         )
+        message.MergeFromString(self.unknown)
+        return message
 
 
 class StripeList(tuple[StripeDirectory, ...], Fact):

@@ -16,8 +16,10 @@ from amudai.format import (
     DataRef,
     FieldDescriptor,
     FieldList,
+    Fingerprint,
     IndexCollection,
     IndexDescriptor,
+    RootFiles,
     ShardDirectory,
     ShardProperties,
     ShardSchema,
@@ -54,6 +56,11 @@ class ShardReader:
         Beginnings of absolute URLs outside of the shard's folder that may be followed.
     end
         Where the directory of a shard embedded in a larger file ends.
+
+    Attributes
+    ----------
+    root, directory_place
+        The root file, and where in it the shard directory lies.
     """
 
     def __init__(
@@ -74,10 +81,11 @@ class ShardReader:
         self._referred: dict[str, Artifact] = {}  # by reference, as files spell it
         self._lock = Lock()
         with located(url=self.url):
-            self.root, self.directory = self._open(end)
+            self.root, self.directory_place = self._open(end)
+            self.directory = self._message(self.directory_place, "ShardDirectory", ShardDirectory.decode)
         self._artifacts[self.url] = self.root
 
-    def _open(self, end: int | None) -> tuple[Artifact, ShardDirectory]:
+    def _open(self, end: int | None) -> tuple[Artifact, DataRef]:
         whole = Artifact.open(self.store, self.url, TAIL_READ if end is None else 0)
         size = whole.size
         stop = size if end is None else min(end, size)
@@ -91,10 +99,7 @@ class ShardReader:
         if first < start:
             start = first
             tail = whole.read(start, stop)
-        root = Artifact(self.store, self.url, size, (start, tail))
-        with located(range=f"{first}..{last}"):
-            payload = unframe(root.read(first, last), "ShardDirectory", self.verify)
-            return root, ShardDirectory.decode(payload)
+        return Artifact(self.store, self.url, size, (start, tail)), DataRef("", first, last)
 
     def close(self) -> None:
         """Let go of the files."""
@@ -135,6 +140,20 @@ class ShardReader:
         if self.directory.properties is None or self.directory.properties.is_empty:
             return _NO_PROPERTIES
         return self._message(self.directory.properties, "ShardProperties", ShardProperties.decode)
+
+    @lazy
+    def files(self) -> RootFiles | None:
+        """What the root says about the files that it owns and refers to; None where it says nothing."""
+        ref = self.directory.properties
+        # Properties in another file would have to be read before that file could be compared with what they say.
+        return None if ref is None or ref.url else RootFiles.of(self.properties)
+
+    @lazy
+    def _fingerprints(self) -> dict[str, Fingerprint]:
+        """The files of other roots to which this one refers, by URL."""
+        if self.files is None:
+            return {}
+        return {resolve(name, self.url): mark for name, mark in self.files.references.items()}
 
     @lazy
     def urls(self) -> tuple[str, ...]:
@@ -230,10 +249,11 @@ class ShardReader:
             return known
         with located(url=self.url):
             url = resolve(reference, self.url, self.allow)
+            expected = None if url == self.url else self._fingerprints.get(url)
         with self._lock:
             found = self._artifacts.get(url)
             if found is None:
-                found = self._artifacts[url] = Artifact.open(self.store, url)
+                found = self._artifacts[url] = _opened(self.store, url, expected)
             self._referred[reference] = found
         return found
 
@@ -265,3 +285,18 @@ class ShardReader:
     def _require_message(self, ref: DataRef, what: str) -> None:
         if ref.is_empty:
             raise CorruptedData(f"{what}: expected a message, found an empty reference", url=self.url)
+
+
+def _opened(store: Store, url: str, expected: Fingerprint | None) -> Artifact:
+    """Open a file; an error where it is another than the one that the root was made from."""
+    if expected is None:
+        return Artifact.open(store, url)
+    try:
+        found = Artifact.open(store, url)
+    except StorageError as error:
+        message = f"the file from which this shard was made: {error.message}"
+        raise type(error)(message, **error.place) from error
+    if found.size != expected.size or not expected.matches(found.read(expected.start, expected.end)):
+        message = f"expected the file of {expected.size} bytes from which this shard was made"
+        raise StorageError(f"{message}, found another of {found.size} bytes: it was overwritten", url=url)
+    return found

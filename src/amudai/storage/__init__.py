@@ -23,7 +23,7 @@ from amudai.storage.local import LocalStore
 from amudai.storage.memory import MemoryStore
 from amudai.storage.object_store import OBSTORES, ObjectStore
 from amudai.storage.resolve import check_reference, container, file_url, is_relative, resolve
-from amudai.storage.sealed import SealedFile, Sealing
+from amudai.storage.sealed import SealedFile, Sealing, remove_files
 from amudai.storage.sizes import Size, size_of
 from amudai.storage.spool import Spool
 
@@ -49,6 +49,7 @@ __all__ = [
     "file_url",
     "is_relative",
     "open_store",
+    "remove_files",
     "resolve",
     "size_of",
 ]

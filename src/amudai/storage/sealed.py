@@ -14,13 +14,15 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
+import xxhash
+
 from amudai.errors import ExistingFile, InvalidArgument, MissingFile, StorageError, UnsupportedFeature, located
 from amudai.storage.aside import Aside, sync_folder
 from amudai.storage.contract import Store
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
 from amudai.storage.spool import Data, Extent, Spool, view_of
 
-__all__ = ["SealedFile", "Sealing"]
+__all__ = ["SealedFile", "Sealing", "remove_files"]
 
 IN_MEMORY: Final = 64 * 1024 * 1024  # of files on their way to a store that is not local
 
@@ -32,6 +34,7 @@ class SealedFile(ABC):
         self.url = url
         self._position = 0
         self._closed = False
+        self._hash: xxhash.xxh3_128 | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -41,6 +44,14 @@ class SealedFile(ABC):
     ) -> None:
         if error is None:
             self.close()
+
+    def hash_from_here(self) -> None:
+        """Hash what is written from now on."""
+        self._hash = xxhash.xxh3_128()
+
+    def hash_so_far(self) -> bytes:
+        """The hash of what was written since `hash_from_here`; empty where nothing was."""
+        return b"" if self._hash is None else self._hash.digest()
 
     def tell(self) -> int:
         """Bytes written so far."""
@@ -55,6 +66,8 @@ class SealedFile(ABC):
             with located(url=self.url), translated():
                 self._write(piece)
             self._position += len(piece)
+            if self._hash is not None:
+                self._hash.update(piece)
         return len(piece)
 
     def align(self, to: int) -> int:
@@ -137,14 +150,18 @@ class Sealing:
         self._urls.add(url)
         return created
 
+    @property
+    def created(self) -> frozenset[str]:
+        """URLs of the files that were begun, without the root."""
+        return frozenset(self._urls - {self._root})
+
     def publish(self, remove: Iterable[str] = ()) -> None:
         """Make all files appear: the others in the order in which they were begun, then the root.
 
         Parameters
         ----------
         remove
-            Files of a shard that was overwritten. They go when the new root is there, and not otherwise; one that
-            cannot be removed stays, for nothing refers to it any more.
+            Files to remove once the new root is there, and not otherwise. A file that cannot be removed stays.
         """
         self._check_open()
         if self._root not in self._urls:
@@ -253,11 +270,9 @@ class _Local(_Publisher):
     def remove(self, urls: list[str]) -> None:
         kept = {file.path for file in self._files.values()}
         for url in urls:
-            with suppress(OSError, StorageError):
-                path = self._store.local_path(url)
-                if path not in kept:
-                    os.unlink(path)
-                    self._store.forget(url)
+            with suppress(StorageError):
+                if self._store.local_path(url) not in kept:
+                    remove_files(self._store, [url])
 
     def discard(self) -> None:
         root, self._root = self._root, None
@@ -286,6 +301,19 @@ class _Local(_Publisher):
         for folder in sorted(folders):
             with located(folder=folder), translated():
                 sync_folder(folder)
+
+
+def remove_files(store: Store, urls: Iterable[str]) -> list[str]:
+    """Remove files as far as possible; return the URLs of those that are gone. Needs the capability `local_path`."""
+    if not store.capabilities.local_path:
+        raise UnsupportedFeature("removing files: expected local files, found a store that never removes any")
+    removed = []
+    for url in urls:
+        with suppress(OSError, StorageError):
+            os.unlink(store.local_path(url))
+            store.forget(url)
+            removed.append(url)
+    return removed
 
 
 def _max_handles() -> int:

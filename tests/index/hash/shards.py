@@ -8,13 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from amudai.arrow import schema_nodes, to_storage
+from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
 from amudai.format import IndexDescriptor
 from amudai.index import BuildPlan
 from amudai.index.hash import HashIndexBuilder, HashIndexReader
 from amudai.shard import ShardReader
 from amudai.shard.build import BuildOptions, ShardBuilder, Sinks
-from amudai.storage import Sealing, open_store
+from amudai.storage import open_store
 from amudai.types import SchemaNode
 
 Nodes = tuple[SchemaNode, ...]
@@ -45,8 +46,8 @@ def build(
     sink = HashIndexBuilder(plan)
     options = BuildOptions(profile=profile_of("balanced"), two_level=two_level)
     store, url = open_store(target)
-    sealing = Sealing(store, url, overwrite=True)
-    builder = ShardBuilder(nodes, sealing, url, options, sinks=Sinks((sink,)))
+    publication = Publication(store, url, overwrite=True)
+    builder = ShardBuilder(nodes, publication.sealing, publication.file, options, sinks=Sinks((sink,)))
     per_stripe = stripe_rows or max(1, table.num_rows)
     try:
         for first in range(0, table.num_rows, per_stripe):
@@ -57,9 +58,9 @@ def build(
                 work = [partial(to_storage, each, node, node.name) for each, node in zip(columns, nodes, strict=True)]
                 builder.append(work, part.num_rows)
             builder.end_stripe()
-        builder.publish()
+        publication.publish(Root(url=url, metadata=builder.finish()))
     finally:
-        sealing.close()
+        publication.close()
 
 
 def opened(target: Path, *, verify: bool = True) -> tuple[HashIndexReader, IndexDescriptor, Nodes]:

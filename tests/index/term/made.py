@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from amudai.arrow import schema_nodes, to_storage
+from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
 from amudai.format import IndexDescriptor
 from amudai.index import BuildPlan, TermIndex
@@ -17,7 +18,7 @@ from amudai.index.term.tuning import Tuning, tuning_of
 from amudai.shard import ShardReader
 from amudai.shard.build import BuildOptions, ShardBuilder, Sinks, StoredArray
 from amudai.shard.build.shard import one_by_one
-from amudai.storage import Sealing, open_store
+from amudai.storage import open_store
 from amudai.types import SchemaNode
 
 __all__ = ["Indexed", "indexed", "path_of"]
@@ -91,10 +92,9 @@ def indexed(
     sink = TermBuilder(spec, plan, tuning or tuning_of(profile))
     options = BuildOptions(profile=profile_of(profile), two_level=two_level, stripe_rows=stripe_rows)
     store, url = open_store(str(location), None)
-    with Sealing(store, url) as sealing:
-        builder = ShardBuilder(
-            nodes, sealing, url, options, sinks=Sinks((_Dictionaries(sink, table, nodes) if keep_dictionary else sink,))
-        )
+    with Publication(store, url) as publication:
+        sinks = Sinks((_Dictionaries(sink, table, nodes) if keep_dictionary else sink,))
+        builder = ShardBuilder(nodes, publication.sealing, publication.file, options, sinks=sinks)
         at = 0
         while at < table.num_rows:
             room = builder.room
@@ -107,6 +107,6 @@ def indexed(
             ]
             builder.append(works, rows)
             at += rows
-        builder.publish()
+        publication.publish(Root(url=url, metadata=builder.finish()))
         builder.close()
     return Indexed(str(location), nodes)

@@ -1,12 +1,14 @@
 """How is a shard built?
 
 `fields.py` has a builder for each kind of schema node: values go in, encoded buffers and statistics come out, in a
-spool. `stripe.py` puts the buffers of a stripe into a file and says where they lie, `metadata.py` writes what is said
-around them, `shard.py` puts it all together. `artifact.py` is what an index needs to be built along the way.
+spool. `stripe.py` puts the buffers of a stripe into a file and says where they lie, `shard.py` puts it all together,
+`placed.py` describes it and `metadata.py` writes the description. `artifact.py` is what an index needs to be built
+along the way.
 """
 
 from amudai.shard.build.artifact import INDEX_SUFFIX, ArtifactSpace, PreparedStripe, RowSink, Sinks
 from amudai.shard.build.fields import FieldBuilder, ListBuilder, Making, StructBuilder, builder_of
+from amudai.shard.build.metadata import ShardMetadata, StripeMetadata, write_metadata
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.shard import STRIPE_SUFFIX, BuildOptions, ShardBuilder, StripeBuilder
 from amudai.shard.build.stored import StoredArray
@@ -23,9 +25,12 @@ __all__ = [
     "PreparedStripe",
     "RowSink",
     "ShardBuilder",
+    "ShardMetadata",
     "Sinks",
     "StoredArray",
     "StripeBuilder",
+    "StripeMetadata",
     "StructBuilder",
     "builder_of",
+    "write_metadata",
 ]

@@ -25,7 +25,8 @@ from amudai.format import (
     encode_schema,
     lookup_property,
 )
-from amudai.shard.build.metadata import PlacedStripe, write_metadata
+from amudai.shard.build.metadata import write_metadata
+from amudai.shard.build.placed import PlacedStripe, metadata_of
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.shard.build.stripe import digest, place_fields
@@ -137,7 +138,7 @@ def _written(
         start = out.tell()
         fields = place_fields(stripe.fields, "", out, stripe.spool, {})
         placed.append(PlacedStripe(stripe.rows, "", out.tell() - start, fields))
-    return write_metadata(out, encode_schema(nodes), node_count(nodes), placed), placed
+    return write_metadata(out, metadata_of(encode_schema(nodes), node_count(nodes), placed)), placed
 
 
 def _lookup_of(placed: Sequence[PlacedStripe], wanted: Sequence[tuple[SchemaNode, BufferKind]]) -> Properties:

@@ -1,20 +1,21 @@
 """How is a shard put together from its stripes?
 
-Buffers go into the file as soon as a stripe ends; descriptors, lists, schema and directory follow when the shard ends.
-Nothing has a name before everything is written: the root file is published last.
+Buffers go into the file as soon as a stripe ends, indexes when the shard ends. The metadata of it all is handed to
+whoever publishes the root.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from amudai.encoding import Profile, Room
-from amudai.format import FOOTER, HEADER, Properties, ShardProperties, encode_schema
+from amudai.format import FOOTER, HEADER, Properties, encode_schema
 from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, Sinks, node_count
 from amudai.shard.build.fields import Making, builder_of
-from amudai.shard.build.metadata import PlacedStripe, write_metadata
+from amudai.shard.build.metadata import ShardMetadata
+from amudai.shard.build.placed import PlacedStripe, metadata_of
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.shard.build.stripe import digest, fields_below, place_fields
@@ -66,27 +67,32 @@ def one_by_one(work: Callable[[int], None], count: int) -> None:
 
 
 class ShardBuilder:
-    """Takes rows, cuts stripes, writes the files of a shard. `publish` makes it appear; without, nothing is left."""
+    """Takes rows, cuts stripes, writes the files of a shard. `finish` gives the metadata that its root still lacks.
+
+    Parameters
+    ----------
+    sealing, root
+        Where files are created, and the root file, of which the header is written already.
+    """
 
     def __init__(
         self,
         nodes: Sequence[SchemaNode],
         sealing: Sealing,
-        root: str,
+        root: SealedFile,
         options: BuildOptions,
         each: Each = one_by_one,
         sinks: Sinks | None = None,
     ) -> None:
         self._nodes = tuple(nodes)
         self._sealing = sealing
-        cut = root.rfind("/") + 1
-        self._folder, self._name = root[:cut], root[cut:]
+        cut = root.url.rfind("/") + 1
+        self._folder, self._name = root.url[:cut], root.url[cut:]
         self._options = options
         self._each = each
         self._sinks = Sinks() if sinks is None else sinks
         self._schema = encode_schema(self._nodes)
-        self._root = sealing.file(root)
-        self._root.write(HEADER)
+        self._root = root
         self._stripes: list[PlacedStripe] = []
         self._open: StripeBuilder | None = None
         self.rows = 0
@@ -137,7 +143,8 @@ class ShardBuilder:
         with stripe.spool:
             # A stripe of nothing but constants needs no file.
             if self._options.two_level and any(each.buffers for each in fields_below(fields)):
-                # Named by its content and its root: the same input gives the same names, and shards share no files.
+                # Named by its content and by its root: the same input gives the same name, and two roots never own
+                # one file. A file of this name that is there already belongs to a former root of this name.
                 salt = f"{self._name}\0{len(self._stripes)}\0{stripe.rows}\0".encode()
                 name = f"{digest(fields, stripe.spool, salt):016x}{STRIPE_SUFFIX}"
                 with self._sealing.file(self._folder + name) as out:
@@ -168,17 +175,13 @@ class ShardBuilder:
             self._open = None
         self._sinks.close()
 
-    def publish(self, remove: Iterable[str] = ()) -> None:
-        """Write the indexes and the metadata, and let the shard appear, all of it or nothing."""
+    def finish(self) -> ShardMetadata:
+        """End the last stripe, write the indexes, and return the metadata of the shard."""
         self.end_stripe()
         space = self._space("shard")
         indexes = space.indexes(self._sinks.shard)
         count = node_count(self._nodes)
-        bag = ShardProperties(custom=self._options.properties) if self._options.properties else None
-        write_metadata(self._root, self._schema, count, self._stripes, bag, indexes, space.urls)
-        self._root.write(FOOTER)
-        self._root.close()
-        self._sealing.publish(remove)
+        return metadata_of(self._schema, count, self._stripes, self._options.properties, indexes, space.urls)
 
     def _space(self, owner: str) -> ArtifactSpace:
         """Room for the indexes of the shard or of a stripe."""

@@ -1,0 +1,17 @@
+"""How does a new root use old bytes?
+
+`root.py` has `Root`, a frozen value of all that a root says, what this version does not know included. `take_over.py`
+reads it from an open shard. An operation is a pure function from `Root` to `Root`: `indexes.py` has the first, which
+adds indexes, and feeds the builders of indexes with the values of a shard. `publish.py` is the one place where a root
+gets its URL; it says which files the root owns. `garbage.py` removes files that former roots owned.
+
+Indexes are carried along as they are while positions stay the same, which is so for all operations so far.
+"""
+
+from amudai.edit.garbage import GRACE, collect_garbage
+from amudai.edit.indexes import feed, with_indexes
+from amudai.edit.publish import Publication
+from amudai.edit.root import Root
+from amudai.edit.take_over import root_of
+
+__all__ = ["GRACE", "Publication", "Root", "collect_garbage", "feed", "root_of", "with_indexes"]

@@ -1,0 +1,176 @@
+"""The root of an open shard as a value that another root can be made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from amudai.edit.root import Root
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, located
+from amudai.format import (
+    DataRef,
+    FieldList,
+    Fingerprint,
+    carried,
+    unframe,
+    unknown_fields,
+    unknown_fields_of_stripes,
+)
+from amudai.shard import ShardReader, StripeReader
+from amudai.shard.build import ShardMetadata, StripeMetadata
+from amudai.storage import Artifact, container, is_relative, resolve
+
+__all__ = ["root_of"]
+
+# The end of a file says enough about it where the root does not say more.
+_TAIL: Final = 16 * 1024
+
+
+def root_of(reader: ShardReader) -> Root:
+    """The root of a shard, with references as a root beside it would write them.
+
+    Unknown fields that may hold references are refused, and so are references that lead out of the folder. All
+    descriptors are read; blocks are not.
+    """
+    with located(url=reader.url):
+        return _TakeOver(reader).root()
+
+
+class _TakeOver:
+    """One root being read."""
+
+    def __init__(self, reader: ShardReader) -> None:
+        self._reader = reader
+        self._folder = container(reader.url)
+        self._files: dict[str, Artifact] = {}
+
+    def root(self) -> Root:
+        reader, directory = self._reader, self._reader.directory
+        stripe_list, _ = self._payload(directory.stripe_list, "StripeList", reader.root)
+        unknown = unknown_fields_of_stripes(stripe_list)
+        stripes = tuple(self._stripe(each, kept) for each, kept in zip(reader.stripes, unknown, strict=True))
+        field_list, anchor = self._payload(directory.field_list, "DataRefArray", reader.root)
+        url_list, _ = self._payload(directory.url_list, "UrlList", reader.root)
+        toc, _ = self._payload(reader.directory_place, "ShardDirectory", reader.root)
+        metadata = ShardMetadata(
+            schema=self._payload(directory.schema, "Schema", reader.root)[0],
+            stripes=stripes,
+            fields=self._descriptors(field_list, "FieldDescriptor", anchor),
+            properties=self._carried(directory.properties, "ShardProperties", reader.root),
+            indexes=self._carried(directory.indexes, "IndexCollection", reader.root),
+            urls=self._listed(),
+            raw_data_size=directory.raw_data_size,
+            unknown=tuple(
+                (kind, kept)
+                for kind, payload in (
+                    ("ShardDirectory", toc),
+                    ("StripeList", stripe_list),
+                    ("UrlList", url_list),
+                    ("DataRefArray", field_list),
+                )
+                if (kept := unknown_fields(kind, payload))
+            ),
+        )
+        files = {name: self._fingerprint(name, file) for name, file in self._files.items()}
+        said = reader.files
+        name = reader.url[len(self._folder) :]
+        owned = frozenset() if said is None or said.root != name else frozenset(said.owned)
+        return Root(url=reader.url, metadata=metadata, files=files, owned=owned)
+
+    def _stripe(self, stripe: StripeReader, unknown: bytes) -> StripeMetadata:
+        directory = stripe.directory
+        with located(stripe=stripe.ordinal):
+            field_list, anchor = self._payload(directory.field_list, "DataRefArray", stripe.anchor)
+            return StripeMetadata(
+                rows=directory.total_records,
+                deleted=directory.deleted_records,
+                raw_data_size=directory.raw_data_size,
+                fields=self._descriptors(field_list, "StripeFieldDescriptor", anchor),
+                properties=self._carried(directory.properties, "StripeProperties", stripe.anchor),
+                indexes=self._carried(directory.indexes, "IndexCollection", stripe.anchor),
+                unknown=unknown,
+                unknown_in_field_list=unknown_fields("DataRefArray", field_list),
+            )
+
+    def _payload(self, ref: DataRef, kind: str, anchor: Artifact) -> tuple[bytes, Artifact]:
+        """The payload of a message, and the file that holds it."""
+        if ref.is_empty:
+            raise CorruptedData(f"{kind}: expected a message, found an empty reference")
+        payload, _ = self._reader.payload(ref, kind, anchor)
+        return bytes(payload), self._reader.artifact(ref.url, anchor)
+
+    def _carried(self, ref: DataRef | None, kind: str, anchor: Artifact) -> bytes:
+        if ref is None or ref.is_empty:
+            return b""
+        payload, holder = self._payload(ref, kind, anchor)
+        return carried(kind, payload, self._renaming(holder))
+
+    def _descriptors(self, field_list: bytes, kind: str, anchor: Artifact) -> tuple[bytes | None, ...]:
+        """The descriptors that a field list names, those of one file read together."""
+        fields = FieldList.decode(field_list)
+        found: list[bytes | None] = [None] * len(fields)
+        by_file: dict[str, list[tuple[int, DataRef]]] = {}
+        for schema_id in range(len(fields)):
+            ref = fields.ref(schema_id)
+            if ref is not None:
+                by_file.setdefault(ref.url, []).append((schema_id, ref))
+        for reference, slots in by_file.items():
+            holder = self._holder(reference, anchor)
+            rename = self._renaming(holder)
+            for (schema_id, ref), frame in zip(slots, _frames(holder, [ref for _, ref in slots]), strict=True):
+                try:
+                    found[schema_id] = carried(kind, unframe(frame, kind), rename)
+                except AmudaiError as error:
+                    error.locate(url=holder.url, range=f"{ref.start}..{ref.end}")
+                    raise
+        return tuple(found)
+
+    def _holder(self, reference: str, anchor: Artifact) -> Artifact:
+        try:
+            return self._reader.artifact(reference, anchor)
+        except StorageError:
+            # The reference implementation names the root by the URL that it was written to. In a root that was moved
+            # and renamed the descriptors are still at the same place, and checksums tell whether they are.
+            if is_relative(reference):
+                raise
+            return self._reader.root
+
+    def _renaming(self, holder: Artifact) -> Callable[[str], str]:
+        """What a root in the same folder calls the files that the messages in `holder` refer to."""
+
+        def rename(reference: str) -> str:
+            file = self._reader.artifact(reference, holder)
+            if not file.url.startswith(self._folder):
+                raise InvalidArgument("shard: expected all files in its folder, found one elsewhere", url=file.url)
+            name = file.url[len(self._folder) :]
+            self._files[name] = file
+            return name
+
+        return rename
+
+    def _listed(self) -> frozenset[str]:
+        """The files that the new root lists: all that the old one lists, and all that are referred to."""
+        listed = (resolve(each, self._reader.url, self._reader.allow) for each in self._reader.urls)
+        names = {url[len(self._folder) :] for url in listed if url.startswith(self._folder)}
+        return frozenset((names - {self._reader.url[len(self._folder) :]}) | set(self._files))
+
+    def _fingerprint(self, name: str, file: Artifact) -> Fingerprint:
+        said, place = self._reader.files, self._reader.directory.properties
+        if said is not None and name in said.references:
+            return said.references[name]  # as compared when the file was opened
+        if file is self._reader.root and said is not None and said.content and place is not None:
+            # The properties hold a hash of everything before the metadata.
+            start, end = place.start, place.end
+        else:
+            start, end = max(0, file.size - _TAIL), file.size
+        return Fingerprint.of(file.size, start, file.read(start, end))
+
+
+def _frames(file: Artifact, refs: Sequence[DataRef]) -> Iterator[memoryview]:
+    pieces = file.read_many(
+        np.array([ref.start for ref in refs], np.uint64), np.array([ref.end for ref in refs], np.uint64)
+    )
+    for ref, which, at in zip(refs, pieces.which, pieces.starts, strict=True):
+        yield pieces.buffers[which][int(at) : int(at) + ref.size]

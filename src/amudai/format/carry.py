@@ -1,0 +1,126 @@
+"""Messages that one root takes over from another: references renamed, unknown fields kept or refused.
+
+The bytes that a new root refers to stay where they are, but the messages that name them move to another file. So every
+reference in them is renamed, and a field that this version does not know must not hold one. The table of messages is in
+docs/format/container.md, "What a new root takes over".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from google.protobuf.message import Message
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from amudai.errors import UnsupportedFeature
+from amudai.format.container import Bytes
+from amudai.format.message import parse
+from amudai.format.wire import amudai_pb2 as wire
+
+__all__ = ["carried", "unknown_fields", "unknown_fields_of_stripes"]
+
+# A reference is written anew, so nothing that a later version adds to it could be kept.
+_REFERENCES: Final = frozenset({"DataRef", "UInt64Range"})
+# Messages that hold references, or lists of messages that do: a field that a later version adds may be one more.
+_PLACES: Final = frozenset(
+    {
+        "AnyValue",
+        "DataEncoding",
+        "DataRefArray",
+        "EncodedBuffer",
+        "ExternalParquetDataEncoding",
+        "IndexArtifact",
+        "IndexCollection",
+        "IndexDescriptor",
+        "NativeDataEncoding",
+        "ParquetColumnChunkRef",
+        "ParquetFileColumnRef",
+        "ShardDirectory",
+        "StripeDirectory",
+        "StripeFieldDescriptor",
+        "StripeList",
+        "UrlList",
+    }
+)
+_SCALARS: Final = frozenset({0, 1, 5})  # wire types of numbers, which refer to nothing
+
+
+def carried(kind: str, payload: Bytes, rename: Callable[[str], str]) -> bytes:
+    """The payload of a message of `kind` with every reference in it renamed, unknown fields included.
+
+    `rename` takes the URL of a reference that is not empty and gives the URL to write. An unknown field that may hold a
+    reference is an `UnsupportedFeature` which names the message and the number of the field.
+    """
+    message = _checked(kind, payload)
+    for each in _messages(message):
+        _rename(each, rename)
+    return message.SerializeToString(deterministic=True)
+
+
+def unknown_fields(kind: str, payload: Bytes) -> bytes:
+    """The unknown fields of a message of `kind`, as stored; an `UnsupportedFeature` as in `carried`."""
+    return _unknown(_checked(kind, payload))
+
+
+def unknown_fields_of_stripes(payload: Bytes) -> list[bytes]:
+    """The unknown fields of each `StripeDirectory` of a `StripeList`, as stored."""
+    return [_unknown(stripe) for stripe in _checked("StripeList", payload).stripes]  # type: ignore[attr-defined]
+
+
+def _checked(kind: str, payload: Bytes) -> Message:
+    message: Message = parse(getattr(wire, kind), payload)
+    if _has_unknown(message):
+        for each in _messages(message):
+            _refuse_references(each)
+    return message
+
+
+def _has_unknown(message: Message) -> bool:
+    known = type(message)()
+    known.CopyFrom(message)
+    known.DiscardUnknownFields()
+    return known.ByteSize() != message.ByteSize()
+
+
+def _messages(message: Message) -> Iterator[Message]:
+    """The message and all messages inside."""
+    yield message
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for inner in (value,) if isinstance(value, Message) else value:
+                yield from _messages(inner)
+
+
+def _refuse_references(message: Message) -> None:
+    name = message.DESCRIPTOR.name
+    unknown = UnknownFieldSet(message)
+    for field in (unknown[at] for at in range(len(unknown))):
+        if name in _REFERENCES or (name in _PLACES and field.wire_type not in _SCALARS):
+            expected = f"{name}: expected no unknown field that may refer to other bytes"
+            raise UnsupportedFeature(f"{expected}, found field {field.field_number}")
+
+
+def _rename(message: Message, rename: Callable[[str], str]) -> None:
+    match message:
+        case wire.DataRef():
+            if message.range.end > message.range.start:
+                message.url = rename(message.url)
+        case wire.ParquetFileColumnRef():
+            # A whole file: its range may be empty, and a range that is not is renamed as any reference.
+            file = message.file_ref
+            if file.url and file.range.end <= file.range.start:
+                file.url = rename(file.url)
+        case wire.ParquetColumnChunkRef():
+            if message.file_url:
+                message.file_url = rename(message.file_url)
+
+
+def _unknown(message: Message) -> bytes:
+    if not _has_unknown(message):
+        return b""
+    rest = type(message)()
+    rest.CopyFrom(message)
+    for known in rest.DESCRIPTOR.fields:
+        rest.ClearField(known.name)
+    return rest.SerializeToString()

@@ -1,0 +1,149 @@
+"""The shard property `amudai.files`: which files a root owns, which it merely refers to, which it has retired."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Self
+
+import xxhash
+
+from amudai.errors import CorruptedData
+from amudai.format.container import Bytes
+from amudai.format.directory import ShardProperties
+from amudai.format.message import parse
+from amudai.format.values import any_value, pairs_of, python_value
+from amudai.format.wire import amudai_pb2 as wire
+
+__all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "with_root_files"]
+
+FILES_PROPERTY: Final = "amudai.files"
+_FINGERPRINT: Final = struct.Struct("<4Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What tells a file from another of the same name: its size, and the hash of the bytes `start` to `end`."""
+
+    size: int
+    start: int
+    end: int
+    digest: int
+
+    @classmethod
+    def of(cls, size: int, start: int, content: Bytes) -> Self:
+        """The fingerprint of a file of `size` bytes that has `content` at `start`."""
+        return cls(size, start, start + len(content), xxhash.xxh3_64_intdigest(content))
+
+    def matches(self, content: Bytes) -> bool:
+        """Whether `content`, the bytes `start` to `end` of a file, are those of this fingerprint."""
+        return len(content) == self.end - self.start and xxhash.xxh3_64_intdigest(content) == self.digest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootFiles:
+    """What a root says about files.
+
+    Attributes
+    ----------
+    root
+        The name of the root file. A copy under another name owns nothing: the files belong to the original.
+    content
+        A hash of the root file up to its metadata; empty where nothing lies before the metadata.
+    owned
+        Names of files that belong to this root alone.
+    retired
+        Names of files that former roots of this name owned, each with the time at which it was replaced.
+    references
+        Names of files that belong to other roots, each with its fingerprint.
+    """
+
+    root: str
+    content: bytes = b""
+    owned: tuple[str, ...] = ()
+    retired: Mapping[str, datetime] = field(default_factory=dict)
+    references: Mapping[str, Fingerprint] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, properties: ShardProperties) -> Self | None:
+        """What the properties of a shard say about files; None where they say nothing."""
+        found = next((value for name, value in properties.custom if name == FILES_PROPERTY), None)
+        if found is None:
+            return None
+        bag = python_value(found)
+        try:
+            return cls._of(bag)
+        except (TypeError, struct.error) as error:
+            raise CorruptedData(f"property {FILES_PROPERTY}: expected the files of a root, found {error}") from error
+
+    @classmethod
+    def _of(cls, bag: object) -> Self:
+        stated = _bag(bag)
+        return cls(
+            root=_text(stated.get("root")),
+            content=_bytes(stated.get("content", b"")),
+            owned=tuple(_text(name) for name in _list(stated.get("owned", []))),
+            retired={name: _time(since) for name, since in _bag(stated.get("retired", {})).items()},
+            references={
+                name: Fingerprint(*_FINGERPRINT.unpack(_bytes(stored)))
+                for name, stored in _bag(stated.get("references", {})).items()
+            },
+        )
+
+    def to_property(self) -> dict[str, object]:
+        """The value of the property; what is empty is left out."""
+        stated: dict[str, object] = {"root": self.root}
+        if self.content:
+            stated["content"] = self.content
+        if self.owned:
+            stated["owned"] = sorted(self.owned)
+        if self.retired:
+            stated["retired"] = dict(sorted(self.retired.items()))
+        if self.references:
+            stated["references"] = {
+                name: _FINGERPRINT.pack(mark.size, mark.start, mark.end, mark.digest)
+                for name, mark in sorted(self.references.items())
+            }
+        return stated
+
+
+def with_root_files(payload: Bytes, files: RootFiles) -> bytes:
+    """The payload of a `ShardProperties` message, with `files` in place of what it said about files."""
+    message = parse(wire.ShardProperties, payload)
+    others = [pair for pair in message.custom_properties if pair.name != FILES_PROPERTY]
+    stated = pairs_of(((FILES_PROPERTY, any_value(files.to_property())),))
+    del message.custom_properties[:]
+    message.custom_properties.extend([*others, *stated])
+    return message.SerializeToString(deterministic=True)
+
+
+def _bag(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{type(value).__name__} for a struct")
+    return value
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError(f"{type(value).__name__} for a list")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} for a name")
+    return value
+
+
+def _bytes(value: object) -> bytes:
+    if not isinstance(value, bytes):
+        raise TypeError(f"{type(value).__name__} for bytes")
+    return value
+
+
+def _time(value: object) -> datetime:
+    if not isinstance(value, datetime):
+        raise TypeError(f"{type(value).__name__} for a time")
+    return value

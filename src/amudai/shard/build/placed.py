@@ -1,0 +1,120 @@
+"""Stripes whose buffers have their place, and the metadata that a new shard has of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from amudai.format import (
+    AnyValue,
+    FieldDescriptor,
+    IndexCollection,
+    IndexDescriptor,
+    NativeEncoding,
+    Properties,
+    ShardProperties,
+    StripeFieldDescriptor,
+    StripeProperties,
+)
+from amudai.shard.build.metadata import ShardMetadata, StripeMetadata
+from amudai.stats import FieldStatistics, merge
+
+__all__ = ["PlacedStripe", "metadata_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedStripe:
+    """A stripe whose buffers lie in a file; `url` is empty where that is the root."""
+
+    rows: int
+    url: str
+    size: int
+    fields: dict[int, StripeFieldDescriptor]
+    properties: Properties = ()
+    indexes: tuple[IndexDescriptor, ...] = ()
+
+
+def metadata_of(
+    schema: bytes,
+    count: int,
+    stripes: Sequence[PlacedStripe],
+    properties: Properties = (),
+    indexes: IndexCollection | None = None,
+    urls: Iterable[str] = (),
+) -> ShardMetadata:
+    """The metadata of a new shard.
+
+    Parameters
+    ----------
+    schema, count
+        The encoded schema, and how many nodes it has.
+    urls
+        Other files of the shard that the stripes do not name.
+    """
+    merged: list[FieldDescriptor | None] = [None] * count
+    described = []
+    for stripe in stripes:
+        payloads: list[bytes | None] = [None] * count
+        for schema_id, descriptor in stripe.fields.items():
+            payloads[schema_id] = descriptor.encode()
+            merged[schema_id] = _folded(merged[schema_id], descriptor.field)
+        described.append(
+            StripeMetadata(
+                rows=stripe.rows,
+                raw_data_size=_sum(each.field.raw_data_size for each in stripe.fields.values()),
+                fields=tuple(payloads),
+                properties=StripeProperties(custom=stripe.properties).encode(),
+                indexes=IndexCollection(stripe.indexes).encode(),
+            )
+        )
+    others = {url for stripe in stripes for url in _urls(stripe)}
+    return ShardMetadata(
+        schema=schema,
+        stripes=tuple(described),
+        fields=tuple(None if each is None else each.encode() for each in merged),
+        properties=ShardProperties(custom=properties).encode(),
+        indexes=b"" if indexes is None else indexes.encode(),
+        urls=others.union(urls),
+        raw_data_size=_sum(each.raw_data_size for each in described),
+    )
+
+
+def _urls(stripe: PlacedStripe) -> Iterable[str]:
+    """The other files that hold buffers of a stripe, or pieces of its indexes."""
+    yield from (piece.data.url for index in stripe.indexes for piece in index.artifacts if piece.data.url)
+    for each in stripe.fields.values():
+        for encoding in each.encodings:
+            for buffer in encoding.buffers if isinstance(encoding, NativeEncoding) else ():
+                if buffer.buffer is not None and buffer.buffer.url:
+                    yield buffer.buffer.url
+
+
+def _folded(so_far: FieldDescriptor | None, stripe: FieldDescriptor) -> FieldDescriptor:
+    """The shard's descriptor with one more stripe."""
+    known = FieldStatistics() if so_far is None else FieldStatistics.of(so_far)
+    found = merge(known, FieldStatistics.of(stripe))
+    constant = stripe.constant_value
+    if so_far is not None and so_far.position_count:
+        constant = (
+            so_far.constant_value if not stripe.position_count or _same(so_far.constant_value, constant) else None
+        )
+    return FieldDescriptor(
+        position_count=found.position_count,
+        null_count=found.null_count,
+        constant_value=constant,
+        range_stats=found.range_stats,
+        type_stats=found.type_stats,
+        cardinality=found.cardinality,
+        custom=stripe.custom if so_far is None else so_far.custom,
+        raw_data_size=found.raw_data_size,
+    )
+
+
+def _same(a: AnyValue | None, b: AnyValue | None) -> bool:
+    """Whether two constants have the same bits; 0.0 and -0.0 do not."""
+    return a is not None and b is not None and a.encode() == b.encode()
+
+
+def _sum(sizes: Iterable[int | None]) -> int | None:
+    known = [size for size in sizes if size is not None]
+    return sum(known) if known else None
