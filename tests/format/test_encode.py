@@ -183,23 +183,6 @@ def test_statistics_that_are_there_but_empty() -> None:
     assert FieldDescriptor.decode(emptied).encode() == emptied
 
 
-LATER = b"\xaa\x06\x03new"  # field 101
-NESTED = bytes.fromhex("a2 01 0e 09 05 00 00 00 00 00 00 00") + b"\xaa\x06\x02st"  # the same, inside of statistics
-
-
-def test_what_a_later_version_wrote_is_kept() -> None:
-    payload = bytes.fromhex("09 03 00 00 00 00 00 00 00") + NESTED + LATER
-    found = FieldDescriptor.decode(payload)
-    assert found.encode() == payload
-    changed = replace(found, position_count=4)
-    assert FieldDescriptor.decode(changed.encode()) == changed
-    assert changed.encode() == bytes.fromhex("09 04 00 00 00 00 00 00 00") + NESTED[:2] + b"\x09" + NESTED[3:12] + LATER
-    whole = StripeFieldDescriptor(field=found, encodings=())
-    assert StripeFieldDescriptor.decode(whole.encode()).encode() == whole.encode()
-    assert LATER in whole.encode()
-    assert found.encode() == payload  # nothing was changed on the way
-
-
 def test_what_a_later_version_wrote_is_not_dropped_in_silence() -> None:
     with pytest.raises(UnsupportedFeature, match="found one of a later version"):
         AnyValue("unknown").encode()

@@ -9,7 +9,7 @@ from amudai.api.open import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
-from amudai.edit import Publication, feed, root_of, with_indexes
+from amudai.edit import Publication, Root, feed, with_indexes
 from amudai.errors import InvalidArgument, located
 from amudai.index import IndexSpec, index_sinks
 from amudai.shard import ShardReader
@@ -72,7 +72,7 @@ def add_indexes(
         sinks = index_sinks(indexes, nodes, memory=size_of(memory_limit), temp_folder=folder, profile=profile)
         try:
             reader.require_rows()
-            root = root_of(reader).at(target)
+            root = Root.of(reader).at(target)
             space = ArtifactSpace(publication.sealing, publication.file, container(target), None)
             of_stripes = []
             size = 0

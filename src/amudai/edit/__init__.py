@@ -12,6 +12,5 @@ from amudai.edit.garbage import GRACE, collect_garbage
 from amudai.edit.indexes import feed, with_indexes
 from amudai.edit.publish import Publication
 from amudai.edit.root import Root
-from amudai.edit.take_over import root_of
 
-__all__ = ["GRACE", "Publication", "Root", "collect_garbage", "feed", "root_of", "with_indexes"]
+__all__ = ["GRACE", "Publication", "Root", "collect_garbage", "feed", "with_indexes"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from amudai.edit.take_over import TakeOver
 from amudai.errors import InvalidArgument
 from amudai.format import Fingerprint
+from amudai.shard import ShardReader
 from amudai.shard.build import ShardMetadata
 from amudai.storage import container
 
@@ -37,6 +39,15 @@ class Root:
     metadata: ShardMetadata
     files: Mapping[str, Fingerprint] = field(default_factory=dict)
     owned: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, reader: ShardReader) -> Root:
+        """The root of an open shard. All descriptors are read; blocks are not.
+
+        Unknown fields that may hold references are an `UnsupportedFeature`.
+        """
+        found = TakeOver(reader)
+        return cls(url=reader.url, metadata=found.metadata, files=found.files, owned=found.owned)
 
     @property
     def folder(self) -> str:

@@ -1,4 +1,4 @@
-"""The root of an open shard as a value that another root can be made of."""
+"""What the root of an open shard says, in the words of a root beside it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Final
 
 import numpy as np
 
-from amudai.edit.root import Root
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, located
 from amudai.format import (
     DataRef,
@@ -22,31 +21,40 @@ from amudai.shard import ShardReader, StripeReader
 from amudai.shard.build import ShardMetadata, StripeMetadata
 from amudai.storage import Artifact, container, is_relative, resolve
 
-__all__ = ["root_of"]
+__all__ = ["TakeOver"]
 
 # The end of a file says enough about it where the root does not say more.
 _TAIL: Final = 16 * 1024
 
 
-def root_of(reader: ShardReader) -> Root:
-    """The root of a shard, with references as a root beside it would write them.
+class TakeOver:
+    """Reads a root so that another root in its folder can say the same.
 
     Unknown fields that may hold references are refused, and so are references that lead out of the folder. All
     descriptors are read; blocks are not.
+
+    Attributes
+    ----------
+    metadata
+        The metadata of the shard, with references as a root beside it would write them.
+    files
+        Every file that the metadata refers to, with its fingerprint; the root of the shard may be one of them.
+    owned
+        Names of the files that belong to the shard.
     """
-    with located(url=reader.url):
-        return _TakeOver(reader).root()
-
-
-class _TakeOver:
-    """One root being read."""
 
     def __init__(self, reader: ShardReader) -> None:
         self._reader = reader
         self._folder = container(reader.url)
+        self._name = reader.url[len(self._folder) :]
         self._files: dict[str, Artifact] = {}
+        with located(url=reader.url):
+            self.metadata = self._metadata()
+            self.files = {name: self._fingerprint(name, file) for name, file in self._files.items()}
+        said = reader.files
+        self.owned = frozenset(said.owned) if said is not None and said.root == self._name else frozenset()
 
-    def root(self) -> Root:
+    def _metadata(self) -> ShardMetadata:
         reader, directory = self._reader, self._reader.directory
         stripe_list, _ = self._payload(directory.stripe_list, "StripeList", reader.root)
         unknown = unknown_fields_of_stripes(stripe_list)
@@ -54,7 +62,7 @@ class _TakeOver:
         field_list, anchor = self._payload(directory.field_list, "DataRefArray", reader.root)
         url_list, _ = self._payload(directory.url_list, "UrlList", reader.root)
         toc, _ = self._payload(reader.directory_place, "ShardDirectory", reader.root)
-        metadata = ShardMetadata(
+        return ShardMetadata(
             schema=self._payload(directory.schema, "Schema", reader.root)[0],
             stripes=stripes,
             fields=self._descriptors(field_list, "FieldDescriptor", anchor),
@@ -73,11 +81,6 @@ class _TakeOver:
                 if (kept := unknown_fields(kind, payload))
             ),
         )
-        files = {name: self._fingerprint(name, file) for name, file in self._files.items()}
-        said = reader.files
-        name = reader.url[len(self._folder) :]
-        owned = frozenset() if said is None or said.root != name else frozenset(said.owned)
-        return Root(url=reader.url, metadata=metadata, files=files, owned=owned)
 
     def _stripe(self, stripe: StripeReader, unknown: bytes) -> StripeMetadata:
         directory = stripe.directory
@@ -154,7 +157,7 @@ class _TakeOver:
         """The files that the new root lists: all that the old one lists, and all that are referred to."""
         listed = (resolve(each, self._reader.url, self._reader.allow) for each in self._reader.urls)
         names = {url[len(self._folder) :] for url in listed if url.startswith(self._folder)}
-        return frozenset((names - {self._reader.url[len(self._folder) :]}) | set(self._files))
+        return frozenset((names - {self._name}) | set(self._files))
 
     def _fingerprint(self, name: str, file: Artifact) -> Fingerprint:
         said, place = self._reader.files, self._reader.directory.properties

@@ -19,11 +19,7 @@ __all__ = ["FieldDescriptor", "StripeFieldDescriptor"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldDescriptor(LateFact):
-    """Counts and statistics of a field, over a stripe or over the shard.
-
-    `message` is what was decoded, where it was: what a later version put there is kept when the descriptor is encoded
-    again.
-    """
+    """Counts and statistics of a field, over a stripe or over the shard."""
 
     position_count: int
     null_count: int | None = None
@@ -59,20 +55,7 @@ class FieldDescriptor(LateFact):
         )
 
     def to_message(self) -> wire.FieldDescriptor:
-        """The message that states this descriptor, with what a later version had put into `message`."""
-        if self.message is not None and FieldDescriptor.of(self.message) == self:
-            return self.message
-        stated = self._stated()
-        if self.message is None:
-            return stated
-        kept = wire.FieldDescriptor()
-        kept.CopyFrom(self.message)
-        for known in kept.DESCRIPTOR.fields:
-            kept.ClearField(known.name)
-        kept.MergeFrom(stated)
-        return kept
-
-    def _stated(self) -> wire.FieldDescriptor:
+        """The message that states this descriptor."""
         bloom, indexes = self.bloom_filter, self.indexes
         message = wire.FieldDescriptor(
             position_count=self.position_count,

@@ -1,0 +1,184 @@
+"""Files of roots that were overwritten: how long they stay, when they go, and which never go."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+import amudai
+from amudai import TermIndex
+from amudai.format import FILES_PROPERTY, RootFiles, any_value
+from amudai.shard import ShardReader
+from amudai.storage import MemoryStore
+from tests.forge import Forge, numbers
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+NOW = timedelta(0)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
+    """Sets the time, counted from `START`."""
+
+    def set_to(passed: timedelta) -> None:
+        for module in ("garbage", "publish"):
+            monkeypatch.setattr(f"amudai.edit.{module}.now", lambda: START + passed)
+
+    set_to(NOW)
+    return set_to
+
+
+def write(path: Path, first: int) -> set[str]:
+    """Write a shard in two files over what is there; return the names of its stripe files."""
+    amudai.write({"n": [first, first + 1]}, path, layout="two-level", overwrite=True)
+    return set(said(path).owned)
+
+
+def said(path: Path) -> RootFiles:
+    found = ShardReader(path).files
+    assert found is not None
+    return found
+
+
+def stripes(folder: Path) -> set[str]:
+    return {each.name for each in folder.glob("*.amudai.stripe")}
+
+
+def test_a_plain_shard_owns_what_was_made_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.amudai.shard"
+    shard = amudai.write({"n": [1, 2]}, path, layout="two-level", indexes=[amudai.HashIndex("n")])
+    assert {said(path).root, *said(path).owned} == {each.name for each in tmp_path.iterdir()}
+    assert (said(path).retired, said(path).references, said(path).content) == ({}, {}, b"")
+    assert shard.properties == {}
+    single = amudai.write({"n": [1, 2]}, tmp_path / "y.amudai.shard")
+    assert single.properties == {}
+    assert said(tmp_path / "y.amudai.shard").owned == ()
+    assert len(said(tmp_path / "y.amudai.shard").content) == 16
+
+
+def test_the_next_write_removes_what_was_replaced_long_ago(tmp_path: Path, clock: Callable[[timedelta], None]) -> None:
+    path = tmp_path / "x.amudai.shard"
+    first = write(path, 1)
+    second = write(path, 2)
+    assert stripes(tmp_path) == first | second, "overwriting removes nothing"
+    assert said(path).retired == dict.fromkeys(first, START)
+    clock(timedelta(minutes=59))
+    third = write(path, 3)
+    assert stripes(tmp_path) == first | second | third
+    assert said(path).retired == {**dict.fromkeys(first, START), **dict.fromkeys(second, START + timedelta(minutes=59))}
+    clock(timedelta(minutes=61))
+    fourth = write(path, 4)
+    assert stripes(tmp_path) == second | third | fourth, "the grace period of the first is over"
+    clock(DAY)
+    fifth = write(path, 5)
+    assert stripes(tmp_path) == fourth | fifth
+    assert set(said(path).retired) == second | third | fourth, "two of them were removed after the root was written"
+    sixth = write(path, 6)
+    assert set(said(path).retired) == fourth | fifth, "what is gone is forgotten"
+    assert stripes(tmp_path) == fourth | fifth | sixth
+
+
+def test_values_that_come_back_are_owned_again(tmp_path: Path, clock: Callable[[timedelta], None]) -> None:
+    path = tmp_path / "x.amudai.shard"
+    first = write(path, 1)
+    second = write(path, 2)
+    clock(DAY)
+    assert write(path, 1) == first, "the same values have the same name"
+    assert set(said(path).retired) == second
+    clock(2 * DAY)
+    assert amudai.collect_garbage(path) != []
+    assert stripes(tmp_path) == first
+    assert amudai.open(path).read().to_pydict() == {"n": [1, 2]}
+
+
+def test_a_copy_of_a_root_owns_nothing(tmp_path: Path) -> None:
+    path, copy = tmp_path / "x.amudai.shard", tmp_path / "copy.amudai.shard"
+    write(path, 1)
+    write(path, 2)
+    shutil.copyfile(path, copy)
+    assert amudai.collect_garbage(copy, older_than=NOW) == []
+    write(copy, 3)
+    assert amudai.collect_garbage(copy, older_than=NOW) == []
+    assert amudai.open(path).read().to_pydict() == {"n": [2, 3]}
+
+
+def test_a_derived_root_owns_nothing_and_lists_everything(tmp_path: Path) -> None:
+    a, b = tmp_path / "a.amudai.shard", tmp_path / "b.amudai.shard"
+    amudai.write({"t": ["x", "y"]}, a, layout="two-level")
+    shard = amudai.add_indexes(a, [TermIndex("t")], b)
+    (stripe,) = said(a).owned
+    assert said(b).owned == ()
+    assert set(said(b).references) == {stripe}
+    assert ShardReader(b).urls == (stripe,)
+    assert shard.size == b.stat().st_size + (tmp_path / stripe).stat().st_size
+
+
+def test_a_shard_of_another_writer_owns_nothing(tmp_path: Path) -> None:
+    forge = Forge.of({"a": numbers([1, 2], "i8")}, layout="two-level")
+    for name, content in forge.files().items():
+        (tmp_path / name).write_bytes(content)
+    path = tmp_path / forge.name
+    before = stripes(tmp_path)
+    assert before
+    assert amudai.collect_garbage(path, older_than=NOW) == []
+    after = write(path, 1)
+    assert amudai.collect_garbage(path, older_than=NOW) == []
+    assert stripes(tmp_path) == before | after
+
+
+def test_only_names_of_ours_beside_the_root_are_removed(tmp_path: Path) -> None:
+    """Whatever a root claims to own."""
+    (tmp_path / "folder").mkdir()
+    others = ["precious.txt", "folder/x.amudai.stripe", "../outside.amudai.stripe"]
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    (folder / "folder").mkdir()
+    for name in others:
+        (folder / name).write_bytes(b"of somebody else")
+    claims = {"root": "forged.amudai.shard", "owned": others, "retired": dict.fromkeys(others, START)}
+    forge = Forge.of({"a": numbers([1, 2], "i8")}, properties={FILES_PROPERTY: any_value(claims).to_message()})
+    path = folder / forge.name
+    path.write_bytes(forge.root())
+    assert amudai.collect_garbage(path, older_than=NOW) == []
+    write(path, 1)
+    assert said(path).retired == {}
+    assert all((folder / name).exists() for name in others)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [1, {}, {"root": 1}, {"root": "x", "owned": "x"}, {"root": "x", "retired": {"y": 1}}, {"root": "x", "content": 3}],
+)
+def test_a_property_that_says_something_else(tmp_path: Path, value: object) -> None:
+    properties = {FILES_PROPERTY: any_value(value).to_message()}
+    forge = Forge.of({"a": numbers([1, 2], "i8")}, layout="two-level", properties=properties)
+    for name, content in forge.files().items():
+        (tmp_path / name).write_bytes(content)
+    path = tmp_path / forge.name
+    with pytest.raises(amudai.CorruptedData, match=r"property amudai.files: expected the files of a root, found"):
+        amudai.collect_garbage(path, older_than=NOW)
+    with pytest.raises(amudai.CorruptedData, match=r"property amudai.files"):
+        amudai.open(path).read()
+    before = stripes(tmp_path)
+    write(path, 1)
+    assert stripes(tmp_path) >= before
+
+
+def test_what_cannot_be_collected(tmp_path: Path) -> None:
+    with pytest.raises(amudai.StorageError):
+        amudai.collect_garbage(tmp_path / "none.amudai.shard")
+    with pytest.raises(amudai.InvalidArgument, match="older_than"):
+        amudai.collect_garbage(tmp_path / "none.amudai.shard", older_than=-DAY)
+    store = MemoryStore()
+    amudai.write({"n": [1]}, "x.amudai.shard", layout="two-level", store=store)
+    assert amudai.collect_garbage("x.amudai.shard", store=store, older_than=NOW) == []
+
+
+def test_names_of_the_library_are_not_for_users(tmp_path: Path) -> None:
+    with pytest.raises(amudai.InvalidArgument, match=r"begins with 'amudai\.', found 'amudai\.files'"):
+        amudai.write({"n": [1]}, tmp_path / "x.amudai.shard", properties={FILES_PROPERTY: 1})
