@@ -141,7 +141,7 @@ def test_only_names_of_ours_beside_the_root_are_removed(tmp_path: Path) -> None:
     for name in others:
         (folder / name).write_bytes(b"of somebody else")
     claims = {"root": "forged.amudai.shard", "owned": others, "retired": dict.fromkeys(others, START)}
-    forge = Forge.of({"a": numbers([1, 2], "i8")}, properties={FILES_PROPERTY: any_value(claims).to_message()})
+    forge = Forge.of({"a": numbers([1, 2], "i8")}, properties={FILES_PROPERTY: any_value(claims).encode()})
     path = folder / forge.name
     path.write_bytes(forge.root())
     assert amudai.collect_garbage(path, older_than=NOW) == []
@@ -155,18 +155,34 @@ def test_only_names_of_ours_beside_the_root_are_removed(tmp_path: Path) -> None:
     [1, {}, {"root": 1}, {"root": "x", "owned": "x"}, {"root": "x", "retired": {"y": 1}}, {"root": "x", "content": 3}],
 )
 def test_a_property_that_says_something_else(tmp_path: Path, value: object) -> None:
-    properties = {FILES_PROPERTY: any_value(value).to_message()}
+    properties = {FILES_PROPERTY: any_value(value).encode()}
     forge = Forge.of({"a": numbers([1, 2], "i8")}, layout="two-level", properties=properties)
     for name, content in forge.files().items():
         (tmp_path / name).write_bytes(content)
     path = tmp_path / forge.name
     with pytest.raises(amudai.CorruptedData, match=r"property amudai.files: expected the files of a root, found"):
         amudai.collect_garbage(path, older_than=NOW)
-    with pytest.raises(amudai.CorruptedData, match=r"property amudai.files"):
-        amudai.open(path).read()
     before = stripes(tmp_path)
     write(path, 1)
     assert stripes(tmp_path) >= before
+
+
+def test_a_property_that_is_no_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "forged.amudai.shard"
+    path.write_bytes(Forge.of({"a": numbers([1, 2], "i8")}, properties={FILES_PROPERTY: 1}).root())
+    with pytest.raises(amudai.CorruptedData, match=r"property amudai.files: expected bytes, found i64"):
+        amudai.collect_garbage(path, older_than=NOW)
+
+
+@pytest.mark.parametrize("value", [b"short", 7, ["x"]])
+def test_references_that_say_something_else(tmp_path: Path, value: object) -> None:
+    claims = {"root": "forged.amudai.shard", "references": {"x": value}}
+    properties = {FILES_PROPERTY: any_value(claims).encode()}
+    forge = Forge.of({"a": numbers([1, 2], "i8")}, layout="two-level", properties=properties)
+    for name, content in forge.files().items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(amudai.CorruptedData, match=r"property amudai.files: expected the files of a root, found"):
+        amudai.open(tmp_path / forge.name).read()
 
 
 def test_what_cannot_be_collected(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from google.protobuf.descriptor import Descriptor
 
@@ -35,6 +38,13 @@ PLACES = {
     "UrlList",
 }
 MESSAGES: dict[str, Descriptor] = dict(wire.DESCRIPTOR.message_types_by_name)
+
+
+def test_the_table_of_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "format" / "container.md").read_text()
+    rows = [line for line in page.splitlines() if line.endswith("| refused |") or "may hold a reference |" in line]
+    assert [set(re.findall("`([A-Za-z0-9]+)`", row)) for row in rows] == [REFERENCES, PLACES]
+    assert set(MESSAGES) >= REFERENCES | PLACES
 
 
 def same(reference: str) -> str:

@@ -44,7 +44,7 @@ from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescripto
 from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
 from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
 from amudai.format.references import DataRef, FieldList, UrlList
-from amudai.format.root_files import FILES_PROPERTY, Fingerprint, RootFiles, with_root_files
+from amudai.format.root_files import FILES_PROPERTY, Fingerprint, RootFiles, references_of, with_root_files
 from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
 from amudai.format.schema_writer import encode_schema
 from amudai.format.statistics import (
@@ -137,6 +137,7 @@ __all__ = [
     "lookup_property",
     "python_value",
     "python_values",
+    "references_of",
     "section",
     "unframe",
     "unknown_fields",

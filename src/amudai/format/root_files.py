@@ -14,12 +14,13 @@ from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
 from amudai.format.directory import ShardProperties
 from amudai.format.message import parse
-from amudai.format.values import any_value, pairs_of, python_value
+from amudai.format.values import AnyValue, any_value, pairs_of, python_value
 from amudai.format.wire import amudai_pb2 as wire
 
-__all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "with_root_files"]
+__all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "references_of", "with_root_files"]
 
 FILES_PROPERTY: Final = "amudai.files"
+_REFERENCES: Final = "references"
 _FINGERPRINT: Final = struct.Struct("<4Q")
 
 
@@ -69,18 +70,16 @@ class RootFiles:
     @classmethod
     def of(cls, properties: ShardProperties) -> Self | None:
         """What the properties of a shard say about files; None where they say nothing."""
-        found = next((value for name, value in properties.custom if name == FILES_PROPERTY), None)
-        if found is None:
+        stored = _stored(properties)
+        if stored is None:
             return None
-        bag = python_value(found)
         try:
-            return cls._of(bag)
+            return cls._of(_bag(python_value(AnyValue.decode(stored))))
         except (TypeError, struct.error) as error:
             raise CorruptedData(f"property {FILES_PROPERTY}: expected the files of a root, found {error}") from error
 
     @classmethod
-    def _of(cls, bag: object) -> Self:
-        stated = _bag(bag)
+    def _of(cls, stated: Mapping[str, object]) -> Self:
         return cls(
             root=_text(stated.get("root")),
             content=_bytes(stated.get("content", b"")),
@@ -88,12 +87,12 @@ class RootFiles:
             retired={name: _time(since) for name, since in _bag(stated.get("retired", {})).items()},
             references={
                 name: Fingerprint(*_FINGERPRINT.unpack(_bytes(stored)))
-                for name, stored in _bag(stated.get("references", {})).items()
+                for name, stored in _bag(stated.get(_REFERENCES, {})).items()
             },
         )
 
-    def to_property(self) -> dict[str, object]:
-        """The value of the property; what is empty is left out."""
+    def encode(self) -> bytes:
+        """The bytes of the property; what is empty is left out."""
         stated: dict[str, object] = {"root": self.root}
         if self.content:
             stated["content"] = self.content
@@ -102,21 +101,40 @@ class RootFiles:
         if self.retired:
             stated["retired"] = dict(sorted(self.retired.items()))
         if self.references:
-            stated["references"] = {
+            stated[_REFERENCES] = {
                 name: _FINGERPRINT.pack(mark.size, mark.start, mark.end, mark.digest)
                 for name, mark in sorted(self.references.items())
             }
-        return stated
+        return any_value(stated).encode()
+
+
+def references_of(properties: ShardProperties) -> Mapping[str, Fingerprint]:
+    """The files of other roots that the properties of a shard name. Most shards have none, which is cheap to see."""
+    stored = _stored(properties)
+    if stored is None or _REFERENCES.encode() not in stored:
+        return {}
+    files = RootFiles.of(properties)
+    return {} if files is None else files.references
 
 
 def with_root_files(payload: Bytes, files: RootFiles) -> bytes:
     """The payload of a `ShardProperties` message, with `files` in place of what it said about files."""
     message = parse(wire.ShardProperties, payload)
     others = [pair for pair in message.custom_properties if pair.name != FILES_PROPERTY]
-    stated = pairs_of(((FILES_PROPERTY, any_value(files.to_property())),))
+    stated = pairs_of(((FILES_PROPERTY, AnyValue("bytes", files.encode())),))
     del message.custom_properties[:]
     message.custom_properties.extend([*others, *stated])
     return message.SerializeToString(deterministic=True)
+
+
+def _stored(properties: ShardProperties) -> bytes | None:
+    """The bytes of the property. In one value: whoever reads rows need not decode what is inside."""
+    found = next((value for name, value in properties.custom if name == FILES_PROPERTY), None)
+    if found is None:
+        return None
+    if not isinstance(found.value, bytes):
+        raise CorruptedData(f"property {FILES_PROPERTY}: expected bytes, found {found.kind}")
+    return found.value
 
 
 def _bag(value: object) -> dict[str, object]:

@@ -28,6 +28,7 @@ from amudai.format import (
     check_footer,
     check_header,
     directory_range,
+    references_of,
     unframe,
 )
 from amudai.lazy import lazy
@@ -144,16 +145,20 @@ class ShardReader:
     @lazy
     def files(self) -> RootFiles | None:
         """What the root says about the files that it owns and refers to; None where it says nothing."""
-        ref = self.directory.properties
-        # Properties in another file would have to be read before that file could be compared with what they say.
-        return None if ref is None or ref.url else RootFiles.of(self.properties)
+        return RootFiles.of(self.properties) if self._has_own_properties else None
 
     @lazy
     def _fingerprints(self) -> dict[str, Fingerprint]:
         """The files of other roots to which this one refers, by URL."""
-        if self.files is None:
+        if not self._has_own_properties:
             return {}
-        return {resolve(name, self.url): mark for name, mark in self.files.references.items()}
+        return {resolve(name, self.url): mark for name, mark in references_of(self.properties).items()}
+
+    @property
+    def _has_own_properties(self) -> bool:
+        """Whether the properties lie in the root: to read them elsewhere, that file would have to be compared first."""
+        ref = self.directory.properties
+        return ref is not None and not ref.url
 
     @lazy
     def urls(self) -> tuple[str, ...]:
