@@ -365,7 +365,7 @@ def test_restored_in_slices_and_single_rows(name: str) -> None:
         found.validate(full=True)
         assert found.type == case.kind
         assert plainly(found) == [values[row] for row in taken]
-    batches = list(shard.batches(batch_rows=1))
+    batches = list(shard.to_reader(batch_rows=1))
     assert [batch.num_rows for batch in batches] == [1] * len(values)
     assert all(batch.schema.field("c").type == case.kind for batch in batches)
 
@@ -468,7 +468,7 @@ def test_more_values_than_a_dictionary_has_codes_come_in_several_chunks() -> Non
     assert found.type == kind
     assert found.to_pylist() == values
     assert all(len(chunk.dictionary) <= 128 for chunk in found.chunks)
-    assert [value for batch in shard.batches() for value in batch["c"].to_pylist()] == values
+    assert [value for batch in shard.to_reader() for value in batch["c"].to_pylist()] == values
     assert shard.take([599, 0])["c"].to_pylist() == ["v299", "v0"]
 
 
@@ -479,7 +479,7 @@ def test_more_rows_than_a_run_end_can_count_come_in_several_chunks() -> None:
     found.validate(full=True)
     assert (len(found), found.type) == (70_000, kind)
     assert {value.as_py() for chunk in found.chunks for value in chunk.values} == {5}
-    assert sum(batch.num_rows for batch in shard.batches()) == 70_000
+    assert sum(batch.num_rows for batch in shard.to_reader()) == 70_000
 
 
 def test_shards_of_one_schema_keep_types_of_their_own() -> None:

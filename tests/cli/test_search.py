@@ -14,7 +14,7 @@ from rich.console import Console
 
 import amudai
 from amudai.cli.rows import TableWriter
-from amudai.cli.words import Words, text_columns
+from amudai.cli.words import Words
 from tests.cli.runs import run
 
 
@@ -117,7 +117,7 @@ def test_every_text_is_searched(tmp_path: Path) -> None:
         }
     )
     shard = amudai.write(table, tmp_path / "x.amudai.shard")
-    assert text_columns(shard) == ["`a.b`", "tags", "deep.list.text", "coded"]
+    assert shard.text_columns == ("`a.b`", "tags", "deep.list.text", "coded")
     for word in ("x", "needle", "pin", "thimble"):
         assert run("search", word, tmp_path / "x.amudai.shard", "--count").stdout == "1\n"
     amudai.write({"n": [1]}, tmp_path / "n.amudai.shard")

@@ -91,7 +91,7 @@ def test_a_way_of_storing_that_is_not_supported(name: str) -> None:
     assert shard.read(["b"]).to_pylist() == [{"b": "x"}, {"b": "y"}]
     for refused in (
         shard.read,
-        lambda: list(shard.batches(["a"])),
+        lambda: list(shard.to_reader(["a"])),
         lambda: shard.take([0]),
         lambda: shard["a"].encodings,
     ):

@@ -57,7 +57,7 @@ def same(found: tuple[pa.Table, str], expected: tuple[pa.Table, str]) -> bool:
 
 
 def _fields(above: amudai.Shard | Field) -> Iterator[Field]:
-    for field in above:
+    for field in above.columns if isinstance(above, amudai.Shard) else above.children:
         yield field
         yield from _fields(field)
 

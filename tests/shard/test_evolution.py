@@ -82,7 +82,7 @@ def only_b_reads(forge: Forge, match: str, refused: Sequence[str] = ("a",)) -> N
             shard.read(columns)
         assert str(caught.value.place["field"]).split(".")[0] == refused[0].split(".")[0]
     with pytest.raises(amudai.UnsupportedFeature, match=match):
-        list(shard.batches([refused[0]]))
+        list(shard.to_reader([refused[0]]))
     with pytest.raises(amudai.UnsupportedFeature, match=match):
         shard.take([0], [refused[0]])
 
@@ -353,7 +353,7 @@ def test_deleted_records_are_refused(level: str) -> None:
         forge.stripes[0].edit = delete
     shard = open_forged(forge)
     assert shard.num_rows == 2
-    for read in (shard.read, lambda: list(shard.batches()), lambda: shard.take([0]), lambda: shard.read(["b"])):
+    for read in (shard.read, lambda: list(shard.to_reader()), lambda: shard.take([0]), lambda: shard.read(["b"])):
         with pytest.raises(amudai.UnsupportedFeature, match="deleted records: expected none, found 1"):
             read()
 

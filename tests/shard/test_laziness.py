@@ -245,7 +245,7 @@ def test_one_list_reads_its_items_only() -> None:
 def test_batches_read_as_they_go() -> None:
     column, _ = BIG["numbers"]
     shard, store = opened(Forge.of({"c": column}), threads=1)
-    reader = shard.batches(batch_rows=500)
+    reader = shard.to_reader(batch_rows=500)
     reader.read_next_batch()
     assert total(store.reads) < TAIL_READ + size_of(column.stored.buffers[0]) // 2
 

@@ -1,20 +1,21 @@
 """What does a user call?
 
-`open` gives a `Shard`; a `Shard` gives tables, batches, rows, `Field`s, and a picture of itself. Everything here is
-thin: it checks arguments and asks the rooms below.
+`open` gives a `Shard`. A `Shard` gives tables, batches, rows, `Field`s, and a picture of itself; what it shares with
+other sources of rows is in `tabular.py`. Everything here is thin: it checks arguments and asks the rooms below.
 """
 
 from amudai.api.add_indexes import add_indexes
 from amudai.api.collect_garbage import collect_garbage
 from amudai.api.field import Field, FieldStats
 from amudai.api.index import Index
+from amudai.api.ingest import ingest
 from amudai.api.open import open  # noqa: A004
 from amudai.api.progress import Progress
 from amudai.api.scan import Scan
 from amudai.api.shard import Shard
 from amudai.api.stripe import Stripe
 from amudai.api.verify import Problem, Verification
-from amudai.api.write import ShardWriter, ingest, write
+from amudai.api.write import ShardWriter, write
 from amudai.index import HashIndex, TermIndex
 from amudai.scan import Column, Explanation, Predicate, col
 from amudai.sources import BadRecord

@@ -74,7 +74,7 @@ def shard_text(shard: Shard, fields: int) -> str:
     )
     for name, row in zip(names, rows, strict=True):
         lines.append(f"├─ {name:<{width}}  {row.type:<{types}}  {row.size:>{sizes}}  {row.rest}".rstrip())
-    count = len(shard._fields.visible())
+    count = len(shard.columns)
     if count > fields:
         lines.append(f"├─ and {counted(count - fields, 'more column')}")
     lines += [f"├─ index {index.type}{_place(index)} over {', '.join(index.fields)}" for index in shard.indexes[:20]]
@@ -104,15 +104,13 @@ def headline(shard: Shard) -> str:
 
 def shard_rows(shard: Shard, fields: int) -> Iterator[FieldRow]:
     """The first columns of a shard, with the fields below them."""
-    for index, field in enumerate(shard):
-        if index == fields:
-            return
+    for field in shard.columns[:fields]:
         yield from field_rows(field)
 
 
 def field_rows(field: Field, depth: int = 0) -> Iterator[FieldRow]:
     """A field and those below it."""
-    kind = field.stored_type if not list(field) else field.stored_type.split("<", 1)[0]
+    kind = field.stored_type if not field.children else field.stored_type.split("<", 1)[0]
     try:
         size = size_text(field.encoded_bytes)
         plans = tuple(f"{plan} x{blocks}" if blocks > 1 else plan for plan, blocks in field.encodings.items())
@@ -121,7 +119,7 @@ def field_rows(field: Field, depth: int = 0) -> Iterator[FieldRow]:
         # A damaged or unknown field must not hide the others.
         row = FieldRow(depth, field.label, kind, "?", (), "", f"unreadable: {error.message}")
     yield row
-    for child in field:
+    for child in field.children:
         yield from field_rows(child, depth + 1)
 
 

@@ -1,4 +1,4 @@
-"""What does a user see of a column?"""
+"""A column of a shard: its type, statistics, encodings and values."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import pyarrow as pa
 
 from amudai.api.display import field_text
+from amudai.api.frames import to_pandas, to_polars
+from amudai.api.members import member_values
 from amudai.api.notebook import field_html
 from amudai.arrow import ArrowFields, arrow_field, child_type, project, to_array
 from amudai.column import ColumnSource, ConstantValues
 from amudai.errors import CorruptedData, located
 from amudai.format import AnyValue, RangeStats, python_values
+from amudai.rows import row_range
+from amudai.scan import EVERYTHING, Search, bind, select_nodes
 from amudai.shard import ShardReader
 from amudai.types import CONTAINERS, BasicType, SchemaNode, quote_name
 
@@ -69,10 +74,11 @@ class Field:
     {'lz4(ffor)': 1}
     """
 
-    def __init__(self, reader: ShardReader, fields: ArrowFields, nodes: tuple[SchemaNode, ...]) -> None:
+    def __init__(self, reader: ShardReader, fields: ArrowFields, nodes: tuple[SchemaNode, ...], threads: int) -> None:
         self._reader = reader
         self._fields = fields
         self._nodes = nodes
+        self._threads = threads
         parents: tuple[SchemaNode | None, ...] = (None, *nodes[:-1])
         self.path = ".".join(_label(parent, node) for parent, node in zip(parents, nodes, strict=True))
 
@@ -147,10 +153,83 @@ class Field:
         """Bytes that the column takes up in the shard's files, those of its children included."""
         return sum(column.describe().bytes for source in self._sources() for column in source.walk())
 
-    def __iter__(self) -> Iterator[Field]:
-        """The fields below this one."""
-        for child in self._nodes[-1].children:
-            yield Field(self._reader, self._fields, (*self._nodes, child))
+    @property
+    def children(self) -> tuple[Field, ...]:
+        """The fields below this one: members of a struct, the items of a list, keys and values of a map.
+
+        >>> [field.path for field in amudai.open("tests/fixtures/sample.amudai.shard")["http"].children]
+        ['http.status', 'http.path']
+        """
+        return tuple(
+            Field(self._reader, self._fields, (*self._nodes, child), self._threads)
+            for child in self._nodes[-1].children
+        )
+
+    def read(self, rows: slice | range | None = None) -> pa.ChunkedArray:
+        """Read the values of the column.
+
+        A member of a struct is null where the struct is null. A field below a list or map gives the items of all lists,
+        one after the other.
+
+        Parameters
+        ----------
+        rows
+            The rows of the shard to read: a slice or range with step 1; None for all.
+
+        Examples
+        --------
+        >>> shard = amudai.open("tests/fixtures/sample.amudai.shard")
+        >>> shard["http.status"].read(slice(0, 3)).to_pylist()
+        [200, 200, 200]
+        """
+        column = self._search(rows, None).table().column(0)
+        return pa.chunked_array([self._values(chunk) for chunk in column.chunks], self.type)
+
+    def to_table(self, rows: slice | range | None = None) -> pa.Table:
+        """Read the values into a table with one column.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard")["http.status"].to_table(slice(0, 2)).to_pydict()
+        {'http.status': [200, 200]}
+        """
+        return pa.Table.from_arrays([self.read(rows)], names=[self.path])
+
+    def to_reader(self, rows: slice | range | None = None, *, batch_rows: int | None = None) -> pa.RecordBatchReader:
+        """Read the values batch by batch, each batch from at most `batch_rows` rows of the shard.
+
+        >>> status = amudai.open("tests/fixtures/sample.amudai.shard")["http.status"]
+        >>> [batch.num_rows for batch in status.to_reader(batch_rows=150)]
+        [150, 150, 100]
+        """
+        schema = pa.schema([pa.field(self.path, self.type)])
+        found = self._search(rows, batch_rows).batches()
+        batches = (pa.RecordBatch.from_arrays([self._values(batch.column(0))], schema=schema) for batch in found)
+        return pa.RecordBatchReader.from_batches(schema, batches)
+
+    def to_pandas(self, rows: slice | range | None = None, **options: Any) -> Any:
+        """Read the values into a pandas `Series`. Needs pandas.
+
+        `options` are those of `pyarrow.ChunkedArray.to_pandas`.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard")["status"].to_pandas().shape
+        (400,)
+        """
+        return to_pandas(self.read(rows), options)
+
+    def to_polars(self, rows: slice | range | None = None) -> Any:
+        """Read the values into a polars `Series`. Needs polars.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard")["status"].to_polars().max()
+        503
+        """
+        return to_polars(self.read(rows))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The values, for any library that speaks the Arrow PyCapsule protocol."""
+        return self.read().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        """The type of the values, for any library that speaks the Arrow PyCapsule protocol."""
+        return self.type.__arrow_c_schema__()
 
     def __repr__(self) -> str:
         return f"<amudai.Field {self.path}: {self.stored_type}>"
@@ -160,6 +239,25 @@ class Field:
 
     def _repr_html_(self) -> str:
         return field_html(self)
+
+    def _search(self, rows: slice | range | None, batch_rows: int | None) -> Search:
+        """A scan of the column, of which structs keep only the members on the way to this field."""
+        column = select_nodes(self._fields, self._nodes)
+        return Search(
+            self._reader,
+            self._fields,
+            bind(EVERYTHING, self._reader, self._fields),
+            lambda: ((column,), pa.schema([column.field])),
+            rows=row_range(rows, self._reader.origin),
+            limit=None,
+            batch_rows=batch_rows,
+            threads=self._threads,
+            on_damage="raise",
+        )
+
+    def _values(self, column: pa.Array) -> pa.Array:
+        with located(url=self._reader.url, field=self.path):
+            return member_values(column, self._nodes)
 
     def _sources(self) -> Iterator[ColumnSource]:
         for stripe in self._reader.stripes:

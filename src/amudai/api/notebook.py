@@ -28,7 +28,7 @@ def shard_html(shard: Shard) -> str:
     name, _, rest = headline(shard).partition(": ")
     parts = [f"<div><b>{escape(name)}</b> <span style='{_SOFT}'>{escape(rest)}</span></div>"]
     parts.append(_fields(shard_rows(shard, _COLUMNS)))
-    if (more := len(shard._fields.visible()) - _COLUMNS) > 0:
+    if (more := len(shard.columns) - _COLUMNS) > 0:
         parts.append(f"<div style='{_SOFT}'>and {counted(more, 'more column')}</div>")
     if shard.indexes:
         listed = [

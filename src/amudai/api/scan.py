@@ -1,4 +1,4 @@
-"""How does a user ask for rows?"""
+"""A scan: the rows of a shard that match a predicate."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai.api.frames import to_pandas, to_polars
 from amudai.scan import Explanation, Search
 
 __all__ = ["Scan"]
 
 
 class Scan:
-    """Rows of a shard that match a predicate. Made by `shard.scan`; nothing is read before it is asked.
+    """Rows of a shard that match a predicate. Made by `shard.scan` and `shard.search`.
 
-    Iterating gives batches in the order of rows; only a few of them are in memory at a time.
+    Nothing is read until rows are asked for. Iterating gives record batches in the order of rows; only a few of them
+    are in memory at a time.
 
     Examples
     --------
@@ -25,6 +27,8 @@ class Scan:
     >>> scan = shard.scan(columns=["level", "status"], where=amudai.col("status") >= 500, limit=2)
     >>> scan.to_table().to_pydict()
     {'level': ['ERROR', 'ERROR'], 'status': [500, 503]}
+    >>> [batch.num_rows for batch in scan]
+    [2]
     >>> shard.scan(where=amudai.col("status") >= 500).count()
     11
     """
@@ -34,11 +38,21 @@ class Scan:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the result and their types."""
+        """The columns of the result and their Arrow types.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").scan(["level"]).schema.names
+        ['level']
+        """
         return self._search.schema
 
     def count(self) -> int:
-        """How many rows match. No column is read but those of the predicate, and those only where they must be."""
+        """Count the rows that match.
+
+        Statistics and indexes answer where they can. Otherwise the columns of the predicate are read, and no others.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").scan(where="status = 503").count()
+        4
+        """
         return self._search.count()
 
     def positions(self) -> npt.NDArray[np.uint64]:
@@ -51,16 +65,39 @@ class Scan:
         return self._search.rows().positions()
 
     def to_table(self) -> pa.Table:
-        """All rows that match, in memory."""
+        """Read all rows that match into a table.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").scan(["status"], limit=2).to_table().to_pydict()
+        {'status': [200, 200]}
+        """
         return self._search.table()
 
     def to_reader(self) -> pa.RecordBatchReader:
-        """The rows that match, batch by batch."""
+        """Read the rows that match batch by batch: memory holds a few batches, however many rows match.
+
+        >>> reader = amudai.open("tests/fixtures/sample.amudai.shard").scan(["status"], batch_rows=150).to_reader()
+        >>> [batch.num_rows for batch in reader]
+        [150, 150, 100]
+        """
         return pa.RecordBatchReader.from_batches(self.schema, self._search.batches())
 
     def to_pandas(self, **options: Any) -> Any:
-        """All rows that match, as a pandas frame."""
-        return self.to_table().to_pandas(**options)
+        """Read all rows that match into a pandas `DataFrame`. Needs pandas.
+
+        `options` are those of `pyarrow.Table.to_pandas`, such as `types_mapper`.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").scan(["status"], limit=2).to_pandas().shape
+        (2, 1)
+        """
+        return to_pandas(self.to_table(), options)
+
+    def to_polars(self) -> Any:
+        """Read all rows that match into a polars `DataFrame`. Needs polars.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").scan(["status"], limit=2).to_polars().shape
+        (2, 1)
+        """
+        return to_polars(self.to_table())
 
     def explain(self) -> Explanation:
         """What rules rows out, and how many; once the scan has run, also what it read and how long it took.
@@ -72,11 +109,19 @@ class Scan:
         return self._search.explanation()
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """The rows that match, in record batches."""
         return self._search.batches()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The rows that match, for whoever speaks the Arrow PyCapsule protocol."""
+        """The rows that match, for any library that speaks the Arrow PyCapsule protocol.
+
+        Columns are cast to the types of `requested_schema` as pyarrow casts them.
+        """
         return self.to_reader().__arrow_c_stream__(requested_schema)
+
+    def __arrow_c_schema__(self) -> object:
+        """The schema, for any library that speaks the Arrow PyCapsule protocol."""
+        return self.schema.__arrow_c_schema__()
 
     def __repr__(self) -> str:
         limit = "" if self._search.limit is None else f", limit {self._search.limit:,}"

@@ -1,37 +1,33 @@
-"""What does a user see of a shard?"""
+"""An open shard: its columns, rows and facts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal, Self
 
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from amudai.api.display import counted, shard_text
 from amudai.api.field import Field
 from amudai.api.index import Index, indexes_of
 from amudai.api.notebook import shard_html
 from amudai.api.progress import Report
+from amudai.api.reorder import reordered
 from amudai.api.scan import Scan
 from amudai.api.stripe import Stripe
+from amudai.api.tabular import Tabular
 from amudai.api.verify import Verification, verify_shard
+from amudai.api.where import Where, predicate_of
 from amudai.arrow import SCHEMA_PROPERTY, ArrowFields
-from amudai.errors import InvalidArgument
 from amudai.format import FILES_PROPERTY, python_values
 from amudai.rows import row_range, row_ranges
 from amudai.scan import (
-    EVERYTHING,
-    Predicate,
     Search,
     Selected,
     bind,
     find,
-    from_expression,
-    parse_where,
-    read_batches,
     read_table,
     select,
     thread_count,
@@ -42,7 +38,7 @@ from amudai.storage import Requests
 __all__ = ["Shard"]
 
 
-class Shard:
+class Shard(Tabular):
     """An open shard: an immutable table with statistics and indexes. Made by `amudai.open`.
 
     Nothing is read before it is asked for. A shard may be used from several threads.
@@ -76,8 +72,33 @@ class Shard:
 
     @property
     def num_rows(self) -> int:
-        """Rows of the shard."""
+        """How many rows the shard has.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").num_rows
+        400
+        """
         return self._reader.num_rows
+
+    @property
+    def num_positions(self) -> int:
+        """How many positions rows have: `take` and `rows` count from 0 up to this number, exclusive.
+
+        Deleting rows does not renumber the others. The two numbers are equal in every shard that this version reads:
+        shards with deleted rows are refused.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").num_positions
+        400
+        """
+        return self._reader.num_rows
+
+    @property
+    def columns(self) -> tuple[Field, ...]:
+        """All columns, with their types, statistics and encodings.
+
+        >>> [field.name for field in amudai.open("tests/fixtures/sample.amudai.shard").columns]
+        ['ts', 'level', 'status', 'message', 'http']
+        """
+        return tuple(Field(self._reader, self._fields, (node,), self._threads) for node in self._fields.visible())
 
     @property
     def stripes(self) -> tuple[Stripe, ...]:
@@ -120,50 +141,66 @@ class Shard:
         """What was asked of storage since the shard was opened: requests and bytes."""
         return self._reader.store.counters
 
-    def read(
-        self, columns: Sequence[str] | None = None, rows: slice | range | None = None, *, threads: int | None = None
-    ) -> pa.Table:
-        """Read columns into memory.
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        where: Where | None = None,
+        rows: slice | range | None = None,
+        *,
+        limit: int | None = None,
+        batch_rows: int | None = None,
+        threads: int | None = None,
+        on_damaged_index: Literal["raise", "ignore"] = "raise",
+    ) -> Scan:
+        """Find rows.
+
+        Statistics, Bloom filters, the range index and the indexes that the shard carries rule rows out before any
+        value is read. The answer is always the same as that of reading everything.
 
         Parameters
         ----------
         columns
-            Names in the order wanted; None for all. A dot leads into a struct (`"http.status"`) and keeps it, with the
-            members that were named; backticks keep a name with dots whole.
+            Names of the columns to return, in this order; None for all. A dot leads into a struct (`"http.status"`):
+            the struct is returned with only the members that were named. Backticks quote a name that contains dots.
+        where
+            A predicate made with `amudai.col`, a condition in text such as `"status >= 500 and message has 'timeout'"`
+            (see `docs/where.md`), or an expression of `pyarrow.compute`; None for all rows. It is checked here: a
+            missing column, or a comparison that its type does not allow, is an error.
         rows
-            A slice or range with step 1; None for all.
+            The positions to look at: a slice or range with step 1; None for all.
+        limit
+            The most rows to return, counted from the first match; None for no limit.
+        batch_rows
+            The most rows of a batch when the scan is iterated or made into a reader. A batch may have fewer: batches
+            do not cross stripes, and rows that do not match leave gaps.
+        threads
+            How many threads read; None for the number that the shard was opened with.
+        on_damaged_index
+            `"raise"` makes a damaged index an error. `"ignore"` warns and reads the values instead.
 
         Examples
         --------
         >>> shard = amudai.open("tests/fixtures/sample.amudai.shard")
-        >>> shard.read(["http.status"], rows=slice(0, 2)).to_pylist()
-        [{'http': {'status': 200}}, {'http': {'status': 200}}]
+        >>> c = amudai.col
+        >>> scan = shard.scan(["message"], where=c("message").has("failed") & (c("status") >= 500))
+        >>> scan.count()
+        7
+        >>> shard.scan(where="message has 'failed' and status >= 500", rows=slice(0, 200)).count()
+        4
         """
-        chosen, schema = self._select(columns)
-        return read_table(self._reader, chosen, schema, row_range(rows, self._reader.origin), self._pool(threads))
-
-    def batches(
-        self,
-        columns: Sequence[str] | None = None,
-        rows: slice | range | None = None,
-        *,
-        batch_rows: int = 1 << 17,
-        threads: int | None = None,
-    ) -> pa.RecordBatchReader:
-        """Read columns batch by batch: memory holds a few batches, however large the shard is.
-
-        Examples
-        --------
-        >>> shard = amudai.open("tests/fixtures/sample.amudai.shard")
-        >>> [batch.num_rows for batch in shard.batches(batch_rows=150)]
-        [150, 150, 100]
-        """
-        if batch_rows < 1:
-            raise InvalidArgument(f"batch_rows: expected at least 1, found {batch_rows}")
-        chosen, schema = self._select(columns)
-        found = row_range(rows, self._reader.origin)
-        batches = read_batches(self._reader, chosen, schema, found, batch_rows, self._pool(threads))
-        return pa.RecordBatchReader.from_batches(schema, batches)
+        chosen = None if columns is None else self._select(columns)  # a wrong name is an error at once
+        search = Search(
+            self._reader,
+            self._fields,
+            bind(predicate_of(where), self._reader, self._fields),
+            lambda: self._select(None) if chosen is None else chosen,
+            rows=row_range(rows, self._reader.origin),
+            limit=limit,
+            batch_rows=batch_rows,
+            threads=self._pool(threads),
+            on_damage=on_damaged_index,
+        )
+        return Scan(search)
 
     def take(
         self,
@@ -196,70 +233,7 @@ class Shard:
         if order is None:
             return table
         # Not by `pa.array`: it would import pandas.
-        return _reordered(table, pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
-
-    def scan(
-        self,
-        columns: Sequence[str] | None = None,
-        where: Predicate | Any = None,
-        *,
-        limit: int | None = None,
-        threads: int | None = None,
-        on_damaged_index: Literal["raise", "ignore"] = "raise",
-    ) -> Scan:
-        """Find rows.
-
-        Statistics, Bloom filters, the range index and the indexes that the shard carries rule rows out before any
-        value is read. The answer is the same as that of reading everything.
-
-        Parameters
-        ----------
-        columns
-            As for `read`.
-        where
-            A predicate made with `amudai.col`, a text such as `"status >= 500 and message has 'timeout'"` (see
-            `docs/where.md`), or an expression of `pyarrow.compute`; None for all rows. It is checked here: a column
-            that is not there or cannot be compared so is an error.
-        limit
-            How many rows at most, from the first one on.
-        on_damaged_index
-            Whether an index that is damaged is an error, or a warning, and the values are read instead.
-
-        Examples
-        --------
-        >>> shard = amudai.open("tests/fixtures/sample.amudai.shard")
-        >>> c = amudai.col
-        >>> scan = shard.scan(["message"], where=c("message").has("failed") & (c("status") >= 500))
-        >>> scan.count()
-        7
-        >>> shard.scan(where="message has 'failed' and status >= 500").count()
-        7
-        """
-        if limit is not None and limit < 0:
-            raise InvalidArgument(f"limit: expected at least 0, found {limit}")
-        if on_damaged_index not in ("raise", "ignore"):
-            raise InvalidArgument(f"on_damaged_index: expected raise or ignore, found {on_damaged_index!r}")
-        chosen = None if columns is None else self._select(columns)  # a wrong name is said now
-        search = Search(
-            self._reader,
-            self._fields,
-            bind(_predicate(where), self._reader, self._fields),
-            lambda: self._select(None) if chosen is None else chosen,
-            limit=limit,
-            threads=self._pool(threads),
-            on_damage=on_damaged_index,
-        )
-        return Scan(search)
-
-    def head(self, count: int = 10, columns: Sequence[str] | None = None) -> pa.Table:
-        """The first rows.
-
-        >>> amudai.open("tests/fixtures/sample.amudai.shard").head(2, ["status"]).to_pydict()
-        {'status': [200, 200]}
-        """
-        if count < 0:
-            raise InvalidArgument(f"count: expected at least 0, found {count}")
-        return self.read(columns, slice(0, count))
+        return reordered(table, pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
 
     def verify(self, *, progress: bool | Report | None = None) -> Verification:
         """Read every byte, compare every checksum, decode every value; report what is wrong instead of raising.
@@ -277,19 +251,7 @@ class Shard:
 
     def __getitem__(self, column: str) -> Field:
         """One column, by name or path: its type, statistics and encodings."""
-        return Field(self._reader, self._fields, find(self._reader, column))
-
-    def __iter__(self) -> Iterator[Field]:
-        """All columns."""
-        for node in self._fields.visible():
-            yield Field(self._reader, self._fields, (node,))
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """All rows, for whoever speaks the Arrow PyCapsule protocol: polars, duckdb, pandas."""
-        return self.batches().__arrow_c_stream__(requested_schema)
-
-    def __len__(self) -> int:
-        return self.num_rows
+        return Field(self._reader, self._fields, find(self._reader, column), self._threads)
 
     def __repr__(self) -> str:
         directory = self._reader.directory
@@ -322,29 +284,3 @@ class Shard:
 
     def _pool(self, threads: int | None) -> int:
         return self._threads if threads is None else thread_count(threads)
-
-
-def _predicate(where: Any) -> Predicate:
-    if where is None:
-        return EVERYTHING
-    if isinstance(where, str):
-        return parse_where(where)
-    if isinstance(where, pc.Expression):
-        return from_expression(where)
-    return where  # type: ignore[no-any-return]  # `bind` says what it is where it is no predicate
-
-
-def _reordered(table: pa.Table, order: pa.Array) -> pa.Table:
-    try:
-        return table.take(order)
-    except pa.ArrowNotImplementedError:
-        return pa.Table.from_arrays([_picked(column, order) for column in table.columns], schema=table.schema)
-
-
-def _picked(column: pa.ChunkedArray, order: pa.Array) -> pa.ChunkedArray:
-    try:
-        return column.take(order)
-    except pa.ArrowNotImplementedError:
-        # Arrow takes neither views nor run-end encoded values: rows are cut out one by one and joined.
-        whole = column.combine_chunks()
-        return pa.chunked_array([pa.concat_arrays([whole.slice(at, 1) for at in order.to_pylist()])], column.type)

@@ -1,4 +1,4 @@
-"""How is a shard written by a user?"""
+"""Writing a shard: at once with `write`, batch by batch with `ShardWriter`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ from amudai.format import Properties, any_value, any_values
 from amudai.index import IndexSpec, index_sinks
 from amudai.scan import thread_count
 from amudai.shard.build import BuildOptions, ShardBuilder
-from amudai.sources import Paths, Tell, read_files
 from amudai.storage import Size, open_store, size_of
 from amudai.types import SchemaNode, find_in, quote_name
 
-__all__ = ["ShardWriter", "ingest", "write"]
+__all__ = ["Layout", "ShardWriter", "write"]
 
 Layout = Literal["single", "two-level"]
 
@@ -37,32 +36,18 @@ _BATCH_SHARE: Final = 8  # part of the memory that they may take
 
 
 class ShardWriter:
-    """Writes a shard batch by batch. It appears when the block ends, all of it, or not at all.
+    """Writes a shard batch by batch.
 
-    Memory is set by `memory_limit` and not by how much comes in.
+    The shard appears when the `with` block ends. If the block fails, nothing appears. Memory depends on `memory_limit`,
+    not on how much is written.
 
     Parameters
     ----------
-    location, store
-        Where the shard goes, as `amudai.open` takes them. A shard that is there already is an error, unless
-        `overwrite`, which replaces it in one step.
     schema
         The Arrow schema of all batches.
-    profile
-        How small at what price: `plain`, `minimal_compression`, `balanced`, `high_compression`, `minimal_size`.
-    layout
-        One file (`single`), or a file for each stripe beside the root (`two-level`).
-    stripe_rows, stripe_bytes
-        Where stripes end. One stripe is best for most; None for no limit.
-    memory_limit
-        What all columns together may hold while they wait to be encoded. Encoded blocks beyond a part of it wait in a
-        temporary file, in `temp_dir` or beside the shard. With many columns and little memory blocks become small.
-    properties, field_properties
-        What is noted about the shard, and about columns by their path: `{"status": {"unit": "code"}}`.
-    indexes
-        Indexes to build along the way: `TermIndex` for words, `HashIndex` for exact values.
-    timestamps
-        `ticks` stores times as the format's own DateTime, of 100 ns; `int64` keeps the raw integers.
+    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, stripe_rows, stripe_bytes,
+    memory_limit, temp_dir, overwrite, store, threads
+        As for `amudai.write`.
 
     Examples
     --------
@@ -78,19 +63,19 @@ class ShardWriter:
         location: str | os.PathLike[str],
         schema: pa.Schema,
         *,
-        store: object | None = None,
         profile: str = "balanced",
         layout: Layout = "single",
+        indexes: Sequence[IndexSpec] = (),
+        bloom: Sequence[str] = (),
+        properties: Mapping[str, object] | None = None,
+        field_properties: Mapping[str, Mapping[str, object]] | None = None,
+        timestamps: Timestamps = "ticks",
         stripe_rows: int | None = None,
         stripe_bytes: Size | None = None,
         memory_limit: Size = "512MB",
         temp_dir: str | os.PathLike[str] | None = None,
-        properties: Mapping[str, object] | None = None,
-        field_properties: Mapping[str, Mapping[str, object]] | None = None,
-        bloom: Sequence[str] = (),
-        indexes: Sequence[IndexSpec] = (),
-        timestamps: Timestamps = "ticks",
         overwrite: bool = False,
+        store: object | None = None,
         threads: int | None = None,
     ) -> None:
         if layout not in ("single", "two-level"):
@@ -236,19 +221,65 @@ class ShardWriter:
 
 
 def write(
-    data: Any, location: str | os.PathLike[str], *, progress: bool | Report | None = None, **options: Any
+    data: Any,
+    location: str | os.PathLike[str],
+    *,
+    profile: str = "balanced",
+    layout: Layout = "single",
+    indexes: Sequence[IndexSpec] = (),
+    bloom: Sequence[str] = (),
+    properties: Mapping[str, object] | None = None,
+    field_properties: Mapping[str, Mapping[str, object]] | None = None,
+    timestamps: Timestamps = "ticks",
+    stripe_rows: int | None = None,
+    stripe_bytes: Size | None = None,
+    memory_limit: Size = "512MB",
+    temp_dir: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    store: object | None = None,
+    threads: int | None = None,
+    progress: bool | Report | None = None,
 ) -> Shard:
     """Write data as a shard, and open it.
+
+    The shard appears in one step once everything is written. If writing fails, nothing appears.
 
     Parameters
     ----------
     data
         A pyarrow table, batch, reader or dataset; anything that speaks the Arrow PyCapsule protocol, such as a pandas
         or polars frame; an iterable of batches; a dict of columns. Readers and iterables are streamed.
+    location
+        Where the shard goes: a path or URL, as for `amudai.open`.
+    profile
+        How much work goes into compression: `plain`, `minimal_compression`, `balanced`, `high_compression` or
+        `minimal_size`.
+    layout
+        `single` writes one file. `two-level` writes each stripe to a file of its own beside the root file.
+    indexes
+        Indexes to build: `TermIndex` for words, `HashIndex` for exact values.
+    bloom
+        Names of columns of text or bytes that get a Bloom filter even if they have many distinct values. Without this,
+        a column has one in stripes in which it has few distinct values.
+    properties, field_properties
+        Notes about the shard, and about columns by their path: `{"status": {"unit": "code"}}`.
+    timestamps
+        `ticks` stores times as the format's own DateTime, in steps of 100 ns. `int64` stores the raw integers.
+    stripe_rows, stripe_bytes
+        How many rows, or bytes of encoded values, end a stripe; None for no limit. One stripe is best for most shards.
+    memory_limit
+        The memory that all columns together may use while values wait to be encoded: a number of bytes, or text such as
+        `"512MB"`. With many columns and little memory, blocks become small.
+    temp_dir
+        The folder for temporary files, in which encoded blocks wait; None for the folder of the shard.
+    overwrite
+        Whether a shard that exists at `location` is replaced, in one step. Otherwise it is an error.
+    store
+        Where the shard lives if not in local files: an obstore store, an fsspec or pyarrow file system.
+    threads
+        How many threads encode; None for `AMUDAI_THREADS`, or else the number of cores.
     progress
-        True for a bar with rows, bytes and the rate; or a callable that gets them as a `Progress`.
-    location, options
-        As `ShardWriter` takes them.
+        True shows a bar with rows, bytes and the rate. A callable is called with a `Progress` now and then.
 
     Examples
     --------
@@ -257,54 +288,32 @@ def write(
     {'level': ['info', 'warn']}
     """
     schema, batches = batches_of(data)
+    writer = ShardWriter(
+        location,
+        schema,
+        profile=profile,
+        layout=layout,
+        indexes=indexes,
+        bloom=bloom,
+        properties=properties,
+        field_properties=field_properties,
+        timestamps=timestamps,
+        stripe_rows=stripe_rows,
+        stripe_bytes=stripe_bytes,
+        memory_limit=memory_limit,
+        temp_dir=temp_dir,
+        overwrite=overwrite,
+        store=store,
+        threads=threads,
+    )
     taken = made = 0
-    with ShardWriter(location, schema, **options) as out, reporting(progress, _rows_of(data)) as report:
+    with writer as out, reporting(progress, _rows_of(data)) as report:
         for batch in batches:
             out.write(batch)
             taken += batch.nbytes
             made = max(made, out.encoded_bytes)  # less where a stripe ends whose values were all the same
             report(out.num_rows, taken, made)
-    return open_shard(location, store=options.get("store"))
-
-
-def ingest(
-    paths: Paths,
-    location: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002 - the word for it
-    types: Mapping[str, pa.DataType | str] | None = None,
-    on_error: Literal["raise", "skip"] = "raise",
-    on_bad_record: Tell | None = None,
-    progress: bool | Report | None = None,
-    **options: Any,
-) -> Shard:
-    """Turn files into a shard: Parquet, CSV, JSON lines, Arrow, and plain text logs, compressed ones too.
-
-    A log gives a row for each line (`line`, `file`, `line_number`), with `timestamp` and `level` where its shape is
-    known.
-
-    Parameters
-    ----------
-    paths
-        A file, folder or pattern, or several of them.
-    format, types
-        What the file endings do not say; types of columns, or their names, instead of inferred ones.
-    on_error, on_bad_record
-        Whether a bad record ends it all or is skipped, and what is called with each `BadRecord` that is skipped.
-    location, progress, options
-        As `write` takes them.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> lines = ["2026-01-01 10:00:00 INFO started", "2026-01-01 10:00:01 WARN slow", ""]
-    >>> _ = Path("app.log").write_text(chr(10).join(lines))
-    >>> amudai.ingest("app.log", "app.amudai.shard").read(["line_number", "level"]).to_pydict()
-    {'line_number': [1, 2], 'level': ['INFO', 'WARN']}
-    """
-    source = read_files(paths, format=format, types=types, on_error=on_error, on_bad_record=on_bad_record)
-    batches = pa.RecordBatchReader.from_batches(source.schema, source.batches())
-    return write(batches, location, progress=progress, **options)
+    return open_shard(location, store=store)
 
 
 def _noted(properties: Mapping[str, object]) -> Properties:

@@ -12,5 +12,5 @@ __all__ = ["fields_below"]
 def fields_below(field: Field, depth: int) -> Iterator[tuple[int, Field]]:
     """A field and all below it, each with its depth."""
     yield depth, field
-    for child in field:
+    for child in field.children:
         yield from fields_below(child, depth + 1)

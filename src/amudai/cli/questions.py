@@ -52,7 +52,7 @@ class Files:
         """Pick the columns to ask about, by the shard's statistics."""
         texts: dict[str, int] = {}
         numbers: dict[str, tuple[bool, int]] = {}
-        for each in shard:
+        for each in shard.columns:
             stats, kind = each.stats, each.type
             if pa.types.is_string(kind) or pa.types.is_large_string(kind):
                 sizes = stats.details.get("min_non_empty_size"), stats.details.get("max_size")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from amudai.cli.head import Count, Format, print_rows
@@ -23,8 +22,5 @@ def run(
 ) -> int:
     """Show rows picked at random, in their order. Only the blocks that hold them are read."""
     with opened(location) as shard:
-        count = min(rows, shard.num_rows)
-        random = np.random.default_rng(seed)
-        chosen = np.sort(random.choice(max(1, shard.num_rows), count, replace=False))
-        print_rows(shard.take(chosen, names_of(columns)), "jsonl" if json else format)
+        print_rows(shard.sample(rows, names_of(columns), seed=seed), "jsonl" if json else format)
     return 0

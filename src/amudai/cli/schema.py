@@ -17,12 +17,12 @@ def run(location: Location, json: Json = False) -> int:
     with opened(location) as shard:
         nullable = {field.name: field.nullable for field in shard.schema}
         if json:
-            print_json([{**_document(field), "nullable": nullable.get(field.name, True)} for field in shard])
+            print_json([{**_document(field), "nullable": nullable.get(field.name, True)} for field in shard.columns])
         else:
             columns = {"column": "left", "Arrow type": "fold", "stored as": "fold", "": "left"}
             rows = [
                 ("  " * depth + field.label, _shown(field), _stored(field), _required(field, depth, nullable))
-                for top in shard
+                for top in shard.columns
                 for depth, field in fields_below(top, 0)
             ]
             output().print(table(columns, rows))
@@ -30,11 +30,11 @@ def run(location: Location, json: Json = False) -> int:
 
 
 def _shown(field: Field) -> str:
-    return str(field.type).split("<", 1)[0] if list(field) else str(field.type)
+    return str(field.type).split("<", 1)[0] if field.children else str(field.type)
 
 
 def _stored(field: Field) -> str:
-    return field.stored_type.split("<", 1)[0] if list(field) else field.stored_type
+    return field.stored_type.split("<", 1)[0] if field.children else field.stored_type
 
 
 def _required(field: Field, depth: int, nullable: dict[str, bool]) -> str:
@@ -43,5 +43,5 @@ def _required(field: Field, depth: int, nullable: dict[str, bool]) -> str:
 
 def _document(field: Field) -> dict[str, Any]:
     found: dict[str, Any] = {"name": field.label, "type": str(field.type), "stored_type": field.stored_type}
-    children = [_document(child) for child in field]
+    children = [_document(child) for child in field.children]
     return {**found, "children": children} if children else found

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from typing import Annotated
 
 import pyarrow as pa
@@ -17,10 +18,9 @@ from amudai.cli.options import Columns, Json, Where, names_of, opened, shard_nam
 from amudai.cli.rows import FORMATS, row_writer
 from amudai.cli.terminal import Bar, count_text, note, print_json, time_text
 from amudai.cli.values import json_line
-from amudai.cli.words import Words, text_columns
+from amudai.cli.words import Words
 from amudai.errors import InvalidArgument
 from amudai.index import TERM
-from amudai.scan import Predicate, parse_where
 
 __all__ = ["run"]
 
@@ -55,21 +55,25 @@ def run(
         raise InvalidArgument("search: expected --prefix or --contains, found both")
     if format not in FORMATS:
         raise InvalidArgument(f"--format: expected {', '.join(FORMATS)}, found {format!r}")
-    match = "hasprefix" if prefix else "contains" if contains else "has"
-    asked = Words(tuple(words.split()), match, any_of, case_sensitive)
-    condition = None if where is None else parse_where(where)
+    asked = Words(
+        tuple(words.split()), "hasprefix" if prefix else "contains" if contains else "has", any_of, case_sensitive
+    )
+    chosen = names_of(columns)
     begin = time.perf_counter()
     with ExitStack() as stack:
         shards = [stack.enter_context(opened(location)) for location in locations]
-        predicates = [_predicate(shard, asked, column, condition) for shard in shards]
+        # Made for all shards before rows of any are shown, so that a question which does not fit one of them is an
+        # error without half an answer.
+        every = [asked.scan(shard, None if count else chosen, where, column) for shard in shards]
         if count:
-            return _count(locations, shards, predicates, explain, json)
+            return _count(locations, every, explain, json)
         scans: list[Scan] = []
-        names = _names(shards, names_of(columns))
+        names = _names(every)
         writer = row_writer("jsonl" if json else format, names, sys.stdout, asked.pattern())
         found = 0
         with Bar("searching") as bar:
-            for batch in _found(locations, shards, predicates, names_of(columns), limit, names, scans):
+            scan_of = partial(asked.scan, columns=chosen, where=where, within=column)
+            for batch in _found(locations, shards, scan_of, limit, names, scans):
                 bar.close()
                 found += batch.num_rows
                 writer.write(batch)
@@ -87,17 +91,7 @@ def run(
     return OK if found else NOTHING
 
 
-def _predicate(shard: Shard, asked: Words, column: list[str] | None, where: Predicate | None) -> Predicate | None:
-    found = asked.predicate(column or text_columns(shard)) if asked.texts else None
-    if found is None:
-        return where
-    return found if where is None else found & where
-
-
-def _count(
-    locations: list[str], shards: list[Shard], predicates: list[Predicate | None], explain: bool, json: bool
-) -> int:
-    scans = [shard.scan(where=where) for shard, where in zip(shards, predicates, strict=True)]
+def _count(locations: list[str], scans: list[Scan], explain: bool, json: bool) -> int:
     with Bar("counting"):
         counts = [scan.count() for scan in scans]
     if json:
@@ -111,12 +105,12 @@ def _count(
     return OK if any(counts) else NOTHING
 
 
-def _names(shards: list[Shard], columns: list[str] | None) -> list[str]:
+def _names(scans: list[Scan]) -> list[str]:
     """The columns of the output: those of all shards, and in front the shard where there are several."""
     names: dict[str, None] = {}
-    for shard in shards:
-        names |= dict.fromkeys(shard.schema.names if columns is None else shard.scan(columns).schema.names)
-    if len(shards) == 1:
+    for scan in scans:
+        names |= dict.fromkeys(scan.schema.names)
+    if len(scans) == 1:
         return list(names)
     label = "shard"
     while label in names:
@@ -127,16 +121,15 @@ def _names(shards: list[Shard], columns: list[str] | None) -> list[str]:
 def _found(
     locations: list[str],
     shards: list[Shard],
-    predicates: list[Predicate | None],
-    columns: list[str] | None,
+    scan_of: Callable[..., Scan],
     limit: int,
     names: list[str],
     scans: list[Scan],
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one shard after the other; the scans that were made for them are added to `scans`."""
     left = limit or None
-    for location, shard, where in zip(locations, shards, predicates, strict=True):
-        scan = shard.scan(columns, where, limit=left)
+    for location, shard in zip(locations, shards, strict=True):
+        scan = scan_of(shard, limit=left)
         scans.append(scan)
         for batch in scan:
             if not batch.num_rows:
@@ -156,7 +149,7 @@ def _advise(shards: list[Shard]) -> None:
     """Say how to make use of an index of words, where columns without one were searched besides."""
     for shard in shards:
         indexed = {path for index in shard.indexes if index.type == TERM.name for path in index.fields}
-        others = [path for path in text_columns(shard) if path not in indexed]
+        others = [path for path in shard.text_columns if path not in indexed]
         if indexed and others:
             only = " ".join(f"--column {path}" for path in sorted(indexed))
             named = f"{', '.join(others[:3])}{' …' if len(others) > 3 else ''}"

@@ -21,7 +21,7 @@ class Share:
 
 def shares_of(shard: Shard) -> list[Share]:
     """Columns, the largest first; then indexes; then all the rest. Together they are `shard.size`."""
-    columns = [Share(field.path, "column", _type(field), field.encoded_bytes) for field in shard]
+    columns = [Share(field.path, "column", _type(field), field.encoded_bytes) for field in shard.columns]
     columns.sort(key=lambda share: -share.bytes)
     indexes = [Share(", ".join(each.fields), "index", each.type, each.size or 0) for each in shard.indexes]
     rest = shard.size - sum(share.bytes for share in (*columns, *indexes))

@@ -27,7 +27,7 @@ def run(
 ) -> int:
     """Show statistics: nulls, bounds, distinct values and sizes of each column, or all of one."""
     with opened(location) as shard:
-        tops = list(shard) if column is None else [shard[column]]
+        tops = shard.columns if column is None else (shard[column],)
         fields = [(depth, field) for top in tops for depth, field in fields_below(top, 0)]
         if json:
             documents = [_document(field) for _, field in fields]

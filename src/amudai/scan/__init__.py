@@ -5,9 +5,20 @@ by stripe, on several threads. `predicate/` says which rows are asked for, `evid
 without reading them, `check.py` reads what is left, `search.py` puts it together, and `receipt.py` says why.
 """
 
-from amudai.scan.columns import Selected, find, select
-from amudai.scan.execute import read_batches, read_table
-from amudai.scan.predicate import EVERYTHING, Column, Predicate, bind, col, from_expression, parse_where
+from amudai.scan.columns import Selected, find, select, select_nodes
+from amudai.scan.execute import read_table
+from amudai.scan.predicate import (
+    EVERYTHING,
+    Column,
+    Predicate,
+    WordMatch,
+    bind,
+    col,
+    from_expression,
+    parse_where,
+    text_columns,
+    words_predicate,
+)
 from amudai.scan.receipt import Explanation, LeafReport
 from amudai.scan.search import Search
 from amudai.scan.threads import thread_count
@@ -20,13 +31,16 @@ __all__ = [
     "Predicate",
     "Search",
     "Selected",
+    "WordMatch",
     "bind",
     "col",
     "find",
     "from_expression",
     "parse_where",
-    "read_batches",
     "read_table",
     "select",
+    "select_nodes",
+    "text_columns",
     "thread_count",
+    "words_predicate",
 ]

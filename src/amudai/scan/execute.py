@@ -21,7 +21,7 @@ from amudai.scan.threads import in_order
 from amudai.shard import ShardReader, StripeReader
 from amudai.types import SchemaNode
 
-__all__ = ["prepare", "read_batch", "read_batches", "read_rows", "read_table", "require_scannable"]
+__all__ = ["prepare", "read_batch", "read_rows", "read_table", "require_scannable"]
 
 # Rows of one part: a multiple of every block size in use, large enough that Python does not count.
 PART_ROWS: Final = 1 << 20
@@ -56,19 +56,6 @@ def read_table(
         chunks = [chunk for chunks in mine for chunk in chunks]
         chunked.append(pa.chunked_array(chunks, column.field.type))
     return pa.Table.from_arrays(chunked, schema=schema)
-
-
-def read_batches(
-    reader: ShardReader, columns: Sequence[Selected], schema: pa.Schema, rows: Rows, size: int, threads: int
-) -> Iterator[pa.RecordBatch]:
-    """These rows and columns, at most `size` rows at a time; a batch never crosses a stripe."""
-    parts = _parts(prepare(reader, columns, rows), size)
-
-    def read(part: Part) -> list[pa.RecordBatch]:
-        return _read_batch(part, columns, schema)
-
-    for batches in in_order(read, parts, threads if rows.count * len(columns) > SERIAL_VALUES else 1):
-        yield from batches
 
 
 def read_rows(stripe: StripeReader, column: Selected, rows: Rows) -> pa.ChunkedArray:

@@ -64,7 +64,8 @@ class Explanation:
     Attributes
     ----------
     total_rows, sure, doubtful
-        Rows of the shard; those that match by evidence alone; those that must be checked. All others are ruled out.
+        Rows that the scan is about (all rows of the shard, unless the scan names `rows`); of these, the rows that match
+        by evidence alone, and the rows that must be checked. All others are ruled out.
     found
         Rows that matched; None before the scan has run.
     blocks_decoded, blocks

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from amudai.arrow import ArrowFields
 from amudai.column import ColumnSource, Projection
+from amudai.errors import InvalidArgument
 from amudai.lazy import lazy
 from amudai.rows import Positions, Rows
 from amudai.scan.check import Checker
@@ -51,7 +52,11 @@ class Search:
     Parameters
     ----------
     select
-        Gives the columns of the result, which are not always asked for.
+        Returns the columns of the result. It is called when the columns are first needed: a count never needs them.
+    rows
+        The positions that the scan looks at; no row outside of them is found.
+    batch_rows
+        The most rows of a batch; None for the size of a part.
     """
 
     def __init__(
@@ -61,15 +66,25 @@ class Search:
         bound: Bound,
         select: Callable[[], tuple[Sequence[Selected], pa.Schema]],
         *,
+        rows: Rows,
         limit: int | None,
+        batch_rows: int | None,
         threads: int,
         on_damage: OnDamage,
     ) -> None:
+        if limit is not None and limit < 0:
+            raise InvalidArgument(f"limit: expected at least 0, found {limit}")
+        if batch_rows is not None and batch_rows < 1:
+            raise InvalidArgument(f"batch_rows: expected at least 1, found {batch_rows}")
+        if on_damage not in ("raise", "ignore"):
+            raise InvalidArgument(f"on_damaged_index: expected raise or ignore, found {on_damage!r}")
         self._reader = reader
         self._fields = fields
         self.bound = bound
         self._select = select
+        self._within = rows
         self.limit = limit
+        self._batch_rows = batch_rows
         self._threads = threads
         self._on_damage = on_damage
         self._clock = _Clock()
@@ -99,8 +114,7 @@ class Search:
         return Pruner(self._leaves, indexes, self._prepare)
 
     def _prepare(self) -> None:
-        every = Rows.all(self._reader.origin)
-        prepare(self._reader, [facts.column for facts in self._leaves], every, prefetch=False)
+        prepare(self._reader, [facts.column for facts in self._leaves], self._within, prefetch=False)
 
     @lazy
     def _leaves(self) -> tuple[Facts, ...]:
@@ -110,8 +124,17 @@ class Search:
     def plan(self) -> Positions:
         """The rows that match and those in doubt, by evidence alone."""
         with self._clock.phase("plan"):
-            require_scannable(self._reader, [node for facts in self._leaves for node in facts.leaf.nodes])
-            return self._pruner.prune(self.bound, Rows.all(self._reader.origin))
+            if self._leaves:
+                require_scannable(self._reader, [node for facts in self._leaves for node in facts.leaf.nodes])
+            else:
+                self._reader.require_rows()
+            return self._pruner.prune(self.bound, self._within)
+
+    @lazy
+    def _work(self) -> Positions:
+        """The plan; where nothing is in doubt, without the rows beyond the limit."""
+        plan = self.plan
+        return plan if plan.maybe else Positions.surely(_first(plan.yes, self.limit))
 
     @lazy
     def _checker(self) -> Checker:
@@ -121,8 +144,8 @@ class Search:
 
     def rows(self) -> Rows:
         """All rows that match, up to the limit."""
-        if not self.plan.maybe:
-            return self._noted(_first(self.plan.yes, self.limit))
+        if not self._work.maybe:
+            return self._noted(self._work.yes)
         pieces: list[Rows] = []
         count = 0
         for rows in in_order(self._matching, self._parts(), self._pool()):
@@ -143,8 +166,9 @@ class Search:
             return read_table(self._reader, self.columns, self.schema, rows, self._threads)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The columns of the rows that match, part by part."""
-        prepare(self._reader, self.columns, self.plan.candidates, prefetch=False)
+        """The columns of the rows that match, in batches of at most `batch_rows` rows."""
+        # Where nothing is in doubt, all candidates are read, and it pays to fetch their small buffers together.
+        prepare(self._reader, self.columns, self._work.candidates, prefetch=not self._work.maybe)
         left = self.limit
         found = 0
         for batches in in_order(self._read, self._parts(), self._pool()):
@@ -152,9 +176,8 @@ class Search:
                 if left is not None:
                     batch = batch.slice(0, left)
                     left -= batch.num_rows
-                if batch.num_rows:
-                    found += batch.num_rows
-                    yield batch
+                found += batch.num_rows
+                yield from _cut(batch, self._batch_rows)
             if left == 0:
                 break
         self._found = found
@@ -175,15 +198,17 @@ class Search:
             return part.positions.yes.unite(self._checker.true_rows(part.stripe, part.positions.maybe))
 
     def _parts(self) -> Iterator[_Part]:
-        plan = self.plan
+        plan = self._work
         candidates = plan.candidates
-        size = PART_ROWS if self.limit is None else min(PART_ROWS, max(FIRST_PART, self.limit))
+        # Where nothing is in doubt, a part is a batch. Otherwise many rows are checked for a few that match.
+        most = PART_ROWS if plan.maybe or self._batch_rows is None else self._batch_rows
+        size = most if self.limit is None else min(most, max(FIRST_PART, self.limit))
         if len(self._reader.stripes) == 1 and candidates.count <= size:
             yield _Part(self._reader.stripes[0], plan)
             return
         for stripe in self._reader.stripes:
             mine = candidates.intersect(stripe.extent)
-            for rows in _growing(mine, size):
+            for rows in _growing(mine, size, most):
                 yield _Part(stripe, plan.within(rows))
 
     def _pool(self) -> int:
@@ -201,7 +226,7 @@ class Search:
         counters = self._reader.store.counters
         return Explanation(
             where=str(self.bound),
-            total_rows=self._reader.num_rows,
+            total_rows=self._within.count,
             sure=plan.yes.count,
             doubtful=plan.maybe.count,
             found=self._found,
@@ -255,13 +280,22 @@ def _leaves(bound: Bound) -> Iterator[BoundLeaf]:
             return
 
 
-def _growing(rows: Rows, size: int) -> Iterator[Rows]:
-    """The rows in parts, the first of this size, later ones larger up to `PART_ROWS`."""
-    while rows.count:
-        first = next(rows.each_part(size))
-        yield first
-        rows = rows.subtract(first) if first.count < rows.count else Rows.none(rows.origin)
-        size = min(2 * size, PART_ROWS)
+def _growing(rows: Rows, size: int, most: int) -> Iterator[Rows]:
+    """The rows in parts: the first has `size` rows, each later one twice as many as the one before, up to `most`."""
+    if not rows.count:
+        return
+    if size >= most:
+        yield from rows.each_part(most)
+        return
+    first = next(rows.each_part(size))
+    yield first
+    yield from _growing(rows.subtract(first), 2 * size, most)
+
+
+def _cut(batch: pa.RecordBatch, size: int | None) -> Iterator[pa.RecordBatch]:
+    """The rows of a batch in batches of at most `size` rows; none where it has no rows."""
+    for at in range(0, batch.num_rows, size or max(1, batch.num_rows)):
+        yield batch.slice(at, size) if size is not None and size < batch.num_rows else batch
 
 
 def _first(rows: Rows, limit: int | None) -> Rows:

@@ -2,8 +2,8 @@
 
 `column.py` is what a user writes, `tree.py` what it makes. `bind.py` checks that against the columns of a shard, where
 `values.py` says what a value means in a column's type. `evaluate.py` finds the rows of arrays for which it is true,
-`literals.py` what an index can be asked, `from_arrow.py` reads the expressions of pyarrow, and `parse.py` those that
-are written as text.
+`literals.py` what an index can be asked, `from_arrow.py` reads the expressions of pyarrow, `parse.py` those that are
+written as text, and `words.py` makes a predicate of words that are searched for.
 """
 
 from amudai.scan.predicate.bind import LISTS, Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, bind
@@ -27,6 +27,7 @@ from amudai.scan.predicate.tree import (
     Predicate,
     Text,
 )
+from amudai.scan.predicate.words import WordMatch, text_columns, words_predicate
 
 # What a scan without a predicate asks for.
 EVERYTHING = Constant(True)
@@ -54,6 +55,7 @@ __all__ = [
     "Or",
     "Predicate",
     "Text",
+    "WordMatch",
     "bind",
     "col",
     "evaluate",
@@ -62,4 +64,6 @@ __all__ = [
     "from_expression",
     "parse_where",
     "questions",
+    "text_columns",
+    "words_predicate",
 ]

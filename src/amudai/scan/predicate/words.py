@@ -1,0 +1,69 @@
+"""The predicate of a search for words, and the columns in which words can be found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import and_, or_
+from typing import Literal
+
+import pyarrow as pa
+
+from amudai.errors import InvalidArgument
+from amudai.scan.predicate.column import col
+from amudai.scan.predicate.tree import Predicate
+from amudai.scan.predicate.values import is_text
+from amudai.types import quote_name
+
+__all__ = ["WordMatch", "text_columns", "words_predicate"]
+
+WordMatch = Literal["has", "hasprefix", "contains"]
+_MATCHES = ("has", "hasprefix", "contains")
+
+
+def words_predicate(
+    text: str, columns: Sequence[str], *, match: WordMatch = "has", any_word: bool = False, case_sensitive: bool = False
+) -> Predicate | None:
+    """The rows in which every word of `text` is found in at least one of the columns; None where it has no words.
+
+    Words are what white space separates. With `any_word` one of them is enough.
+
+    >>> words_predicate("disk full", ["message"])
+    col("message").has("disk") & col("message").has("full")
+    """
+    if not isinstance(text, str):
+        raise InvalidArgument(f"text: expected words, found {text!r}")
+    if match not in _MATCHES:
+        raise InvalidArgument(f"match: expected {', '.join(_MATCHES)}, found {match!r}")
+    words = text.split()
+    if not words:
+        return None
+    if not columns:
+        raise InvalidArgument("search: expected a shard with columns of text, found none")
+    operator = f"{match}_cs" if case_sensitive else match
+    found: list[Predicate] = [reduce(or_, (getattr(col(name), operator)(word) for name in columns)) for word in words]
+    return reduce(or_ if any_word else and_, found)
+
+
+def text_columns(schema: pa.Schema) -> tuple[str, ...]:
+    """The paths of all columns of text, of text members of structs, and of lists of text.
+
+    >>> text_columns(pa.schema([("n", pa.int64()), ("tags", pa.list_(pa.string())), ("a.b", pa.string())]))
+    ('tags', '`a.b`')
+    """
+    return tuple(path for field in schema for path in _texts(field.type, quote_name(field.name)))
+
+
+def _texts(kind: pa.DataType, path: str) -> Iterator[str]:
+    while _is_list(kind):
+        kind = kind.value_type
+    if is_text(kind):
+        yield path
+    elif pa.types.is_struct(kind):
+        for field in kind:
+            yield from _texts(field.type, f"{path}.{quote_name(field.name)}")
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(fits(kind) for fits in (*kinds, pa.types.is_list_view, pa.types.is_large_list_view))
