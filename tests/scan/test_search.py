@@ -63,6 +63,20 @@ def test_any_predicate_gives_the_rows_of_a_full_read(
         explained = scan.explain()
         assert explained.found == len(expected)
         assert explained.sure <= len(expected) <= explained.sure + explained.doubtful
+        start, stop = sorted((data.draw(st.integers(0, len(rows))), data.draw(st.integers(0, len(rows)))))
+        inside = [row for row in expected if start <= row < stop]
+        size = data.draw(st.sampled_from([1, 2, 7, 100]))
+        some = shard.scan(["n", "message"], where, slice(start, stop), batch_rows=size, threads=threads)
+        wanted = table.select(["n", "message"]).take(pa.array(inside, pa.int64()))
+        assert some.positions().tolist() == inside
+        assert some.to_table().equals(wanted)
+        batches = list(some)
+        assert all(0 < batch.num_rows <= size for batch in batches)
+        assert pa.Table.from_batches(batches, some.schema).equals(wanted)
+        assert some.explain().total_rows == stop - start
+        few = shard.scan(["n"], where, range(start, stop), limit=limit, batch_rows=size)
+        assert few.positions().tolist() == inside[:limit]
+        assert sum(batch.num_rows for batch in few) == few.count() == len(inside[:limit])
 
 
 def test_large_parts_and_threads_keep_the_order(tmp_path: Path) -> None:
@@ -80,6 +94,44 @@ def test_large_parts_and_threads_keep_the_order(tmp_path: Path) -> None:
     few = shard.scan(where=where, limit=10)
     assert few.positions().tolist() == expected[:10].tolist()
     assert few.explain().leaves[0].checked < count // 2, "a limit stops early"
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        (None, [150, 150, 150, 50, 100]),
+        (col("n") >= 0, [150, 150, 150, 50, 100]),
+        (col("odd") == 1, [150, 100, 50]),
+        (col("n") >= 790, [10, 100]),
+    ],
+)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_batches_have_at_most_the_rows_asked_for(
+    where: Predicate | None, expected: list[int], threads: int, tmp_path: Path
+) -> None:
+    table = pa.table({"n": range(1000), "odd": [n % 2 for n in range(1000)]})
+    shard = amudai.write(table, tmp_path / "x.amudai.shard", stripe_rows=800)
+    scan = shard.scan(where=where, rows=slice(300, 900), batch_rows=150, threads=threads)
+    batches = list(scan)
+    kept = [n for n in range(300, 900) if where is None or n in shard.scan(["n"], where).positions()]
+    assert [n for batch in batches for n in batch["n"].to_pylist()] == kept
+    assert [batch.num_rows for batch in batches] == expected
+    assert scan.count() == len(kept)
+
+
+def test_a_scan_of_some_rows_reads_no_others(tmp_path: Path) -> None:
+    noise = np.random.default_rng(3)
+    table = pa.table({"n": noise.random(200_000), "s": [f"{value:x}" for value in noise.integers(0, 1 << 60, 200_000)]})
+    amudai.write(table, tmp_path / "x.amudai.shard", stripe_rows=50_000, layout="two-level")
+    shard = amudai.open(tmp_path / "x.amudai.shard")
+    scan = shard.scan(["n"], col("s").contains("7f"), slice(60_000, 61_000))
+    expected = [row for row in range(60_000, 61_000) if "7f" in table["s"][row].as_py()]
+    assert scan.positions().tolist() == expected
+    why = scan.explain()
+    assert why.total_rows == 1000
+    assert why.leaves[0].checked == 1000
+    assert why.bytes < 300_000
+    assert why.blocks_decoded < 3
 
 
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
@@ -132,7 +184,19 @@ def test_nonsense_is_refused_when_the_scan_is_made(where: Predicate, message: st
         shard.scan(where=where)
 
 
-@pytest.mark.parametrize("options", [{"limit": -1}, {"on_damaged_index": "maybe"}, {"where": "status"}, {"where": 3}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"limit": -1},
+        {"batch_rows": 0},
+        {"rows": slice(0, 9, 2)},
+        {"rows": range(401)},
+        {"rows": [1, 2]},
+        {"on_damaged_index": "maybe"},
+        {"where": "status"},
+        {"where": 3},
+    ],
+)
 def test_wrong_options_are_refused(options: dict[str, Any]) -> None:
     shard = amudai.open("tests/fixtures/sample.amudai.shard")
     with pytest.raises(amudai.InvalidArgument):

@@ -60,8 +60,9 @@ def ingest(
         `"raise"` stops at the first bad record. `"skip"` leaves bad records out.
     on_bad_record
         Is called with a `BadRecord` for each record that is left out.
-    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, stripe_rows, stripe_bytes,
-    memory_limit, temp_dir, overwrite, store, threads, progress
+    location, profile, layout, indexes, bloom, properties, field_properties, timestamps
+        As for `amudai.write`.
+    stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads, progress
         As for `amudai.write`.
 
     Examples

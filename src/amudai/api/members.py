@@ -30,16 +30,12 @@ def member_values(column: pa.Array, nodes: Sequence[SchemaNode]) -> pa.Array:
 
 
 def _below(values: pa.Array, parent: SchemaNode, child: SchemaNode) -> pa.Array:
-    kind, place = values.type, parent.children.index(child)
-    if isinstance(values, pa.StructArray):
-        at = kind.get_field_index(child.name)
-        if at < 0 and kind.num_fields == len(parent.children):
-            at = place  # several members have this name
-        if at >= 0:
-            return pc.struct_field(values, [at])
+    kind = values.type
+    if isinstance(values, pa.StructArray) and (at := kind.get_field_index(child.name)) >= 0:
+        return pc.struct_field(values, [at])
     if isinstance(values, pa.MapArray):
         entries = values.cast(pa.list_(pa.struct([kind.key_field, kind.item_field])))
-        return pc.struct_field(entries.flatten(), [place])
+        return pc.struct_field(entries.flatten(), [parent.children.index(child)])
     if isinstance(values, _LISTS):
         return values.flatten()
     raise UnsupportedFeature(f"values of {child.name!r}: expected a struct, list or map around them, found {kind}")

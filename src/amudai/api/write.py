@@ -45,8 +45,9 @@ class ShardWriter:
     ----------
     schema
         The Arrow schema of all batches.
-    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, stripe_rows, stripe_bytes,
-    memory_limit, temp_dir, overwrite, store, threads
+    location, profile, layout, indexes, bloom, properties, field_properties, timestamps
+        As for `amudai.write`.
+    stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads
         As for `amudai.write`.
 
     Examples

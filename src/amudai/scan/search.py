@@ -124,10 +124,10 @@ class Search:
     def plan(self) -> Positions:
         """The rows that match and those in doubt, by evidence alone."""
         with self._clock.phase("plan"):
-            if self._leaves:
-                require_scannable(self._reader, [node for facts in self._leaves for node in facts.leaf.nodes])
-            else:
+            if isinstance(self.bound, BoundConstant):
                 self._reader.require_rows()
+                return Positions.surely(self._within) if self.bound.value else Positions.none(self._reader.origin)
+            require_scannable(self._reader, [node for facts in self._leaves for node in facts.leaf.nodes])
             return self._pruner.prune(self.bound, self._within)
 
     @lazy
