@@ -16,16 +16,16 @@ rows = {
 }
 shard = amudai.write(rows, "requests.amudai.shard", indexes=[amudai.TermIndex("message")], overwrite=True)
 
-# A scan becomes a stream of batches; DuckDB reads them where they are, a few at a time.
-timeouts = shard.scan(["service", "status"], where=col("message").has("timeout")).to_reader()
+# A stream of batches; DuckDB reads them where they are, a few at a time.
+timeouts = shard.to_reader(["service", "status"], where=col("message").has("timeout"))
 found = duckdb.from_arrow(timeouts).aggregate("service, count(*) AS n", "service").order("service").fetchall()
 print(found)
-assert sum(count for _, count in found) == shard.scan(where=col("message").has("timeout")).count()
+assert sum(count for _, count in found) == shard.count(col("message").has("timeout"))
 
-# A variable can be named in the text of a query as well.
-errors = shard.scan(["service"], where=col("status") >= 500).to_reader()
+# A variable can be named in the text of a query as well: a reader, a scan or a shard.
+errors = shard.scan(["service"], where=col("status") >= 500)
 ((count,),) = duckdb.sql("SELECT count(*) FROM errors").fetchall()
-assert count == shard.scan(where=col("status") >= 500).count()
+assert count == errors.count()
 
 # And back: the result of a query is written as a shard, batch by batch.
 summary = duckdb.sql("SELECT range AS n, n * n AS square FROM range(1000)").to_arrow_table()

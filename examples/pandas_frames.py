@@ -11,7 +11,7 @@ from amudai import col
 frame = pd.DataFrame({"service": ["gateway", "billing"] * 500, "ms": np.arange(1000, dtype="int64")})
 shard = amudai.write(frame, "timings.amudai.shard", overwrite=True)  # a frame goes in as it is
 
-slow = shard.scan(where=(col("service") == "billing") & (col("ms") >= 990)).to_pandas()
+slow = shard.to_pandas(where=(col("service") == "billing") & (col("ms") >= 990))
 print(slow)
 assert slow["ms"].tolist() == [991, 993, 995, 997, 999]
 

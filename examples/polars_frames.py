@@ -11,10 +11,12 @@ levels = ["INFO", "ERROR", "INFO", "ERROR"]
 frame = pl.DataFrame({"level": levels, "status": [200, 503, 204, 500], "ms": [3, 907, 5, 88]})
 shard = amudai.write(frame, "requests.amudai.shard", overwrite=True)  # a frame goes in as it is
 
-# A scan speaks the Arrow PyCapsule protocol, and so does a shard: polars asks it for batches.
-failed = pl.DataFrame(shard.scan(["status", "ms"], where=col("level") == "ERROR"))
+failed = shard.to_polars(["status", "ms"], where=col("level") == "ERROR")
 print(failed.sort("ms"))
 assert failed.sort("ms")["status"].to_list() == [500, 503]
+
+# Scans and shards speak the Arrow PyCapsule protocol as well: polars asks them for batches.
+assert pl.DataFrame(shard.scan(["status", "ms"], where=col("level") == "ERROR")).equals(failed)
 assert pl.DataFrame(shard).equals(frame)
 
 # No copy: the column of the frame is where that of the Arrow table is.

@@ -1,4 +1,4 @@
-"""How does a shard look?"""
+"""Shards and fields as text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def counted(count: int, one: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """What a picture of a shard says of a field; `problem` is why it says no more."""
+    """What the display says about a field. `problem` says why the rest is missing."""
 
     depth: int
     name: str

@@ -29,20 +29,20 @@ __all__ = ["Field", "FieldStats"]
 
 @dataclass(frozen=True, slots=True)
 class FieldStats:
-    """What is known of a column without reading it. None means that the shard does not say.
+    """Statistics of a column, known without reading its values. None means that the shard does not have the figure.
 
     Attributes
     ----------
     count, null_count
-        Positions, and how many of them are null. A column below a list counts items, not rows.
+        How many values there are, and how many of them are null. Below a list, values are items, not rows.
     min, max
-        The smallest and largest value; NaN does not count.
+        The smallest and the largest value, NaN left out.
     distinct_count
-        How many different values, estimated unless `distinct_is_exact`.
+        How many different values there are: an estimate, unless `distinct_is_exact`.
     raw_bytes
         Size of the values without any encoding.
     details
-        What only some types have: sizes of strings, counts of true, of NaN, lengths of lists.
+        Figures that only some types have: sizes of strings, counts of true and of NaN, lengths of lists.
 
     Examples
     --------
@@ -84,17 +84,17 @@ class Field:
 
     @property
     def name(self) -> str:
-        """Its own name, without those of its parents."""
+        """The name of the field, without the names of its parents."""
         return self._nodes[-1].name
 
     @property
     def label(self) -> str:
-        """Its name, or what it is to a parent whose children have none: `item`, `key`, `value`."""
+        """The name of the field, or its role if it has no name: `item` of a list, `key` and `value` of a map."""
         return _label(self._nodes[-2] if len(self._nodes) > 1 else None, self._nodes[-1])
 
     @property
     def type(self) -> pa.DataType:
-        """The Arrow type of its values."""
+        """The Arrow type of the values."""
         if len(self._nodes) == 1:
             return self._fields.field(self._nodes[0]).type
         kind: pa.DataType | None = self._fields.field(self._nodes[0]).type
@@ -109,7 +109,7 @@ class Field:
 
     @property
     def stats(self) -> FieldStats:
-        """What is known of the values over the whole shard, read from its statistics."""
+        """Statistics of the values over the whole shard."""
         found = self._reader.descriptor(self._nodes[-1])
         if found is None:
             rows = self._reader.num_rows if len(self._nodes) == 1 else 0
@@ -136,13 +136,13 @@ class Field:
 
     @property
     def properties(self) -> dict[str, object]:
-        """What was noted about the column when it was written."""
+        """The properties that were given to the column when it was written."""
         found = self._reader.descriptor(self._nodes[-1])
         return {} if found is None else python_values((*found.custom, *found.standard))
 
     @property
     def encodings(self) -> dict[str, int]:
-        """How the values are stored: each cascade of encodings, and in how many blocks. Reads the column's blocks."""
+        """How the values are stored: each cascade of encodings with its number of blocks. Reads the column."""
         found: Counter[str] = Counter()
         for source in self._sources():
             found.update(source.encodings())

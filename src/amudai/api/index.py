@@ -1,4 +1,4 @@
-"""What does a user see of an index?"""
+"""An index of a shard: its type, columns and size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a shard look in a notebook?
+"""Shards and fields as HTML, for notebooks.
 
 Colours are those of the notebook, in light and in dark; nothing is loaded from elsewhere, and every text is escaped.
 """

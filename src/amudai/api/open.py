@@ -1,4 +1,4 @@
-"""How is a shard opened by a user?"""
+"""Opening a shard for reading."""
 
 from __future__ import annotations
 
@@ -37,11 +37,12 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
         Arrow types to read some columns as, instead of those that the shard suggests:
         `{"price": pa.decimal128(20, 2)}`.
     verify
-        Whether checksums are compared. Without, damage may go unnoticed.
+        Whether checksums are compared. Without this, damage may go unnoticed.
     threads
-        How many threads read; else `AMUDAI_THREADS`, else the number of cores.
+        How many threads read; None for `AMUDAI_THREADS`, or else the number of cores.
     allow
-        Beginnings of absolute URLs outside of the shard's folder that its references may lead to.
+        Prefixes of absolute URLs outside of the shard's folder that the shard may refer to, or a function that says
+        whether a URL is allowed. Other absolute URLs are refused.
 
     Examples
     --------

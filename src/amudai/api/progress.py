@@ -1,4 +1,4 @@
-"""How far is it?"""
+"""Progress of long operations, as a bar or a callback."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Progress:
     Attributes
     ----------
     rows
-        Rows done.
+        Rows that are done.
     bytes_in, bytes_out
-        Bytes of Arrow data taken, and of encoded values made of them.
+        Bytes of Arrow data that were taken, and bytes of encoded values that were made of them.
     seconds
-        Since it began.
+        Seconds since the operation began.
     total_rows
-        Rows in all, where that is known.
+        Rows in all; None if the number is not known.
 
     Examples
     --------

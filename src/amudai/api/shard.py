@@ -62,7 +62,7 @@ class Shard(Tabular):
 
     @property
     def url(self) -> str:
-        """Where the shard lives."""
+        """The URL of the shard's root file."""
         return self._reader.url
 
     @property
@@ -102,14 +102,14 @@ class Shard(Tabular):
 
     @property
     def stripes(self) -> tuple[Stripe, ...]:
-        """The horizontal pieces of the shard."""
+        """The stripes of the shard: runs of rows that are stored together."""
         return tuple(
             Stripe(stripe.ordinal, stripe.first_row, stripe.num_rows, stripe) for stripe in self._reader.stripes
         )
 
     @property
     def properties(self) -> dict[str, object]:
-        """What was noted about the shard when it was written.
+        """The properties that were given to the shard when it was written.
 
         >>> amudai.open("tests/fixtures/sample.amudai.shard").properties
         {'owner': 'ops'}
@@ -122,7 +122,7 @@ class Shard(Tabular):
 
     @property
     def size(self) -> int:
-        """Bytes of all its files: the root, those of stripes and of indexes.
+        """How many bytes all files of the shard have together: its root, stripes and indexes.
 
         >>> amudai.open("tests/fixtures/sample.amudai.shard").size
         14075
@@ -138,7 +138,7 @@ class Shard(Tabular):
 
     @property
     def requests(self) -> Requests:
-        """What was asked of storage since the shard was opened: requests and bytes."""
+        """How many requests were made to storage since the shard was opened, and how many bytes they read."""
         return self._reader.store.counters
 
     def scan(
@@ -236,7 +236,7 @@ class Shard(Tabular):
         return reordered(table, pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
 
     def verify(self, *, progress: bool | Report | None = None) -> Verification:
-        """Read every byte, compare every checksum, decode every value; report what is wrong instead of raising.
+        """Read every byte, compare every checksum and decode every value. Problems are reported, not raised.
 
         `progress` is as for `amudai.write`.
 
@@ -246,7 +246,16 @@ class Shard(Tabular):
         return verify_shard(self._reader, progress)
 
     def tree(self, *, fields: int = 50) -> str:
-        """A picture of the shard in text: stripes, and for up to `fields` columns type, size, encodings, statistics."""
+        """The shard as text: stripes, indexes, and the type, size, encodings and statistics of the first columns.
+
+        `fields` is how many columns are shown.
+
+        >>> print(amudai.open("tests/fixtures/sample.amudai.shard").tree(fields=1))  # doctest: +ELLIPSIS
+        sample.amudai.shard: 400 rows, 1 stripe, root file 14.1 kB
+        ├─ stripe 0: rows 0..400
+        ├─ ts  datetime  ...
+        └─ and 4 more columns
+        """
         return shard_text(self, fields)
 
     def __getitem__(self, column: str) -> Field:
@@ -265,7 +274,7 @@ class Shard(Tabular):
         return shard_html(self)
 
     def close(self) -> None:
-        """Let go of the shard's files. Tables that were read stay as they are."""
+        """Close the shard's files. Tables that were read stay valid."""
         self._reader.close()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Where do bytes wait?"""
+"""The folder for temporary files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["temporary_folder"]
 
 
 def temporary_folder(location: str | os.PathLike[str], store: object | None) -> str | None:
-    """Temporary files lie beside the shard, where there is room for it, unless it is not a local file."""
+    """The folder of the shard, which has room for the shard anyway; None if the shard is not a local file."""
     text = os.fsdecode(location)
     if store is not None or (isinstance(location, str) and "://" in text):
         return None

@@ -1,4 +1,4 @@
-"""What does a user see of a stripe?"""
+"""A stripe of a shard."""
 
 from __future__ import annotations
 
@@ -12,8 +12,19 @@ __all__ = ["Stripe"]
 
 @dataclass(frozen=True, slots=True)
 class Stripe:
-    """A horizontal piece of a shard.
+    """A run of consecutive rows that are stored together. Made by `shard.stripes`.
 
+    Attributes
+    ----------
+    ordinal
+        The number of the stripe, from 0.
+    first_row
+        The position of its first row in the shard.
+    num_rows
+        How many rows it has.
+
+    Examples
+    --------
     >>> amudai.open("tests/fixtures/sample.amudai.shard").stripes
     (Stripe(ordinal=0, first_row=0, num_rows=400),)
     """
@@ -25,6 +36,6 @@ class Stripe:
 
     @property
     def properties(self) -> dict[str, object]:
-        """What was noted about the stripe when it was written."""
+        """The properties that were given to the stripe when it was written."""
         found = self._reader.properties
         return python_values((*found.custom, *found.standard))
