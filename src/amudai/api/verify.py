@@ -158,7 +158,7 @@ class _Verifier:
         projection = project(node, kind)
         # Where nothing is stored but constants there may be any number of rows, and none tells more than the others.
         is_stored = any(each.is_stored for each in source.walk())
-        for part in Rows.one(0, stripe.num_rows if is_stored else 0).each_part(_ROWS):
+        for part in (Rows.all(stripe.origin) if is_stored else Rows.none(stripe.origin)).each_part(_ROWS):
             self.rows(source, part, projection, kind)
         self.values += stripe.num_rows
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.column.column_values import ColumnValues, StoredValues
+from amudai.column.context import ColumnContext
 from amudai.column.native import Form, NativeSource
 from amudai.column.projection import Projection
 from amudai.encoding import (
@@ -24,9 +25,10 @@ from amudai.encoding import (
     decode_numbers,
     decode_variable,
 )
-from amudai.format import BufferKind
+from amudai.errors import UnsupportedFeature
+from amudai.format import BufferKind, FieldDescriptor, NativeEncoding
 from amudai.rows import Rows
-from amudai.types import BasicType
+from amudai.types import BasicType, SchemaNode
 
 __all__ = ["BitsSource", "FixedBytesSource", "NumbersSource", "VariableBytesSource"]
 
@@ -35,6 +37,7 @@ class BitsSource(NativeSource):
     """Booleans, eight in a byte."""
 
     STORAGE: ClassVar[str] = "blocks"
+    REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA,)
 
     def _values_of(self, kind: BufferKind) -> int:
         return (self.position_count + 7) // 8 if kind is BufferKind.DATA else super()._values_of(kind)
@@ -56,6 +59,7 @@ class _ComparableSource(NativeSource):
     """Values that can be compared in their blocks."""
 
     STORAGE: ClassVar[str] = "blocks"
+    REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA,)
 
     def compare(self, wanted: Wanted, rows: Rows, *, inverted: bool) -> npt.NDArray[np.uint8] | None:
         """A bitmap of the rows whose value is wanted or, if `inverted`, is not."""
@@ -96,6 +100,13 @@ class NumbersSource(_ComparableSource):
 
 class VariableBytesSource(_ComparableSource):
     """Strings and binary values of any size."""
+
+    def __init__(
+        self, context: ColumnContext, node: SchemaNode, path: str, field: FieldDescriptor, encoding: NativeEncoding
+    ) -> None:
+        super().__init__(context, node, path, field, encoding)
+        if BufferKind.OFFSETS in self._buffers and not self._buffers[BufferKind.DATA].embedded_offsets:
+            raise UnsupportedFeature("strings with separate offsets: not readable by this version")
 
     def _read(self, rows: Rows, projection: Projection) -> ColumnValues:
         text = self.node.basic_type is BasicType.STRING

@@ -27,6 +27,7 @@ class DictionarySource(NativeSource):
     """Strings or binary values as codes of a dictionary."""
 
     STORAGE: ClassVar[str] = "dictionary"
+    REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA, BufferKind.VALUE_DICTIONARY)
 
     def codes(self) -> Codes | None:
         """The dictionary and the way to its codes."""
@@ -39,7 +40,8 @@ class DictionarySource(NativeSource):
     @lazy
     def _entries(self) -> ValueDictionary:
         ref = self._buffers[BufferKind.VALUE_DICTIONARY].buffer
-        assert ref is not None  # or the column would not have been opened
+        if ref is None:
+            raise self._error("buffers: expected a VALUE_DICTIONARY with a reference, found none")
         artifact = self._context.artifact(ref)
         whole = self._context.prefetched.get(ref) if self._context.prefetched else None
         with located(url=artifact.url, range=f"{ref.start}..{ref.end}", buffer="VALUE_DICTIONARY"):

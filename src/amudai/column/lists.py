@@ -24,6 +24,7 @@ class ListSource(ContainerSource):
     """Lists and maps: offsets that say where the items of each position begin and end."""
 
     STORAGE: ClassVar[str] = "list"
+    REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.OFFSETS,)
 
     def offsets(self) -> BlockBuffer | None:
         """The blocks of the offsets."""

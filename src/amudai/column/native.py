@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +47,12 @@ _READ_FOR_VALUES: Final = frozenset({*_IN_BLOCKS, BufferKind.VALUE_DICTIONARY})
 
 
 class NativeSource(ColumnSource):
-    """A column in buffers of the format's own encodings. Buffers are opened when they are first needed."""
+    """A column in buffers of the format's own encodings. Buffers are opened when they are first needed.
+
+    `REQUIRED` lists the kinds of buffers that a way to store cannot do without.
+    """
+
+    REQUIRED: ClassVar[tuple[BufferKind, ...]] = ()
 
     def __init__(
         self, context: ColumnContext, node: SchemaNode, path: str, field: FieldDescriptor, encoding: NativeEncoding
@@ -58,6 +63,9 @@ class NativeSource(ColumnSource):
         self._buffers: dict[int, EncodedBuffer] = {}
         for buffer in encoding.buffers:
             self._buffers.setdefault(buffer.kind, buffer)  # of two buffers of a kind the first counts
+        for kind in self.REQUIRED:
+            if kind not in self._buffers:
+                raise self._error(f"buffers: expected one of kind {kind.name}, found none")
         self._opened: dict[BufferKind, BlockBuffer] = {}
 
     @property

@@ -13,12 +13,12 @@ from amudai.column.contract import ColumnSource
 from amudai.column.dictionary import DictionarySource
 from amudai.column.lists import FixedSizeListSource, ListSource
 from amudai.column.native import NativeSource
-from amudai.column.policy import is_dictionary, pick, require_readable, stored_buffers
+from amudai.column.policy import pick, require_native, stored_buffers
 from amudai.column.structs import StructSource
 from amudai.column.unions import UnionSource
-from amudai.errors import AmudaiError, CorruptedData
-from amudai.format import DataEncoding, FieldDescriptor
-from amudai.types import WIDTHS, BasicType, SchemaNode
+from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
+from amudai.format import BufferKind, DataEncoding, FieldDescriptor
+from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode
 
 __all__ = ["open_column"]
 
@@ -77,11 +77,20 @@ def open_column(
 def _open_native(
     context: ColumnContext, node: SchemaNode, path: str, field: FieldDescriptor, encoding: DataEncoding
 ) -> ColumnSource:
-    native = require_readable(node, field, encoding)
-    container = _CONTAINERS.get(node.basic_type)
-    if container is not None:
-        return container(context, node, path, field, native, open_column)
-    leaf = _LEAVES[node.basic_type]
-    if leaf is not UnitSource and is_dictionary(field, native):
-        leaf = DictionarySource
+    native = require_native(encoding)
+    leaf = _LEAVES.get(node.basic_type)
+    if leaf is None:
+        return _CONTAINERS[node.basic_type](context, node, path, field, native, open_column)
+    # Codes must not pass for the values themselves: what either place says is believed.
+    if field.dictionary_size is not None or native.find(BufferKind.VALUE_DICTIONARY) is not None:
+        leaf = _coded(node, leaf)
     return leaf(context, node, path, field, native)
+
+
+def _coded(node: SchemaNode, leaf: type[NativeSource]) -> type[NativeSource]:
+    """The source of codes, for a column whose values would be read by `leaf`."""
+    if leaf is UnitSource:
+        return leaf
+    if node.basic_type not in BYTES:
+        raise UnsupportedFeature(f"dictionary of {node} values: not readable by this version")
+    return DictionarySource

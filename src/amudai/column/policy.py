@@ -6,23 +6,23 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from amudai.column.contract import ColumnSource
-from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
-from amudai.format import BufferKind, DataEncoding, FieldDescriptor, NativeEncoding, ParquetEncoding
-from amudai.types import BYTES, BasicType, SchemaNode
+from amudai.errors import AmudaiError, UnsupportedFeature
+from amudai.format import DataEncoding, NativeEncoding, ParquetEncoding
 
-__all__ = ["is_dictionary", "pick", "require_readable", "stored_buffers"]
+__all__ = ["pick", "require_native", "stored_buffers"]
 
 _NOTHING: Final = NativeEncoding(())
-_LISTS: Final = frozenset({BasicType.LIST, BasicType.MAP})
-_VARIABLE: Final = frozenset({BasicType.STRING, BasicType.BINARY})
-_WITHOUT_BUFFERS: Final = frozenset({BasicType.UNIT, BasicType.STRUCT, BasicType.FIXED_SIZE_LIST})
 
 
 def pick(encodings: Sequence[DataEncoding], open_source: Callable[[DataEncoding], ColumnSource]) -> ColumnSource:
-    """The source of the first encoding that can be read in full. If none can be, the error of the first is raised.
+    """The source of the first encoding that can be read in full.
 
-    `open_source` opens the source of one encoding, and raises an error where its descriptor tells that it cannot be
-    read. A column with a single encoding is opened and not looked at further: its errors come when it is read.
+    If no encoding can be opened, the error of the first is raised. If some can be opened and none can be read in full,
+    the first of them is taken: reading raises the error, and what is readable stays readable.
+
+    `open_source` opens the source of one encoding, and raises an error where the descriptor tells that this version
+    cannot read it. An encoding without an alternative is not looked at further. Two that can be opened are compared by
+    reading all their blocks, and those of the columns below.
     """
     if len(encodings) <= 1:
         return open_source(encodings[0] if encodings else _NOTHING)
@@ -32,14 +32,14 @@ def pick(encodings: Sequence[DataEncoding], open_source: Callable[[DataEncoding]
         try:
             opened.append(open_source(encoding))
         except AmudaiError as error:
-            first = first or error
+            first = error if first is None else first
     if len(opened) > 1:
-        # Only a look at every block tells whether this version knows its encoding: worth it where there is a choice.
+        # Only the blocks themselves tell whether this version knows their encodings.
         for source in opened:
             if _is_readable(source):
                 return source
     if opened:
-        return opened[0]  # reading it raises the error, at the place where it is
+        return opened[0]
     assert first is not None
     raise first
 
@@ -55,38 +55,14 @@ def _is_readable(source: ColumnSource) -> bool:
     return True
 
 
-def require_readable(node: SchemaNode, field: FieldDescriptor, encoding: DataEncoding) -> NativeEncoding:
-    """The encoding, where its descriptor does not tell that this version cannot read it."""
-    if not isinstance(encoding, NativeEncoding):
-        is_parquet = isinstance(encoding, ParquetEncoding)
-        raise _unsupported("columns of a Parquet file" if is_parquet else "an unknown encoding")
-    if encoding.packed_group:
-        raise _unsupported("a packed group")
-    basic = node.basic_type
-    if basic in _WITHOUT_BUFFERS:
-        return encoding
-    if basic in _LISTS:
-        _require_buffer(encoding, BufferKind.OFFSETS)
-        return encoding
-    _require_buffer(encoding, BufferKind.DATA)
-    if basic is BasicType.UNION:
-        return encoding
-    if is_dictionary(field, encoding):
-        if basic not in BYTES:
-            raise UnsupportedFeature(f"dictionary of {node} values: not readable by this version")
-        entries = encoding.find(BufferKind.VALUE_DICTIONARY)
-        if entries is None or entries.buffer is None:
-            raise _missing(BufferKind.VALUE_DICTIONARY)
-    elif basic in _VARIABLE and encoding.find(BufferKind.OFFSETS) is not None:
-        data = encoding.find(BufferKind.DATA)
-        if data is not None and not data.embedded_offsets:
-            raise UnsupportedFeature("strings with separate offsets: not readable by this version")
-    return encoding
-
-
-def is_dictionary(field: FieldDescriptor, encoding: NativeEncoding) -> bool:
-    """Whether values are stored as codes of a dictionary, which would otherwise pass for the values themselves."""
-    return field.dictionary_size is not None or encoding.find(BufferKind.VALUE_DICTIONARY) is not None
+def require_native(encoding: DataEncoding) -> NativeEncoding:
+    """The encoding, where it is one that this version can read."""
+    if isinstance(encoding, NativeEncoding):
+        if not encoding.packed_group:
+            return encoding
+        raise UnsupportedFeature("stored values: a packed group")
+    is_parquet = isinstance(encoding, ParquetEncoding)
+    raise UnsupportedFeature(f"stored values: {'columns of a Parquet file' if is_parquet else 'an unknown encoding'}")
 
 
 def stored_buffers(encodings: Sequence[DataEncoding]) -> NativeEncoding:
@@ -95,16 +71,3 @@ def stored_buffers(encodings: Sequence[DataEncoding]) -> NativeEncoding:
         if isinstance(encoding, NativeEncoding) and not encoding.packed_group:
             return encoding
     return _NOTHING
-
-
-def _require_buffer(encoding: NativeEncoding, kind: BufferKind) -> None:
-    if encoding.find(kind) is None:
-        raise _missing(kind)
-
-
-def _missing(kind: BufferKind) -> CorruptedData:
-    return CorruptedData(f"buffers: expected one of kind {kind.name}, found none")
-
-
-def _unsupported(what: str) -> UnsupportedFeature:
-    return UnsupportedFeature(f"stored values: {what}")

@@ -22,6 +22,7 @@ class UnionSource(ContainerSource):
     """Unions: the variant of each position and, of dense unions, the position of its value in that variant."""
 
     STORAGE: ClassVar[str] = "union"
+    REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA,)
 
     def _values_of(self, kind: BufferKind) -> int:
         return self.position_count if kind is BufferKind.OFFSETS else super()._values_of(kind)

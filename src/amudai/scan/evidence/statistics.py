@@ -38,7 +38,7 @@ def _share(facts: Facts, stripe: StripeReader) -> Share:
     field = facts.descriptor(stripe)
     assert field is not None
     if facts.is_single and facts.is_solid(stripe) and constant_of(facts.node, field) is not None:
-        first = read_rows(stripe, facts.column, Rows.one(0, 1))
+        first = read_rows(stripe, facts.column, Rows.one(0, 1, stripe.origin))
         return Share.ALL if evaluate(facts.question, first)[0] else Share.NONE
     if facts.between is None:
         return Share.SOME
