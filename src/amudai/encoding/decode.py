@@ -7,6 +7,7 @@ lets the kernels write every run of blocks straight into its place.
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter, deque
 from collections.abc import Iterator
 from threading import local
@@ -46,7 +47,15 @@ INFLATED_BYTES: Final = 1024 * 1024
 # Kernels copy in whole steps and may write this much behind the last value.
 SLACK: Final = 64
 
-_MEMORY: Final = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+def _physical_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return sys.maxsize  # this system does not say
+
+
+_MEMORY: Final = _physical_memory()
 
 _ZERO: Final = np.zeros(1, np.uint32)
 _FEW: Final = 4096  # values that numpy's own memory is good enough for

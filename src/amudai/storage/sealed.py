@@ -7,7 +7,6 @@ the others mean nothing. Whatever goes wrong before that moment leaves no file a
 from __future__ import annotations
 
 import os
-import resource
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from contextlib import suppress
@@ -318,6 +317,10 @@ def remove_files(store: Store, urls: Iterable[str]) -> list[str]:
 
 def _max_handles() -> int:
     """How many files to keep open: one without a name lives as long as its handle, but few of them are ours."""
+    try:
+        import resource
+    except ImportError:  # not every system limits what a process may hold
+        return 256
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 1024 if allowed == resource.RLIM_INFINITY else allowed // 4
 
