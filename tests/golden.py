@@ -1,7 +1,8 @@
 """The shards that the reference implementation wrote, and what they hold.
 
-They live outside the repository: beside the project in `shared/golden`, or where `AMUDAI_GOLDEN` says. A test asks for
-`CASES` (or `SHARDS`, every shard file there is); where the folder is absent it is skipped and says so.
+A small set is part of the repository: `tests/fixtures/reference`. Tests use the full set where it lies beside the
+checkout, in `../shared/golden`, or the set in the folder that `AMUDAI_GOLDEN` names. They ask for `CASES`, for
+`INDEX_CASES`, or for `SHARDS`, which is every shard file there is.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-import pytest
 
+REFERENCE: Final = Path(__file__).parent / "fixtures" / "reference"
 _BESIDE: Final = Path(__file__).resolve().parents[2] / "shared" / "golden"
 
 
-def _locate() -> Path | None:
-    folder = Path(os.environ.get("AMUDAI_GOLDEN", _BESIDE))
-    return folder if (folder / "manifest.json").is_file() else None
+def _locate() -> Path:
+    named = os.environ.get("AMUDAI_GOLDEN")
+    if named:
+        return Path(named).resolve()
+    return _BESIDE if (_BESIDE / "manifest.json").is_file() else REFERENCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,16 +98,23 @@ def _index_case(folder: Path, entry: dict[str, Any]) -> IndexCase:
     )
 
 
-GOLDEN: Final[Path | None] = _locate()
-_MANIFEST: Final[list[dict[str, Any]]] = [] if GOLDEN is None else json.loads((GOLDEN / "manifest.json").read_text())
+def _manifest(folder: Path) -> list[dict[str, Any]]:
+    """The cases of a set. A set that is not there is an error: without it nothing tests compatibility."""
+    entries: list[dict[str, Any]] = json.loads((folder / "manifest.json").read_text())
+    return entries
 
-CASES: Final[list[Case]] = [_case(GOLDEN, entry) for entry in _MANIFEST if GOLDEN is not None and "root" in entry]
-INDEX_CASES: Final[list[IndexCase]] = [
-    _index_case(GOLDEN, entry) for entry in _MANIFEST if GOLDEN is not None and "index" in entry
-]
-SHARDS: Final[list[Path]] = [] if GOLDEN is None else sorted(GOLDEN.glob("*/*.amudai.shard"))
 
-requires_golden: Final = pytest.mark.skipif(
-    GOLDEN is None,
-    reason=f"no golden shards: no manifest.json in {os.environ.get('AMUDAI_GOLDEN', '../shared/golden')}",
-)
+def cases(folder: Path) -> list[Case]:
+    """The shards of the set in `folder`."""
+    return [_case(folder, entry) for entry in _manifest(folder) if "root" in entry]
+
+
+def index_cases(folder: Path) -> list[IndexCase]:
+    """The indexes of the set in `folder`."""
+    return [_index_case(folder, entry) for entry in _manifest(folder) if "index" in entry]
+
+
+GOLDEN: Final = _locate()
+CASES: Final = cases(GOLDEN)
+INDEX_CASES: Final = index_cases(GOLDEN)
+SHARDS: Final = sorted(GOLDEN.glob("*/*.amudai.shard"))

@@ -145,8 +145,6 @@ _GOLDEN = [
 
 
 def _golden() -> list[Specimen]:
-    if golden.GOLDEN is None:
-        return []
     found = []
     for folder, root, stride in _GOLDEN:
         path = golden.GOLDEN / folder / f"{root}.amudai.shard"

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from amudai.errors import AmudaiError, CorruptedData, StorageError, UnsupportedFeature
-from tests import golden
 from tests.damage.specimens import SPECIMENS, Specimen, same
 
 EACH = pytest.mark.parametrize("specimen", SPECIMENS, ids=str)
@@ -18,7 +17,6 @@ Damage = tuple[str, str, bytes]
 """What was done, to which file, and what it holds now."""
 
 
-@golden.requires_golden
 def test_there_are_golden_shards() -> None:
     assert len(SPECIMENS) > 10
 

@@ -331,7 +331,6 @@ def without_memory(fact: FieldDescriptor | StripeFieldDescriptor) -> Fact:
     return replace(fact, field=replace(fact.field, message=None))
 
 
-@golden.requires_golden
 @pytest.mark.parametrize("path", golden.SHARDS, ids=lambda path: f"{path.parent.name}/{path.name.partition('.')[0]}")
 def test_golden_messages_come_out_as_they_went_in(path: Path) -> None:
     kinds = set()
@@ -341,7 +340,6 @@ def test_golden_messages_come_out_as_they_went_in(path: Path) -> None:
     assert {"ShardDirectory", "Schema", "UrlList", "StripeList", "FieldList"} <= kinds
 
 
-@golden.requires_golden
 def test_golden_buffers_come_out_as_they_went_in() -> None:
     kinds = set()
     for path in golden.SHARDS:

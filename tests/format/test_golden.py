@@ -24,7 +24,6 @@ def walk_file(path: Path) -> Walk:
     return walk(content, read_other)
 
 
-@golden.requires_golden
 @pytest.mark.parametrize("path", golden.SHARDS, ids=lambda path: f"{path.parent.name}/{path.name.partition('.')[0]}")
 def test_everything_in_a_shard_is_read(path: Path) -> None:
     found = walk_file(path)
@@ -46,7 +45,6 @@ def test_everything_in_a_shard_is_read(path: Path) -> None:
         assert (ordinal, schema_id, BufferKind.DATA) in found.block_maps
 
 
-@golden.requires_golden
 @pytest.mark.parametrize("case", golden.CASES, ids=lambda case: case.name)
 def test_what_the_manifest_says(case: golden.Case) -> None:
     found = walk_file(case.root)
@@ -58,7 +56,6 @@ def test_what_the_manifest_says(case: golden.Case) -> None:
         assert found.urls.urls == ()
 
 
-@golden.requires_golden
 def test_the_cases_cover_what_a_reader_meets() -> None:
     found = [walk_file(path) for path in golden.SHARDS]
     maps: list[BlockMap] = [block_map for walked in found for block_map in walked.block_maps.values()]
@@ -70,7 +67,6 @@ def test_the_cases_cover_what_a_reader_meets() -> None:
     assert types >= set(BasicType) - {BasicType.UNIT, BasicType.UNION}
 
 
-@golden.requires_golden
 def test_a_nested_schema_is_a_tree_with_ids_in_order() -> None:
     case = next(case for case in golden.CASES if case.name == "nested")
     schema = walk_file(case.root).schema

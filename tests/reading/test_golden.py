@@ -19,8 +19,6 @@ CASES = [pytest.param(case, id=case.name) for case in golden.CASES]
 # These hold nanoseconds that the format, which counts ticks of 100 ns, cannot hold.
 FINER_THAN_TICKS = {"forced-numeric-2", "forced-numeric-3"}
 
-pytestmark = golden.requires_golden
-
 
 @cache
 def expected_of(case_name: str) -> pa.Table:

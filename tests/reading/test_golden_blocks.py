@@ -21,8 +21,6 @@ from tests.encoding.runs import Block
 FEW_VALUES = 1_000_000
 STEP = 7
 
-pytestmark = golden.requires_golden
-
 
 def buffers_of(shard: ShardReader) -> Iterator[tuple[ColumnSource, BufferFacts]]:
     """Every buffer of blocks, with the column that it belongs to."""

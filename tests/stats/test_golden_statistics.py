@@ -22,8 +22,6 @@ from tests import golden
 WITHOUT_FILTERS = {case.root for case in golden.CASES if case.profile == "plain"}
 SHARDS = [pytest.param(path, id=f"{path.parent.name}/{path.name.partition('.')[0]}") for path in golden.SHARDS]
 
-pytestmark = golden.requires_golden
-
 
 def storage_type(node: SchemaNode) -> pa.DataType:
     """The Arrow type that shows values as they are stored: ticks as integers, decimals and GUIDs as bytes."""

@@ -25,7 +25,6 @@ from tests.index.hash import shards
 TEXT = SchemaNode(schema_id=0, name="x", basic_type=BasicType.STRING)
 
 
-@golden.requires_golden
 @pytest.mark.parametrize("index_type", ["field-hashing-index", "hashmap-index"])
 def test_everything_is_found_in_what_the_reference_built(index_type: str, tmp_path: Path) -> None:
     case = next(case for case in golden.INDEX_CASES if case.index == "field-hashing-index")
