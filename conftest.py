@@ -1,4 +1,4 @@
-"""What do the examples in docstrings find around them?"""
+"""What all tests and the examples in docstrings find around them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import pyarrow as pa
 import pytest
 
 import amudai
+from tests import effort
+
+effort.load_profile()
 
 
 @pytest.fixture(autouse=True)

@@ -25,6 +25,7 @@ from amudai.errors import InvalidArgument, InvalidSchema
 from amudai.shard.build.stored import Bits, StoredArray
 from amudai.types import TIMESPAN, BasicType, SchemaNode
 from amudai.types.decimal128 import from_decimal, from_unscaled
+from tests.effort import examples
 from tests.writing.arrays import OTHERS, SIMPLE, TIMES, Maker, kinds, plain
 
 EPOCH = datetime.datetime(1, 1, 1)
@@ -186,7 +187,7 @@ def test_every_type(kind: pa.DataType, count: int, seed: int) -> None:
     assert content(array) == before
 
 
-@settings(deadline=None, max_examples=400)
+@examples(400)
 @given(kind=kinds, count=st.integers(0, 12), seed=st.integers(0, 2**32 - 1))
 def test_any_nesting(kind: pa.DataType, count: int, seed: int) -> None:
     array = Maker(seed).array(kind, count)
@@ -199,7 +200,7 @@ def test_any_nesting(kind: pa.DataType, count: int, seed: int) -> None:
     assert content(array) == before
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(kind=kinds, seed=st.integers(0, 2**32 - 1), cuts=st.lists(st.integers(0, 20), max_size=3))
 def test_chunk_by_chunk(kind: pa.DataType, seed: int, cuts: list[int]) -> None:
     array = Maker(seed).array(kind, 20)
@@ -211,7 +212,7 @@ def test_chunk_by_chunk(kind: pa.DataType, seed: int, cuts: list[int]) -> None:
     assert found == plain(array)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(kind=st.sampled_from(TIMES), seed=st.integers(0, 2**32 - 1))
 def test_raw_times(kind: pa.DataType, seed: int) -> None:
     maker = Maker(seed)

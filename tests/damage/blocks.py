@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 import time
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from amudai.encoding import decode
 from amudai.encoding.buffer import Run
 from amudai.format import BlockMap, decode_block_map, encode_block_map
 from amudai.rows import Rows
+from tests import effort
 from tests.oracle.block import checksum
 
 GUARD = 64
@@ -163,10 +163,8 @@ def edited(data: bytes, edits: list[Edit]) -> bytes:
 
 
 def examples(count: int) -> settings:
-    """So many examples; fewer where `AMUDAI_TEST_EFFORT` says so, as under sanitizers."""
-    effort = float(os.environ.get("AMUDAI_TEST_EFFORT", "1"))
-    slow = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-    return settings(max_examples=max(1, int(count * effort)), deadline=None, suppress_health_check=slow)
+    """Settings of a test that tries `count` damaged blocks at the default effort."""
+    return effort.examples(count, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 
 
 # ---- measuring ----

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from hypothesis import settings
 
 from amudai import _kernels
 from amudai.encoding import BlockBuffer
@@ -35,14 +33,6 @@ def _modules() -> list[ModuleType]:
 
 
 KERNELS: list[ModuleType] = _modules()
-
-# Sanitized kernels are slow: `tools/sanitize.sh` asks for less.
-EFFORT = float(os.environ.get("AMUDAI_TEST_EFFORT", "1"))
-
-
-def examples(count: int) -> settings:
-    """As many examples, in as much time as they need."""
-    return settings(max_examples=max(2, int(count * EFFORT)), deadline=None)
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 import zstandard
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amudai import _kernels
+from tests.effort import EFFORT, examples
 from tests.oracle import block, codec, presence
 from tests.oracle.binary import block_dictionary, fsst, plain, region, single_value
 from tests.oracle.binary import lz4 as oracle_lz4
@@ -37,8 +38,7 @@ def _modules() -> list[ModuleType]:
 
 
 MODULES = _modules()
-EFFORT = float(os.environ.get("AMUDAI_TEST_EFFORT", "1"))
-quick = settings(max_examples=max(2, int(60 * EFFORT)), deadline=None)
+quick = examples(60)
 kernels = pytest.mark.parametrize("kernel", MODULES, ids=lambda module: module.__name__.rpartition("_")[2])
 
 Value = bytes | None

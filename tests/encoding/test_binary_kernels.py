@@ -19,6 +19,7 @@ from amudai.encoding import BINARY, Values
 from amudai.encoding.binary.contract import BinaryEncoding
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.rows import Rows
+from tests import effort
 from tests.encoding import cascades, runs
 from tests.encoding.checks import check_strings, described_strings, values_in
 from tests.encoding.runs import Block
@@ -210,7 +211,7 @@ def test_every_shape_in_a_run_of_its_own(encoding: BinaryEncoding, shape: Any) -
 
 
 @pytest.mark.parametrize(("encoding", "kind"), CASES)
-@runs.examples(15)
+@effort.examples(15)
 @given(data=st.data())
 def test_any_values(encoding: BinaryEncoding, kind: int | str, data: st.DataObject) -> None:
     size = fixed_size(kind)
@@ -233,7 +234,7 @@ def test_any_values(encoding: BinaryEncoding, kind: int | str, data: st.DataObje
     check_strings(blocks, size, kind == "text", data.draw(st.integers(0, 1 << 30)))
 
 
-@runs.examples(60)
+@effort.examples(60)
 @given(data=st.data())
 def test_blocks_of_different_encodings_in_one_run(data: st.DataObject) -> None:
     size = data.draw(st.sampled_from([None, 16]))
@@ -399,7 +400,7 @@ def is_text(value: bytes) -> bool:
     return True
 
 
-@runs.examples(300)
+@effort.examples(300)
 @given(st.lists(st.binary(max_size=6) | st.text(max_size=9).map(str.encode), min_size=1, max_size=5), st.data())
 def test_text_is_what_python_says_it_is(values: list[bytes], data: st.DataObject) -> None:
     joined = b"".join(values)

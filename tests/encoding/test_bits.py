@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from amudai import encoding as package
 from amudai.errors import CorruptedData
+from tests.effort import examples
 from tests.encoding import runs
 from tests.encoding.runs import Block, Opened
 from tests.oracle import block, presence
@@ -100,7 +101,7 @@ def test_patterns(bits: Bools, opened: list[Opened]) -> None:
         assert ones == np.count_nonzero(expected)
 
 
-@runs.examples(100)
+@examples(100)
 @given(data=st.data())
 def test_any_bits(data: st.DataObject) -> None:
     counts = data.draw(st.lists(st.integers(1, 20), min_size=1, max_size=5))

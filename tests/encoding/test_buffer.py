@@ -15,6 +15,7 @@ from amudai.encoding import BlockBuffer
 from amudai.encoding import buffer as module
 from amudai.errors import CorruptedData
 from amudai.rows import Rows
+from tests.effort import examples
 from tests.encoding import cascades, runs
 from tests.encoding.runs import Block
 from tests.oracle import block, presence
@@ -146,7 +147,7 @@ def test_blocks_far_apart_in_large_files() -> None:
     assert found.numbers("i8").tolist() == wanted.tolist()
 
 
-@runs.examples(100)
+@examples(100)
 @given(data=st.data())
 def test_any_cut_of_any_blocks(data: st.DataObject) -> None:
     counts = data.draw(st.lists(st.integers(1, 30), min_size=1, max_size=12))
@@ -196,7 +197,7 @@ def test_all_blocks(blocks: list[Block]) -> None:
     assert sum(package.describe_numbers(runs.buffer_of(blocks), "i8").values()) == len(blocks)
 
 
-@runs.examples(60)
+@examples(60)
 @given(data=st.data())
 def test_a_few_numbers(data: st.DataObject) -> None:
     counts = data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=8))

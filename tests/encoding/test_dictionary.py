@@ -17,6 +17,7 @@ from amudai.errors import CorruptedData
 from amudai.format import ValueDictionary
 from amudai.rows import Rows
 from amudai.types import BasicType, SchemaNode
+from tests.effort import examples
 from tests.encoding import cascades, runs
 from tests.encoding.runs import Block
 from tests.oracle import block, dictionary
@@ -80,7 +81,7 @@ def test_codes_become_values(kind: str, null: int | None) -> None:
             assert (found.validity is None) == (None not in expected)
 
 
-@runs.examples(100)
+@examples(100)
 @given(data=st.data())
 def test_any_dictionary(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(sorted(KINDS)))

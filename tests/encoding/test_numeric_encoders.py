@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from amudai import _kernels
+from tests.effort import examples
 from tests.oracle import block as oracle_block
 from tests.oracle import presence as oracle_presence
 from tests.oracle.common import ALL, FLOATS, INTEGERS, SIGNED, UNSIGNED, align8, size_of, unsigned
@@ -34,7 +35,7 @@ NAMES = _kernels.numeric_encodings()
 SEARCH = (255, 255, 0)
 OUTLIERS = (255, 255, 1)
 
-quick = settings(max_examples=30, deadline=None)
+quick = examples(30)
 
 
 # What was written, as layouts.
@@ -416,7 +417,7 @@ def test_every_encoding_is_forced_somewhere() -> None:
 
 
 @pytest.mark.parametrize("dtype", ALL)
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_every_cascade_comes_back(dtype: str, data: st.DataObject) -> None:
     values = data.draw(values_of(dtype))

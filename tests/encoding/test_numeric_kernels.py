@@ -20,6 +20,7 @@ from amudai import encoding as package
 from amudai.encoding import NUMERIC
 from amudai.encoding.numeric.contract import NumericEncoding
 from amudai.errors import CorruptedData, UnsupportedFeature
+from tests import effort
 from tests.encoding import cascades, runs
 from tests.encoding.checks import check_numbers, compare_numbers, described_numbers
 from tests.encoding.runs import Block
@@ -92,7 +93,7 @@ def arrays(dtype: str, name: str) -> st.SearchStrategy[list[int]]:
 
 
 @pytest.mark.parametrize(("encoding", "dtype"), CASES)
-@runs.examples(6)
+@effort.examples(6)
 @given(data=st.data())
 def test_any_values_and_any_cascade(encoding: NumericEncoding, dtype: str, data: st.DataObject) -> None:
     blocks = []

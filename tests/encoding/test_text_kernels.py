@@ -7,10 +7,11 @@ from typing import Any
 import lz4.block
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amudai import _kernels
+from tests.effort import examples
 from tests.oracle import codec
 
 
@@ -26,7 +27,7 @@ REPETITIVE = st.lists(
 
 
 @given(words=REPETITIVE, tail=st.binary(max_size=40))
-@settings(max_examples=150)
+@examples(150)
 @example(words=[b"a"] * 13, tail=b"")
 @example(words=[b"abcd" * 3], tail=b"")
 @example(words=[b"-" * 40] * 400, tail=b"x")
@@ -66,7 +67,7 @@ def test_lz4_is_nearly_as_small_as_the_slow_search() -> None:
 
 
 @given(texts=st.lists(st.one_of(st.text(max_size=6), st.binary(max_size=3)), max_size=8), wide=st.booleans())
-@settings(max_examples=150)
+@examples(150)
 def test_text_is_what_python_decodes(texts: list[str | bytes], wide: bool) -> None:
     values = [text.encode() if isinstance(text, str) else text for text in texts]
     offsets = np.cumsum([0, *map(len, values)]).astype(np.int64 if wide else np.int32)
@@ -93,7 +94,7 @@ def test_offsets_that_are_none_cut_no_text(offsets: list[int]) -> None:
     by=st.sampled_from([1, 2, 7, 10, 10_000, 10_000_000, 864_000_000_000, 2**62]),
     exact=st.booleans(),
 )
-@settings(max_examples=200)
+@examples(200)
 def test_division_says_whether_something_is_lost(values: list[int], origin: int, by: int, exact: bool) -> None:
     if exact:
         values = [value // by * by + origin for value in values]

@@ -8,11 +8,12 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument
 from amudai.format import BlockMap, decode_block_map, encode_block_map
+from tests.effort import examples
 
 EMPTY = bytes.fromhex("00" * 40 + "00 04 00 00 00 00 00 00" + "00" * 8)
 
@@ -107,7 +108,7 @@ def test_the_published_map_of_two_segments() -> None:
     assert found.offsets.tolist() == list(range(0, 4198401, 4096))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     blocks=st.lists(
         st.tuples(
@@ -129,7 +130,7 @@ def test_any_blocks(blocks: Blocks, segment_size: int, shift: int, wide: bool) -
     assert found.offsets.tolist() == ends(sizes)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     blocks=st.lists(
         st.tuples(

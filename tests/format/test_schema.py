@@ -7,13 +7,14 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature, located
 from amudai.format import ShardSchema
 from amudai.format.flat import Table
 from amudai.types import BasicType, SchemaNode
+from tests.effort import examples
 from tests.format.fbs import Node, build, hash_lookup
 
 INT = BasicType.INT64
@@ -389,7 +390,7 @@ def test_every_cut() -> None:
         damaged(lambda payload, length=length: payload.__delitem__(slice(length, None)))  # type: ignore[misc]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data())
 def test_any_words_anywhere(data: st.DataObject) -> None:
     changes = data.draw(

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import amudai
@@ -22,6 +22,7 @@ from amudai.index import Keys
 from amudai.rows import Rows
 from amudai.scan.open_indexes import open_indexes
 from amudai.shard import ShardReader
+from tests.effort import examples
 from tests.oracle.predicates import rows_of
 from tests.scan.tables import predicates, tables
 
@@ -226,9 +227,7 @@ def test_other_levels_are_refused(kind: Any) -> None:
         kind("a", level="field")
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@examples(25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(table=tables(), wheres=st.lists(predicates(), min_size=1, max_size=4), data=st.data())
 def test_any_predicate_gives_the_rows_of_a_full_read(
     tmp_path: Path, table: pa.Table, wheres: list[Predicate], data: st.DataObject

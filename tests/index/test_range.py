@@ -23,7 +23,7 @@ from amudai.index.range import RangeProbe, open_range
 from amudai.rows import Positions
 from amudai.shard import ShardReader
 from amudai.types import DECIMAL, BasicType, SchemaNode, decimal128
-from tests.encoding import runs
+from tests.effort import examples
 from tests.forge.range_index import _bytes_block
 
 SIZE = 256
@@ -112,7 +112,7 @@ NUMBERS: st.SearchStrategy[Any] = (
 )
 
 
-@runs.examples(300)
+@examples(300)
 @given(data=st.data(), name=st.sampled_from(sorted(TYPES)), low=NUMBERS, high=NUMBERS)
 def test_numbers(data: st.DataObject, name: str, low: Any, high: Any) -> None:
     node = node_of(name)
@@ -140,7 +140,7 @@ def test_numbers(data: st.DataObject, name: str, low: Any, high: Any) -> None:
     check(probe.between(question), values, question)
 
 
-@runs.examples(150)
+@examples(150)
 @given(
     values=st.lists(st.none() | st.decimals(-20, 20, places=1) | st.decimals(), min_size=1, max_size=30),
     low=st.none() | st.integers(-25, 25) | st.decimals(-20, 20) | st.just(Decimal("1E+9999")),

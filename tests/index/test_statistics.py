@@ -16,7 +16,7 @@ from amudai.index.questions import Between
 from amudai.index.statistics import Share, bloom_rules_out, could_hold
 from amudai.stats.field import collect
 from amudai.types import BasicType, SchemaNode
-from tests.encoding import runs
+from tests.effort import examples
 
 INT = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT32, signed=True)
 DOUBLE = SchemaNode(schema_id=0, name="n", basic_type=BasicType.FLOAT64)
@@ -43,7 +43,7 @@ def share(values: list[Any], low: Any, high: Any) -> Share:
     return Share.NONE if not any(hits) else Share.ALL if all(hits) else Share.SOME
 
 
-@runs.examples(300)
+@examples(300)
 @given(st.lists(st.none() | st.integers(-6, 6), max_size=5), BOUND, BOUND)
 def test_integers(values: list[int | None], low: Any, high: Any) -> None:
     truth = share(values, low, high)
@@ -59,7 +59,7 @@ def test_integers(values: list[int | None], low: Any, high: Any) -> None:
         assert found is truth
 
 
-@runs.examples(300)
+@examples(300)
 @given(st.lists(st.none() | st.sampled_from([0.0, -0.0, 1.5, -2.0, math.nan, math.inf]), max_size=5), BOUND, BOUND)
 def test_floats(values: list[float | None], low: Any, high: Any) -> None:
     truth = share(values, low, high)

@@ -1,9 +1,10 @@
 """Do the bits of a chunk stand where the format says?"""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.effort import examples
 from tests.oracle import bits
 from tests.oracle.block import checksum
 from tests.oracle.common import UNSIGNED, OracleError, bits_of, unpack
@@ -64,7 +65,7 @@ def test_every_width_comes_back(dtype: str) -> None:
         assert bits.unpack_chunk(bits.pack_chunk(values, width, dtype), width, dtype) == values
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(count=st.sampled_from([0, 1, 2, 1023, 1024, 1025, 2049]), filler=st.integers(0, 7))
 def test_tails_are_filled_and_dropped(count: int, filler: int) -> None:
     values = [i % 8 for i in range(count)]

@@ -6,10 +6,11 @@ from types import ModuleType
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import BitMap
 
+from tests.effort import examples
 from tests.oracle import block, block_map, dictionary, presence, section
 from tests.oracle.binary import block_dictionary as binary_dictionary
 from tests.oracle.binary import fsst, region
@@ -35,7 +36,7 @@ from tests.oracle.numeric import (
     zstd,
 )
 
-quick = settings(max_examples=30, deadline=None)
+quick = examples(30)
 
 
 def values_of(dtype: str, least: int = 1) -> st.SearchStrategy[list[int]]:
@@ -113,7 +114,7 @@ def test_every_encoding_comes_back(name: str, data: st.DataObject) -> None:
     assert section.decode(encoded, len(values), dtype) == values
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(data=st.data())
 def test_every_cascade_comes_back(data: st.DataObject) -> None:
     def encoder(depth: int) -> Encoder:

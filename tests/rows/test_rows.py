@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from amudai.rows import Rows
+from tests.effort import examples
 from tests.encoding import runs
 
 POSITIONS = st.sets(st.integers(0, 60) | st.integers(0, 3000), max_size=40)
@@ -33,19 +34,19 @@ def listed(ranges: Rows) -> list[int]:
     return found
 
 
-@runs.examples(100)
+@examples(100)
 @given(BOUNDS, BOUNDS)
 def test_one(start: int, end: int) -> None:
     assert listed(Rows.one(start, end)) == list(range(start, end))
 
 
-@runs.examples(100)
+@examples(100)
 @given(POSITIONS)
 def test_of_positions(positions: set[int]) -> None:
     assert listed(of(positions)) == sorted(positions)
 
 
-@runs.examples(100)
+@examples(100)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9)), max_size=20))
 def test_joined(steps: list[tuple[int, int]]) -> None:
     """Gaps and lengths, of which any may be 0: ranges that touch become one, empty ones go."""
@@ -58,7 +59,7 @@ def test_joined(steps: list[tuple[int, int]]) -> None:
     assert listed(Rows.joined(np.array(starts, np.uint64), np.array(ends, np.uint64))) == expected
 
 
-@runs.examples(100)
+@examples(100)
 @given(POSITIONS, BOUNDS, BOUNDS)
 @example({0, 1, 3}, 1, 1)  # nothing of ranges that lie around it
 def test_clip(positions: set[int], start: int, end: int) -> None:
@@ -66,7 +67,7 @@ def test_clip(positions: set[int], start: int, end: int) -> None:
     assert listed(of(positions).clip(start, end)) == [at for at in sorted(positions) if start <= at < end]
 
 
-@runs.examples(100)
+@examples(100)
 @given(BOUNDS, BOUNDS, BOUNDS, BOUNDS)
 def test_clip_of_one_range(first: int, last: int, start: int, end: int) -> None:
     start, end = min(start, end), max(start, end)
@@ -74,14 +75,14 @@ def test_clip_of_one_range(first: int, last: int, start: int, end: int) -> None:
     assert listed(Rows.one(first, last).clip(start, end)) == expected
 
 
-@runs.examples(100)
+@examples(100)
 @given(POSITIONS, st.integers(0, 9))
 def test_times(positions: set[int], factor: int) -> None:
     expected = [at * factor + item for at in sorted(positions) for item in range(factor)]
     assert listed(of(positions).times(factor)) == expected
 
 
-@runs.examples(100)
+@examples(100)
 @given(POSITIONS, st.integers(1, 50))
 def test_parts(positions: set[int], most: int) -> None:
     parts = of(positions).parts(most)
@@ -91,7 +92,7 @@ def test_parts(positions: set[int], most: int) -> None:
     assert all(part.count == most for part in parts[:-1])
 
 
-@runs.examples(100)
+@examples(100)
 @given(BOUNDS, BOUNDS, st.integers(1, 50))
 def test_parts_of_one_range(start: int, end: int, most: int) -> None:
     parts = Rows.one(start, end).parts(most)
@@ -99,7 +100,7 @@ def test_parts_of_one_range(start: int, end: int, most: int) -> None:
     assert all(part.count <= most for part in parts)
 
 
-@runs.examples(100)
+@examples(100)
 @given(POSITIONS, st.integers(1, 9))
 def test_nothing_is_changed_in_place(positions: set[int], most: int) -> None:
     ranges = of(positions)
@@ -114,7 +115,7 @@ def test_positions_near_the_end_of_64_bits() -> None:
     assert ranges.clip(last, last + 1).shifted(-last).starts.tolist() == [0]
 
 
-@runs.examples(200)
+@examples(200)
 @given(POSITIONS, POSITIONS)
 @example(set(range(9)), {3, 4})
 @example({0, 1, 2, 8}, {3, 4, 9})  # they touch and make one
@@ -125,13 +126,13 @@ def test_sets(left: set[int], right: set[int]) -> None:
     assert listed(a.subtract(b)) == sorted(left - right)
 
 
-@runs.examples(60)
+@examples(60)
 @given(st.lists(POSITIONS, max_size=9))
 def test_united(parts: list[set[int]]) -> None:
     assert listed(Rows.united([of(part) for part in parts])) == sorted(set().union(*parts))
 
 
-@runs.examples(60)
+@examples(60)
 @given(st.integers(0, 1 << 32), st.integers(1, 6), st.integers(0, 40), st.booleans())
 def test_sets_of_which_one_is_much_larger(seed: int, longest: int, few: int, turned: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -145,7 +146,7 @@ def test_sets_of_which_one_is_much_larger(seed: int, longest: int, few: int, tur
     assert listed(a.subtract(b)) == sorted(left - right)
 
 
-@runs.examples(60)
+@examples(60)
 @given(st.integers(0, 1 << 32), st.integers(0, 1 << 40), st.tuples(*[st.integers(1, 900)] * 4))
 @example(1, 0, (1, 400, 1, 400))
 @example(2, (1 << 17) - 70, (700, 1, 1, 1))
@@ -165,13 +166,13 @@ def test_sets_that_lie_close_together(seed: int, base: int, longest: tuple[int, 
         assert (found.starts < found.ends).all()
 
 
-@runs.examples(100)
+@examples(100)
 @given(POSITIONS)
 def test_positions(positions: set[int]) -> None:
     assert of(positions).positions().tolist() == sorted(positions)
 
 
-@runs.examples(100)
+@examples(100)
 @given(st.lists(st.booleans(), max_size=300), st.integers(0, 1 << 40))
 @example([True] * 128, 7)
 @example([False] * 63 + [True] * 2, 0)
@@ -182,7 +183,7 @@ def test_masks_and_bitmaps(mask: list[bool], base: int) -> None:
     assert listed(Rows.of_bits(np.packbits(array, bitorder="little"), base, len(mask))) == expected
 
 
-@runs.examples(50)
+@examples(50)
 @given(POSITIONS, st.integers(0, 1 << 40))
 def test_shifted(positions: set[int], by: int) -> None:
     moved = of(positions).shifted(by)
@@ -230,7 +231,7 @@ def both(positions: set[int]) -> tuple[Rows, set[int]]:
     return of(positions), positions
 
 
-@runs.examples(60)
+@examples(60)
 @given(dense(), SETS)
 def test_bitmaps_combine_with_each_other_and_with_ranges(
     left: tuple[Rows, set[int]], right: tuple[Rows, set[int]]
@@ -243,7 +244,7 @@ def test_bitmaps_combine_with_each_other_and_with_ranges(
         assert listed(first.subtract(second)) == sorted(expected[0] - expected[1])
 
 
-@runs.examples(60)
+@examples(60)
 @given(dense(), st.integers(0, 200), st.integers(1, 4000), st.integers(0, 1 << 32))
 def test_bitmaps_are_cut_moved_and_chosen_from(rows: tuple[Rows, set[int]], skip: int, most: int, seed: int) -> None:
     found, expected = rows

@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import amudai
@@ -23,6 +23,7 @@ from amudai.scan import check
 from amudai.scan.columns import find
 from amudai.scan.predicate import Compare, IsIn, Predicate
 from amudai.scan.prune import Pruner
+from tests.effort import examples
 from tests.forge import Forge, numbers, open_forged, strings, structs
 from tests.forge.columns import bits_buffer
 from tests.forge.content import BufferKind
@@ -61,9 +62,7 @@ def check_rows(shard: amudai.Shard, table: pa.Table, wheres: Sequence[Predicate]
         assert shard.scan(where=where).positions().tolist() == rows_of(where, rows), where
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@examples(30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
     table=tables(),
     wheres=st.lists(predicates(), min_size=1, max_size=6),
@@ -316,7 +315,7 @@ def test_a_flipped_bit_is_an_error_that_names_its_place(name: str, where: Predic
     assert (place["field"], place["stripe"], place["block"], place["url"]) == (name, 0, 0, path.as_uri())
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(st.integers(1, 90), min_size=1, max_size=40), st.randoms(use_true_random=False))
 def test_positions_chosen_by_bits(steps: list[int], random: Any) -> None:
     places = np.cumsum(steps).tolist()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amudai
@@ -17,6 +17,7 @@ from amudai import Predicate, col
 from amudai.errors import InvalidArgument
 from amudai.scan.predicate import And, Compare, Constant, IsIn, IsNull, IsValid, Matches, Not, Or, Text, parse_where
 from amudai.scan.predicate.tree import Real
+from tests.effort import examples
 
 c = col
 
@@ -229,7 +230,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(TREES)
 def test_what_is_written_down_is_read(predicate: Predicate) -> None:
     found = parse_where(text_of(predicate))
@@ -237,7 +238,7 @@ def test_what_is_written_down_is_read(predicate: Predicate) -> None:
     assert str(found) == str(predicate)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(st.sampled_from("ab1.`'\"\\()=<>!&|~, \nandornthsix@-_"), max_size=30))
 def test_any_text_is_a_predicate_or_an_error_of_ours(text: str) -> None:
     try:

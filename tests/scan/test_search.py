@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import amudai
 from amudai import Predicate, col
+from tests.effort import examples
 from tests.oracle.predicates import rows_of
 from tests.scan.tables import predicates, tables
 
@@ -40,9 +41,7 @@ def writings(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@examples(60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(table=tables(), wheres=st.lists(predicates(), min_size=1, max_size=6), writing=writings(), data=st.data())
 def test_any_predicate_gives_the_rows_of_a_full_read(
     tmp_path: Path, table: pa.Table, wheres: list[Predicate], writing: dict[str, Any], data: st.DataObject

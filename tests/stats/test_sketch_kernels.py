@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from xxhash import xxh3_64_intdigest
@@ -24,6 +23,7 @@ from amudai.format.statistics import BinaryStats, FloatingStats, StringStats
 from amudai.stats import BLOOM_SEED, HLL_SEED, Hll, bloom, collect
 from amudai.stats.hashing import hash_values
 from amudai.types import BasicType, SchemaNode
+from tests.effort import examples
 
 
 def _modules() -> list[ModuleType]:
@@ -33,8 +33,7 @@ def _modules() -> list[ModuleType]:
     return modules
 
 
-EFFORT = float(os.environ.get("AMUDAI_TEST_EFFORT", "1"))
-quick = settings(max_examples=max(2, int(80 * EFFORT)), deadline=None)
+quick = examples(80)
 kernels = pytest.mark.parametrize("kernel", _modules(), ids=lambda module: module.__name__.rpartition("_")[2])
 
 Array = npt.NDArray[Any]

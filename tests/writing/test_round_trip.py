@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import amudai
 from amudai.encoding.profile import PROFILES
+from tests.effort import examples
 from tests.writing.arrays import OTHERS, SIMPLE, Maker, kinds, plain
 from tests.writing.exact import assert_exact, kept
 
@@ -49,7 +50,7 @@ def test_every_type(kind: pa.DataType, tmp_path: Path) -> None:
         kept(table, tmp_path, profile=profile, layout=layout, stripe_rows=None if layout == "single" else 100)
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     columns=st.lists(kinds, min_size=1, max_size=3),
     count=st.integers(0, 40),

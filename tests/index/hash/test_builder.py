@@ -20,6 +20,7 @@ from amudai.index.artifacts import open_artifact
 from amudai.index.hash import HashIndex, HashIndexBuilder, builder
 from amudai.shard import ShardReader
 from amudai.types import BasicType, SchemaNode
+from tests.effort import examples
 from tests.encoding import runs
 from tests.index.hash import shards
 
@@ -114,7 +115,7 @@ def test_fields_are_named_once(fields: Any) -> None:
 
 
 @pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
-@runs.examples(100)
+@examples(100)
 @given(
     st.lists(
         st.tuples(st.sampled_from([0, 1, 5, 1 << 63, (1 << 64) - 1, 1 << 40]) | U64, st.integers(0, 30)), max_size=80
@@ -165,7 +166,7 @@ def test_kernels_refuse_what_does_not_fit(kernels: Any) -> None:
 
 
 @pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
-@runs.examples(60)
+@examples(60)
 @given(st.lists(st.none() | st.binary(max_size=300) | st.just(b"z" * 5000), max_size=80), st.binary(max_size=40))
 def test_keys(kernels: Any, values: list[bytes | None], prefix: bytes) -> None:
     array = pa.array(values, pa.binary())

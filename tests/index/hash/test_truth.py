@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from amudai.index import Keys, Terms
 from amudai.index.questions import Match
 from amudai.types import decimal128
-from tests.encoding import runs
+from tests.effort import examples
 from tests.index.hash import shards
 
 EPOCH = datetime(1970, 1, 1)
@@ -134,7 +134,7 @@ def test_every_value_of_every_type(leaf: str, shape: str, tmp_path: Path) -> Non
     kind, values, to_bytes = LEAVES[leaf]
     wrap, nest, path = SHAPES[shape]
 
-    @runs.examples(5)
+    @examples(5)
     @given(st.lists(nest(st.none() | values), max_size=30), st.lists(values, max_size=3))
     def run(rows: list[Any], others: list[Any]) -> None:
         table = pa.table({"x": pa.array(rows, wrap(kind))})

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.index import Match, TermIndex, Terms
 from amudai.index.term.names import MAYBE_CUT, TOKENIZERS
 from amudai.rows import Positions
+from tests.effort import examples
 from tests.index.term.made import SMALL, Indexed, indexed
 from tests.index.term.test_tokenizers import TEXTS
 from tests.oracle import text as oracle
@@ -102,7 +103,7 @@ def check_all(made: Indexed, field: str, values: list[str | None], tokenizer: st
     st.sampled_from([0, 64 << 20]),
     st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_every_row_is_found(
     values: list[str | None],
     tokenizer: str,

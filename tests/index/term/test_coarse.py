@@ -6,10 +6,11 @@ import random
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import _kernels
+from tests.effort import examples
 
 EXACT, APPROXIMATE = 0, 2
 LOWEST_SIZE = (1 << 64) - 1
@@ -71,7 +72,7 @@ ROWS = st.one_of(
     st.integers(0, 64).map(lambda power: min(1 << power, LOWEST_SIZE)),
     st.sampled_from([1, 50, 65_536]),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_coarse_lists_hold_every_row(rows_of: dict[bytes, list[int]], cuts: list[int], price: int, step: int) -> None:
     runs, firsts = runs_of(rows_of, cuts)
     lists = merged(runs, firsts, price, step)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import amudai
@@ -23,6 +23,7 @@ from amudai.index.term.slots import Slots
 from amudai.rows import Rows
 from amudai.shard import ShardReader
 from amudai.types import find_in
+from tests.effort import examples
 from tests.forge import (
     BufferKind,
     Column,
@@ -103,9 +104,7 @@ def truth(rows: list[dict[str, Any]], path: str, word: str) -> list[int]:
     return [at for at, row in enumerate(rows) if any(word in text.split() for text in texts(row, steps))]
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@examples(60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data(), stripe_rows=st.sampled_from([None, 1, 4, 9]), batch_rows=st.sampled_from([3, 100]))
 def test_rows_are_those_of_records_and_of_the_values(
     data: st.DataObject, stripe_rows: int | None, batch_rows: int, tmp_path: Path

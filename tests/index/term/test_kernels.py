@@ -6,7 +6,7 @@ from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import _kernels
@@ -14,6 +14,7 @@ from amudai.encoding import compress_small_numbers, open_numbers
 from amudai.errors import CorruptedData
 from amudai.index.term.layout import Layout
 from amudai.rows import Rows
+from tests.effort import examples
 from tests.encoding.runs import Block, buffer_of
 from tests.oracle import block, presence
 from tests.oracle import text as oracle
@@ -62,7 +63,7 @@ def common_rows(
     ),
     st.sampled_from([None, 1, 5, 600, 1 << 20]),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_rows_that_all_lists_have(seed: int, shapes: list[tuple[int, int]], size: int | None) -> None:
     """Dense and sparse lists, windows with and without rows, blocks that end anywhere."""
     rng = np.random.default_rng(seed)
@@ -143,7 +144,7 @@ def test_a_damaged_list_says_which_block() -> None:
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), max_size=8), min_size=1, max_size=6))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_lists_are_united(lists: list[list[tuple[int, int]]]) -> None:
     """As ranges or as rows, through a bitmap or a sort: the rows are the same."""
     for rows in (400, 400_000):
@@ -230,7 +231,7 @@ def test_terms_sort_as_the_collation_says() -> None:
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=12), max_size=30), st.text(min_size=1, max_size=3))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_terms_match_as_the_model_says(texts: list[str], text: str) -> None:
     if any(0xD800 <= ord(char) <= 0xDFFF for char in text):
         return

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import _kernels
+from tests.effort import examples
 from tests.oracle import text as oracle
 
 LOG = "unicode-log"
@@ -134,7 +135,7 @@ def test_folding_leaves_at_least_half_the_bytes() -> None:
 
 
 @given(TEXTS, st.sampled_from([WORD, LOG, "trivial"]))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_terms_are_those_of_the_model(value: str, tokenizer: str) -> None:
     assert tokens(value, tokenizer) == oracle.tokens(value, tokenizer)
 

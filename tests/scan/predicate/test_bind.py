@@ -31,7 +31,7 @@ from amudai.scan.predicate import (
     Or,
     Text,
 )
-from tests.encoding.runs import examples
+from tests.effort import examples
 from tests.oracle import operators
 from tests.oracle.predicates import joined
 from tests.scan.predicate.shards import Bindable

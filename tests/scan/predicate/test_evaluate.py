@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from amudai.errors import InvalidArgument
 from amudai.scan import col
 from amudai.scan.predicate import BoundLeaf, evaluate, evaluate_values
-from tests.encoding.runs import examples
+from tests.effort import examples
 from tests.scan.predicate.shards import Bindable
 from tests.scan.predicate.test_literals import PIECES
 from tests.scan.predicate.test_values import OPERATORS

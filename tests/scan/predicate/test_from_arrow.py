@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.scan.predicate import from_expression
-from tests.encoding.runs import examples
+from tests.effort import examples
 from tests.scan.predicate.shards import Bindable
 from tests.scan.tables import trees
 

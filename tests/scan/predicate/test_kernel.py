@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.encoding.runs import KERNELS, examples
+from tests.effort import examples
+from tests.encoding.runs import KERNELS
 from tests.oracle import operators
 from tests.scan.predicate.texts import ALPHABET, OPERATORS, texts
 

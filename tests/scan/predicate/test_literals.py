@@ -12,7 +12,7 @@ from amudai.index import Match, Terms
 from amudai.scan import col
 from amudai.scan.predicate import BoundLeaf, Predicate, Text, questions
 from amudai.scan.predicate.literals import required_literals
-from tests.encoding.runs import examples
+from tests.effort import examples
 from tests.oracle import operators
 from tests.scan.predicate.shards import Bindable
 from tests.scan.predicate.texts import OPERATORS, texts

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from amudai.errors import InvalidArgument
 from amudai.scan import Predicate, col
 from amudai.scan.predicate import And, Compare, Constant, IsIn, IsNull, IsValid, Matches, Not, Or, Text
-from tests.encoding.runs import examples
+from tests.effort import examples
 from tests.scan.tables import trees
 
 NAMES: dict[str, Any] = {

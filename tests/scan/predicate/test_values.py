@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from amudai.errors import InvalidArgument
 from amudai.scan.predicate.tree import CompareOp, Nanoseconds, Value
 from amudai.scan.predicate.values import comparison
-from tests.encoding.runs import examples
+from tests.effort import examples
 
 OPERATORS: dict[CompareOp, Callable[[Any, Any], bool]] = {
     "==": operator.eq,

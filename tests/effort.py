@@ -1,0 +1,42 @@
+"""How hard the tests try: how many examples hypothesis makes of each property.
+
+`AMUDAI_TEST_EFFORT` is `quick`, `default`, `thorough`, or a number that the examples are multiplied by. Up to `default`
+the examples are the same in every run, so that a failure belongs to a change. `thorough` makes new ones each time.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+from hypothesis import settings
+
+NAMED: Final = {"quick": 0.1, "default": 1.0, "thorough": 10.0}
+
+
+def _effort() -> float:
+    stated = os.environ.get("AMUDAI_TEST_EFFORT", "default")
+    try:
+        return NAMED[stated] if stated in NAMED else float(stated)
+    except ValueError:
+        expected = f"expected {', '.join(NAMED)} or a number"
+        raise ValueError(f"AMUDAI_TEST_EFFORT: {expected}, found {stated!r}") from None
+
+
+EFFORT: Final = _effort()
+
+
+def scaled(count: int) -> int:
+    """`count` examples at the default effort: fewer or more at another."""
+    return max(2, int(count * EFFORT))
+
+
+def examples(count: int, **options: Any) -> settings:
+    """Settings of a test that tries `count` examples at the default effort, in the time that they need."""
+    return settings(max_examples=scaled(count), **{"deadline": None, **options})
+
+
+def load_profile() -> None:
+    """Make the effort the default of all tests: those that say nothing try 100 examples."""
+    settings.register_profile("amudai", max_examples=scaled(100), deadline=None, derandomize=EFFORT <= 1)
+    settings.load_profile("amudai")
