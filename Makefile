@@ -2,11 +2,17 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+QUICK := AMUDAI_TEST_EFFORT=quick AMUDAI_GOLDEN=tests/fixtures/reference
 NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: test demo docs lint types unit sanitize stubs proto bench clean build
+.PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test stubs proto bench clean build
 
-test: lint types docs unit sanitize
+# Everything CI does. Each step uses all cores.
+test: checks unit sanitize wheel-test
+
+# While you work: linters, types, and the tests that take no second each, with few examples and the small set of shards.
+quick: build
+	$(MAKE) --no-print-directory -j2 lint types unit-quick
 
 demo: build
 	$(BIN)/python -m examples.demo
@@ -25,6 +31,9 @@ $(VENV)/.built: $(VENV)/.tools $(NATIVE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
 
+checks: build
+	$(MAKE) --no-print-directory -j2 lint types docs
+
 lint: build
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -36,12 +45,20 @@ types: build
 docs: build
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# The tests of a file stay together until a worker has nothing left to do: what a module prepares is prepared once.
 unit: build
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+unit-quick: build
+	$(QUICK) $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 # The kernels once more under AddressSanitizer and UndefinedBehaviorSanitizer, against the oracle.
 sanitize: build
 	bash tools/sanitize.sh
+
+# The sdist, the wheel made of it, and the quick tests on the installed wheel, away from the source tree.
+wheel-test: build
+	$(QUICK) $(BIN)/python tools/wheel_test.py
 
 stubs: build
 	$(BIN)/python tools/stubs.py
@@ -56,4 +73,4 @@ bench: build
 	$(BIN)/python -m benchmarks.kernels
 
 clean:
-	rm -rf $(VENV) build demo site
+	rm -rf $(VENV) build demo dist site

@@ -10,6 +10,7 @@ import pytest
 from benchmarks import term_index
 
 
+@pytest.mark.slow
 def test_the_term_index_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,8 @@ from tests.oracle import block
 from tests.oracle.binary import plain as binary_plain
 from tests.oracle.numeric import plain
 
+pytestmark = pytest.mark.source
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "amudai"
 

@@ -20,6 +20,7 @@ COMMANDS = ["ingest", "search", "head", "sample", "schema", "stats"]
 COMMANDS += ["inspect", "indexes", "index", "verify", "export", "bench"]
 
 
+@pytest.mark.slow
 def test_exit_codes(shard: Path, tmp_path: Path) -> None:
     assert finish(start("search", "unicorn", shard, "--count")) == (0, "1\n", "")
     assert finish(start("search", "nothing", shard)) == (1, "", "")
@@ -89,6 +90,7 @@ def test_the_library_does_not_pay_for_the_command_line() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_bench_compares_with_parquet(tmp_path: Path) -> None:
     lines = [{"id": f"{row:032x}", "n": row, "text": f"request {row} of {row % 10} took long"} for row in range(3000)]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))

@@ -32,6 +32,8 @@ from tests.oracle.binary import zstd as binary_zstd
 from tests.oracle.common import ALL, Encoder, OracleError, pack
 from tests.oracle.numeric import delta, ffor, fl_bit_pack, plain, run_length, single_value, zstd
 
+pytestmark = pytest.mark.native
+
 REFUSED = (CorruptedData, UnsupportedFeature)
 
 

@@ -11,6 +11,8 @@ import pytest
 from amudai.errors import AmudaiError, CorruptedData, StorageError, UnsupportedFeature
 from tests.damage.specimens import SPECIMENS, Specimen, same
 
+pytestmark = pytest.mark.slow
+
 EACH = pytest.mark.parametrize("specimen", SPECIMENS, ids=str)
 
 Damage = tuple[str, str, bytes]

@@ -29,6 +29,8 @@ from tests.oracle.binary import zstd as oracle_zstd
 from tests.oracle.numeric import delta, fl_bit_pack
 from tests.oracle.numeric import plain as numeric_plain
 
+pytestmark = pytest.mark.native
+
 
 def _modules() -> list[ModuleType]:
     modules = [import_module("amudai._kernels_base")]

@@ -31,6 +31,8 @@ from tests.oracle.numeric import plain as numeric_plain
 from tests.oracle.numeric import single_value as numeric_single
 from tests.oracle.numeric import zstd as numeric_zstd
 
+pytestmark = pytest.mark.native
+
 FIXED = [0, 1, 3, 16, 100]
 KINDS: list[int | str] = ["text", "binary", *FIXED]
 CASES = [pytest.param(encoding, kind, id=f"{encoding.name}-{kind}") for encoding in BINARY for kind in KINDS]

@@ -18,6 +18,8 @@ from tests.encoding.runs import Block, Opened
 from tests.oracle import block, presence
 from tests.oracle.numeric import block_dictionary, delta, fl_bit_pack, lz4, plain, run_length, sparse, zstd
 
+pytestmark = pytest.mark.native
+
 ENCODERS = [
     plain.encode,
     fl_bit_pack.encode,

@@ -23,6 +23,8 @@ from tests.oracle.binary import lz4, zstd
 from tests.oracle.binary import plain as binary_plain
 from tests.oracle.numeric import plain
 
+pytestmark = pytest.mark.native
+
 COUNTS = [5, 1, 1024, 33, 700, 2, 2, 90, 1, 400, 17, 3]
 
 

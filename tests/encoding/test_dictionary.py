@@ -23,6 +23,8 @@ from tests.encoding.runs import Block
 from tests.oracle import block, dictionary
 from tests.oracle.numeric import plain, single_value
 
+pytestmark = pytest.mark.native
+
 KINDS = {
     "String": SchemaNode(schema_id=0, name="s", basic_type=BasicType.STRING),
     "Binary": SchemaNode(schema_id=0, name="b", basic_type=BasicType.BINARY),

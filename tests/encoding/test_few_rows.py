@@ -19,6 +19,8 @@ from tests.oracle import block, codec
 from tests.oracle.binary import fsst, lz4, zstd
 from tests.oracle.common import align8, header_size, make_header, pad8
 
+pytestmark = pytest.mark.native
+
 WORDS = [
     b"GET ",
     b"POST ",
@@ -73,6 +75,7 @@ def rows_of(held: Held, rows: list[int]) -> list[bytes | None]:
     return binaries(held, Rows.of_positions(np.array(rows, np.uint64)), None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encode", [lz4.encode, fsst.encode, zstd.encode], ids=["lz4", "fsst", "zstd"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_scattered_rows(shape: str, encode: Callable[[list[bytes]], bytes]) -> None:

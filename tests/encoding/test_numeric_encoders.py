@@ -26,6 +26,8 @@ from tests.oracle import block as oracle_block
 from tests.oracle import presence as oracle_presence
 from tests.oracle.common import ALL, FLOATS, INTEGERS, SIGNED, UNSIGNED, align8, size_of, unsigned
 
+pytestmark = pytest.mark.native
+
 Array = npt.NDArray[Any]
 
 PLAIN, FL, FOR, FFOR, DELTA, RUNS, SINGLE = 1, 2, 3, 4, 5, 6, 7
@@ -416,6 +418,7 @@ def test_every_encoding_is_forced_somewhere() -> None:
     assert codes == set(NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ALL)
 @examples(150)
 @given(data=st.data())

@@ -40,6 +40,8 @@ from tests.oracle.numeric import (
     zstd,
 )
 
+pytestmark = pytest.mark.native
+
 SIZES = [1, 2, 255, 1023, 1024, 1025, 2048, 3000]
 CASES = [
     pytest.param(encoding, dtype, id=f"{encoding.name}-{dtype}")
@@ -60,6 +62,7 @@ def test_every_encoding_has_an_oracle_and_an_encoder() -> None:
             assert encoding.accepts == set(oracle.TYPES), encoding.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("encoding", "dtype"), CASES)
 def test_kernel_and_oracle_agree(encoding: NumericEncoding, dtype: str) -> None:
     seed = crc32(f"{encoding.name} {dtype}".encode())
@@ -92,6 +95,7 @@ def arrays(dtype: str, name: str) -> st.SearchStrategy[list[int]]:
     return drawn.map(lambda array: array.view(unsigned(dtype)).tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("encoding", "dtype"), CASES)
 @effort.examples(6)
 @given(data=st.data())
@@ -110,6 +114,7 @@ def test_any_values_and_any_cascade(encoding: NumericEncoding, dtype: str, data:
 # ---- what the battery does not reach ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", UNSIGNED)
 def test_every_bit_width(dtype: str) -> None:
     rng = np.random.default_rng(len(dtype))
@@ -142,6 +147,7 @@ def test_blocks_without_checksums() -> None:
     check_numbers(blocks, "i4", 3, checksums=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["negated", "direct"])
 @pytest.mark.parametrize("containers", ["bitmap", "several", "runs", "many runs", "empty"])
 def test_roaring_containers_of_every_kind(kind: str, containers: str) -> None:
@@ -162,6 +168,7 @@ def test_roaring_containers_of_every_kind(kind: str, containers: str) -> None:
     check_numbers(blocks, "u2", 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("entries", [1, 2, 3, 4, 5, 8])
 @pytest.mark.parametrize(
@@ -190,6 +197,7 @@ def test_run_lengths_padded_by_the_block(
         assert found == {f"alprd(run_length{inner}, plain)": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["u1", "i1"])
 @pytest.mark.parametrize("width", [1, 3, 7, 8])
 def test_frames_and_ranges_that_go_around_the_end_of_their_type(dtype: str, width: int) -> None:

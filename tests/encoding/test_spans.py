@@ -15,6 +15,8 @@ from amudai.rows import Rows
 from tests.encoding.runs import KERNELS
 from tests.format.test_block_map import write
 
+pytestmark = pytest.mark.native
+
 SIZES = st.lists(st.tuples(st.integers(1, 9), st.integers(8, 40)), min_size=1, max_size=12)
 
 
@@ -30,6 +32,7 @@ def map_of(kernels: Any, sizes: list[tuple[int, int]], segment_size: int = 3) ->
     return kernels.BlockMap(write(sizes, segment_size), 1 << 40, None, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 @given(sizes=SIZES, unit=st.sampled_from([1, 8]), data=st.data())
 def test_spans_are_what_walking_over_the_positions_finds(
@@ -52,6 +55,7 @@ def test_spans_are_what_walking_over_the_positions_finds(
     assert list(zip(counts.tolist(), byte_sizes.tolist(), strict=True)) == [sizes[block] for block in used]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 @given(sizes=SIZES, data=st.data())
 def test_the_blocks_of_neighbours(kernels: Any, sizes: Any, data: st.DataObject) -> None:

@@ -14,6 +14,8 @@ from amudai import _kernels
 from tests.effort import examples
 from tests.oracle import codec
 
+pytestmark = pytest.mark.native
+
 
 def inflated(compressed: bytes, size: int) -> bytes:
     found: bytes = lz4.block.decompress(compressed, uncompressed_size=size)

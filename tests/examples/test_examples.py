@@ -26,6 +26,7 @@ def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("[a-z]*.py")), ids=lambda path: path.stem)
 def test_example(path: Path, tmp_path: Path) -> None:
     needed = NEEDED.get(path.stem)
@@ -37,6 +38,7 @@ def test_example(path: Path, tmp_path: Path) -> None:
     assert len(path.read_text().splitlines()) < 60
 
 
+@pytest.mark.slow
 def test_demo(tmp_path: Path) -> None:
     figures = tmp_path / "figures.md"
     figures.write_text("before\n<!-- figures -->\nold\n<!-- /figures -->\nafter\n")

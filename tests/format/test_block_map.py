@@ -15,6 +15,8 @@ from amudai.errors import AmudaiError, CorruptedData, InvalidArgument
 from amudai.format import BlockMap, decode_block_map, encode_block_map
 from tests.effort import examples
 
+pytestmark = pytest.mark.native
+
 EMPTY = bytes.fromhex("00" * 40 + "00 04 00 00 00 00 00 00" + "00" * 8)
 
 EXAMPLE_A = bytes.fromhex("""

@@ -227,6 +227,7 @@ def test_other_levels_are_refused(kind: Any) -> None:
         kind("a", level="field")
 
 
+@pytest.mark.slow
 @examples(25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(table=tables(), wheres=st.lists(predicates(), min_size=1, max_size=4), data=st.data())
 def test_any_predicate_gives_the_rows_of_a_full_read(

@@ -13,6 +13,8 @@ from amudai.rows import Rows
 from tests.effort import examples
 from tests.encoding import runs
 
+pytestmark = pytest.mark.native
+
 POSITIONS = st.sets(st.integers(0, 60) | st.integers(0, 3000), max_size=40)
 BOUNDS = st.integers(0, 70) | st.integers(0, 3100)
 
@@ -146,6 +148,7 @@ def test_sets_of_which_one_is_much_larger(seed: int, longest: int, few: int, tur
     assert listed(a.subtract(b)) == sorted(left - right)
 
 
+@pytest.mark.slow
 @examples(60)
 @given(st.integers(0, 1 << 32), st.integers(0, 1 << 40), st.tuples(*[st.integers(1, 900)] * 4))
 @example(1, 0, (1, 400, 1, 400))

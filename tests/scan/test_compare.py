@@ -81,6 +81,7 @@ def test_any_predicate_without_evidence(
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_reading")
 @pytest.mark.parametrize("name", INTEGERS)
 @pytest.mark.parametrize("shape", ["narrow", "wide", "few", "runs", "equal but one"])
@@ -105,6 +106,7 @@ def test_integers_up_to_the_limits_of_their_type(name: str, shape: str, tmp_path
     check_rows(shard, table, list(kept.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_reading")
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
 def test_floats_compare_as_ieee_754_says(kind: pa.DataType, tmp_path: Path) -> None:
@@ -186,6 +188,7 @@ def test_times_between_ticks_are_nowhere(tmp_path: Path) -> None:
 # ---- text and bytes ----
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_reading")
 @pytest.mark.parametrize("profile", ["plain", "minimal_compression", "balanced", "high_compression"])
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])

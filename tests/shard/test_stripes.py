@@ -425,6 +425,7 @@ def test_batches_of_a_huge_shard_come_one_by_one(huge: amudai.Shard) -> None:
 # ---- fifty thousand nodes ----
 
 
+@pytest.mark.slow
 def test_fifty_thousand_nodes() -> None:
     wide, count = 10_000, 50_000
     like = constants(numbers([], "i8"), 2, 1)

@@ -116,6 +116,7 @@ INTEGERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "kind"), INTEGERS, ids=lambda case: str(case))
 @given(data=st.data())
 def test_integers(field: SchemaNode, kind: pa.DataType, data: st.DataObject) -> None:

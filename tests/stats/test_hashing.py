@@ -39,6 +39,7 @@ def test_seeds_on_the_wire() -> None:
 KINDS = [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @given(values=st.lists(st.none() | st.text(max_size=3), max_size=20), start=st.integers(0, 3))
 def test_arrow_types_hash_alike(kind: pa.DataType, values: list[str | None], start: int) -> None:

@@ -269,6 +269,7 @@ class TestLocally:
             seal(LocalStore(), local(tmp_path))
         assert files(tmp_path) == {STRIPES[0]: b"theirs"}
 
+    @pytest.mark.slow
     def test_more_files_than_a_process_may_open(self, tmp_path: Path) -> None:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         used = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 40
@@ -582,6 +583,7 @@ with Sealing(LocalStore(), file_url(folder / "logs.amudai.shard")) as sealing:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["writing", "root"])
 @pytest.mark.parametrize("kind", ["unnamed", "part"])
 def test_a_killed_writer_leaves_no_root_and_the_next_one_succeeds(tmp_path: Path, kind: str, moment: str) -> None:

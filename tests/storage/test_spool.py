@@ -203,6 +203,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["unnamed", "unlinked"])
 def test_a_killed_process_leaves_nothing(folder: Path, how: str) -> None:
     with subprocess.Popen([sys.executable, "-c", KILLED, str(folder), how], stdout=subprocess.PIPE, text=True) as child:

@@ -89,6 +89,7 @@ def test_what_is_there_is_not_replaced(layout: str, tmp_path: Path) -> None:
     assert content(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", ["single", "two-level", "damaged"])
 @pytest.mark.parametrize("new", ["single", "two-level"])
 def test_overwrite(old: str, new: str, tmp_path: Path) -> None:
@@ -133,6 +134,7 @@ amudai.write(batches(), sys.argv[1], layout=sys.argv[2], stripe_rows=30_000, mem
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["single", "two-level"])
 @pytest.mark.parametrize("old", [False, True], ids=["new", "old"])
 def test_killed_in_the_middle(layout: str, old: bool, tmp_path: Path) -> None:
@@ -171,6 +173,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, os.path.getsi
 """
 
 
+@pytest.mark.slow
 def test_memory_is_bounded(tmp_path: Path) -> None:
     """Eight times the rows, and more than the limit in the file, but hardly more memory than for the first."""
     target = tmp_path / "t.amudai.shard"

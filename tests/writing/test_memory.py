@@ -45,6 +45,7 @@ print((peak[0] - start) // 1000)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not say how much memory is private")
 @pytest.mark.parametrize(("columns", "limit", "most"), [(40, "16MB", 48), (4, "64MB", 64)])
 def test_memory_stays_near_the_limit(tmp_path: Path, columns: int, limit: str, most: int) -> None:

@@ -83,6 +83,7 @@ def test_any_nesting(
         assert [value for chunk in taken[name].chunks for value in plain(chunk)] == [everything[at] for at in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["plain", "minimal_compression", "balanced", "high_compression"])
 def test_many_blocks_and_flushes(profile: str, tmp_path: Path) -> None:
     """More values than a flush, so that plans are kept, judged and replaced; with nulls that come and go."""

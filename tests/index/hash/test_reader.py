@@ -22,6 +22,8 @@ from amudai.types import BasicType, SchemaNode
 from tests import golden
 from tests.index.hash import shards
 
+pytestmark = pytest.mark.native
+
 TEXT = SchemaNode(schema_id=0, name="x", basic_type=BasicType.STRING)
 
 
@@ -157,6 +159,7 @@ def test_floats_of_an_index_that_hashes_bytes_are_not_looked_for(tmp_path: Path)
     assert index.answer((node,), Keys((b"\0" * 8,))) is None
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_an_error_or_changes_no_answer(tmp_path: Path) -> None:
     names = [f"n{number % 40}" for number in range(100)]
     target = tmp_path / "t.amudai.shard"

@@ -128,6 +128,7 @@ def check(target: Path, table: pa.Table, path: str, candidates: list[Any], to_by
     assert descriptor.indexed_fields == ((nodes[-1].schema_id,),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("leaf", LEAVES)
 def test_every_value_of_every_type(leaf: str, shape: str, tmp_path: Path) -> None:

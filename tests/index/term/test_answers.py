@@ -94,6 +94,7 @@ def check_all(made: Indexed, field: str, values: list[str | None], tokenizer: st
         check(answer, truth(values, question), exact=exact)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.none() | TEXTS | st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), max_size=60),
     st.sampled_from(list(TOKENIZERS)),
@@ -132,6 +133,7 @@ LINES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["plain", "minimal_compression", "balanced", "high_compression", "minimal_size"])
 @pytest.mark.parametrize("stripe_rows", [None, 2500])
 def test_lists_of_every_length(profile: str, stripe_rows: int | None, tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ def least(tmp_path_factory: pytest.TempPathFactory) -> int:
     return int(found[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.3, 0.6, 0.9])
 def test_it_fits_and_is_complete(tmp_path: Path, exact: amudai.Shard, least: int, share: float) -> None:
     most = least + int(share * (size_of(exact) - least))
@@ -104,6 +105,7 @@ def test_it_fits_and_is_complete(tmp_path: Path, exact: amudai.Shard, least: int
     assert all(f"values: {why.doubtful:,} rows checked" in str(why) and not why.sure for why in coarse)
 
 
+@pytest.mark.slow
 def test_more_bytes_mean_less_doubt(tmp_path: Path, exact: amudai.Shard, least: int) -> None:
     checked = []
     for number in range(6):

@@ -6,11 +6,14 @@ import random
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import _kernels
 from tests.effort import examples
+
+pytestmark = pytest.mark.native
 
 EXACT, APPROXIMATE = 0, 2
 LOWEST_SIZE = (1 << 64) - 1
@@ -118,6 +121,7 @@ def test_what_lists_take_falls_as_the_price_rises() -> None:
     assert counts[0] == sum(map(len, rows_of.values())) - 3_000 + 2, "one list is a range"
 
 
+@pytest.mark.slow
 def test_dense_lists_give_way_first() -> None:
     """A row in doubt is the price: long, dense lists save most for it."""
     dice = random.Random(4)

@@ -50,6 +50,7 @@ def rows(reader: TermReader, made: Indexed, question: Terms) -> list[int]:
     return [*answer.yes.positions().tolist(), -1, *answer.maybe.positions().tolist()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("artifact", [0, 1], ids=["terms", "positions"])
 @pytest.mark.parametrize("start", range(STRIDE))
 def test_a_damaged_byte_is_noticed_or_harmless(specimen: Indexed, artifact: int, start: int, tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ def nested(count: int) -> tuple[pa.Table, dict[str, Callable[[Any], list[str]]]]
     return pa.Table.from_pylist(rows, schema), known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stripe_rows", [None, 70])
 @pytest.mark.parametrize("batch_rows", [13, 1000])
 def test_nested_fields_give_the_rows_they_are_in(stripe_rows: int | None, batch_rows: int, tmp_path: Path) -> None:

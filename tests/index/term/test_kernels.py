@@ -20,6 +20,8 @@ from tests.oracle import block, presence
 from tests.oracle import text as oracle
 from tests.oracle.numeric import plain
 
+pytestmark = pytest.mark.native
+
 
 def terms_of(terms: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
     offsets = np.cumsum([0, *map(len, terms)], dtype=np.int64)

@@ -12,6 +12,8 @@ from amudai import _kernels
 from tests.effort import examples
 from tests.oracle import text as oracle
 
+pytestmark = pytest.mark.native
+
 LOG = "unicode-log"
 WORD = "unicode-word"
 

@@ -18,7 +18,7 @@ from tests.encoding.runs import KERNELS
 from tests.oracle import operators
 from tests.scan.predicate.texts import ALPHABET, OPERATORS, texts
 
-pytestmark = pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
+pytestmark = [pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__), pytest.mark.native]
 
 KNOWN = [
     chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000 and unicodedata.category(chr(code)) != "Cn"

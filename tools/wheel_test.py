@@ -1,0 +1,103 @@
+"""Build the sdist and the wheel, install the wheel in an empty environment, and run the quick tests there.
+
+The wheel is built from the sdist, and the tests come from the sdist too, without its sources: what is missing in either
+is noticed. `python tools/wheel_test.py` tests the Python that it runs with; arguments go to pytest.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
+FILES = {
+    "CHANGELOG.md",
+    "CMakeLists.txt",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "Makefile",
+    "PKG-INFO",
+    "README.md",
+    "conftest.py",
+    "mkdocs.yml",
+    "pyproject.toml",
+}
+FOLDERS = {"benchmarks", "cpp", "docs", "examples", "proto", "src", "tests", "tools"}
+IN_WHEEL = {".py", ".pyi", ".so", ".typed"}
+QUICK = ["-n", "auto", "--dist", "worksteal", "-m", "not slow and not source"]
+SMOKE = """
+import amudai
+shard = amudai.write({"n": [1, 2, 3]}, "n.amudai.shard")
+assert amudai.open("n.amudai.shard").scan(where="n > 1").to_table().to_pydict() == {"n": [2, 3]}
+"""
+
+
+def run(*command: object, folder: Path = ROOT) -> None:
+    """Run a command that does not see the source tree through Python's path."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    subprocess.run([str(part) for part in command], cwd=folder, env=environment, check=True)
+
+
+def new_environment(folder: Path) -> Path:
+    """The Python of a new environment in `folder`."""
+    run(sys.executable, "-m", "venv", folder)
+    return folder / "bin" / "python"
+
+
+def build(work: Path) -> tuple[Path, Path]:
+    """The sdist, and the wheel that was built from it."""
+    shutil.rmtree(DIST, ignore_errors=True)
+    python = new_environment(work / "tools")
+    run(python, "-m", "pip", "install", "--quiet", "build")
+    run(python, "-m", "build", "--quiet", "--outdir", DIST, ROOT)
+    (sdist,), (wheel,) = DIST.glob("*.tar.gz"), DIST.glob("*.whl")
+    return sdist, wheel
+
+
+def check_content(sdist: Path, wheel: Path) -> None:
+    """Raise where an archive lacks something or has more than it should."""
+    with tarfile.open(sdist) as archive:
+        found = {name.split("/")[1] for name in archive.getnames() if "/" in name}
+    expected = FILES | FOLDERS
+    if found != expected:
+        raise SystemExit(f"{sdist.name}: lacks {sorted(expected - found)}, should not have {sorted(found - expected)}")
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if ".dist-info/" not in name]
+    junk = [name for name in names if not name.startswith("amudai/") or Path(name).suffix not in IN_WHEEL | {""}]
+    if junk or "amudai/py.typed" not in names:
+        raise SystemExit(f"{wheel.name}: expected a typed package, found {junk or names}")
+
+
+def unpack_tests(sdist: Path, work: Path) -> Path:
+    """The folder of the unpacked sdist, without its sources."""
+    with tarfile.open(sdist) as archive:
+        archive.extractall(work / "sdist", filter="data")
+    (folder,) = (work / "sdist").iterdir()
+    shutil.rmtree(folder / "src")
+    return folder
+
+
+def main(arguments: list[str]) -> None:
+    """Build, install, test."""
+    with TemporaryDirectory(prefix="amudai-wheel-") as name:
+        work = Path(name)
+        sdist, wheel = build(work)
+        check_content(sdist, wheel)
+        python = new_environment(work / "environment")
+        run(python, "-m", "pip", "install", "--quiet", wheel)
+        # Without the extras first: the library and its command need none of them.
+        run(python, "-c", SMOKE, folder=work)
+        run(python.with_name("amudai"), "verify", "n.amudai.shard", folder=work)
+        run(python, "-m", "pip", "install", "--quiet", f"{wheel}[test]")
+        run(python, "-m", "pytest", *QUICK, "tests", *arguments, folder=unpack_tests(sdist, work))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
