@@ -33,6 +33,7 @@ def test_exit_codes(shard: Path, tmp_path: Path) -> None:
     assert "Traceback" in finish(start("head", tmp_path / "none", "--debug"))[2]
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     amudai.write({"n": range(200_000)}, tmp_path / "n.amudai.shard")
     for options in (["--format", "csv"], ["--json"], ["--format", "table"]):
@@ -46,6 +47,7 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
         assert process.wait(60) == 141
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupt_leaves_nothing_behind(tmp_path: Path, number: signal.Signals, code: int) -> None:
     # More than is read before the signal comes: the process waits for the end of its input.
@@ -78,6 +80,7 @@ def test_the_version_is_told() -> None:
     assert run("--version").stdout == f"amudai {amudai.__version__}\n"
 
 
+@pytest.mark.slow
 def test_completion_is_offered() -> None:
     environment = {"_AMUDAI_COMPLETE": "complete_bash", "COMP_WORDS": "amudai ver", "COMP_CWORD": "1"}
     code, out, _ = finish(start(env=environment))

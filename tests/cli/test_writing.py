@@ -101,6 +101,7 @@ def test_bad_records_are_counted_and_shown(tmp_path: Path) -> None:
     assert [each["line"] for each in found["skipped_examples"]] == sorted(bad)[:10]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "options", "columns"),
     [
@@ -211,6 +212,7 @@ def test_export_leaves_nothing_half_written(shard: Path, tmp_path: Path) -> None
     assert not list(tmp_path.glob(".amudai-*"))
 
 
+@pytest.mark.slow
 def test_export_streams_to_standard_output(shard: Path, table: pa.Table) -> None:
     code, out, _ = finish(start("export", shard, "-o", "-", "--format", "csv", "-C", "status"))
     assert code == 0

@@ -62,6 +62,7 @@ def test_metadata_that_lies(name: str) -> None:
     assert forge.name in str(caught.value), "the error names no file"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_verify_finds_it_too(name: str) -> None:
     forge = CASES[name]()

@@ -77,6 +77,7 @@ def run_console(block: Block, page: Path, folder: Path) -> None:
             assert right, f"{where}\nexpected:\n{expected}\nfound:\n{done.stdout}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

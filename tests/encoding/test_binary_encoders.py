@@ -339,6 +339,7 @@ MEASURED: Final = {
 }
 
 
+@pytest.mark.slow
 @requires_text
 @pytest.mark.parametrize("name", MEASURED)
 def test_fsst_on_real_columns(name: str) -> None:

@@ -183,6 +183,7 @@ def test_every_encoding_has_an_oracle_and_an_encoder() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("encoding", "kind"), CASES)
 def test_kernel_and_oracle_agree(encoding: BinaryEncoding, kind: int | str) -> None:
     seed, size = crc32(f"{encoding.name} {kind}".encode()), fixed_size(kind)

@@ -90,6 +90,7 @@ def test_scattered_rows(shape: str, encode: Callable[[list[bytes]], bytes]) -> N
         assert rows_of(held, [row]) == [values[row]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["logs", "repeats"])
 def test_scattered_values_of_one_size(shape: str) -> None:
     random = Random(7)

@@ -445,6 +445,7 @@ def test_specials_survive_every_encoding(dtype: str) -> None:
             encode(np.concatenate((values, case.values)), case.program)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", SIZES)
 def test_sizes_around_a_chunk(count: int) -> None:
     for case in FORCED:
@@ -808,6 +809,7 @@ def test_presence_is_the_smallest(count: int) -> None:
                 assert len(section) == min(presence_sizes(present)), name
 
 
+@pytest.mark.slow
 def test_presence_of_several_containers() -> None:
     for count in (65537, 200_000, 400_000):
         for name, present in null_patterns(count).items():
@@ -895,6 +897,7 @@ LARGE: dict[str, Callable[[npt.NDArray[np.int64]], Array]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
 @pytest.mark.parametrize("count", [2047, 2048, 2049, 4095, 10_000])
 def test_analysis_of_many_values(name: str, count: int) -> None:

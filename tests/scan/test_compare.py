@@ -162,6 +162,7 @@ TEMPORAL = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_reading")
 @pytest.mark.parametrize("kind", TEMPORAL, ids=str)
 def test_every_type_of_time(kind: pa.DataType, tmp_path: Path) -> None:

@@ -212,6 +212,7 @@ def test_expressions_of_pyarrow_are_taken() -> None:
     assert shard.scan(where=where).to_table().equals(table.filter(where))
 
 
+@pytest.mark.slow
 def test_words_of_one_field_are_looked_up_together(tmp_path: Path) -> None:
     rng = np.random.default_rng(11)
     words = np.array(["timeout", "disk full", "full disk", "gateway", "reset"])

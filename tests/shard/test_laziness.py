@@ -280,6 +280,7 @@ def wide() -> dict[str, bytes]:
     return Forge.of({f"column_{i:05}": numbers([i, i + 1], "i8") for i in range(WIDE)}).files()
 
 
+@pytest.mark.slow
 def test_two_columns_of_ten_thousand(wide: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     decoded = {"stripe": 0, "shard": 0, "schema": 0}
 

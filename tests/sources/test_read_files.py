@@ -319,6 +319,7 @@ def test_bad_json_records(tmp_path: Path) -> None:
         content(path)
 
 
+@pytest.mark.slow
 def test_a_field_that_turns_up_late(tmp_path: Path) -> None:
     first = '{"a":1,"o":{"x":1}}\n' * (5 << 20 >> 4)
     path = write(tmp_path, "t.jsonl", first + '{"a":2,"b":3}\n{"o":{"y":1}}\n{"a":1.5}\n')

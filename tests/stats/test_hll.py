@@ -49,6 +49,7 @@ def test_published_estimates(count: int, estimate: int) -> None:
     assert result.estimate() == estimate
 
 
+@pytest.mark.slow
 def test_published_estimate_of_a_million() -> None:
     result = Hll()
     for start in range(0, 1_000_000, 250_000):

@@ -410,6 +410,7 @@ class TestOverwriting:
             seal(LocalStore(), local(folder), overwrite=True)
         assert files(folder) == {**OLD, **CONTENT}
 
+    @pytest.mark.slow
     def test_a_reader_finds_the_old_or_the_new(self, tmp_path: Path, system: str) -> None:
         path, stop, seen = tmp_path / ROOT, threading.Event(), set()
         path.write_bytes(b"0" * 100_000)

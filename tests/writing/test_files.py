@@ -38,6 +38,7 @@ def sample(seed: int = 0, count: int = 20_000) -> pa.Table:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["plain", "minimal_compression", "balanced"])
 @pytest.mark.parametrize("layout", ["single", "two-level"])
 def test_the_same_input_gives_the_same_files(profile: str, layout: str, tmp_path: Path) -> None:

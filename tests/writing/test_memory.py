@@ -73,6 +73,7 @@ def test_little_memory_keeps_every_value(tmp_path: Path, limit: str) -> None:
     assert shard.verify().ok
 
 
+@pytest.mark.slow
 def test_a_thousand_columns(tmp_path: Path) -> None:
     table = pa.table(
         {f"c{i}": [f"{i}-{row % 5}" for row in range(60)] if i % 2 else range(i, i + 60) for i in range(1000)}

@@ -163,6 +163,7 @@ def test_half_floats(tmp_path: Path) -> None:
     kept(pa.table({"half": array}), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 def test_extreme_integers(dtype: str, profile: str, tmp_path: Path) -> None:

@@ -125,6 +125,7 @@ def test_rows_are_those_of_records_and_of_the_values(
             assert rows_of(each, path, word) == expected, kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stripe_rows", [None, 70])
 @pytest.mark.parametrize("batch_rows", [13, 1000])
 def test_every_question_about_nested_fields(stripe_rows: int | None, batch_rows: int, tmp_path: Path) -> None:

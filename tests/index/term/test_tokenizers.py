@@ -130,6 +130,7 @@ def test_every_code_point_folds_as_the_table_says() -> None:
     assert sum(a != b for a, b in zip(text, folded, strict=True)) == 1_424
 
 
+@pytest.mark.slow
 def test_folding_leaves_at_least_half_the_bytes() -> None:
     """How long a text must be to be that of a term that was cut follows from this."""
     codes = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]

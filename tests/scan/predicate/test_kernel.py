@@ -67,6 +67,7 @@ def test_a_part_of_a_value_is_found_or_not_for_a_reason(kernels: ModuleType, op:
         assert match(kernels, [value], op, text, case_sensitive) == [expected], (value, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["has", "hasprefix", "hassuffix", "contains"])
 @pytest.mark.parametrize("case_sensitive", [False, True])
 def test_long_data_is_searched_in_steps(kernels: ModuleType, op: str, case_sensitive: bool) -> None:
@@ -79,6 +80,7 @@ def test_long_data_is_searched_in_steps(kernels: ModuleType, op: str, case_sensi
         assert match(kernels, values, op, text, case_sensitive) == expected, text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(unicodedata.unidata_version != "14.0.0", reason="the folds are those of Unicode 14")
 def test_every_character_folds_and_parts_words_as_the_oracle_says(kernels: ModuleType) -> None:
     """Of Unicode 14, which Python's tables know, but for signs that are alphabetic without being letters."""
