@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from amudai.scan.predicate import And, Compare, Constant, IsIn, IsNull, IsValid, Matches, Not, Or, Predicate, Text
+from amudai.predicate import Always, And, Compare, IsIn, IsNull, IsValid, Matches, Not, Or, Predicate, Text
 from tests.oracle import operators
 
 Row = dict[str, Any]
@@ -26,7 +26,7 @@ def truth(predicate: Predicate, row: Row) -> bool | None:
 def joined(predicate: Predicate, leaf: Callable[[Predicate], bool | None]) -> bool | None:
     """The truth of a predicate, from that of its leaves."""
     match predicate:
-        case Constant(value):
+        case Always(value):
             return value
         case Not(term):
             found = joined(term, leaf)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from amudai.scan.predicate import And, Compare, IsIn, IsNull, IsValid, Matches, Predicate, Text
+from amudai.predicate import And, Compare, IsIn, IsNull, IsValid, Matches, Predicate, Text
 
 T = TypeVar("T")
 

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 import amudai
 from amudai import col
+from amudai.arrow import ArrowFields
 from amudai.errors import CorruptedData
+from amudai.predicate import Compare, IsIn, Predicate
 from amudai.rows import Rows
 from amudai.scan import check
-from amudai.scan.columns import find
-from amudai.scan.predicate import Compare, IsIn, Predicate
 from amudai.scan.prune import Pruner
 from tests.effort import examples
 from tests.forge import Forge, numbers, open_forged, strings, structs
@@ -308,7 +308,7 @@ def test_a_flipped_bit_is_an_error_that_names_its_place(name: str, where: Predic
     path = tmp_path / "x.amudai.shard"
     reader = amudai.write(table, path)._reader
     (stripe,) = reader.stripes
-    (buffer, *_) = stripe.column(find(reader, name)[0]).describe().buffers
+    (buffer, *_) = stripe.column(ArrowFields(reader).find(name)[0]).describe().buffers
     assert buffer.kind == "data"
     content = bytearray(path.read_bytes())
     content[buffer.start + 100] ^= 1

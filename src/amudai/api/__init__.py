@@ -17,7 +17,8 @@ from amudai.api.stripe import Stripe
 from amudai.api.verify import Problem, Verification
 from amudai.api.write import ShardWriter, write
 from amudai.index import HashIndex, TermIndex
-from amudai.scan import Column, Explanation, Predicate, col
+from amudai.predicate import Column, Predicate, col
+from amudai.scan import Explanation
 from amudai.sources import BadRecord
 
 __all__ = [

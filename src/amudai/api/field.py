@@ -19,8 +19,9 @@ from amudai.arrow import ArrowFields, arrow_field, child_type, project, to_array
 from amudai.column import ColumnSource, ConstantValues
 from amudai.errors import CorruptedData, located
 from amudai.format import AnyValue, RangeStats, python_values
+from amudai.predicate import EVERYTHING, bind
 from amudai.rows import row_range
-from amudai.scan import EVERYTHING, Search, bind, select_nodes
+from amudai.scan import Search, select_nodes
 from amudai.shard import ShardReader
 from amudai.types import CONTAINERS, BasicType, SchemaNode, quote_name
 
@@ -246,7 +247,7 @@ class Field:
         return Search(
             self._reader,
             self._fields,
-            bind(EVERYTHING, self._reader, self._fields),
+            bind(EVERYTHING, self._fields),
             lambda: ((column,), pa.schema([column.field])),
             rows=row_range(rows, self._reader.origin),
             limit=None,

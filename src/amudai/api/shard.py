@@ -22,12 +22,11 @@ from amudai.api.verify import Verification, verify_shard
 from amudai.api.where import Where, predicate_of
 from amudai.arrow import SCHEMA_PROPERTY, ArrowFields
 from amudai.format import FILES_PROPERTY, python_values
+from amudai.predicate import bind
 from amudai.rows import row_range, row_ranges
 from amudai.scan import (
     Search,
     Selected,
-    bind,
-    find,
     read_table,
     select,
     thread_count,
@@ -192,7 +191,7 @@ class Shard(Tabular):
         search = Search(
             self._reader,
             self._fields,
-            bind(predicate_of(where), self._reader, self._fields),
+            bind(predicate_of(where), self._fields),
             lambda: self._select(None) if chosen is None else chosen,
             rows=row_range(rows, self._reader.origin),
             limit=limit,
@@ -260,7 +259,7 @@ class Shard(Tabular):
 
     def __getitem__(self, column: str) -> Field:
         """One column, by name or path: its type, statistics and encodings."""
-        return Field(self._reader, self._fields, find(self._reader, column), self._threads)
+        return Field(self._reader, self._fields, self._fields.find(column), self._threads)
 
     def __repr__(self) -> str:
         directory = self._reader.directory
@@ -286,7 +285,7 @@ class Shard(Tabular):
         self.close()
 
     def _select(self, columns: Sequence[str] | None) -> tuple[tuple[Selected, ...], pa.Schema]:
-        chosen = select(self._reader, self._fields, columns)
+        chosen = select(self._fields, columns)
         if columns is None:
             return chosen, self.schema
         return chosen, pa.schema([column.field for column in chosen])

@@ -13,7 +13,8 @@ from amudai.api.sampling import sample_of
 from amudai.api.scan import Scan
 from amudai.api.where import Where, predicate_of
 from amudai.errors import InvalidArgument
-from amudai.scan import Explanation, WordMatch, text_columns, words_predicate
+from amudai.predicate import WordMatch, text_columns, words_predicate
+from amudai.scan import Explanation
 
 __all__ = ["Tabular"]
 

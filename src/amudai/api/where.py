@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import pyarrow.compute as pc
 
-from amudai.scan import EVERYTHING, Predicate, from_expression, parse_where
+from amudai.predicate import EVERYTHING, Predicate, from_expression, parse_where
 
 __all__ = ["Where", "predicate_of"]
 

@@ -9,11 +9,11 @@ import pyarrow as pa
 from amudai.arrow.kept import KeptFields, kept_fields
 from amudai.arrow.natural import arrow_field, project
 from amudai.column import Projection
-from amudai.errors import MissingColumn, located
+from amudai.errors import InvalidArgument, MissingColumn, located
 from amudai.format import AnyValue, RangeStats
 from amudai.lazy import lazy
 from amudai.shard import ShardReader
-from amudai.types import SchemaNode
+from amudai.types import NodePath, SchemaNode, find_path, missing_column
 
 __all__ = ["ArrowFields"]
 
@@ -37,6 +37,17 @@ class ArrowFields:
     def visible(self) -> tuple[SchemaNode, ...]:
         """The columns that a user sees: all but internal ones."""
         return tuple(node for node in self._reader.schema.fields() if not node.internal)
+
+    def find(self, name: str) -> NodePath:
+        """The nodes from the top-level column down to the field that a path names; internal columns have no name."""
+        if not isinstance(name, str):
+            raise InvalidArgument(f"columns: expected names, found {name!r}")
+        schema = self._reader.schema
+        found = find_path(name, schema.find)
+        if found is None or found[0].internal:
+            with located(url=self._reader.url):
+                raise missing_column(name, schema.names())
+        return found
 
     @lazy
     def schema(self) -> pa.Schema:

@@ -17,11 +17,9 @@ from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
 from amudai.shard.build import RowSink
 from amudai.storage import Artifact
-from amudai.types import BasicType, SchemaNode
+from amudai.types import BasicType, NodePath
 
 __all__ = ["LEVELS", "BuildPlan", "Capabilities", "IndexReader", "IndexSpec", "IndexType", "require_level"]
-
-Path = tuple[SchemaNode, ...]
 
 # What an index belongs to.
 LEVELS: Final = ("shard", "stripe")
@@ -55,7 +53,7 @@ class Capabilities:
 class IndexReader(Protocol):
     """An open index."""
 
-    def answer(self, path: Path, question: Question, rows: Rows | None = None) -> Positions | None:
+    def answer(self, path: NodePath, question: Question, rows: Rows | None = None) -> Positions | None:
         """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell.
 
         Parameters
@@ -99,7 +97,7 @@ class BuildPlan:
         The name of the shard's profile.
     """
 
-    paths: tuple[Path, ...]
+    paths: tuple[NodePath, ...]
     memory: int
     temp_folder: str | None
     profile: str

@@ -7,9 +7,9 @@ from threading import Lock
 from typing import Final
 
 from amudai.encoding import Wanted
+from amudai.predicate import Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr, evaluate
 from amudai.rows import Rows
 from amudai.scan.execute import read_rows
-from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, evaluate
 from amudai.scan.prune import Known
 from amudai.scan.wanted import wanted_values
 from amudai.shard import StripeReader
@@ -41,7 +41,7 @@ class Checker:
         if not rows:
             return rows
         match bound:
-            case BoundConstant(value):
+            case BoundAlways(value):
                 return rows if value else Rows.none(rows.origin)
             case BoundAnd(terms):
                 for term in sorted(terms, key=lambda term: self._effort(term, stripe)):

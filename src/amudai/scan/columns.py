@@ -9,13 +9,10 @@ import pyarrow as pa
 
 from amudai.arrow import ArrowFields, project
 from amudai.column import Projection
-from amudai.errors import AmudaiError, InvalidArgument, located
-from amudai.shard import ShardReader
-from amudai.types import BasicType, SchemaNode, missing_column, parse_path, quote_name, step_into
+from amudai.errors import AmudaiError, InvalidArgument
+from amudai.types import BasicType, NodePath, SchemaNode, quote_name
 
-__all__ = ["Selected", "find", "select", "select_nodes"]
-
-Nodes = tuple[SchemaNode, ...]
+__all__ = ["Selected", "select", "select_nodes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,7 @@ class Selected:
         return quote_name(self.projection.node.name)
 
 
-def select(reader: ShardReader, fields: ArrowFields, columns: Sequence[str] | None) -> tuple[Selected, ...]:
+def select(fields: ArrowFields, columns: Sequence[str] | None) -> tuple[Selected, ...]:
     """The columns of these names, in their order; all columns for None.
 
     A path into a struct keeps the struct and, of its members, those that were named.
@@ -40,9 +37,9 @@ def select(reader: ShardReader, fields: ArrowFields, columns: Sequence[str] | No
         return tuple(_selected(fields, node, [()]) for node in fields.visible())
     if isinstance(columns, str):
         raise InvalidArgument(f"columns: expected a list of names, found the name {columns!r}")
-    wanted: dict[int, tuple[SchemaNode, list[Nodes]]] = {}
+    wanted: dict[int, tuple[SchemaNode, list[NodePath]]] = {}
     for name in columns:
-        node, *below = find(reader, name)
+        node, *below = fields.find(name)
         wanted.setdefault(node.schema_id, (node, []))[1].append(tuple(below))
     return tuple(_selected(fields, node, paths) for node, paths in wanted.values())
 
@@ -52,29 +49,11 @@ def select_nodes(fields: ArrowFields, nodes: Sequence[SchemaNode]) -> Selected:
     return _selected(fields, nodes[0], [tuple(nodes[1:])])
 
 
-def find(reader: ShardReader, name: str) -> Nodes:
-    """The nodes from the top-level field down to the one that a path names."""
-    if not isinstance(name, str):
-        raise InvalidArgument(f"columns: expected names, found {name!r}")
-    first, *rest = parse_path(name)
-    node, steps = reader.schema.find(first), tuple(rest)
-    if node is None and rest:
-        node, steps = reader.schema.find(name), ()  # a name with dots that is not quoted
-    if node is None or node.internal:
-        with located(url=reader.url):
-            raise missing_column(name, reader.schema.names())
-    found = [node]
-    while steps:
-        node, steps = step_into(node, steps, name)
-        found.append(node)
-    return tuple(found)
-
-
-def _pruned(node: SchemaNode, field: pa.Field, paths: list[Nodes]) -> pa.Field:
+def _pruned(node: SchemaNode, field: pa.Field, paths: list[NodePath]) -> pa.Field:
     """The field with only those members of its structs that the paths lead through."""
     if () in paths or isinstance(field.type, pa.BaseExtensionType):
         return field
-    by_child: dict[int, list[Nodes]] = {}
+    by_child: dict[int, list[NodePath]] = {}
     for child, *rest in paths:
         by_child.setdefault(child.schema_id, []).append(tuple(rest))
     kind = field.type
@@ -108,7 +87,7 @@ def _list_like(kind: pa.DataType, item: pa.Field) -> pa.DataType:
     return pa.large_list_view(item) if pa.types.is_large_list_view(kind) else pa.list_(item)
 
 
-def _selected(fields: ArrowFields, node: SchemaNode, paths: list[Nodes]) -> Selected:
+def _selected(fields: ArrowFields, node: SchemaNode, paths: list[NodePath]) -> Selected:
     field = fields.field(node)
     pruned = _pruned(node, field, paths)
     try:

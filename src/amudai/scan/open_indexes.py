@@ -14,7 +14,7 @@ from amudai.lazy import lazy
 from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
-from amudai.types import SchemaNode
+from amudai.types import NodePath
 
 __all__ = ["OnDamage", "OpenIndex", "open_indexes", "unknown_indexes"]
 
@@ -47,7 +47,7 @@ class OpenIndex:
         """The fields that it covers."""
         return frozenset(each for ids in self.descriptor.indexed_fields for each in ids)
 
-    def ask(self, path: tuple[SchemaNode, ...], question: Question, rows: Rows) -> Positions | None:
+    def ask(self, path: NodePath, question: Question, rows: Rows) -> Positions | None:
         """The answer to a question about one field of these rows; None where the index cannot tell."""
         if self._damaged:
             return None

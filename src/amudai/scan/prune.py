@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from amudai.predicate import Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr, Compare, IsIn, Text
 from amudai.rows import Positions, Rows
 from amudai.scan.evidence import BLOOM, DICTIONARY, RANGES, STATISTICS, Evidence, Facts, Together, index_evidence
 from amudai.scan.open_indexes import OpenIndex
-from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr, Compare, IsIn, Text
 from amudai.types import BYTES, WIDTHS
 
 __all__ = ["Known", "Pruner", "Step"]
@@ -69,7 +69,7 @@ class Pruner:
     def prune(self, bound: Bound, rows: Rows) -> Positions:
         """Of these rows those for which the predicate is true, surely or perhaps."""
         match bound:
-            case BoundConstant(value):
+            case BoundAlways(value):
                 return Positions.surely(rows) if value else Positions.none(rows.origin)
             case BoundAnd(terms):
                 return self._all(self._grouped(terms), rows)

@@ -18,13 +18,13 @@ from amudai.arrow import ArrowFields
 from amudai.column import ColumnSource, Projection
 from amudai.errors import InvalidArgument
 from amudai.lazy import lazy
+from amudai.predicate import Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
 from amudai.rows import Positions, Rows
 from amudai.scan.check import Checker
 from amudai.scan.columns import Selected
 from amudai.scan.evidence import Facts
 from amudai.scan.execute import prepare, read_batch, read_table, require_scannable
 from amudai.scan.open_indexes import OnDamage, open_indexes, unknown_indexes
-from amudai.scan.predicate import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr
 from amudai.scan.prune import Known, Pruner
 from amudai.scan.receipt import Explanation, LeafReport, Note
 from amudai.scan.threads import in_order
@@ -124,7 +124,7 @@ class Search:
     def plan(self) -> Positions:
         """The rows that match and those in doubt, by evidence alone."""
         with self._clock.phase("plan"):
-            if isinstance(self.bound, BoundConstant):
+            if isinstance(self.bound, BoundAlways):
                 self._reader.require_rows()
                 return Positions.surely(self._within) if self.bound.value else Positions.none(self._reader.origin)
             require_scannable(self._reader, [node for facts in self._leaves for node in facts.leaf.nodes])
@@ -276,7 +276,7 @@ def _leaves(bound: Bound) -> Iterator[BoundLeaf]:
         case BoundAnd(terms) | BoundOr(terms):
             for term in terms:
                 yield from _leaves(term)
-        case BoundConstant():
+        case BoundAlways():
             return
 
 

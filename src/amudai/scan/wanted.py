@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from amudai.encoding import ByteKeys, NumberRanges, Wanted
 from amudai.index import Between
+from amudai.predicate import Text
 from amudai.scan.evidence import Facts
-from amudai.scan.predicate import Text
 from amudai.types import BYTES, WIDTHS
 
 __all__ = ["wanted_values"]

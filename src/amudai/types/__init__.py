@@ -5,9 +5,9 @@ Facts only: how a schema is stored is `format`'s matter, how Arrow sees it is `a
 """
 
 from amudai.types.basic import BYTES, CONTAINERS, INTEGERS, WIDTHS, BasicType
-from amudai.types.lookup import Steps, find_in, missing_column, step_into
+from amudai.types.lookup import find_in, find_path, missing_column
 from amudai.types.path import parse_path, quote_name
-from amudai.types.schema import DECIMAL, DYNAMIC, TIMESPAN, SchemaNode, nodes_below
+from amudai.types.schema import DECIMAL, DYNAMIC, TIMESPAN, NodePath, SchemaNode, nodes_below
 
 __all__ = [
     "BYTES",
@@ -18,12 +18,12 @@ __all__ = [
     "TIMESPAN",
     "WIDTHS",
     "BasicType",
+    "NodePath",
     "SchemaNode",
-    "Steps",
     "find_in",
+    "find_path",
     "missing_column",
     "nodes_below",
     "parse_path",
     "quote_name",
-    "step_into",
 ]

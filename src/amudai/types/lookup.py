@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 from amudai.errors import MissingColumn
 from amudai.types.basic import BasicType
 from amudai.types.path import parse_path, quote_name
-from amudai.types.schema import SchemaNode
+from amudai.types.schema import NodePath, SchemaNode
 
-__all__ = ["Steps", "find_in", "missing_column", "step_into"]
-
-Steps = tuple[str, ...]
+__all__ = ["find_in", "find_path", "missing_column"]
 
 _ITEM_NAMES = frozenset({"item", "element"})
 _MAP_ROLES = {"key": 0, "keys": 0, "value": 1, "values": 1}
@@ -20,7 +18,46 @@ _SHOWN = 10
 _NEAR = 3
 
 
-def step_into(node: SchemaNode, steps: Steps, name: str) -> tuple[SchemaNode, Steps]:
+def find_path(name: str, top_level: Callable[[str], SchemaNode | None]) -> NodePath | None:
+    """The nodes from a top-level field down to the one that a path names; None where there is no such top-level field.
+
+    Parameters
+    ----------
+    top_level
+        Finds a top-level field by its name.
+    """
+    first, *rest = parse_path(name)
+    node, steps = top_level(first), tuple(rest)
+    if node is None and rest:
+        node, steps = top_level(name), ()  # a name with dots that is not quoted
+    if node is None:
+        return None
+    found = [node]
+    while steps:
+        node, steps = _step_into(node, steps, name)
+        found.append(node)
+    return tuple(found)
+
+
+def find_in(nodes: Sequence[SchemaNode], name: str) -> NodePath:
+    """The nodes from one of these top-level fields down to the one that a path names."""
+    by_name = {node.name: node for node in nodes}
+    found = find_path(name, by_name.get)
+    if found is None:
+        raise missing_column(name, list(by_name))
+    return found
+
+
+def missing_column(name: str, names: Sequence[str]) -> MissingColumn:
+    """What to say of a column that is not there: which are, and those with a name like it."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    same = [each for each in names if each.casefold() == name.casefold()]
+    near = same[:_NEAR] or get_close_matches(name, names, _NEAR)
+    shown = ", ".join(map(quote_name, names[:_SHOWN]))
+    return MissingColumn(f"column {name!r}: expected one of {shown}{more}", near=near)
+
+
+def _step_into(node: SchemaNode, steps: tuple[str, ...], name: str) -> tuple[SchemaNode, tuple[str, ...]]:
     """One step down: lists are stepped through with or without naming their items. `name` is for errors."""
     step = steps[0]
     match node.basic_type:
@@ -36,28 +73,3 @@ def step_into(node: SchemaNode, steps: Steps, name: str) -> tuple[SchemaNode, St
         case BasicType.MAP if step in _MAP_ROLES:
             return node.children[_MAP_ROLES[step]], steps[1:]
     raise MissingColumn(f"column {name!r}: {quote_name(node.name) or node.basic_type.name.lower()} has no {step!r}")
-
-
-def find_in(nodes: Sequence[SchemaNode], name: str) -> tuple[SchemaNode, ...]:
-    """The nodes from a top-level field down to the one that a path names."""
-    first, *rest = parse_path(name)
-    by_name = {node.name: node for node in nodes}
-    node, steps = by_name.get(first), tuple(rest)
-    if node is None and rest:
-        node, steps = by_name.get(name), ()  # a name with dots that is not quoted
-    if node is None:
-        raise missing_column(name, list(by_name))
-    found = [node]
-    while steps:
-        node, steps = step_into(node, steps, name)
-        found.append(node)
-    return tuple(found)
-
-
-def missing_column(name: str, names: Sequence[str]) -> MissingColumn:
-    """What to say of a column that is not there: which are, and those with a name like it."""
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    same = [each for each in names if each.casefold() == name.casefold()]
-    near = same[:_NEAR] or get_close_matches(name, names, _NEAR)
-    shown = ", ".join(map(quote_name, names[:_SHOWN]))
-    return MissingColumn(f"column {name!r}: expected one of {shown}{more}", near=near)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from amudai.types.basic import WIDTHS, BasicType
 from amudai.types.path import quote_name
 
-__all__ = ["DECIMAL", "DYNAMIC", "TIMESPAN", "SchemaNode", "nodes_below"]
+__all__ = ["DECIMAL", "DYNAMIC", "TIMESPAN", "NodePath", "SchemaNode", "nodes_below"]
 
 # Labels of the extension types that change what a stored value means.
 DECIMAL: Final = "KustoDecimal"
@@ -65,6 +65,10 @@ class SchemaNode:
             text = kind.name.lower()
         text = f"{text}<{inner}>" if self.children else text
         return f"{text} as {self.extension}" if self.extension and not self.is_decimal else text
+
+
+# The nodes from a top-level field down to one below it, or to itself.
+NodePath: TypeAlias = tuple[SchemaNode, ...]
 
 
 def nodes_below(fields: Iterable[SchemaNode]) -> Iterator[SchemaNode]:

@@ -16,7 +16,6 @@ from amudai.encoding import BlockBuffer, decode_few
 from amudai.errors import CorruptedData, located
 from amudai.format import IndexDescriptor, encode_schema
 from amudai.index.artifacts import Piece
-from amudai.index.contract import Path
 from amudai.index.hash.builder import BY_VALUE, COMPLETE
 from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, key_prefix
 from amudai.index.hash.partition import BUCKET, LOOKUP_COLUMNS
@@ -24,7 +23,7 @@ from amudai.index.questions import Keys, Question
 from amudai.rows import Origin, Positions, Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.storage import Artifact
-from amudai.types import BasicType, SchemaNode, nodes_below
+from amudai.types import BasicType, NodePath, SchemaNode, nodes_below
 
 __all__ = ["HashIndexReader"]
 
@@ -62,7 +61,7 @@ class HashIndexReader:
         listed = properties.get(BY_VALUE)
         self._by_value = {each.value for each in listed} if isinstance(listed, tuple) else set()
 
-    def answer(self, path: Path, question: Question, rows: Rows | None = None) -> Positions | None:  # noqa: ARG002
+    def answer(self, path: NodePath, question: Question, rows: Rows | None = None) -> Positions | None:  # noqa: ARG002
         """The rows that may have one of the keys; None where this index cannot tell.
 
         Rows are never sure: two keys may have one hash, and a null has that of an empty value.

@@ -16,7 +16,7 @@ from amudai import _kernels
 from amudai.encoding import profile_of
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import IndexDescriptor, any_values
-from amudai.index.contract import BuildPlan, IndexSpec, Path
+from amudai.index.contract import BuildPlan, IndexSpec
 from amudai.index.term.budget import EXACT, Made, within_budget
 from amudai.index.term.names import (
     COLLATIONS,
@@ -37,7 +37,7 @@ from amudai.index.term.texts import Texts, require_text_path, slots_of, texts_of
 from amudai.index.term.tuning import Tuning, tuning_of
 from amudai.shard.build import ArtifactSpace, BuildOptions, PreparedStripe, StoredArray, StripeBuilder
 from amudai.storage import Spool
-from amudai.types import SchemaNode
+from amudai.types import NodePath, SchemaNode
 
 __all__ = ["TermBuilder", "build_term_index"]
 
@@ -73,7 +73,7 @@ class _Run:
 class _Gathering:
     """The run of one field that still grows."""
 
-    def __init__(self, path: Path, tokenizer: str, limit: int, *, by_slot: bool) -> None:
+    def __init__(self, path: NodePath, tokenizer: str, limit: int, *, by_slot: bool) -> None:
         self.path = path
         self.by_slot = by_slot
         self.slots = 0  # of all batches so far

@@ -16,7 +16,6 @@ from amudai.encoding import BlockBuffer, allocate, decode_numbers, open_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import IndexDescriptor
 from amudai.index.artifacts import Piece
-from amudai.index.contract import Path
 from amudai.index.questions import Every, Match, Question, Terms
 from amudai.index.term.columns import U64, field_named, known_fields, only_stripe, present
 from amudai.index.term.names import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
@@ -26,7 +25,7 @@ from amudai.lazy import lazy
 from amudai.rows import Origin, Positions, Rows
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
-from amudai.types import BasicType
+from amudai.types import BasicType, NodePath
 
 __all__ = ["TermReader", "open_term_index"]
 
@@ -61,7 +60,7 @@ def open_term_index(
     stated = properties.get("granularities")
     sizes = [each.value for each in stated] if isinstance(stated, tuple) else []
     tokenizers: dict[int, str] = {}
-    elements: dict[int, Callable[[Path], Slots]] = {}
+    elements: dict[int, Callable[[NodePath], Slots]] = {}
     for at, schema_ids in enumerate(descriptor.indexed_fields):
         name = names[at] if at < len(names) and isinstance(names[at], str) else TOKENIZERS["word"]
         granularity = sizes[at] if at < len(sizes) else GRANULARITIES[0]
@@ -124,7 +123,7 @@ class TermReader:
         case_sensitive: bool,
         own: bool,
         trust: bool = False,
-        elements: Mapping[int, Callable[[Path], Slots]] | None = None,
+        elements: Mapping[int, Callable[[NodePath], Slots]] | None = None,
     ) -> None:
         self._terms = terms
         self._positions = positions
@@ -156,7 +155,7 @@ class TermReader:
         node = field_named(known_fields(shard, POSITIONS_SCHEMA), "position", BasicType.INT64)
         return stripe.column(node)
 
-    def answer(self, path: Path, question: Question, rows: Rows | None = None) -> Positions | None:
+    def answer(self, path: NodePath, question: Question, rows: Rows | None = None) -> Positions | None:
         """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell."""
         if not isinstance(question, Terms | Every) or not self._answers:
             return None
@@ -174,7 +173,7 @@ class TermReader:
             return Positions.surely(self._common([lists.yes for lists in found], rows))
         return reduce(and_, (self._rows_of(lists, slots) for lists in found))
 
-    def _knows(self, path: Path, question: Terms) -> bool:
+    def _knows(self, path: NodePath, question: Terms) -> bool:
         tokenizer = self._tokenizers.get(path[-1].schema_id)
         if tokenizer is None or not question.text:
             return False
@@ -217,7 +216,7 @@ class TermReader:
         for leaves in self._tree.all():
             yield leaves, 0, len(leaves.terms)
 
-    def _slots_of(self, path: Path) -> Slots | None:
+    def _slots_of(self, path: NodePath) -> Slots | None:
         begin = self._elements.get(path[-1].schema_id)
         return None if begin is None else self._slots.setdefault(path[-1].schema_id, begin(path))
 

@@ -16,11 +16,10 @@ import numpy.typing as npt
 from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, decode_few, decode_numbers
 from amudai.errors import CorruptedData, located
-from amudai.index.contract import Path
 from amudai.lazy import lazy
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
-from amudai.types import BasicType
+from amudai.types import BasicType, NodePath
 
 __all__ = ["Slots"]
 
@@ -33,7 +32,7 @@ _SMALL: Final = 64 * 1024
 class Slots:
     """The slots of one field. What is read of its lists is what a question needs, and offsets only."""
 
-    def __init__(self, shard: ShardReader, path: Path) -> None:
+    def __init__(self, shard: ShardReader, path: NodePath) -> None:
         self._shard = shard
         self._path = path
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.shard.build import StoredArray
-from amudai.types import BasicType, SchemaNode
+from amudai.types import BasicType, NodePath, SchemaNode
 
 __all__ = ["Texts", "require_text_path", "slots_of", "texts_of"]
 
@@ -40,7 +40,7 @@ class Texts:
         return len(self.offsets) - 1 if self.codes is None else len(self.codes)
 
 
-def require_text_path(path: tuple[SchemaNode, ...]) -> None:
+def require_text_path(path: NodePath) -> None:
     """Refuse a field that has no text, or whose texts have no place in a row."""
     if path[-1].basic_type is not BasicType.STRING:
         raise InvalidArgument(f"term index: expected a field of strings, found {path[-1]}", field=path[-1].name)
@@ -49,7 +49,7 @@ def require_text_path(path: tuple[SchemaNode, ...]) -> None:
             raise UnsupportedFeature(f"term index: below a {node.basic_type.name.lower()}", field=path[-1].name)
 
 
-def slots_of(values: StoredArray, path: tuple[SchemaNode, ...]) -> int:
+def slots_of(values: StoredArray, path: NodePath) -> int:
     """How many slots the field at the end of `path` has."""
     for node, below in pairwise(path):
         values = _below(values, node, below)
@@ -60,7 +60,7 @@ def _below(values: StoredArray, node: SchemaNode, below: SchemaNode) -> StoredAr
     return values.children[[each.schema_id for each in node.children].index(below.schema_id)]
 
 
-def texts_of(values: StoredArray, path: tuple[SchemaNode, ...], *, by_slot: bool = False) -> Texts | None:
+def texts_of(values: StoredArray, path: NodePath, *, by_slot: bool = False) -> Texts | None:
     """The texts at the end of `path`, which begins with the node of `values`; None where there are none.
 
     Their positions are rows; with `by_slot` they are slots.

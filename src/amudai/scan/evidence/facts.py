@@ -15,10 +15,7 @@ from amudai.column import ColumnSource
 from amudai.format import FieldDescriptor
 from amudai.index import Between, Match
 from amudai.lazy import lazy
-from amudai.rows import Rows
-from amudai.scan.columns import Selected, select_nodes
-from amudai.scan.evidence.stored import next_number, stored_bytes, stored_number
-from amudai.scan.predicate import (
+from amudai.predicate import (
     LISTS,
     Alternative,
     BoundLeaf,
@@ -31,6 +28,9 @@ from amudai.scan.predicate import (
     evaluate_values,
     questions,
 )
+from amudai.rows import Rows
+from amudai.scan.columns import Selected, select_nodes
+from amudai.scan.evidence.stored import next_number, stored_bytes, stored_number
 from amudai.shard import ShardReader, StripeReader
 from amudai.types import WIDTHS, SchemaNode
 

@@ -8,11 +8,11 @@ from functools import partial, reduce
 from operator import or_
 
 from amudai.index import Every, Keys, Terms
+from amudai.predicate import Alternative
 from amudai.rows import Positions, Rows
 from amudai.scan.evidence.contract import Evidence
 from amudai.scan.evidence.facts import Facts
 from amudai.scan.open_indexes import OpenIndex
-from amudai.scan.predicate import Alternative
 
 __all__ = ["index_evidence"]
 

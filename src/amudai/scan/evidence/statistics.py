@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from amudai.column import constant_of
 from amudai.index import Share, could_hold
+from amudai.predicate import IsNull, IsValid, evaluate
 from amudai.rows import Positions, Rows
 from amudai.scan.evidence.contract import Evidence, by_stripe
 from amudai.scan.evidence.facts import Facts
 from amudai.scan.execute import read_rows
-from amudai.scan.predicate import IsNull, IsValid, evaluate
 from amudai.shard import StripeReader
 
 __all__ = ["STATISTICS"]

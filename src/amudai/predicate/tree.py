@@ -17,10 +17,10 @@ import pyarrow as pa
 from amudai.errors import InvalidArgument
 
 __all__ = [
+    "Always",
     "And",
     "Compare",
     "CompareOp",
-    "Constant",
     "Interval",
     "IsIn",
     "IsNull",
@@ -237,13 +237,13 @@ class Not(Predicate):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Constant(Predicate):
+class Always(Predicate):
     """The same for all rows."""
 
     value: bool
 
     def __str__(self) -> str:
-        return f"Constant({self.value})"
+        return f"Always({self.value})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

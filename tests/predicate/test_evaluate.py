@@ -16,12 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.errors import InvalidArgument
-from amudai.scan import col
-from amudai.scan.predicate import BoundLeaf, evaluate, evaluate_values
+from amudai.predicate import BoundLeaf, col, evaluate, evaluate_values
 from tests.effort import examples
-from tests.scan.predicate.shards import Bindable
-from tests.scan.predicate.test_literals import PIECES
-from tests.scan.predicate.test_values import OPERATORS
+from tests.predicate.shards import Bindable
+from tests.predicate.test_comparison import OPERATORS
+from tests.predicate.test_literals import PIECES
 
 TEXTS = ["b", "a", None, "", "bc", "\u00e9"]
 DAYS = [date(2020, 1, day) for day in (1, 2, 3)]

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from amudai.arrow import bytes_scalar, number_scalar
 from amudai.errors import InvalidArgument
-from amudai.scan.predicate.tree import CompareOp, Nanoseconds, Real, Value
+from amudai.predicate.tree import CompareOp, Nanoseconds, Real, Value
 
 __all__ = ["Comparison", "comparison", "is_text", "value_type"]
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.effort import examples
 from tests.encoding.runs import KERNELS
 from tests.oracle import operators
-from tests.scan.predicate.texts import ALPHABET, OPERATORS, texts
+from tests.predicate.texts import ALPHABET, OPERATORS, texts
 
 pytestmark = [pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__), pytest.mark.native]
 

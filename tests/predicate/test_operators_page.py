@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from amudai.scan import col
+from amudai.predicate import col
 from tests.oracle import operators
-from tests.scan.predicate.shards import Bindable
+from tests.predicate.shards import Bindable
 
-PAGE = Path(__file__).parents[3] / "docs" / "operators.md"
+PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
 ANSWERS = {"true": True, "false": False, "null": None}
 Case = tuple[str | None, str, str, bool | None]
 

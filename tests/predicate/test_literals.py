@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.index import Match, Terms
-from amudai.scan import col
-from amudai.scan.predicate import BoundLeaf, Predicate, Text, questions
-from amudai.scan.predicate.literals import required_literals
+from amudai.predicate import BoundLeaf, Predicate, Text, col, questions
+from amudai.predicate.literals import required_literals
 from tests.effort import examples
 from tests.oracle import operators
-from tests.scan.predicate.shards import Bindable
-from tests.scan.predicate.texts import OPERATORS, texts
+from tests.predicate.shards import Bindable
+from tests.predicate.texts import OPERATORS, texts
 
 
 @pytest.fixture(scope="module")

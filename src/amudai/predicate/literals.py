@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias
 
 from amudai import _kernels
 from amudai.index import Match, Terms
-from amudai.scan.predicate.bind import BoundLeaf
-from amudai.scan.predicate.tree import Compare, IsIn, Matches, Text, TextOp
-from amudai.scan.predicate.values import is_text
+from amudai.predicate.bound import BoundLeaf
+from amudai.predicate.comparison import is_text
+from amudai.predicate.tree import Compare, IsIn, Matches, Text, TextOp
 
 __all__ = ["Alternative", "Literal", "questions", "required_literals"]
 

@@ -16,8 +16,8 @@ from typing import Final, NoReturn, TypeVar
 import pyarrow as pa
 
 from amudai.errors import InvalidArgument
-from amudai.scan.predicate.column import Column, col
-from amudai.scan.predicate.tree import Constant, Nanoseconds, Predicate, Real, Value
+from amudai.predicate.column import Column, col
+from amudai.predicate.tree import Always, Nanoseconds, Predicate, Real, Value
 
 __all__ = ["parse_where"]
 
@@ -271,7 +271,7 @@ class _Parser:
         token = self._now
         if token.word in ("true", "false") and self._tokens[self._at + 1].word not in _COMPARISONS:
             self._at += 1
-            return Constant(token.word == "true")
+            return Always(token.word == "true")
         if self._is_value():
             return self._mirrored()
         if token.kind != "name" or token.word in _RESERVED:

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import amudai
 from amudai import Predicate, col
 from amudai.errors import InvalidArgument
-from amudai.scan.predicate import And, Compare, Constant, IsIn, IsNull, IsValid, Matches, Not, Or, Text, parse_where
-from amudai.scan.predicate.tree import Real
+from amudai.predicate import Always, And, Compare, IsIn, IsNull, IsValid, Matches, Not, Or, Text, parse_where
+from amudai.predicate.tree import Real
 from tests.effort import examples
 
 c = col
@@ -70,8 +70,8 @@ CASES: list[tuple[str, Predicate]] = [
     ("a = 1 or b = 2 and c = 3", (c("a") == 1) | ((c("b") == 2) & (c("c") == 3))),
     ("(a = 1 or b = 2) and c = 3", ((c("a") == 1) | (c("b") == 2)) & (c("c") == 3)),
     ("not a = 1 and b = 2", ~(c("a") == 1) & (c("b") == 2)),
-    ("true", Constant(True)),
-    ("false or a = 1", Constant(False) | (c("a") == 1)),
+    ("true", Always(True)),
+    ("false or a = 1", Always(False) | (c("a") == 1)),
     ("http.status = 1", c("http.status") == 1),
     ("`k8s.pod`.name = 'x'", c("`k8s.pod`.name") == "x"),
     ("`and` = 1", c("`and`") == 1),

@@ -1,9 +1,8 @@
-"""For which rows of an array is a predicate true?"""
+"""Evaluate a leaf of a bound predicate on the values of its column."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import reduce
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -13,13 +12,13 @@ import pyarrow.compute as pc
 
 from amudai import _kernels
 from amudai.errors import InvalidArgument
-from amudai.scan.predicate.bind import Bound, BoundAnd, BoundConstant, BoundLeaf, BoundOr
-from amudai.scan.predicate.literals import required_literals
-from amudai.scan.predicate.tree import Compare, CompareOp, Interval, IsIn, IsNull, IsValid, Matches, Text
-from amudai.scan.predicate.values import is_text, value_type
+from amudai.predicate.bound import BoundLeaf
+from amudai.predicate.comparison import is_text, value_type
+from amudai.predicate.literals import required_literals
+from amudai.predicate.tree import Compare, CompareOp, Interval, IsIn, IsNull, IsValid, Matches, Text
 from amudai.types import BasicType, SchemaNode
 
-__all__ = ["evaluate", "evaluate_all", "evaluate_values"]
+__all__ = ["evaluate", "evaluate_values"]
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
@@ -46,27 +45,6 @@ def evaluate(leaf: BoundLeaf, array: pa.Array | pa.ChunkedArray) -> Bools:
         return np.concatenate(parts) if parts else np.zeros(0, np.bool_)
     true, known = _at(leaf, array, 0)
     return known & ~true if leaf.negated else true
-
-
-def evaluate_all(bound: Bound, columns: Mapping[int, pa.Array | pa.ChunkedArray], rows: int) -> Bools:
-    """The rows for which a whole predicate is true.
-
-    Parameters
-    ----------
-    columns
-        The top-level columns that it asks about, by their schema ids.
-    rows
-        How many rows they have.
-    """
-    match bound:
-        case BoundConstant(value):
-            return np.full(rows, value, np.bool_)
-        case BoundAnd(terms):
-            return reduce(np.logical_and, [evaluate_all(term, columns, rows) for term in terms])
-        case BoundOr(terms):
-            return reduce(np.logical_or, [evaluate_all(term, columns, rows) for term in terms])
-        case BoundLeaf():
-            return evaluate(bound, columns[bound.nodes[0].schema_id])
 
 
 def evaluate_values(leaf: BoundLeaf, offsets: npt.NDArray[np.uint64], data: npt.NDArray[np.uint8]) -> Bools:

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.errors import InvalidArgument
-from amudai.scan.predicate.tree import CompareOp, Nanoseconds, Value
-from amudai.scan.predicate.values import comparison
+from amudai.predicate.comparison import comparison
+from amudai.predicate.tree import CompareOp, Nanoseconds, Value
 from tests.effort import examples
 
 OPERATORS: dict[CompareOp, Callable[[Any, Any], bool]] = {

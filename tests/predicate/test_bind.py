@@ -14,28 +14,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.errors import InvalidArgument, UnsupportedFeature
-from amudai.scan import Predicate, col
-from amudai.scan.predicate import (
+from amudai.predicate import (
+    Always,
     And,
     Bound,
+    BoundAlways,
     BoundAnd,
-    BoundConstant,
     BoundLeaf,
     BoundOr,
     Compare,
-    Constant,
     IsIn,
     IsNull,
     IsValid,
     Not,
     Or,
+    Predicate,
     Text,
+    col,
 )
 from tests.effort import examples
 from tests.oracle import operators
 from tests.oracle.predicates import joined
-from tests.scan.predicate.shards import Bindable
-from tests.scan.predicate.test_values import OPERATORS
+from tests.predicate.shards import Bindable
+from tests.predicate.test_comparison import OPERATORS
 
 N = [1, 5, None, 7, -3, 0, 5, None]
 F = [1.5, math.nan, None, -0.0, 0.0, math.inf, None, 5.0]
@@ -151,7 +152,7 @@ leaves: st.SearchStrategy[Predicate] = st.one_of(
     st.builds(IsNull, st.one_of(number_paths, text_paths, st.just("nothing"))),
     st.builds(IsValid, st.one_of(number_paths, text_paths, st.just("nothing"))),
     st.builds(Compare, st.just("nothing"), compare_ops, numbers),
-    st.builds(Constant, st.booleans()),
+    st.builds(Always, st.booleans()),
 )
 
 
@@ -233,7 +234,7 @@ def test_the_form_is_normal(shard: Bindable, predicate: Predicate) -> None:
     for part in parts(bound):
         if isinstance(part, BoundAnd | BoundOr):
             assert len(part.terms) > 1
-            assert not any(isinstance(term, type(part) | BoundConstant) for term in part.terms)
+            assert not any(isinstance(term, type(part) | BoundAlways) for term in part.terms)
         elif isinstance(part, BoundLeaf):
             assert part.scalars or not isinstance(part.leaf, Compare | IsIn)
             if part.negated and isinstance(part.leaf, Compare) and not part.lists:

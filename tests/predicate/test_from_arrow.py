@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.errors import InvalidArgument, UnsupportedFeature
-from amudai.scan.predicate import from_expression
+from amudai.predicate import from_expression
 from tests.effort import examples
-from tests.scan.predicate.shards import Bindable
+from tests.predicate.shards import Bindable
 from tests.scan.tables import trees
 
 f = pc.field

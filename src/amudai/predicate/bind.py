@@ -1,4 +1,4 @@
-"""Does a predicate make sense for this shard, and what must be true of its columns?
+"""Check a predicate against the columns of a table.
 
 Binding finds each column, checks that its type can be compared so, and writes values in that type, exactly. In the
 result negations stand at the leaves alone, so that whoever prunes or evaluates sees what must be true.
@@ -10,20 +10,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import Final, TypeAlias
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from amudai.arrow import ArrowFields, child_type
+from amudai.arrow import child_type
 from amudai.errors import InvalidArgument, MissingColumn, UnsupportedFeature
-from amudai.scan.columns import find
-from amudai.scan.predicate.column import plain_value
-from amudai.scan.predicate.tree import (
+from amudai.predicate.bound import LISTS, Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
+from amudai.predicate.column import plain_value
+from amudai.predicate.comparison import comparison, is_text, value_type
+from amudai.predicate.schema import TableSchema
+from amudai.predicate.tree import (
+    Always,
     And,
     Compare,
     CompareOp,
-    Constant,
     Interval,
     IsIn,
     IsNull,
@@ -35,15 +37,10 @@ from amudai.scan.predicate.tree import (
     Predicate,
     Text,
 )
-from amudai.scan.predicate.values import comparison, is_text, value_type
-from amudai.shard import ShardReader
-from amudai.types import BasicType, SchemaNode, quote_name
+from amudai.types import BasicType, NodePath, SchemaNode, quote_name
 
-__all__ = ["LISTS", "Bound", "BoundAnd", "BoundConstant", "BoundLeaf", "BoundOr", "bind"]
+__all__ = ["bind"]
 
-Path: TypeAlias = tuple[SchemaNode, ...]
-
-LISTS: Final = (BasicType.LIST, BasicType.FIXED_SIZE_LIST, BasicType.MAP)
 _OPPOSITE: Final[dict[CompareOp, CompareOp]] = {
     "==": "!=",
     "!=": "==",
@@ -54,91 +51,17 @@ _OPPOSITE: Final[dict[CompareOp, CompareOp]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class BoundLeaf:
-    """A question about one column, with what it is asked of.
-
-    It is true for a row whose value makes `leaf` true or, where it is `negated`, false: a null does neither. A path
-    through a list asks about all items of a row: `leaf` is true where any of them makes it true and false where none
-    does; only a list that is null itself leaves it open.
-
-    Attributes
-    ----------
-    leaf
-        The question; comparisons are those that the column's type can hold.
-    nodes
-        From the top-level field down to the values, items of lists included.
-    type
-        The Arrow type of the values at the end of the path.
-    scalars
-        The values of a comparison or `isin`, of the type behind dictionaries, runs and extensions.
-    """
-
-    leaf: Leaf
-    negated: bool
-    nodes: tuple[SchemaNode, ...]
-    type: pa.DataType
-    scalars: tuple[pa.Scalar, ...] = ()
-
-    @property
-    def lists(self) -> bool:
-        """Whether the path leads through a list, so that a row may have many values or none."""
-        return any(node.basic_type in LISTS for node in self.nodes[:-1])
-
-    def __str__(self) -> str:
-        shown = f"({self.leaf})" if self.negated and isinstance(self.leaf, Compare) else str(self.leaf)
-        return f"~{shown}" if self.negated else shown
-
-
-@dataclass(frozen=True, slots=True)
-class BoundAnd:
-    """All of two or more terms."""
-
-    terms: tuple[Bound, ...]
-
-    def __str__(self) -> str:
-        return " & ".join(f"({term})" if _joins(term) else str(term) for term in self.terms)
-
-
-@dataclass(frozen=True, slots=True)
-class BoundOr:
-    """Any of two or more terms."""
-
-    terms: tuple[Bound, ...]
-
-    def __str__(self) -> str:
-        return " | ".join(f"({term})" if _joins(term) else str(term) for term in self.terms)
-
-
-@dataclass(frozen=True, slots=True)
-class BoundConstant:
-    """All rows, or none."""
-
-    value: bool
-
-    def __str__(self) -> str:
-        return str(self.value)
-
-
-Bound: TypeAlias = BoundLeaf | BoundAnd | BoundOr | BoundConstant
-
-
-def _joins(bound: Bound) -> bool:
-    compares = isinstance(bound, BoundLeaf) and isinstance(bound.leaf, Compare) and not bound.negated
-    return compares or isinstance(bound, BoundAnd | BoundOr)
-
-
-def bind(predicate: Predicate, reader: ShardReader, fields: ArrowFields) -> Bound:
-    """The predicate for the columns of this shard, without negations but at its leaves."""
+def bind(predicate: Predicate, schema: TableSchema) -> Bound:
+    """The predicate for the columns of this schema, without negations but at its leaves."""
     if not isinstance(predicate, Predicate):
         raise InvalidArgument(f"where: expected a predicate, found {predicate!r}")
-    return _Binder(reader, fields).bind(predicate, False)
+    return _Binder(schema).bind(predicate, False)
 
 
 class _Binder:
-    def __init__(self, reader: ShardReader, fields: ArrowFields) -> None:
-        self._reader = reader
-        self._fields = fields
+    def __init__(self, schema: TableSchema) -> None:
+        self._schema = schema
+        self._leaves = 0
 
     def bind(self, predicate: Predicate, negated: bool) -> Bound:
         match predicate:
@@ -148,24 +71,26 @@ class _Binder:
                 return _joined(tuple(self.bind(term, negated) for term in terms), all_of=negated)
             case Not(term):
                 return self.bind(term, not negated)
-            case Constant(value):
-                return BoundConstant(value is not negated)
+            case Always(value):
+                return BoundAlways(value is not negated)
             case Compare() | IsIn() | IsNull() | IsValid() | Text() | Matches():
                 return self._leaf(predicate, negated)
         raise InvalidArgument(f"where: expected a predicate, found {predicate!r}")
 
     def _leaf(self, leaf: Leaf, negated: bool) -> Bound:
+        self._leaves += 1
+        name = str(self._leaves)
         nodes = self._find(leaf.path)
         for node in nodes[:-1]:
             if node.basic_type is BasicType.UNION:
                 raise UnsupportedFeature(f"column {leaf.path!r}: expected no union on the way to it, found one")
         if isinstance(leaf, IsNull | IsValid):
-            return self._null(leaf, negated, nodes)
+            return self._null(name, leaf, negated, nodes)
         while nodes[-1].basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST):
             nodes = (*nodes, nodes[-1].children[0])
         kinds = self._types(nodes)
         kind = kinds[-1]
-        target = _Target(leaf.path, nodes, kinds)
+        target = _Target(name, leaf.path, nodes, kinds)
         if pa.types.is_null(kind):
             return target.unknown(negated)
         match leaf:
@@ -182,7 +107,7 @@ class _Binder:
                 kept = tuple(each for each, of in zip(values, converted, strict=True) if not isinstance(of, bool))
                 if not kept:
                     return target.nothing(negated)
-                return BoundLeaf(IsIn(path, kept), negated, nodes, kind, scalars)
+                return BoundLeaf(name, IsIn(path, kept), negated, nodes, kind, scalars)
             case Text(path, op, text, _):
                 _require_text(path, kind, op, text)
                 if not text and op != "equals":
@@ -190,20 +115,20 @@ class _Binder:
             case Matches(path, pattern):
                 _require_text(path, kind, "matches", pattern)
                 _require_pattern(path, pattern)
-        return BoundLeaf(leaf, negated, nodes, kind)
+        return BoundLeaf(name, leaf, negated, nodes, kind)
 
-    def _null(self, leaf: IsNull | IsValid, negated: bool, nodes: Path) -> Bound:
+    def _null(self, name: str, leaf: IsNull | IsValid, negated: bool, nodes: NodePath) -> Bound:
         if nodes[-1].basic_type is BasicType.UNION:
             raise UnsupportedFeature(f"column {leaf.path!r}: expected a type with nulls of its own, found a union")
-        bound = BoundLeaf(leaf, negated, nodes, self._types(nodes)[-1])
+        bound = BoundLeaf(name, leaf, negated, nodes, self._types(nodes)[-1])
         if negated and not bound.lists:
             other = IsValid(leaf.path) if isinstance(leaf, IsNull) else IsNull(leaf.path)
-            return BoundLeaf(other, False, nodes, bound.type)
+            return BoundLeaf(name, other, False, nodes, bound.type)
         return bound
 
-    def _types(self, nodes: Path) -> tuple[pa.DataType, ...]:
+    def _types(self, nodes: NodePath) -> tuple[pa.DataType, ...]:
         """The Arrow types of the values of each node."""
-        kinds = [self._fields.field(nodes[0]).type]
+        kinds = [self._schema.field(nodes[0]).type]
         for parent, child in pairwise(nodes):
             kind = child_type(parent, child, kinds[-1])
             if kind is None:
@@ -211,9 +136,9 @@ class _Binder:
             kinds.append(kind)
         return tuple(kinds)
 
-    def _find(self, path: str) -> Path:
+    def _find(self, path: str) -> NodePath:
         try:
-            return find(self._reader, path)
+            return self._schema.find(path)
         except MissingColumn as error:
             near = get_close_matches(path, self._names(), 3) or _same_but_for_case(path, self._names())
             if not near or error.near:
@@ -221,15 +146,16 @@ class _Binder:
             raise MissingColumn(error.message, near=near, **error.place) from None
 
     def _names(self) -> list[str]:
-        return [name for node in self._fields.visible() for name in _paths(node, quote_name(node.name))]
+        return [name for node in self._schema.visible() for name in _paths(node, quote_name(node.name))]
 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
     """Where a leaf is asked: what becomes of it when its answer is known for every value."""
 
+    name: str
     path: str
-    nodes: Path
+    nodes: NodePath
     kinds: tuple[pa.DataType, ...]
 
     @property
@@ -239,32 +165,32 @@ class _Target:
 
     def compare(self, leaf: Compare, scalar: pa.Scalar, negated: bool) -> Bound:
         """A comparison. Where each row has one value, the negation is the opposite; but a NaN is not even less."""
-        bound = BoundLeaf(leaf, negated, self.nodes, self.kind, (scalar,))
+        bound = BoundLeaf(self.name, leaf, negated, self.nodes, self.kind, (scalar,))
         plain = leaf.op in ("==", "!=") or not pa.types.is_floating(value_type(self.kind))
         if negated and plain and not bound.lists:
             opposite = Compare(self.path, _OPPOSITE[leaf.op], leaf.value)
-            return BoundLeaf(opposite, False, self.nodes, self.kind, (scalar,))
+            return BoundLeaf(self.name, opposite, False, self.nodes, self.kind, (scalar,))
         return bound
 
     def everything(self, negated: bool) -> Bound:
         """True for every value: asked of the items where the path names a list."""
-        bound = BoundLeaf(IsValid(_path(self.nodes)), negated, self.nodes, self.kind)
-        return BoundConstant(False) if negated and not bound.lists else bound
+        bound = BoundLeaf(self.name, IsValid(_path(self.nodes)), negated, self.nodes, self.kind)
+        return BoundAlways(False) if negated and not bound.lists else bound
 
     def nothing(self, negated: bool) -> Bound:
         """False for every value: its negation is true where there is one, or where there is a list of them."""
         if not negated:
-            return BoundConstant(False)
+            return BoundAlways(False)
         first = next((at for at, node in enumerate(self.nodes[:-1]) if node.basic_type in LISTS), None)
         if first is None:
-            return BoundLeaf(IsValid(self.path), False, self.nodes, self.kind)
+            return BoundLeaf(self.name, IsValid(self.path), False, self.nodes, self.kind)
         nodes = self.nodes[: first + 1]
-        return BoundLeaf(IsValid(_path(nodes)), False, nodes, self.kinds[first])
+        return BoundLeaf(self.name, IsValid(_path(nodes)), False, nodes, self.kinds[first])
 
     def unknown(self, negated: bool) -> Bound:
         """Nothing is known, for there are only nulls."""
-        bound = BoundLeaf(IsValid(self.path), negated, self.nodes, self.kind)
-        return self.nothing(negated) if bound.lists else BoundConstant(False)
+        bound = BoundLeaf(self.name, IsValid(self.path), negated, self.nodes, self.kind)
+        return self.nothing(negated) if bound.lists else BoundAlways(False)
 
 
 def _joined(terms: tuple[Bound, ...], *, all_of: bool) -> Bound:
@@ -272,7 +198,7 @@ def _joined(terms: tuple[Bound, ...], *, all_of: bool) -> Bound:
     kind = BoundAnd if all_of else BoundOr
     found: list[Bound] = []
     for term in terms:
-        if isinstance(term, BoundConstant):
+        if isinstance(term, BoundAlways):
             if term.value is not all_of:
                 return term
         elif isinstance(term, kind):
@@ -280,7 +206,7 @@ def _joined(terms: tuple[Bound, ...], *, all_of: bool) -> Bound:
         else:
             found.append(term)
     if not found:
-        return BoundConstant(all_of)
+        return BoundAlways(all_of)
     if all_of:
         found = _with_intervals(found)
     return found[0] if len(found) == 1 else kind(tuple(found))
@@ -311,7 +237,7 @@ def _interval(one: Bound, other: Bound) -> BoundLeaf:
     assert isinstance(low.leaf, Compare)
     assert isinstance(high.leaf, Compare)
     both = Interval(one.leaf.path, low.leaf, high.leaf)
-    return BoundLeaf(both, False, one.nodes, one.type, (low.scalars[0], high.scalars[0]))
+    return BoundLeaf(f"{one.name}+{other.name}", both, False, one.nodes, one.type, (low.scalars[0], high.scalars[0]))
 
 
 def _require_text(path: str, kind: pa.DataType, op: str, text: str) -> None:
@@ -343,7 +269,7 @@ def _paths(node: SchemaNode, path: str) -> Iterator[str]:
             yield from _paths(child, f"{path}.{quote_name(child.name)}")
 
 
-def _path(nodes: Path) -> str:
+def _path(nodes: NodePath) -> str:
     return ".".join(quote_name(node.name) or "item" for node in nodes)
 
 

@@ -10,9 +10,9 @@ from typing import Literal
 import pyarrow as pa
 
 from amudai.errors import InvalidArgument
-from amudai.scan.predicate.column import col
-from amudai.scan.predicate.tree import Predicate
-from amudai.scan.predicate.values import is_text
+from amudai.predicate.column import col
+from amudai.predicate.comparison import is_text
+from amudai.predicate.tree import Predicate
 from amudai.types import quote_name
 
 __all__ = ["WordMatch", "text_columns", "words_predicate"]

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 
 from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
 from amudai.format.flat import Table
-from amudai.scan.predicate.column import plain_value
-from amudai.scan.predicate.tree import (
+from amudai.predicate.column import plain_value
+from amudai.predicate.tree import (
+    Always,
     Compare,
     CompareOp,
-    Constant,
     IsIn,
     IsNull,
     IsValid,
@@ -143,7 +143,7 @@ def _predicate(node: _Node) -> Predicate:
     if isinstance(node, pa.Scalar):
         if not pa.types.is_boolean(node.type) or not node.is_valid:
             raise UnsupportedFeature(f"expression: expected a condition, found the literal {node}")
-        return Constant(node.as_py())
+        return Always(node.as_py())
     if node.name in _COMPARE:
         return _comparison(node)
     translate = _FUNCTIONS.get(node.name)

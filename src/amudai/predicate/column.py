@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from amudai.errors import InvalidArgument
-from amudai.scan.predicate.tree import (
+from amudai.predicate.tree import (
+    Always,
     And,
     Compare,
     CompareOp,
-    Constant,
     IsIn,
     IsNull,
     IsValid,
@@ -177,12 +177,12 @@ class Column:
     def has_any(self, texts: Iterable[str]) -> Predicate:
         """Has one of these, each as `has` understands it."""
         found = tuple(self.has(text) for text in _items("has_any", texts))
-        return found[0] if len(found) == 1 else Or(found) if found else Constant(False)
+        return found[0] if len(found) == 1 else Or(found) if found else Always(False)
 
     def has_all(self, texts: Iterable[str]) -> Predicate:
         """Has all of these, each as `has` understands it."""
         found = tuple(self.has(text) for text in _items("has_all", texts))
-        return found[0] if len(found) == 1 else And(found) if found else Constant(True)
+        return found[0] if len(found) == 1 else And(found) if found else Always(True)
 
     def matches(self, pattern: str) -> Predicate:
         """Holds something that this regular expression matches, in the syntax of RE2. Case matters but for `(?i)`."""

@@ -16,14 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.errors import InvalidArgument
-from amudai.scan import Predicate, col
-from amudai.scan.predicate import And, Compare, Constant, IsIn, IsNull, IsValid, Matches, Not, Or, Text
+from amudai.predicate import Always, And, Compare, IsIn, IsNull, IsValid, Matches, Not, Or, Predicate, Text, col
 from tests.effort import examples
 from tests.scan.tables import trees
 
 NAMES: dict[str, Any] = {
     "And": And,
-    "Constant": Constant,
+    "Always": Always,
     "Decimal": Decimal,
     "Or": Or,
     "UUID": UUID,
@@ -60,7 +59,7 @@ leaves = st.one_of(
     st.builds(lambda c, t: c.hasprefix_cs(t), columns, st.text(max_size=4)),
     st.builds(lambda c, t: c.iequals(t), columns, st.text(max_size=4)),
     st.builds(lambda c, t: c.matches(t), columns, st.text(max_size=4)),
-    st.builds(Constant, st.booleans()),
+    st.builds(Always, st.booleans()),
 )
 predicates = trees(leaves, 8)
 
@@ -95,8 +94,8 @@ PRINTED = [
     (c == float("inf"), 'col("a") == float("inf")'),
     (c.has_any(["x", "y"]), 'col("a").has("x") | col("a").has("y")'),
     (c.has_all(["x", "y"]), 'col("a").has("x") & col("a").has("y")'),
-    (c.has_any([]), "Constant(False)"),
-    (c.has_all([]), "Constant(True)"),
+    (c.has_any([]), "Always(False)"),
+    (c.has_all([]), "Always(True)"),
     (c.has_any(["x"]), 'col("a").has("x")'),
     (5 < c, 'col("a") > 5'),  # noqa: SIM300
     (c == pa.scalar(1001, pa.timestamp("ns", "UTC")), 'col("a") == pa.scalar(1001, pa.timestamp("ns", "UTC"))'),

@@ -1,0 +1,77 @@
+"""What is asked of the rows?
+
+`column.py` is what a user writes and `tree.py` the predicate that it makes. `parse.py` reads predicates written as text,
+`from_arrow.py` the expressions of pyarrow. `bind.py` checks a predicate against a table's columns (`schema.py`), with
+the help of `comparison.py`; the result is in `bound.py`. `evaluate.py` finds the rows of arrays for which a leaf is
+true, and `literals.py` says what an index can be asked.
+
+A predicate knows no schema. It is a small value that compares, hashes and pickles: what goes to another process is the
+predicate, and it is bound there, to the columns of the shard that the other process opens. A bound predicate pickles
+too, but its leaves carry their columns with everything below them, a wide struct's members included.
+"""
+
+from amudai.predicate.bind import bind
+from amudai.predicate.bound import LISTS, Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
+from amudai.predicate.column import Column, col
+from amudai.predicate.comparison import is_text
+from amudai.predicate.evaluate import evaluate, evaluate_values
+from amudai.predicate.from_arrow import from_expression
+from amudai.predicate.literals import Alternative, questions
+from amudai.predicate.parse import parse_where
+from amudai.predicate.schema import TableSchema
+from amudai.predicate.tree import (
+    Always,
+    And,
+    Compare,
+    Interval,
+    IsIn,
+    IsNull,
+    IsValid,
+    Leaf,
+    Matches,
+    Not,
+    Or,
+    Predicate,
+    Text,
+)
+from amudai.predicate.words import WordMatch, text_columns, words_predicate
+
+# What a scan without a predicate asks for.
+EVERYTHING = Always(True)
+
+__all__ = [
+    "EVERYTHING",
+    "LISTS",
+    "Alternative",
+    "Always",
+    "And",
+    "Bound",
+    "BoundAlways",
+    "BoundAnd",
+    "BoundLeaf",
+    "BoundOr",
+    "Column",
+    "Compare",
+    "Interval",
+    "IsIn",
+    "IsNull",
+    "IsValid",
+    "Leaf",
+    "Matches",
+    "Not",
+    "Or",
+    "Predicate",
+    "TableSchema",
+    "Text",
+    "WordMatch",
+    "bind",
+    "col",
+    "evaluate",
+    "evaluate_values",
+    "from_expression",
+    "is_text",
+    "parse_where",
+    "questions",
+    "text_columns",
+    "words_predicate",
+]
