@@ -30,12 +30,14 @@ from amudai.predicate import (
     Or,
     Predicate,
     Text,
+    bind,
     col,
 )
+from amudai.types import SchemaNode
 from tests.effort import examples
 from tests.oracle import operators
 from tests.oracle.predicates import joined
-from tests.predicate.shards import Bindable
+from tests.predicate.shards import Bindable, PlainSchema, rows_of
 from tests.predicate.test_comparison import OPERATORS
 
 N = [1, 5, None, 7, -3, 0, 5, None]
@@ -282,6 +284,34 @@ def test_a_leaf_knows_its_way_and_its_value(shard: Bindable) -> None:
     leaf = shard.bind(col("d") == "x")
     assert isinstance(leaf, BoundLeaf)
     assert leaf.scalars == (pa.scalar("x"),)
+
+
+@examples(100)
+@given(predicate=trees(leaves))
+def test_a_schema_without_a_file_will_do(shard: Bindable, predicate: Predicate) -> None:
+    bound = bind(predicate, PlainSchema(TABLE.schema))
+    assert str(bound) == str(shard.bind(predicate))
+    assert rows_of(bound, TABLE) == shard.rows(predicate)
+
+
+class Counting(PlainSchema):
+    """A schema that counts the columns it was asked for."""
+
+    asked: list[str]
+
+    def field(self, node: SchemaNode) -> pa.Field:
+        self.asked.append(node.name)
+        return super().field(node)
+
+    def visible(self) -> tuple[SchemaNode, ...]:
+        raise AssertionError("asked for all columns")
+
+
+def test_only_the_columns_of_the_predicate_are_asked_for() -> None:
+    schema = Counting(TABLE.schema)
+    schema.asked = []
+    bind((col("n") == 1) & col("p.t").has("x"), schema)
+    assert schema.asked == ["n", "p"]
 
 
 # ---- mistakes ----

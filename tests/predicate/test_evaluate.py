@@ -20,7 +20,7 @@ from amudai.predicate import BoundLeaf, col, evaluate, evaluate_values
 from tests.effort import examples
 from tests.predicate.shards import Bindable
 from tests.predicate.test_comparison import OPERATORS
-from tests.predicate.test_literals import PIECES
+from tests.predicate.test_regex import PIECES
 
 TEXTS = ["b", "a", None, "", "bc", "\u00e9"]
 DAYS = [date(2020, 1, day) for day in (1, 2, 3)]

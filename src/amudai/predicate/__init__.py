@@ -1,6 +1,6 @@
 """What is asked of the rows?
 
-`column.py` is what a user writes and `tree.py` the predicate that it makes. `parse.py` reads predicates written as text,
+`column.py` is what a user writes, `tree.py` the predicate that it makes. `parse.py` reads predicates written as text,
 `from_arrow.py` the expressions of pyarrow. `bind.py` checks a predicate against a table's columns (`schema.py`), with
 the help of `comparison.py`; the result is in `bound.py`. `evaluate.py` finds the rows of arrays for which a leaf is
 true, and `literals.py` says what an index can be asked.
@@ -16,9 +16,9 @@ from amudai.predicate.column import Column, col
 from amudai.predicate.comparison import is_text
 from amudai.predicate.evaluate import evaluate, evaluate_values
 from amudai.predicate.from_arrow import from_expression
-from amudai.predicate.literals import Alternative, questions
 from amudai.predicate.parse import parse_where
 from amudai.predicate.schema import TableSchema
+from amudai.predicate.terms import Alternative, questions
 from amudai.predicate.tree import (
     Always,
     And,

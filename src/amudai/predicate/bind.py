@@ -13,13 +13,13 @@ from itertools import pairwise
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from amudai.arrow import child_type
 from amudai.errors import InvalidArgument, MissingColumn, UnsupportedFeature
 from amudai.predicate.bound import LISTS, Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
 from amudai.predicate.column import plain_value
 from amudai.predicate.comparison import comparison, is_text, value_type
+from amudai.predicate.regex import require_regex
 from amudai.predicate.schema import TableSchema
 from amudai.predicate.tree import (
     Always,
@@ -36,6 +36,7 @@ from amudai.predicate.tree import (
     Or,
     Predicate,
     Text,
+    Value,
 )
 from amudai.types import BasicType, NodePath, SchemaNode, quote_name
 
@@ -94,13 +95,8 @@ class _Binder:
         if pa.types.is_null(kind):
             return target.unknown(negated)
         match leaf:
-            case Compare(path, op, value):
-                found = comparison(op, value, kind, path)
-                if isinstance(found, bool):
-                    return target.everything(negated) if found else target.nothing(negated)
-                # The user's own value is shown as long as the question is the user's.
-                shown = value if found[0] == op else plain_value(found[1])
-                return target.compare(Compare(path, found[0], shown), found[1], negated)
+            case Compare(_, op, value):
+                return target.compare(op, value, negated)
             case IsIn(path, values):
                 converted = [comparison("==", value, kind, path) for value in values]
                 scalars = tuple(each[1] for each in converted if not isinstance(each, bool))
@@ -108,13 +104,16 @@ class _Binder:
                 if not kept:
                     return target.nothing(negated)
                 return BoundLeaf(name, IsIn(path, kept), negated, nodes, kind, scalars)
+            case Text(path, "equals", text, True):
+                _require_text(path, kind, "equals", text)
+                return target.compare("==", text, negated)
             case Text(path, op, text, _):
                 _require_text(path, kind, op, text)
                 if not text and op != "equals":
                     return target.everything(negated)
             case Matches(path, pattern):
                 _require_text(path, kind, "matches", pattern)
-                _require_pattern(path, pattern)
+                require_regex(f"column {path!r}", pattern)
         return BoundLeaf(name, leaf, negated, nodes, kind)
 
     def _null(self, name: str, leaf: IsNull | IsValid, negated: bool, nodes: NodePath) -> Bound:
@@ -163,8 +162,14 @@ class _Target:
         """The type of the values."""
         return self.kinds[-1]
 
-    def compare(self, leaf: Compare, scalar: pa.Scalar, negated: bool) -> Bound:
+    def compare(self, op: CompareOp, value: Value, negated: bool) -> Bound:
         """A comparison. Where each row has one value, the negation is the opposite; but a NaN is not even less."""
+        found = comparison(op, value, self.kind, self.path)
+        if isinstance(found, bool):
+            return self.everything(negated) if found else self.nothing(negated)
+        # The user's own value is shown as long as the question is the user's.
+        leaf = Compare(self.path, found[0], value if found[0] == op else plain_value(found[1]))
+        scalar = found[1]
         bound = BoundLeaf(self.name, leaf, negated, self.nodes, self.kind, (scalar,))
         plain = leaf.op in ("==", "!=") or not pa.types.is_floating(value_type(self.kind))
         if negated and plain and not bound.lists:
@@ -248,14 +253,6 @@ def _require_text(path: str, kind: pa.DataType, op: str, text: str) -> None:
     except UnicodeEncodeError:
         found = f"expected a text that can be written as UTF-8, found {text!r}"
         raise InvalidArgument(f"column {path!r}: {op}: {found}") from None
-
-
-def _require_pattern(path: str, pattern: str) -> None:
-    try:
-        pc.match_substring_regex(pa.array([""]), pattern)
-    except pa.ArrowInvalid as error:
-        reason = str(error).splitlines()[0]
-        raise InvalidArgument(f"column {path!r}: expected a regular expression, found {pattern!r}: {reason}") from None
 
 
 def _paths(node: SchemaNode, path: str) -> Iterator[str]:

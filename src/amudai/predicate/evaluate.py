@@ -14,7 +14,7 @@ from amudai import _kernels
 from amudai.errors import InvalidArgument
 from amudai.predicate.bound import BoundLeaf
 from amudai.predicate.comparison import is_text, value_type
-from amudai.predicate.literals import required_literals
+from amudai.predicate.regex import required_texts
 from amudai.predicate.tree import Compare, CompareOp, Interval, IsIn, IsNull, IsValid, Matches, Text
 from amudai.types import BasicType, SchemaNode
 
@@ -192,7 +192,7 @@ def _text(array: pa.Array, text: str, op: str, case_sensitive: bool, valid: Bool
 def _matches(array: pa.Array, pattern: str, valid: Bools) -> Bools:
     """A regular expression is tried where the texts that it requires are: they are found ten times faster."""
     candidates = valid
-    for text, case_sensitive in required_literals(pattern):
+    for text, case_sensitive in required_texts(pattern):
         candidates = candidates & _text(array, text, "contains", case_sensitive, candidates)
     if 2 * np.count_nonzero(candidates) > len(array):
         return _bools(pc.match_substring_regex(array, pattern)) & valid

@@ -7,7 +7,6 @@ metadata and whose columns hold the literals and the options of functions, each 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from string import punctuation
 from typing import Any, Final, NoReturn, TypeAlias
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ import pyarrow.compute as pc
 from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
 from amudai.format.flat import Table
 from amudai.predicate.column import plain_value
+from amudai.predicate.regex import quoted
 from amudai.predicate.tree import (
     Always,
     Compare,
@@ -213,7 +213,7 @@ def _text(call: _Call) -> Predicate:
     begin, op, end = _TEXT[call.name]
     if _option(call, "ignore_case"):
         # As pyarrow does it: RE2 folds some letters that KQL's operators do not.
-        return Matches(path, f"(?i){begin}{_quoted(pattern)}{end}")
+        return Matches(path, f"(?i){begin}{quoted(pattern)}{end}")
     return Text(path, op, pattern, True)
 
 
@@ -222,12 +222,6 @@ def _regex(call: _Call) -> Predicate:
     return Matches(path, f"(?i){pattern}" if _option(call, "ignore_case") else pattern)
 
 
-def _quoted(text: str) -> str:
-    """A regular expression that matches this text alone."""
-    return "".join("\\x00" if each == "\0" else f"\\{each}" if each in _QUOTED else each for each in text)
-
-
-_QUOTED: Final = frozenset(punctuation) - {"_"}
 _TEXT: Final[dict[str, tuple[str, Any, str]]] = {
     "starts_with": (r"\A", "startswith", ""),
     "ends_with": ("", "endswith", r"\z"),

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.index import Match, Terms
 from amudai.predicate import BoundLeaf, Predicate, Text, col, questions
-from amudai.predicate.literals import required_literals
 from tests.effort import examples
 from tests.oracle import operators
 from tests.predicate.shards import Bindable
@@ -142,78 +140,3 @@ def test_questions_about_whole_values(
 def test_no_question_about_other_things(shard: Bindable) -> None:
     for predicate in (col("n") == 1, col("s") < "a", col("s") != "a", col("s").is_null()):
         assert questions(bound(shard, predicate)) == []
-
-
-# ---- regular expressions ----
-
-LITERALS = [
-    ("abc", [("abc", True)]),
-    ("a(b)c", [("abc", True)]),
-    ("ab?c", [("a", True), ("c", True)]),
-    ("ab+c", [("a", True), ("b", True), ("c", True)]),
-    ("(ab){2,}c", [("ab", True), ("c", True)]),
-    ("(ab){0,2}c", [("c", True)]),
-    ("^ab$", [("ab", True)]),
-    (r"a\.b\\", [("a.b\\", True)]),
-    (r"\x41\101", [("AA", True)]),
-    ("ab|cd", []),
-    ("xab|xcd", [("x", True)]),
-    ("[ab]c", [("c", True)]),
-    (r"a\db\w", [("a", True), ("b", True)]),
-    ("(?i)abc", [("abc", False)]),
-    ("(?i)task", [("ta", False)]),
-    ("(?i)a\u00e9b", [("a", False), ("b", False)]),
-    ("a(?i:b)c", [("a", True), ("b", False), ("c", True)]),
-    ("(?i)a(?-i:b)", [("a", False), ("b", True)]),
-    (r"a\pNb", []),
-    (r"\Qa.b\E", []),
-    ("[[:alpha:]]x", []),
-    ("a{,5}", []),
-    ("", []),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("pattern", "expected"), LITERALS)
-def test_required_literals(pattern: str, expected: list[tuple[str, bool]]) -> None:
-    assert list(required_literals(pattern)) == expected
-
-
-PIECES = [
-    *["a", "b", "k", "K", "s", "i", "\u00e9", ".", r"\.", "-", " ", r"\x61", r"\101", r"\Q", r"\E", "[ab]", "[^a]"],
-    *[
-        "(",
-        "(?:",
-        "(?i:",
-        "(?P<n>",
-        ")",
-        "|",
-        "*",
-        "+",
-        "?",
-        "{2}",
-        "{,2}",
-        "{1,}",
-        "[[:alpha:]]",
-        r"\d",
-        r"\w",
-        r"\pL",
-    ],
-    *["^", "$", r"\b", "(?i)", "(?s)"],
-]
-pieces = st.sampled_from(PIECES)
-
-
-@examples(600)
-@given(
-    pattern=st.lists(pieces, max_size=8).map("".join),
-    values=st.lists(st.text("abkKsSi.- {}2,\u00e9\u00c9\u212a\u017f\u0131:]", max_size=8), max_size=10),
-)
-def test_what_matches_has_the_required_literals(pattern: str, values: list[str]) -> None:
-    try:
-        found = pc.match_substring_regex(pa.array(values, pa.string()), pattern).to_pylist()
-    except pa.ArrowInvalid:
-        return
-    for value, matches in zip(values, found, strict=True):
-        if matches:
-            for text, case_sensitive in required_literals(pattern):
-                assert operators.is_true("contains", value, text, case_sensitive), (pattern, value, text)
