@@ -88,3 +88,15 @@ def is_true(op: str, value: str | None, text: str, case_sensitive: bool) -> bool
         return any(left(at) for at in places)
     assert op == "hassuffix"
     return any(right(at) for at in places)
+
+
+def is_like(value: str, pattern: str, *, case_sensitive: bool) -> bool:
+    """Whether a whole value fits a pattern of SQL's LIKE: `%` is any text and `_` any one character."""
+    if not pattern:
+        return not value
+    if pattern[0] == "%":
+        return any(is_like(value[at:], pattern[1:], case_sensitive=case_sensitive) for at in range(len(value) + 1))
+    if not value:
+        return False
+    same = value[0] == pattern[0] if case_sensitive else fold(value[0]) == fold(pattern[0])
+    return (pattern[0] == "_" or same) and is_like(value[1:], pattern[1:], case_sensitive=case_sensitive)

@@ -17,8 +17,8 @@ import pyarrow as pa
 from amudai.arrow import child_type
 from amudai.errors import InvalidArgument, MissingColumn, UnsupportedFeature
 from amudai.predicate.bound import LISTS, Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
-from amudai.predicate.column import plain_value
 from amudai.predicate.comparison import comparison, is_text, value_type
+from amudai.predicate.plain_values import plain_value
 from amudai.predicate.regex import require_regex
 from amudai.predicate.schema import TableSchema
 from amudai.predicate.tree import (

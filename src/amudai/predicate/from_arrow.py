@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
 from amudai.format.flat import Table
-from amudai.predicate.column import plain_value
+from amudai.predicate.plain_values import plain_value
 from amudai.predicate.regex import quoted
 from amudai.predicate.tree import (
     Always,

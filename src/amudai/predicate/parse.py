@@ -58,7 +58,7 @@ _RESERVED: Final = frozenset({"and", "or", "not", "true", "false", "null"})
 _FUNCTIONS: Final = frozenset({"datetime", "decimal"})
 _OPERATORS: Final = (
     "=, !=, <, <=, >, >=, =~, between, in, is null, has, hasprefix, hassuffix, contains, startswith, endswith, "
-    "has_any, has_all or matches"
+    "has_any, has_all, matches, like or ilike"
 )
 # Parentheses and negations inside each other: each takes a few calls.
 _DEEPEST: Final = 100
@@ -308,6 +308,8 @@ class _Parser:
                 return column.has_any(self._list(self._string))
             case "has_all":
                 return column.has_all(self._list(self._string))
+            case "like" | "ilike" as word:
+                return self._like(column, word)
             case "matches":
                 self._take("regex")
                 return column.matches(self._string())
@@ -316,6 +318,15 @@ class _Parser:
                 return found_text
         self._at -= 1
         return self._expected(_OPERATORS if not negated else "between, in, has or another word operator")
+
+    def _like(self, column: Column, word: str) -> Predicate:
+        at, pattern = self._at, self._string()
+        escape = self._string() if self._take("escape") else None
+        try:
+            return column.like(pattern, escape=escape) if word == "like" else column.ilike(pattern, escape=escape)
+        except InvalidArgument as error:
+            token = self._tokens[at]
+            return self._fail_with(error.message, token.start, token.start + len(token.text))
 
     def _between(self, column: Column) -> Predicate:
         """`between A and B`, or as KQL writes it, `between (A .. B)`."""
@@ -398,12 +409,15 @@ class _Parser:
         self._fail(expected, token.shown, token.start, token.start + max(1, len(token.text)))
 
     def _fail(self, expected: str, found: str, start: int, end: int) -> NoReturn:
+        self._fail_with(f"expected {expected}, found {found}", start, end)
+
+    def _fail_with(self, message: str, start: int, end: int) -> NoReturn:
         """An error with the line of the text that holds the place, and marks below it."""
         line_start = self._text.rfind("\n", 0, start) + 1
         line = self._text[line_start:].split("\n", 1)[0]
         before = re.sub(r"[^\t]", " ", self._text[line_start:start])
         marks = "^" * max(1, min(end, line_start + len(line)) - start)
-        raise InvalidArgument(f"where: expected {expected}, found {found}\n  {line}\n  {before}{marks}")
+        raise InvalidArgument(f"where: {message}\n  {line}\n  {before}{marks}")
 
 
 def _joined(terms: list[Predicate]) -> Predicate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from string import ascii_letters, punctuation
 from typing import Final, NamedTuple, TypeAlias
@@ -24,10 +24,11 @@ class RequiredText(NamedTuple):
     case_sensitive: bool
 
 
-# A character that must follow the one before it, and whether its case matters: None for characters without case. A gap
-# is anything else: what comes behind it need not follow at once.
-_Piece: TypeAlias = tuple[str, bool | None] | None
-_GAP: Final[_Piece] = None
+# A character that must follow the one before it, and whether its case matters: None for characters without case. In
+# place of a character, None is a gap: what comes behind it need not follow at once.
+_Character: TypeAlias = tuple[str, bool | None]
+_Piece: TypeAlias = _Character | None
+_GAP: Final = None
 
 _QUOTED: Final = frozenset(punctuation) - {"_"}
 _LETTERS: Final = frozenset(ascii_letters)
@@ -81,7 +82,7 @@ def quoted(text: str) -> str:
 
 def require_regex(what: str, pattern: str) -> None:
     """Raise an error that begins with `what` if RE2 cannot read the pattern. Constructs that RE2 lacks are named."""
-    missing = lacking(_tokens(pattern))
+    missing = lacking(pattern)
     if missing is not None:
         raise UnsupportedFeature(f"{what}: expected the syntax of RE2, which has no {missing}, found {pattern!r}")
     try:
@@ -91,11 +92,12 @@ def require_regex(what: str, pattern: str) -> None:
         raise InvalidArgument(f"{what}: expected a regular expression, found {pattern!r}: {reason}") from None
 
 
-def lacking(tokens: Iterable[re.Match[str]]) -> str | None:
-    """The first construct among these tokens that RE2 lacks, as a text such as "lookahead (?=", or None."""
-    for token in tokens:
-        if token.lastgroup in _LACKING_NAMES:
-            return f"{token.lastgroup.replace('this_', '').replace('_', ' ')} {token[0]}"
+def lacking(pattern: str) -> str | None:
+    """The first construct of a pattern that RE2 lacks, as a text such as "lookahead (?=", or None."""
+    for token in _TOKEN.finditer(pattern):
+        name = token.lastgroup or ""
+        if name in _LACKING_NAMES:
+            return f"{name.removeprefix('this_').replace('_', ' ')} {token[0]}"
     return None
 
 
@@ -103,10 +105,6 @@ def lacking(tokens: Iterable[re.Match[str]]) -> str | None:
 def required_texts(pattern: str) -> tuple[RequiredText, ...]:
     """Texts that occur in everything a regular expression matches, as far as they are easily found."""
     return tuple(dict.fromkeys(_texts(_pieces(pattern))))
-
-
-def _tokens(pattern: str) -> Iterator[re.Match[str]]:
-    return _TOKEN.finditer(pattern)
 
 
 class _Group:
@@ -132,7 +130,7 @@ class _Group:
             return self.branches[0]
         found: list[_Piece] = []
         for first, *others in zip(*self.branches, strict=False):
-            if first is _GAP or any(other != first for other in others):
+            if first is None or any(other != first for other in others):
                 break
             found.append(first)
         return [*found, _GAP]
@@ -141,7 +139,7 @@ class _Group:
 def _pieces(pattern: str) -> list[_Piece]:
     """What every match of a pattern that RE2 can read consists of."""
     groups = [_Group(ignore_case=False)]
-    for token in _tokens(pattern):
+    for token in _TOKEN.finditer(pattern):
         group = groups[-1]
         match token.lastgroup:
             case "open":
@@ -199,21 +197,20 @@ def _set(text: str, ignore_case: bool) -> _Piece:
     found = _PLAIN_SET.fullmatch(text)
     if found is None:
         return _GAP
-    first, *others = found[1]
-    if not others:
-        return _piece(first, ignore_case)
-    spelling = _kernels.fold(first.encode())
-    is_one = not ignore_case and all(_kernels.fold(each.encode()) == spelling for each in others)
-    return (first, False) if is_one else _GAP
+    characters = found[1]
+    if len(characters) == 1:
+        return _piece(characters, ignore_case)
+    is_one = not ignore_case and len({_kernels.fold(each.encode()) for each in characters}) == 1
+    return (characters[0], False) if is_one else _GAP
 
 
 def _texts(pieces: list[_Piece]) -> Iterator[RequiredText]:
     """The texts between gaps, cut where characters whose case matters meet others."""
     text, case = "", None
     for piece in [*pieces, _GAP]:
-        if piece is not _GAP and (None in (case, piece[1]) or case is piece[1]):
+        if piece is not None and (case is None or piece[1] in (None, case)):
             text, case = text + piece[0], case if piece[1] is None else piece[1]
             continue
         if text:
             yield RequiredText(text, case is not False)
-        text, case = piece if piece is not _GAP else ("", None)
+        text, case = ("", None) if piece is None else piece

@@ -1,0 +1,209 @@
+r"""Regular expressions in the syntax of Rust, which Polars speaks, written in the syntax of RE2.
+
+The same pattern may mean something else in each: in Rust `\d`, `\w` and `\s` know all of Unicode, in RE2 only ASCII; in
+Rust `[a-z&&[^b]]` is an intersection of sets, and `\<` a boundary of words. So every part is written anew here. A part
+that RE2 cannot express is refused by name. Classes of characters are those of RE2's version of Unicode.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NoReturn
+
+from amudai.errors import InvalidArgument, UnsupportedFeature
+from amudai.predicate.regex import lacking, quoted, require_regex
+
+__all__ = ["rust_to_re2"]
+
+# Rust's classes as members of a set. Alphabetic characters that are neither letters nor marks are circled letters.
+_DIGIT: Final = r"\p{Nd}"
+_WORD: Final = (
+    r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}"
+    r"\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}"
+)
+_SPACE: Final = r"\t-\r \x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}"
+_NO_SPACE: Final = (
+    r"\x{0}-\x{8}\x{E}-\x{1F}\x{21}-\x{84}\x{86}-\x{9F}\x{A1}-\x{167F}\x{1681}-\x{1FFF}\x{200B}-\x{2027}"
+    r"\x{202A}-\x{202E}\x{2030}-\x{205E}\x{2060}-\x{2FFF}\x{3001}-\x{10FFFF}"
+)
+_CLASSES: Final = {"d": f"[{_DIGIT}]", "w": f"[{_WORD}]", "s": f"[{_SPACE}]"}
+_CLASSES.update({name.upper(): f"[^{text[1:]}" for name, text in list(_CLASSES.items())})
+_MEMBERS: Final = {"d": _DIGIT, "D": r"\P{Nd}", "w": _WORD, "s": _SPACE, "S": _NO_SPACE}
+_ANY: Final = r"\x{0}-\x{10FFFF}"
+_CONTROL: Final = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+_CHARACTER: Final = r"""
+    \\[xuU]\{(?P<braced>[0-9A-Fa-f]+)\}
+  | \\(?:x(?P<two>[0-9A-Fa-f]{2})|u(?P<four>[0-9A-Fa-f]{4})|U(?P<eight>[0-9A-Fa-f]{8}))
+  | \\(?P<control>[afnrtv])
+  | \\(?P<escaped>[^\w<>\u0080-\U0010ffff]|_)
+"""
+_CLASS: Final = r"""
+  | \\(?P<class>[dDsSwW])
+  | (?P<property>\\[pP](?:\{[^}]*\}|[A-Z]))
+"""
+_TOKEN: Final = re.compile(
+    _CHARACTER
+    + _CLASS
+    + r"""
+  | (?P<boundary>\\b(?!\{))
+  | (?P<anchor>\\[Az])
+  | (?P<set>\[\^?)
+  | (?P<repetition>(?:[*+?]|\{\d+(?:,\d*)?\})\??(?![*+?]|\{\d))
+  | (?P<named>\(\?P?<[A-Za-z_]\w*>)
+  | (?P<flags>\(\?[imsU-]+\))
+  | (?P<same>\((?!\?) | \(\?[imsU-]*: | [.^$|)])
+  | (?P<odd>\\.?[^\w\s]? | \(\?.{0,2} | [*+?](?:[*+?]|\{[^}]*\})* | \{[^}]*\}?)
+  | (?P<character>[^\\*+?{(\[])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_MEMBER: Final = re.compile(
+    _CHARACTER
+    + _CLASS
+    + r"""
+  | (?P<posix>\[:\^?[a-z]+:\])
+  | (?P<odd>&& | -- | ~~ | \[ | \\.?)
+  | (?P<character>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def rust_to_re2(what: str, pattern: str) -> str:
+    """The regular expression of RE2 that is found in the same texts. Errors begin with `what`."""
+    found = _Translation(what, pattern).whole()
+    require_regex(what, found)
+    return found
+
+
+class _Translation:
+    def __init__(self, what: str, pattern: str) -> None:
+        self._what = what
+        self._pattern = pattern
+        self._at = 0
+
+    def whole(self) -> str:
+        # Each part with what it is: "word" for a part that is at least one character, and only characters of words.
+        parts: list[tuple[str, str]] = []
+        while self._at < len(self._pattern):
+            token = _TOKEN.match(self._pattern, self._at)
+            assert token is not None
+            self._at = token.end()
+            parts.append(self._part(token))
+        return "".join(text for _, text in self._with_boundaries(parts))
+
+    def _part(self, token: re.Match[str]) -> tuple[str, str]:
+        match token.lastgroup:
+            case "class":
+                name = token["class"]
+                return "word" if name in "dw" else "other", _CLASSES[name]
+            case "property":
+                self._require_property(token[0])
+                return "other", token[0]
+            case "set":
+                return "other", self._set(negated=token[0] == "[^")
+            case "named":
+                return "other", "("
+            case "repetition":
+                return "optional" if token[0][0] in "*?" or token[0].startswith("{0") else "repeated", token[0]
+            case "boundary" | "anchor" | "flags" | "same" as kind:
+                return kind if kind != "same" or token[0] != "|" else "alternative", token[0]
+            case "odd":
+                self._refuse(token[0] if token[0][0] in "*+?{" else lacking(token[0]) or token[0])
+        character = self._character(token)
+        is_word = character == "_" or character.isalpha() or character.isdecimal()
+        return "word" if is_word else "other", quoted(character)
+
+    def _set(self, *, negated: bool) -> str:
+        """What stands between the brackets. Ranges are read here, so that a dash means one thing only."""
+        found: list[str] = []
+        classes: set[str] = set()
+        is_first = True
+        while is_first or not self._pattern.startswith("]", self._at):
+            is_first = False
+            token = self._member()
+            if token.lastgroup == "class":
+                classes.add(token["class"])
+                found.append(_MEMBERS.get(token["class"], ""))
+            elif token.lastgroup in ("posix", "property"):
+                if token.lastgroup == "property":
+                    self._require_property(token[0])
+                found.append(token[0])
+            else:
+                found.append(self._range(token))
+        self._at += 1
+        if "W" in classes:
+            if "w" not in classes:
+                self._refuse(r"[\W]")
+            found = [_ANY]
+        return f"[{'^' if negated else ''}{''.join(found)}]"
+
+    def _member(self) -> re.Match[str]:
+        token = _MEMBER.match(self._pattern, self._at)
+        if token is None:
+            raise InvalidArgument(f"{self._what}: expected a closing ], found {self._pattern!r}")
+        if token.lastgroup == "odd":
+            self._refuse(f"{token[0]} in a set")
+        self._at = token.end()
+        return token
+
+    def _range(self, first: re.Match[str]) -> str:
+        low = _in_set(self._character(first))
+        is_range = self._pattern.startswith("-", self._at) and self._pattern[self._at + 1 : self._at + 2] not in "-]"
+        if not is_range:
+            return low
+        self._at += 1
+        last = self._member()
+        if last.lastgroup in ("class", "posix", "property"):
+            self._refuse(f"-{last[0]} in a set")
+        return f"{low}-{_in_set(self._character(last))}"
+
+    def _character(self, token: re.Match[str]) -> str:
+        code = token["braced"] or token["two"] or token["four"] or token["eight"]
+        if code is not None:
+            number = int(code, 16)
+            if number > 0x10FFFF or 0xD800 <= number < 0xE000:
+                raise InvalidArgument(f"{self._what}: expected the code of a character, found {token[0]!r}")
+            return chr(number)
+        if token["control"] is not None:
+            return _CONTROL[token["control"]]
+        return token["escaped"] or token["character"]
+
+    def _with_boundaries(self, parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        r"""Write a `\b` at the start or end of the whole pattern, beside a word, as the absence of a word's character.
+
+        RE2 has no boundary of words that knows all of Unicode. Elsewhere it could not be written.
+        """
+        kinds = [kind for kind, _ in parts]
+        if "boundary" not in kinds:
+            return parts
+        found = list(parts)
+        if "alternative" not in kinds:
+            start = next(at for at, kind in enumerate(kinds) if kind != "flags")
+            begins = kinds[start + 1 : start + 2] == ["word"] and kinds[start + 2 : start + 3] != ["optional"]
+            if kinds[start] == "boundary" and begins:
+                found[start] = ("other", rf"(?:\A|[^{_WORD}])")
+            ends = kinds[-2:-1] == ["word"] or kinds[-3:-1] == ["word", "repeated"]
+            if kinds[-1] == "boundary" and ends:
+                found[-1] = ("other", rf"(?:\z|[^{_WORD}])")
+        if "boundary" in [kind for kind, _ in found]:
+            self._refuse(r"\b (only beside a word, at the start or end of the pattern)")
+        return found
+
+    def _require_property(self, text: str) -> None:
+        if text[2:].strip("{}") == "C":
+            self._refuse(text)  # in Rust it has the codes without a character, in RE2 it does not
+        try:
+            require_regex(self._what, text)
+        except InvalidArgument:
+            self._refuse(text)
+
+    def _refuse(self, construct: str) -> NoReturn:
+        raise UnsupportedFeature(
+            f"{self._what}: expected a regular expression that RE2 can express, found {construct} in {self._pattern!r}"
+        )
+
+
+def _in_set(character: str) -> str:
+    return character if character.isalnum() else rf"\x{{{ord(character):X}}}"
