@@ -172,3 +172,19 @@ def test_and_of_two_values_is_not_kleenes() -> None:
 def test_other_things_are_refused(given: Any) -> None:
     with pytest.raises(InvalidArgument, match="expected an expression of pyarrow"):
         from_expression(given)
+
+
+def test_substrait_does_not_say_enough() -> None:
+    """Why expressions are read from their pickled form. Once this fails, Substrait may serve instead."""
+    schema = pa.schema({"n": pa.int64(), "s": pa.string()})
+    table = pa.table({"n": [1, 2, None]}, schema=schema.remove(1)).append_column("s", pa.array(["a", "b", None]))
+    outside = ~f("n").isin([1])
+    again = pc.Expression.from_substrait(outside.to_substrait(schema))
+    assert table.filter(outside).num_rows == 2
+    assert table.filter(again).num_rows == 1
+    for expression in (pc.match_substring_regex(f("s"), "a"), f("n") < 5.5):
+        with pytest.raises(pa.ArrowException):
+            expression.to_substrait(schema)
+    for kind in (pa.duration("s"), pa.uuid(), pa.decimal256(50, 2)):
+        with pytest.raises(pa.ArrowException):
+            (f("n") == 1).to_substrait(schema.append(pa.field("other", kind)))

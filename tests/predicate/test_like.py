@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import amudai
 from amudai.errors import InvalidArgument
 from amudai.predicate import Matches, Predicate, Text, bind, col, parse_where
-from tests.encoding.runs import examples
+from tests.effort import examples
 from tests.oracle import operators
 from tests.predicate.shards import PlainSchema, rows_of
 

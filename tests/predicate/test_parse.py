@@ -102,7 +102,7 @@ ERRORS = [
     ("status >= and x = 1", "a value, found `and`", "and"),
     ("status = ok", 'texts stand in "quotes"', "ok"),
     ("status", "found the end", ""),
-    ("status like 'x'", "has_any, has_all or matches, found `like`", "like"),
+    ("status resembles 'x'", "has_all, matches, like or ilike, found `resembles`", "resembles"),
     ("a = 1 b = 2", "`and`, `or` or the end, found `b`", "b"),
     ("(a = 1", "`)`, found the end", ""),
     ("a = 1)", "the end, found `)`", ")"),

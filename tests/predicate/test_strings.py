@@ -17,7 +17,7 @@ import amudai
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.predicate import Matches, Predicate, bind, col
 from amudai.predicate.rust_regex import rust_to_re2
-from tests.encoding.runs import examples
+from tests.effort import examples
 from tests.predicate.shards import PlainSchema, rows_of
 from tests.predicate.texts import texts
 

@@ -1,7 +1,15 @@
-"""What does an expression of pyarrow ask?
+"""Expressions of pyarrow as predicates.
 
-Pyarrow lets nobody look into an expression, but it pickles them: as an Arrow file whose schema spells the tree in its
-metadata and whose columns hold the literals and the options of functions, each in its own type. That is read here.
+Pyarrow has no visitor for expressions, but it pickles them: as an Arrow file whose schema spells the tree in its
+metadata, and whose columns hold the literals and the options of functions, each in its own type. That is read here.
+
+`Expression.to_substrait` would be a documented form, but it does not say enough (pyarrow 26):
+
+- `is_in` loses `null_matching_behavior`: it becomes an `or` of equalities, and its negation returns other rows.
+- `match_substring_regex` has no form in Substrait.
+- The expression is bound to a whole schema first. A column of a duration, a UUID or a decimal of 256 bits in that
+  schema is an error, even if the expression does not name it.
+- Binding casts columns and literals to a common type, as in `n < 5.5` for integers, and Substrait refuses these casts.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ _LACKING: Final = r"""
   | (?P<this_flag>\(\?(?![imsU-]*[:)])[a-zA-Z-]+[:)])
   | (?P<this_escape>\\[F-ORT-VX-Zceg-moquy])
 """
-_TOKEN: Final = re.compile(
+_TOKEN: Final = (
     r"""
     \\Q(?P<verbatim>.*?)(?:\\E|\Z)
   | \\x(?:\{(?P<hex>[0-9a-fA-F]+)\}|(?P<byte>[0-9a-fA-F]{2}))
@@ -67,8 +67,7 @@ _TOKEN: Final = re.compile(
   | (?P<repetition>(?:[*+?]|\{(?P<least>\d+)(?:,\d*)?\})\??)
   | (?P<gap>\\[pP]\{[^}]*\} | \\[pP]. | \\. | [.^$])
   | (?P<character>.)
-    """,
-    re.VERBOSE | re.DOTALL,
+    """
 )
 _LACKING_NAMES: Final = frozenset(re.findall(r"\?P<(\w+)>", _LACKING))
 # A set of a few characters, without ranges and escapes.
@@ -94,7 +93,7 @@ def require_regex(what: str, pattern: str) -> None:
 
 def lacking(pattern: str) -> str | None:
     """The first construct of a pattern that RE2 lacks, as a text such as "lookahead (?=", or None."""
-    for token in _TOKEN.finditer(pattern):
+    for token in _tokens().finditer(pattern):
         name = token.lastgroup or ""
         if name in _LACKING_NAMES:
             return f"{name.removeprefix('this_').replace('_', ' ')} {token[0]}"
@@ -105,6 +104,11 @@ def lacking(pattern: str) -> str | None:
 def required_texts(pattern: str) -> tuple[RequiredText, ...]:
     """Texts that occur in everything a regular expression matches, as far as they are easily found."""
     return tuple(dict.fromkeys(_texts(_pieces(pattern))))
+
+
+@lru_cache(1)
+def _tokens() -> re.Pattern[str]:
+    return re.compile(_TOKEN, re.VERBOSE | re.DOTALL)  # not when this is imported: it takes a while
 
 
 class _Group:
@@ -139,7 +143,7 @@ class _Group:
 def _pieces(pattern: str) -> list[_Piece]:
     """What every match of a pattern that RE2 can read consists of."""
     groups = [_Group(ignore_case=False)]
-    for token in _TOKEN.finditer(pattern):
+    for token in _tokens().finditer(pattern):
         group = groups[-1]
         match token.lastgroup:
             case "open":

@@ -8,6 +8,7 @@ that RE2 cannot express is refused by name. Classes of characters are those of R
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NoReturn
 
 from amudai.errors import InvalidArgument, UnsupportedFeature
@@ -42,7 +43,7 @@ _CLASS: Final = r"""
   | \\(?P<class>[dDsSwW])
   | (?P<property>\\[pP](?:\{[^}]*\}|[A-Z]))
 """
-_TOKEN: Final = re.compile(
+_TOKEN: Final = (
     _CHARACTER
     + _CLASS
     + r"""
@@ -55,18 +56,16 @@ _TOKEN: Final = re.compile(
   | (?P<same>\((?!\?) | \(\?[imsU-]*: | [.^$|)])
   | (?P<odd>\\.?[^\w\s]? | \(\?.{0,2} | [*+?](?:[*+?]|\{[^}]*\})* | \{[^}]*\}?)
   | (?P<character>[^\\*+?{(\[])
-    """,
-    re.VERBOSE | re.DOTALL,
+    """
 )
-_MEMBER: Final = re.compile(
+_MEMBER: Final = (
     _CHARACTER
     + _CLASS
     + r"""
   | (?P<posix>\[:\^?[a-z]+:\])
   | (?P<odd>&& | -- | ~~ | \[ | \\.?)
   | (?P<character>.)
-    """,
-    re.VERBOSE | re.DOTALL,
+    """
 )
 
 
@@ -75,6 +74,11 @@ def rust_to_re2(what: str, pattern: str) -> str:
     found = _Translation(what, pattern).whole()
     require_regex(what, found)
     return found
+
+
+@lru_cache(2)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.VERBOSE | re.DOTALL)  # not when this is imported: it takes a while
 
 
 class _Translation:
@@ -87,7 +91,7 @@ class _Translation:
         # Each part with what it is: "word" for a part that is at least one character, and only characters of words.
         parts: list[tuple[str, str]] = []
         while self._at < len(self._pattern):
-            token = _TOKEN.match(self._pattern, self._at)
+            token = _compiled(_TOKEN).match(self._pattern, self._at)
             assert token is not None
             self._at = token.end()
             parts.append(self._part(token))
@@ -140,7 +144,7 @@ class _Translation:
         return f"[{'^' if negated else ''}{''.join(found)}]"
 
     def _member(self) -> re.Match[str]:
-        token = _MEMBER.match(self._pattern, self._at)
+        token = _compiled(_MEMBER).match(self._pattern, self._at)
         if token is None:
             raise InvalidArgument(f"{self._what}: expected a closing ], found {self._pattern!r}")
         if token.lastgroup == "odd":
