@@ -70,7 +70,13 @@ PATTERNS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+BOUNDARIES = [
+    r"\b(foo|bar)\b", r"\b(?:foo|ba\w)", r"(?i)\b(?P<n>FOO|(t|T)ime)\b", r"\b((a|e)|foo)", r"\bfoo|bar\b",
+    r"\b(foo)+\b", r"(foo|bar{1,2})\b", r"\b\w{2,}\b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", [*PATTERNS, *BOUNDARIES])
 def test_contains(pattern: str) -> None:
     expected = of_polars(lambda text: text.contains(pattern), VALUES)
     assert both(col("s").str.contains(pattern), VALUES) == expected
@@ -156,7 +162,10 @@ REFUSED = [
     (r"\b{start}a", r"\b{"),
     (r"\Ba", r"\B"),
     (r"a\b-", r"\b (only beside a word, at the start or end of the pattern)"),
-    (r"\b(a)", r"\b (only beside a word"),
+    (r"\b(a|-)", r"\b (only beside a word"),
+    (r"\b(a)?b", r"\b (only beside a word"),
+    (r"\ba*", r"\b (only beside a word"),
+    (r"^\ba", r"\b (only beside a word"),
     (r"\p{Alphabetic}", r"\p{Alphabetic}"),
     (r"a\pC", r"\pC"),
     (r"[\P{C}]", r"\P{C}"),

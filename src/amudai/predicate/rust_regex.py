@@ -33,6 +33,8 @@ _MEMBERS: Final = {"d": _DIGIT, "D": r"\P{Nd}", "w": _WORD, "s": _SPACE, "S": _N
 _ANY: Final = r"\x{0}-\x{10FFFF}"
 _CONTROL: Final = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
+_MIRRORED: Final = {"open": "close", "close": "open"}
+
 _CHARACTER: Final = r"""
     \\[xuU]\{(?P<braced>[0-9A-Fa-f]+)\}
   | \\(?:x(?P<two>[0-9A-Fa-f]{2})|u(?P<four>[0-9A-Fa-f]{4})|U(?P<eight>[0-9A-Fa-f]{8}))
@@ -48,12 +50,14 @@ _TOKEN: Final = (
     + _CLASS
     + r"""
   | (?P<boundary>\\b(?!\{))
-  | (?P<anchor>\\[Az])
   | (?P<set>\[\^?)
   | (?P<repetition>(?:[*+?]|\{\d+(?:,\d*)?\})\??(?![*+?]|\{\d))
   | (?P<named>\(\?P?<[A-Za-z_]\w*>)
   | (?P<flags>\(\?[imsU-]+\))
-  | (?P<same>\((?!\?) | \(\?[imsU-]*: | [.^$|)])
+  | (?P<open>\((?!\?) | \(\?[imsU-]*:)
+  | (?P<close>\))
+  | (?P<alternative>\|)
+  | (?P<same>\\[Az] | [.^$])
   | (?P<odd>\\.?[^\w\s]? | \(\?.{0,2} | [*+?](?:[*+?]|\{[^}]*\})* | \{[^}]*\}?)
   | (?P<character>[^\\*+?{(\[])
     """
@@ -88,7 +92,7 @@ class _Translation:
         self._at = 0
 
     def whole(self) -> str:
-        # Each part with what it is: "word" for a part that is at least one character, and only characters of words.
+        # Each part with its kind; that of a character or class which can only be part of a word is "word".
         parts: list[tuple[str, str]] = []
         while self._at < len(self._pattern):
             token = _compiled(_TOKEN).match(self._pattern, self._at)
@@ -108,11 +112,11 @@ class _Translation:
             case "set":
                 return "other", self._set(negated=token[0] == "[^")
             case "named":
-                return "other", "("
+                return "open", "("
             case "repetition":
                 return "optional" if token[0][0] in "*?" or token[0].startswith("{0") else "repeated", token[0]
-            case "boundary" | "anchor" | "flags" | "same" as kind:
-                return kind if kind != "same" or token[0] != "|" else "alternative", token[0]
+            case "boundary" | "same" | "flags" | "open" | "close" | "alternative" as kind:
+                return kind, token[0]
             case "odd":
                 self._refuse(token[0] if token[0][0] in "*+?{" else lacking(token[0]) or token[0])
         character = self._character(token)
@@ -179,19 +183,16 @@ class _Translation:
 
         RE2 has no boundary of words that knows all of Unicode. Elsewhere it could not be written.
         """
-        kinds = [kind for kind, _ in parts]
-        if "boundary" not in kinds:
+        if not any(kind == "boundary" for kind, _ in parts):
             return parts
         found = list(parts)
-        if "alternative" not in kinds:
-            start = next(at for at, kind in enumerate(kinds) if kind != "flags")
-            begins = kinds[start + 1 : start + 2] == ["word"] and kinds[start + 2 : start + 3] != ["optional"]
-            if kinds[start] == "boundary" and begins:
-                found[start] = ("other", rf"(?:\A|[^{_WORD}])")
-            ends = kinds[-2:-1] == ["word"] or kinds[-3:-1] == ["word", "repeated"]
-            if kinds[-1] == "boundary" and ends:
-                found[-1] = ("other", rf"(?:\z|[^{_WORD}])")
-        if "boundary" in [kind for kind, _ in found]:
+        kinds, places = _operands([kind for kind, _ in parts])
+        if kinds[0] == "boundary" and _begins_with_word(kinds[1:]):
+            found[places[0]] = ("other", rf"(?:\A|[^{_WORD}])")
+        mirrored = [_MIRRORED.get(kind, kind) for kind in reversed(kinds)]
+        if mirrored[0] == "boundary" and _begins_with_word(mirrored[1:]):
+            found[places[-1]] = ("other", rf"(?:\z|[^{_WORD}])")
+        if any(kind == "boundary" for kind, _ in found):
             self._refuse(r"\b (only beside a word, at the start or end of the pattern)")
         return found
 
@@ -211,3 +212,37 @@ class _Translation:
 
 def _in_set(character: str) -> str:
     return character if character.isalnum() else rf"\x{{{ord(character):X}}}"
+
+
+def _operands(kinds: list[str]) -> tuple[list[str], list[int]]:
+    """The kinds without flags and repetitions, and the place of each. What may be absent is of the kind `other`."""
+    found: list[str] = []
+    places: list[int] = []
+    opened: list[int] = []
+    first = 0  # where the last operand begins
+    for place, kind in enumerate(kinds):
+        if kind == "optional":
+            found[first:] = ["other"] * (len(found) - first)
+        if kind in ("optional", "repeated", "flags"):
+            continue
+        if kind == "open":
+            opened.append(len(found))
+        first = opened.pop() if kind == "close" and opened else len(found)
+        found.append(kind)
+        places.append(place)
+    return found, places
+
+
+def _begins_with_word(kinds: list[str]) -> bool:
+    """Whether the first operand begins with a character of a word; if it is a group, in all its alternatives."""
+    if kinds[:1] != ["open"]:
+        return kinds[:1] == ["word"]
+    depth = 0
+    starts = [1]
+    for place, kind in enumerate(kinds):
+        depth += (kind == "open") - (kind == "close")
+        if not depth:
+            break
+        if kind == "alternative" and depth == 1:
+            starts.append(place + 1)
+    return all(_begins_with_word(kinds[start:]) for start in starts)
