@@ -1,9 +1,10 @@
 """What is asked of the rows?
 
-`column.py` is what a user writes, `tree.py` the predicate that it makes. `parse.py` reads predicates written as text,
-`from_arrow.py` the expressions of pyarrow. `bind.py` checks a predicate against a table's columns (`schema.py`), with
-the help of `comparison.py`; the result is in `bound.py`. `evaluate.py` finds the rows of arrays for which a leaf is
-true, and `literals.py` says what an index can be asked.
+A user writes `column.py`, with the operators of `text_operators.py` and `strings.py`; it makes `tree.py`, the
+predicate. `parse.py` reads predicates written as text, `from_arrow.py` the expressions of pyarrow. `bind.py` checks
+a predicate against a table's columns (`schema.py`), with the help of `comparison.py`; the result is in `bound.py`.
+`evaluate.py` finds the rows of arrays for which a leaf is true, `terms.py` says what an index can be asked,
+`regex.py`, `rust_regex.py` and `like.py` read patterns, and `words.py` makes a predicate of words to search for.
 
 A predicate knows no schema. It is a small value that compares, hashes and pickles: what goes to another process is the
 predicate, and it is bound there, to the columns of the shard that the other process opens. A bound predicate pickles

@@ -1,4 +1,4 @@
-"""What does a value mean in a column's type?
+"""Comparisons of a column with a value, written in the column's type.
 
 A comparison with a value that the type cannot hold is not rounded: it becomes one with the same answer that the type
 can hold (`n < 5.5` is `n <= 5` for integers), or it is true for all values, or for none.

@@ -1,4 +1,4 @@
-"""What is asked of the rows?
+"""Predicates as a user makes them.
 
 A tree of frozen nodes, made by `column.py` and put together by `&`, `|` and `~`. Nodes compare, hash and pickle, and
 print as the Python that makes them. Nothing here knows a schema: `bind.py` checks a tree against one.
