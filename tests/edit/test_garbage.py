@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import pytest
 
 import amudai
 from amudai import TermIndex
+from amudai.edit import Publication, Root
 from amudai.format import FILES_PROPERTY, RootFiles, any_value
 from amudai.shard import ShardReader
-from amudai.storage import MemoryStore
+from amudai.storage import LocalStore, MemoryStore
 from tests.forge import Forge, numbers
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -94,6 +96,16 @@ def test_values_that_come_back_are_owned_again(tmp_path: Path, clock: Callable[[
     assert amudai.collect_garbage(path) != []
     assert stripes(tmp_path) == first
     assert amudai.open(path).read().to_pydict() == {"n": [1, 2]}
+
+
+def test_a_file_that_the_new_root_only_lists_is_not_retired(tmp_path: Path) -> None:
+    """Something that a later version added may need it."""
+    path = tmp_path / "x.amudai.shard"
+    owned = write(path, 1)
+    root = replace(Root.of(ShardReader(path)), files={}, owned=frozenset())
+    with Publication(LocalStore(), root.url, overwrite=True) as publication:
+        publication.publish(root)
+    assert (set(said(path).owned), said(path).retired) == (owned, {})
 
 
 def test_a_copy_of_a_root_owns_nothing(tmp_path: Path) -> None:

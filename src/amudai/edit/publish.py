@@ -74,7 +74,7 @@ class Publication:
         at = now()
         folder = container(self.url)
         created = {url[len(folder) :] for url in self.sealing.created}
-        used = created.union(root.files, root.owned)
+        used = created.union(root.files, root.owned, root.metadata.urls)
         # What former roots of this name owned and this one uses again is this root's.
         owned = created | root.owned | (used & former.owned.union(former.retired))
         retired = former.without(used, at)
