@@ -61,6 +61,8 @@ def test_a_plain_shard_owns_what_was_made_for_it(tmp_path: Path) -> None:
     assert single.properties == {}
     assert said(tmp_path / "y.amudai.shard").owned == ()
     assert len(said(tmp_path / "y.amudai.shard").content) == 16
+    amudai.write({"n": [1, 2]}, tmp_path / "z.amudai.shard")
+    assert (tmp_path / "z.amudai.shard").read_bytes() == (tmp_path / "y.amudai.shard").read_bytes(), "whatever its name"
 
 
 def test_the_next_write_removes_what_was_replaced_long_ago(tmp_path: Path, clock: Callable[[timedelta], None]) -> None:
@@ -164,7 +166,14 @@ def test_only_names_of_ours_beside_the_root_are_removed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [1, {}, {"root": 1}, {"root": "x", "owned": "x"}, {"root": "x", "retired": {"y": 1}}, {"root": "x", "content": 3}],
+    [
+        1,
+        ["x"],
+        {"root": 1},
+        {"root": "x", "owned": "x"},
+        {"root": "x", "retired": {"y": 1}},
+        {"root": "x", "content": 3},
+    ],
 )
 def test_a_property_that_says_something_else(tmp_path: Path, value: object) -> None:
     properties = {FILES_PROPERTY: any_value(value).encode()}

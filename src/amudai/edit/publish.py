@@ -80,7 +80,7 @@ class Publication:
         retired = former.without(used, at)
         content = self.file.hash_so_far() if self.file.tell() > len(HEADER) else b""
         files = RootFiles(
-            root=root.name,
+            root=root.name if owned or retired else "",
             content=content,
             owned=tuple(owned),
             # Those that are removed now are listed, too: the next root forgets them when it sees that they are gone.

@@ -50,7 +50,8 @@ class RootFiles:
     Attributes
     ----------
     root
-        The name of the root file. A copy under another name owns nothing: the files belong to the original.
+        The name of the root file. A copy under another name owns nothing: the files belong to the original. Empty
+        where nothing is owned or retired, so that the bytes of a shard in one file do not depend on its name.
     content
         A hash of the root file up to its metadata; empty where nothing lies before the metadata.
     owned
@@ -61,7 +62,7 @@ class RootFiles:
         Names of files that belong to other roots, each with its fingerprint.
     """
 
-    root: str
+    root: str = ""
     content: bytes = b""
     owned: tuple[str, ...] = ()
     retired: Mapping[str, datetime] = field(default_factory=dict)
@@ -81,7 +82,7 @@ class RootFiles:
     @classmethod
     def _of(cls, stated: Mapping[str, object]) -> Self:
         return cls(
-            root=_text(stated.get("root")),
+            root=_text(stated.get("root", "")),
             content=_bytes(stated.get("content", b"")),
             owned=tuple(_text(name) for name in _list(stated.get("owned", []))),
             retired={name: _time(since) for name, since in _bag(stated.get("retired", {})).items()},
@@ -93,7 +94,9 @@ class RootFiles:
 
     def encode(self) -> bytes:
         """The bytes of the property; what is empty is left out."""
-        stated: dict[str, object] = {"root": self.root}
+        stated: dict[str, object] = {}
+        if self.root:
+            stated["root"] = self.root
         if self.content:
             stated["content"] = self.content
         if self.owned:
