@@ -3,25 +3,25 @@
 In stores: local files, memory, and whatever obstore, fsspec or pyarrow.fs can reach. `contract.py` has the three verbs
 that all of them share and the capabilities that they declare, `artifact.py` reads one file in few requests,
 `resolve.py` says which file a reference means. Writers keep pieces in a `Spool` until their place is known, and files
-in a `Sealing` until all of them are complete. Nothing here knows what the bytes mean.
+in a `Sealing` until all of them are complete. `portable.py` says how another process opens the same store. Nothing
+here knows what the bytes mean.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from importlib import import_module
 from typing import Final
 
-from amudai.errors import InvalidArgument, StorageError, located
+from amudai.errors import InvalidArgument, located
 from amudai.storage.arrow_fs import ArrowStore
 from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, Pieces
 from amudai.storage.contract import Requests, Store, StoreCapabilities
-from amudai.storage.foreign import translated
 from amudai.storage.fsspec_fs import FsspecStore
 from amudai.storage.local import LocalStore
 from amudai.storage.memory import MemoryStore
-from amudai.storage.object_store import OBSTORES, ObjectStore
+from amudai.storage.object_store import OBSTORES, ObjectStore, object_store_at
+from amudai.storage.portable import PortableStore, portable_store
 from amudai.storage.resolve import check_reference, container, file_url, is_relative, resolve
 from amudai.storage.sealed import SealedFile, Sealing, remove_files
 from amudai.storage.sizes import Size, size_of
@@ -37,6 +37,7 @@ __all__ = [
     "MemoryStore",
     "ObjectStore",
     "Pieces",
+    "PortableStore",
     "Requests",
     "SealedFile",
     "Sealing",
@@ -49,6 +50,7 @@ __all__ = [
     "file_url",
     "is_relative",
     "open_store",
+    "portable_store",
     "remove_files",
     "resolve",
     "size_of",
@@ -109,12 +111,5 @@ def _remote(url: str) -> Store:
         raise InvalidArgument("location: expected a URL without credentials, query and fragment; pass store= instead")
     if not path or path.endswith("/"):
         raise InvalidArgument(f"location: expected the URL of a file, found {url}")
-    try:
-        obstore = import_module("obstore.store")
-    except ImportError as error:
-        message = "expected a local path, or obstore (pip install amudai[remote]), or store=; found none of them"
-        raise StorageError(message, url=url) from error
-    base = container(url)
-    with located(url=url), translated():
-        # Without the slash: HTTP stores would ask for folder//name.
-        return ObjectStore(obstore.from_url(base.removesuffix("/")), base)
+    with located(url=url):
+        return object_store_at(container(url))

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import Any, Final
 
 from amudai.errors import MissingFile, StorageError, UnsupportedFeature
 from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import FOLDER, MISSING, translated
+from amudai.storage.portable import PortableStore, check_settings, unportable
 from amudai.storage.recent import Recent
 
 __all__ = ["ArrowStore"]
 
 MAX_OPEN: Final = 64
 PARALLEL: Final = 8  # Arrow reads one range per call; over a network their waiting times must overlap
+
+# Without `default_metadata` and the settings of proxies and roles, which may hold secrets.
+_HARMLESS: Final = frozenset(
+    {
+        *("allow_bucket_creation", "allow_bucket_deletion", "allow_delayed_open", "anonymous", "background_writes"),
+        *("connect_timeout", "endpoint_override", "force_virtual_addressing", "region", "request_timeout", "scheme"),
+        *("tls_ca_file_path",),
+    }
+)
 
 
 class ArrowStore(Store):
@@ -34,6 +46,21 @@ class ArrowStore(Store):
     def close(self) -> None:
         """Let go of all files."""
         self._files.clear()
+
+    def portable(self) -> PortableStore:
+        """Another process makes a file system of the same class, if pyarrow shows that it holds no credentials."""
+        filesystem, folder = self._filesystem, None
+        if type(filesystem).__name__ == "SubTreeFileSystem":
+            filesystem, folder = filesystem.base_fs, filesystem.base_path
+        kind = type(filesystem)
+        found = f"a pyarrow {kind.__name__}"
+        if kind.__module__ == "pyarrow._fs" and kind.__name__ == "LocalFileSystem":
+            return PortableStore(_reopened, (kind, {}, folder and os.path.abspath(folder)))
+        if kind.__module__ != "pyarrow._s3fs":
+            raise unportable(found)
+        settings = _s3_settings(filesystem)
+        check_settings(found, settings, _HARMLESS)
+        return PortableStore(_reopened, (kind, settings, folder))
 
     def _size(self, url: str) -> int:
         with translated():
@@ -61,3 +88,19 @@ def _read(file: Any, part: tuple[int, int]) -> bytes:
     start, end = part
     content: bytes = file.read_at(end - start, start)
     return content
+
+
+def _s3_settings(filesystem: Any) -> dict[str, Any]:
+    """The settings that are not pyarrow's defaults, from what it pickles itself: it shows them nowhere else."""
+    (shown,) = filesystem.__reduce__()[1]
+    # Always carried: the defaults of these two depend on the environment.
+    always = {"anonymous": shown["anonymous"], "region": shown["region"]}
+    (defaults,) = type(filesystem)(anonymous=True, region=shown["region"]).__reduce__()[1]
+    return always | {name: value for name, value in shown.items() if name not in always and value != defaults[name]}
+
+
+def _reopened(kind: type, settings: dict[str, Any], folder: str | None) -> ArrowStore:
+    filesystem = kind(**settings)
+    if folder is not None:
+        filesystem = import_module("pyarrow.fs").SubTreeFileSystem(folder, filesystem)
+    return ArrowStore(filesystem)

@@ -13,6 +13,7 @@ from threading import Lock
 
 from amudai.errors import AmudaiError, StorageError, UnsupportedFeature, located
 from amudai.storage.foreign import short_read
+from amudai.storage.portable import PortableStore, undeclared
 
 __all__ = ["Requests", "Store", "StoreCapabilities"]
 
@@ -78,7 +79,8 @@ class Store(ABC):
     A store declares its `capabilities` and has three hooks: `_size`, `_fetch`, `_put`. They raise errors of ours
     (`foreign.translated` makes them: a file that is not there must be a `MissingFile`, one that is there already an
     `ExistingFile`); the URL is added here. A store that declares `mappable`, `suffix_ranges` or
-    `local_path` overrides `mapped`, `read_tail` or `local_path`.
+    `local_path` overrides `mapped`, `read_tail` or `local_path`. A store that another process can open overrides
+    `portable`.
     """
 
     def __init__(self) -> None:
@@ -151,6 +153,13 @@ class Store(ABC):
 
     def close(self) -> None:  # noqa: B027 - most stores keep no file open
         """Let go of all files. The store can still be used: files are opened again when they are read."""
+
+    def portable(self) -> PortableStore:
+        """How another process opens this store, without any secret; `InvalidArgument` where it cannot.
+
+        Callers use `portable_store`, which does not take the answer of a parent class for that of the store.
+        """
+        raise undeclared(self)
 
     def _lacks(self, capability: str) -> UnsupportedFeature:
         return UnsupportedFeature(f"store: expected one with the capability {capability}, found {type(self).__name__}")

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
 from amudai.errors import ExistingFile, MissingFile, StorageError, UnsupportedFeature
 from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
+from amudai.storage.portable import PortableStore, check_settings, unportable
 
 __all__ = ["FsspecStore"]
+
+_HARMLESS: Final = frozenset(
+    {"account_name", "anon", "auto_mkdir", "default_block_size", "endpoint_url", "requester_pays", "use_ssl"}
+)
 
 
 class FsspecStore(Store):
@@ -26,6 +32,19 @@ class FsspecStore(Store):
     def __init__(self, filesystem: Any) -> None:
         super().__init__()
         self._filesystem = filesystem
+
+    def portable(self) -> PortableStore:
+        """Another process makes a file system of the same class, if all of its settings are known to be harmless."""
+        filesystem, folder = self._filesystem, None
+        if type(filesystem).__name__ == "DirFileSystem":
+            filesystem, folder = filesystem.fs, filesystem.path
+        found = f"an fsspec {type(filesystem).__name__}"
+        if any(kind.__name__ == "MemoryFileSystem" for kind in type(filesystem).__mro__):
+            raise unportable(f"{found}, which lives in this process only", "write the files to disk")
+        if filesystem.storage_args:
+            raise unportable(f"{found} with positional arguments, which may hold credentials")
+        check_settings(found, filesystem.storage_options, _HARMLESS)
+        return PortableStore(_reopened, (type(filesystem), dict(filesystem.storage_options), folder))
 
     def _size(self, url: str) -> int:
         with translated():
@@ -69,3 +88,10 @@ class FsspecStore(Store):
                 with suppress(Exception):
                     self._filesystem.rm_file(url)
                 raise
+
+
+def _reopened(kind: type, settings: dict[str, Any], folder: str | None) -> FsspecStore:
+    filesystem = kind(**settings)
+    if folder is not None:
+        filesystem = import_module("fsspec.implementations.dirfs").DirFileSystem(folder, filesystem)
+    return FsspecStore(filesystem)

@@ -15,6 +15,7 @@ from amudai.errors import ExistingFile, MissingFile, StorageError
 from amudai.storage.aside import Aside, sync_folder
 from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, short_read, translated, translation
+from amudai.storage.portable import PortableStore
 from amudai.storage.recent import Recent
 
 __all__ = ["LocalStore"]
@@ -78,6 +79,10 @@ class LocalStore(Store):
     def local_path(self, url: str, *, new: bool = False) -> str:
         """The path of the file that a `file://` URL means, or of a new file of this URL."""
         return _candidates(url)[0] if new else _existing_path(url)
+
+    def portable(self) -> PortableStore:
+        """Another process opens the same files by their URLs."""
+        return PortableStore(LocalStore)
 
     def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> list[memoryview]:
         whole = self._file(url).whole()

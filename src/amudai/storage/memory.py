@@ -8,6 +8,7 @@ from threading import Lock
 from amudai.errors import ExistingFile, MissingFile
 from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import EXISTS, MISSING
+from amudai.storage.portable import PortableStore, unportable
 
 __all__ = ["MemoryStore"]
 
@@ -30,6 +31,10 @@ class MemoryStore(Store):
         super().__init__()
         self._files = dict(files or {})
         self._lock = Lock()
+
+    def portable(self) -> PortableStore:
+        """Refused: no other process sees these files."""
+        raise unportable("a MemoryStore, which lives in this process only", "write the files to disk")
 
     def _size(self, url: str) -> int:
         return len(self._content(url))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Any, Final
 from urllib.parse import unquote
 
 from amudai.errors import MissingFile, RefusedAccess, StorageError, UnsupportedFeature, located
 from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import short_read, translated
+from amudai.storage.portable import PortableStore, check_settings, unportable
 
-__all__ = ["OBSTORES", "ObjectStore"]
+__all__ = ["OBSTORES", "ObjectStore", "object_store_at"]
 
 # By the names of obstore's classes, so that obstore need not be imported. Azure has no suffix ranges. Servers for HTTP
 # have no conditional put, and some of them ignore suffix ranges.
@@ -23,6 +26,15 @@ OBSTORES: Final = {
     "S3Store": StoreCapabilities(create_only=True, suffix_ranges=True),
 }
 
+_HARMLESS: Final = frozenset(
+    {
+        *("account_name", "bucket", "checksum_algorithm", "conditional_put", "container_name", "default_region"),
+        *("endpoint", "region", "request_payer", "s3_express", "skip_signature", "unsigned_payload", "url"),
+        *("use_emulator", "use_fabric_endpoint", "virtual_hosted_style_request"),
+        *("allow_http", "connect_timeout", "http1_only", "http2_only", "timeout"),  # options of the client
+    }
+)
+
 
 class ObjectStore(Store):
     """Objects of an obstore store; a URL is a key in it, or `base` and an escaped key where `base` is given.
@@ -34,6 +46,7 @@ class ObjectStore(Store):
         super().__init__()
         self._store = store
         self._base = base
+        self._by_url = False  # `base` alone says how to open this store
         known = (OBSTORES[kind.__name__] for kind in type(store).__mro__ if kind.__name__ in OBSTORES)
         self._capabilities = next(known, StoreCapabilities())
 
@@ -61,6 +74,13 @@ class ObjectStore(Store):
         if len(content) != min(count, size):
             raise short_read(max(0, size - count), size, len(content), url=url)
         return size, content
+
+    def portable(self) -> PortableStore:
+        """Another process opens the URL, or makes the same obstore store if all of its settings are harmless."""
+        if self._by_url:
+            return PortableStore(object_store_at, (self._base,))
+        check_settings(f"an obstore {type(self._store).__name__}", {"base": self._base}, {"base"})
+        return PortableStore(_reopened, (type(self._store), _settings(self._store), self._base))
 
     def _size(self, url: str) -> int:
         key = self._key(url)
@@ -91,3 +111,51 @@ class ObjectStore(Store):
         if not url.startswith(self._base):
             raise StorageError(f"expected a URL below {self._base}, which this store serves")
         return unquote(url[len(self._base) :]) if self._base else url
+
+
+def object_store_at(base: str) -> ObjectStore:
+    """The store of the objects whose URLs begin with `base`, a folder. Credentials come from the environment."""
+    try:
+        obstore = import_module("obstore.store")
+    except ImportError as error:
+        message = "expected a local path, or obstore (pip install amudai[remote]), or store=; found none of them"
+        raise StorageError(message) from error
+    with translated():
+        # Without the slash: HTTP stores would ask for folder//name.
+        store = ObjectStore(obstore.from_url(base.removesuffix("/")), base)
+    store._by_url = True
+    return store
+
+
+def _settings(store: Any) -> dict[str, Any]:
+    """The arguments that make the same obstore store, all of them harmless."""
+    kind = type(store)
+    found = f"an obstore {kind.__name__}"
+    if kind.__module__.partition(".")[0] != "obstore":
+        raise unportable(f"an object of {kind.__name__}, which is no class of obstore's own")
+    if kind.__name__ == "MemoryStore":
+        raise unportable(f"{found}, which lives in this process only", "write the files to disk")
+    if kind.__name__ == "LocalStore":
+        return {} if store.prefix is None else {"prefix": os.path.abspath(store.prefix)}
+    if getattr(store, "credential_provider", None) is not None:
+        raise unportable(f"{found} with explicit credentials (credential_provider)")
+    config = {"url": store.url} if kind.__name__ == "HTTPStore" else {"config": _config(store, found)}
+    options = store.client_options or {}
+    check_settings(found, config.get("config", config), _HARMLESS)
+    check_settings(found, options, _HARMLESS)
+    others = {"client_options": options, "prefix": getattr(store, "prefix", None), "retry_config": store.retry_config}
+    return config | {name: value for name, value in others.items() if value}
+
+
+def _config(store: Any, found: str) -> dict[str, Any]:
+    try:
+        return dict(store.config)
+    except BaseException as error:
+        # obstore 0.12 panics, which is no Exception, where an option of the client stands in the configuration.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise unportable(f"{found} whose configuration cannot be read", "pass client_options= apart") from None
+
+
+def _reopened(kind: type, settings: dict[str, Any], base: str) -> ObjectStore:
+    return ObjectStore(kind(**settings), base)
