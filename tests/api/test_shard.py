@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from textwrap import dedent
+from threading import Semaphore
 from typing import Any
 
 import numpy as np
@@ -572,32 +572,32 @@ def test_the_result_does_not_depend_on_the_number_of_threads(many_rows: amudai.S
     assert many_rows.take(rows, threads=4).equals(many_rows.take(rows, threads=1))
 
 
-class Pools:
-    """Remembers how many threads were asked for."""
+class Places:
+    """Notes for how many threads there is room, each time that work is handed out."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
 
-    def __call__(self, size: int, **options: Any) -> ThreadPoolExecutor:
+    def __call__(self, size: int) -> Semaphore:
         self.sizes.append(size)
-        return ThreadPoolExecutor(size, **options)
+        return Semaphore(size)
 
 
 def test_the_number_of_threads_is_the_one_asked_for(many_rows: amudai.Shard, monkeypatch: pytest.MonkeyPatch) -> None:
-    pools = Pools()
-    monkeypatch.setattr(scan_threads, "ThreadPoolExecutor", pools)
+    places = Places()
+    monkeypatch.setattr(scan_threads, "Semaphore", places)
     store = many_rows._reader.store
     monkeypatch.setenv("AMUDAI_THREADS", "3")
     shard = amudai.open(many_rows.url, store=store)
     shard.read()
-    assert pools.sizes == [3]
+    assert places.sizes == [3]
     shard.read(threads=5)
-    assert pools.sizes == [3, 5]
+    assert places.sizes == [3, 5]
     shard.read(threads=1)
     shard.read(rows=slice(0, 10))  # not worth a thread
-    assert pools.sizes == [3, 5]
+    assert places.sizes == [3, 5]
     amudai.open(many_rows.url, store=store, threads=2).read()
-    assert pools.sizes == [3, 5, 2]
+    assert places.sizes == [3, 5, 2]
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5", " ", "²"])

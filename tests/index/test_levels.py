@@ -19,8 +19,8 @@ import amudai
 from amudai import HashIndex, Predicate, TermIndex, col
 from amudai.format import IndexCollection
 from amudai.index import Keys
+from amudai.plan.open_indexes import open_indexes
 from amudai.rows import Rows
-from amudai.scan.open_indexes import open_indexes
 from amudai.shard import ShardReader
 from tests.effort import examples
 from tests.oracle.predicates import rows_of

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import amudai
-from amudai.scan import execute
+from amudai.scan import run
 from amudai.types import quote_name
 from tests import golden
 from tests.reading.same import same_values
@@ -46,7 +46,7 @@ def test_without_verification(case: golden.Case) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_on_one_thread_and_on_three(case: golden.Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "SERIAL_VALUES", 0)
+    monkeypatch.setattr(run, "SERIAL_VALUES", 0)
     expected = expected_of(case.name)
     shard = amudai.open(case.root)
     assert same(shard.read(threads=3), expected, case)

@@ -19,10 +19,10 @@ import amudai
 from amudai import col
 from amudai.arrow import ArrowFields
 from amudai.errors import CorruptedData
+from amudai.plan import check
+from amudai.plan.prune import Pruner
 from amudai.predicate import Compare, IsIn, Predicate
 from amudai.rows import Rows
-from amudai.scan import check
-from amudai.scan.prune import Pruner
 from tests.effort import examples
 from tests.forge import Forge, numbers, open_forged, strings, structs
 from tests.forge.columns import bits_buffer

@@ -14,7 +14,7 @@ from amudai.arrow import project, to_array
 from amudai.column import ColumnValues, ConstantValues, Projection
 from amudai.format import AnyValue
 from amudai.format.wire import amudai_pb2 as wire
-from amudai.scan import execute
+from amudai.plan import reading
 from amudai.storage import MemoryStore
 from amudai.types import BasicType, SchemaNode
 from tests.forge import (
@@ -203,7 +203,7 @@ def test_rows_that_do_not_fit_one_array_come_in_several(monkeypatch: pytest.Monk
             raise OverflowError
         return to_array(column, projection, kind)
 
-    monkeypatch.setattr(execute, "to_array", crowded)
+    monkeypatch.setattr(reading, "to_array", crowded)
     shard = open_forged(Forge.of({"n": numbers(range(10), "i8"), "s": strings([str(i) for i in range(10)])}))
     found = shard.read()
     assert found["n"].num_chunks == 4
@@ -214,7 +214,7 @@ def test_rows_that_do_not_fit_one_array_come_in_several(monkeypatch: pytest.Monk
     def crammed(*_: object) -> pa.Array:
         raise OverflowError
 
-    monkeypatch.setattr(execute, "to_array", crammed)
+    monkeypatch.setattr(reading, "to_array", crammed)
     with pytest.raises(amudai.InvalidArgument, match="too long for its offsets: ask for the large type"):
         shard.read()
 

@@ -14,6 +14,7 @@ from amudai.api.progress import Progress
 from amudai.api.scan import Scan
 from amudai.api.shard import Shard
 from amudai.api.stripe import Stripe
+from amudai.api.task import Task
 from amudai.api.verify import Problem, Verification
 from amudai.api.write import ShardWriter, write
 from amudai.index import HashIndex, TermIndex
@@ -36,6 +37,7 @@ __all__ = [
     "Shard",
     "ShardWriter",
     "Stripe",
+    "Task",
     "TermIndex",
     "Verification",
     "add_indexes",

@@ -71,7 +71,6 @@ def add_indexes(
     ):
         sinks = index_sinks(indexes, nodes, memory=size_of(memory_limit), temp_folder=folder, profile=profile)
         try:
-            reader.require_rows()
             root = Root.of(reader).at(target)
             space = ArtifactSpace(publication.sealing, publication.file, container(target), None)
             of_stripes = []

@@ -19,9 +19,9 @@ from amudai.arrow import ArrowFields, arrow_field, child_type, project, to_array
 from amudai.column import ColumnSource, ConstantValues
 from amudai.errors import CorruptedData, located
 from amudai.format import AnyValue, RangeStats, python_values
-from amudai.predicate import EVERYTHING, bind
+from amudai.plan import ScanRequest, ShardPlan, select_nodes
 from amudai.rows import row_range
-from amudai.scan import Search, select_nodes
+from amudai.scan import ScanRun
 from amudai.shard import ShardReader
 from amudai.types import CONTAINERS, BasicType, SchemaNode, quote_name
 
@@ -183,7 +183,7 @@ class Field:
         >>> shard["http.status"].read(slice(0, 3)).to_pylist()
         [200, 200, 200]
         """
-        column = self._search(rows, None).table().column(0)
+        column = self._run(rows, None).table().column(0)
         return pa.chunked_array([self._values(chunk) for chunk in column.chunks], self.type)
 
     def to_table(self, rows: slice | range | None = None) -> pa.Table:
@@ -202,7 +202,7 @@ class Field:
         [150, 150, 100]
         """
         schema = pa.schema([pa.field(self.path, self.type)])
-        found = self._search(rows, batch_rows).batches()
+        found = self._run(rows, batch_rows).batches()
         batches = (pa.RecordBatch.from_arrays([self._values(batch.column(0))], schema=schema) for batch in found)
         return pa.RecordBatchReader.from_batches(schema, batches)
 
@@ -241,20 +241,17 @@ class Field:
     def _repr_html_(self) -> str:
         return field_html(self)
 
-    def _search(self, rows: slice | range | None, batch_rows: int | None) -> Search:
+    def _run(self, rows: slice | range | None, batch_rows: int | None) -> ScanRun:
         """A scan of the column, of which structs keep only the members on the way to this field."""
         column = select_nodes(self._fields, self._nodes)
-        return Search(
+        plan = ShardPlan(
             self._reader,
             self._fields,
-            bind(EVERYTHING, self._fields),
+            ScanRequest(batch_rows=batch_rows),
+            row_range(rows, self._reader.origin),
             lambda: ((column,), pa.schema([column.field])),
-            rows=row_range(rows, self._reader.origin),
-            limit=None,
-            batch_rows=batch_rows,
-            threads=self._threads,
-            on_damage="raise",
         )
+        return ScanRun(plan, self._threads)
 
     def _values(self, column: pa.Array) -> pa.Array:
         with located(url=self._reader.url, field=self.path):

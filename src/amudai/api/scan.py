@@ -10,7 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.api.frames import to_pandas, to_polars
-from amudai.scan import Explanation, Search
+from amudai.api.task import Task
+from amudai.arrow import ArrowFields
+from amudai.errors import InvalidArgument
+from amudai.scan import Explanation, ScanRun, tasks_of
 
 __all__ = ["Scan"]
 
@@ -33,8 +36,9 @@ class Scan:
     11
     """
 
-    def __init__(self, search: Search) -> None:
-        self._search = search
+    def __init__(self, run: ScanRun, fields: ArrowFields) -> None:
+        self._run = run
+        self._fields = fields
 
     @property
     def schema(self) -> pa.Schema:
@@ -43,7 +47,7 @@ class Scan:
         >>> amudai.open("tests/fixtures/sample.amudai.shard").scan(["level"]).schema.names
         ['level']
         """
-        return self._search.schema
+        return self._run.schema
 
     def count(self) -> int:
         """Count the rows that match.
@@ -53,7 +57,7 @@ class Scan:
         >>> amudai.open("tests/fixtures/sample.amudai.shard").scan(where="status = 503").count()
         4
         """
-        return self._search.count()
+        return self._run.rows().count
 
     def positions(self) -> npt.NDArray[np.uint64]:
         """The positions of the rows that match, ascending, as `shard.take` takes them.
@@ -62,7 +66,7 @@ class Scan:
         >>> shard.scan(where=amudai.col("status") == 503, limit=3).positions().tolist()
         [50, 147, 244]
         """
-        return self._search.rows().positions()
+        return self._run.rows().positions()
 
     def to_table(self) -> pa.Table:
         """Read all rows that match into a table.
@@ -70,7 +74,7 @@ class Scan:
         >>> amudai.open("tests/fixtures/sample.amudai.shard").scan(["status"], limit=2).to_table().to_pydict()
         {'status': [200, 200]}
         """
-        return self._search.table()
+        return self._run.table()
 
     def to_reader(self) -> pa.RecordBatchReader:
         """Read the rows that match batch by batch: memory holds a few batches, however many rows match.
@@ -79,7 +83,7 @@ class Scan:
         >>> [batch.num_rows for batch in reader]
         [150, 150, 100]
         """
-        return pa.RecordBatchReader.from_batches(self.schema, self._search.batches())
+        return pa.RecordBatchReader.from_batches(self.schema, self._run.batches())
 
     def to_pandas(self, **options: Any) -> Any:
         """Read all rows that match into a pandas `DataFrame`. Needs pandas.
@@ -99,6 +103,38 @@ class Scan:
         """
         return to_polars(self.to_table())
 
+    def tasks(self, count: int | None = None) -> tuple[Task, ...]:
+        """Cut the scan into tasks that other processes can run.
+
+        Evidence is asked here, and rows that it rules out are in no task. A task pickles to some hundred bytes besides
+        the values of the predicate; the process that runs it opens the shard again. The tables of all tasks, one after
+        the other, are the result of the scan. With a limit, each task keeps to the limit by itself.
+
+        Parameters
+        ----------
+        count
+            About how many tasks; None for one for each thread. There are fewer where a task would be too small to be
+            worth the trip, and more where the shard has more stripes.
+
+        Raises
+        ------
+        InvalidArgument
+            If the shard cannot be opened elsewhere: its store holds explicit credentials, lives in this process's
+            memory, or `allow` is a callable.
+
+        Examples
+        --------
+        >>> import pickle
+        >>> shard = amudai.open("tests/fixtures/sample.amudai.shard")
+        >>> tasks = shard.scan(["level"], where="status >= 500").tasks()
+        >>> sum(pickle.loads(pickle.dumps(task)).to_table().num_rows for task in tasks)
+        11
+        """
+        wanted = self._run.threads if count is None else count
+        if wanted < 1:
+            raise InvalidArgument(f"count: expected at least 1, found {count}")
+        return tuple(Task(task) for task in tasks_of(self._run.plan, self._fields, wanted))
+
     def explain(self) -> Explanation:
         """What rules rows out, and how many; once the scan has run, also what it read and how long it took.
 
@@ -106,11 +142,11 @@ class Scan:
         >>> shard.scan(where=amudai.col("status").is_null()).explain().ruled_out
         400
         """
-        return self._search.explanation()
+        return self._run.explanation()
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """The rows that match, in record batches."""
-        return self._search.batches()
+        return self._run.batches()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows that match, for any library that speaks the Arrow PyCapsule protocol.
@@ -124,8 +160,9 @@ class Scan:
         return self.schema.__arrow_c_schema__()
 
     def __repr__(self) -> str:
-        limit = "" if self._search.limit is None else f", limit {self._search.limit:,}"
-        return f"<amudai.Scan of {', '.join(self.schema.names)} where {self._search.bound}{limit}>"
+        limit = self._run.plan.request.limit
+        shown = "" if limit is None else f", limit {limit:,}"
+        return f"<amudai.Scan of {', '.join(self.schema.names)} where {self._run.plan.bound}{shown}>"
 
     def _repr_html_(self) -> str:
         return self.explain()._repr_html_()

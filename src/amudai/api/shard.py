@@ -21,16 +21,11 @@ from amudai.api.tabular import Tabular
 from amudai.api.verify import Verification, verify_shard
 from amudai.api.where import Where, predicate_of
 from amudai.arrow import SCHEMA_PROPERTY, ArrowFields
+from amudai.errors import InvalidArgument
 from amudai.format import FILES_PROPERTY, python_values
-from amudai.predicate import bind
+from amudai.plan import ScanRequest, ShardPlan
 from amudai.rows import row_range, row_ranges
-from amudai.scan import (
-    Search,
-    Selected,
-    read_table,
-    select,
-    thread_count,
-)
+from amudai.scan import ScanRun, thread_count
 from amudai.shard import ShardReader
 from amudai.storage import Requests
 
@@ -187,19 +182,15 @@ class Shard(Tabular):
         >>> shard.scan(where="message has 'failed' and status >= 500", rows=slice(0, 200)).count()
         4
         """
-        chosen = None if columns is None else self._select(columns)  # a wrong name is an error at once
-        search = Search(
-            self._reader,
-            self._fields,
-            bind(predicate_of(where), self._fields),
-            lambda: self._select(None) if chosen is None else chosen,
-            rows=row_range(rows, self._reader.origin),
+        request = ScanRequest(
+            columns=_names(columns),
+            where=predicate_of(where),
             limit=limit,
             batch_rows=batch_rows,
-            threads=self._pool(threads),
             on_damage=on_damaged_index,
         )
-        return Scan(search)
+        plan = ShardPlan(self._reader, self._fields, request, row_range(rows, self._reader.origin))
+        return Scan(ScanRun(plan, self._pool(threads)), self._fields)
 
     def take(
         self,
@@ -226,9 +217,9 @@ class Shard(Tabular):
         Traceback (most recent call last):
         amudai.errors.InvalidArgument: rows: expected 0..399, found 400
         """
-        chosen, schema = self._select(columns)
         found, order = row_ranges(rows, self._reader.origin)
-        table = read_table(self._reader, chosen, schema, found, self._pool(threads))
+        plan = ShardPlan(self._reader, self._fields, ScanRequest(columns=_names(columns)), found)
+        table = ScanRun(plan, self._pool(threads)).table()
         if order is None:
             return table
         # Not by `pa.array`: it would import pandas.
@@ -284,11 +275,12 @@ class Shard(Tabular):
     ) -> None:
         self.close()
 
-    def _select(self, columns: Sequence[str] | None) -> tuple[tuple[Selected, ...], pa.Schema]:
-        chosen = select(self._fields, columns)
-        if columns is None:
-            return chosen, self.schema
-        return chosen, pa.schema([column.field for column in chosen])
-
     def _pool(self, threads: int | None) -> int:
         return self._threads if threads is None else thread_count(threads)
+
+
+def _names(columns: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The names as a request holds them. Anything that is no sequence of names is refused when they are looked up."""
+    if isinstance(columns, str):
+        raise InvalidArgument(f"columns: expected a list of names, found the name {columns!r}")
+    return None if columns is None else tuple(columns)

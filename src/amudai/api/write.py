@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import TracebackType
 from typing import Any, Final, Literal, Self
@@ -21,7 +20,7 @@ from amudai.encoding import profile_of
 from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, located
 from amudai.format import Properties, any_value, any_values
 from amudai.index import IndexSpec, index_sinks
-from amudai.scan import thread_count
+from amudai.scan import run_each, thread_count
 from amudai.shard.build import BuildOptions, ShardBuilder
 from amudai.storage import Size, open_store, size_of
 from amudai.types import SchemaNode, find_in, quote_name
@@ -103,7 +102,6 @@ class ShardWriter:
         )
         self._memory = options.memory
         self._threads = thread_count(threads)
-        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="amudai") if self._threads > 1 else None
         try:
             self._publication = Publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
         except ExistingFile as error:
@@ -180,12 +178,7 @@ class ShardWriter:
 
     def _each(self, work: Callable[[int], None], count: int) -> None:
         """Fields side by side: each has a builder of its own."""
-        if self._pool is None or count < 2:
-            for index in range(count):
-                work(index)
-        else:
-            for future in [self._pool.submit(work, index) for index in range(count)]:
-                future.result()
+        run_each(work, count, self._threads)
 
     def close(self) -> None:
         """Publish the shard."""
@@ -206,8 +199,6 @@ class ShardWriter:
     def _end(self) -> None:
         self._builder.close()
         self._publication.close()
-        if self._pool is not None:
-            self._pool.shutdown()
 
     def __enter__(self) -> Self:
         return self

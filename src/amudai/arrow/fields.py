@@ -34,6 +34,11 @@ class ArrowFields:
         self._fields: dict[int, pa.Field] = {}
         self._projections: dict[int, Projection] = {}
 
+    @property
+    def wanted(self) -> tuple[tuple[str, pa.DataType], ...]:
+        """The types that the caller asked for, by column."""
+        return tuple(self._wanted.items())
+
     def visible(self) -> tuple[SchemaNode, ...]:
         """The columns that a user sees: all but internal ones."""
         return tuple(node for node in self._reader.schema.fields() if not node.internal)

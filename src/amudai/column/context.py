@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from amudai.encoding import Tally
 from amudai.format import DataRef, StripeFieldDescriptor
 from amudai.storage import Artifact
 from amudai.types import SchemaNode
@@ -23,8 +22,6 @@ class ColumnContext:
         The shard's URL and the ordinal of the stripe, for errors.
     verify
         Whether checksums are compared.
-    tally
-        Counts the blocks that are decoded.
     descriptor
         Gives the descriptor of a schema node in the stripe; None where the node is not stored.
     artifact
@@ -36,7 +33,6 @@ class ColumnContext:
     url: str
     stripe: int
     verify: bool
-    tally: Tally
     descriptor: Callable[[SchemaNode], StripeFieldDescriptor | None]
     artifact: Callable[[DataRef | None], Artifact]
     prefetched: dict[DataRef, memoryview] = field(default_factory=dict)

@@ -83,7 +83,7 @@ class NativeSource(ColumnSource):
     def _open(self, kind: BufferKind) -> BlockBuffer:
         context, buffer = self._context, self._buffers[kind]
         ref = buffer.buffer
-        made = BlockBuffer(context.artifact(ref), buffer, self._values_of(kind), context.verify, context.tally)
+        made = BlockBuffer(context.artifact(ref), buffer, self._values_of(kind), context.verify, is_metered=True)
         if context.prefetched and ref is not None:
             whole = context.prefetched.get(ref)
             if whole is not None:

@@ -6,7 +6,7 @@ which finds the blocks of a range of positions, then `decode.py`, which hands ru
 """
 
 from amudai.encoding.binary.catalog import BINARY
-from amudai.encoding.buffer import BlockBuffer, Tally
+from amudai.encoding.buffer import BlockBuffer
 from amudai.encoding.bytes import BytesEncoder
 from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section
 from amudai.encoding.compare import ByteKeys, NumberRanges, Wanted, compare_bytes, compare_numbers
@@ -55,7 +55,6 @@ __all__ = [
     "RangeIndex",
     "RangeIndexBuilder",
     "Room",
-    "Tally",
     "Values",
     "Wanted",
     "allocate",

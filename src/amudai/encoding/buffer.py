@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from threading import Lock
 from typing import Final
 
 import numpy as np
@@ -15,9 +14,9 @@ from amudai.errors import AmudaiError, CorruptedData
 from amudai.format import BlockMap, EncodedBuffer, decode_block_map
 from amudai.lazy import lazy
 from amudai.rows import Rows
-from amudai.storage import MAX_READ, Artifact, Pieces
+from amudai.storage import MAX_READ, Artifact, Pieces, count_blocks
 
-__all__ = ["BlockBuffer", "Run", "Tally"]
+__all__ = ["BlockBuffer", "Run"]
 
 # Encoded bytes that one native call works on: what it verifies is still in the cache when it is decoded.
 RUN_BYTES: Final = 2 * 1024 * 1024
@@ -61,19 +60,6 @@ class Picked:
         return Picked(self.ordinals[low:high], self.begins[low:high], self.sizes[low:high], self.counts[low:high])
 
 
-class Tally:
-    """How many blocks were read for their values, by all threads."""
-
-    def __init__(self) -> None:
-        self.blocks = 0
-        self._lock = Lock()
-
-    def add(self, blocks: int) -> None:
-        """Count blocks."""
-        with self._lock:
-            self.blocks += blocks
-
-
 class BlockBuffer:
     """An encoded buffer of blocks, opened for reading. Its block map is read when it is first needed.
 
@@ -83,18 +69,18 @@ class BlockBuffer:
         How many values the field's descriptor says there are; the block map must agree.
     verify
         Whether the checksum of each block is compared.
-    tally
-        Counts the blocks that are read.
+    is_metered
+        Whether the blocks that are read count as blocks of the work at hand (`storage.Meter`).
     """
 
     def __init__(
-        self, artifact: Artifact, descriptor: EncodedBuffer, values: int, verify: bool, tally: Tally | None = None
+        self, artifact: Artifact, descriptor: EncodedBuffer, values: int, verify: bool, *, is_metered: bool = False
     ) -> None:
         self._artifact = artifact
         self._descriptor = descriptor
         self.values = values
         self._verify = verify
-        self._tally = tally
+        self._is_metered = is_metered
         self._buffer, self._map = descriptor.block_refs()
         artifact.require(self._buffer.start, self._buffer.end)
         self._whole: memoryview | None = None
@@ -181,8 +167,8 @@ class BlockBuffer:
         if found is None:
             return None
         block, slot, begin, end, sizes, counts = found
-        if self._tally is not None:
-            self._tally.add(len(sizes))
+        if self._is_metered:
+            count_blocks(len(sizes))
         return *self._neighbours(block, begin, end, sizes, counts), slot
 
     def all_blocks(self, at_once: int = 4096) -> Iterator[_kernels.Blocks]:
@@ -194,8 +180,8 @@ class BlockBuffer:
             yield self._neighbours(low, ends.item(0), ends.item(-1), np.diff(ends), counts)[0]
 
     def _counted(self, picked: Picked) -> tuple[_kernels.Blocks, list[memoryview]]:
-        if self._tally is not None:
-            self._tally.add(len(picked.ordinals))
+        if self._is_metered:
+            count_blocks(len(picked.ordinals))
         return self._open(picked)
 
     def _open(self, picked: Picked) -> tuple[_kernels.Blocks, list[memoryview]]:

@@ -1,23 +1,12 @@
-"""Which rows, columns and bytes?
+"""How is it read?
 
-`columns.py` selects the columns that were named, `execute.py` reads them, column by column and stripe by stripe, on
-several threads. `evidence/` and `prune.py` rule out rows of a predicate without reading them, `check.py` reads what is
-left, `search.py` puts it together, and `receipt.py` says why.
+`run.py` runs the plan of a scan, part by part, on the threads of `threads.py`. `tasks.py` cuts a scan into tasks for
+other processes and runs them there. `receipt.py` says what a scan did.
 """
 
-from amudai.scan.columns import Selected, select, select_nodes
-from amudai.scan.execute import read_table
 from amudai.scan.receipt import Explanation, LeafReport
-from amudai.scan.search import Search
-from amudai.scan.threads import thread_count
+from amudai.scan.run import ScanRun
+from amudai.scan.tasks import run_task, tasks_of
+from amudai.scan.threads import run_each, thread_count
 
-__all__ = [
-    "Explanation",
-    "LeafReport",
-    "Search",
-    "Selected",
-    "read_table",
-    "select",
-    "select_nodes",
-    "thread_count",
-]
+__all__ = ["Explanation", "LeafReport", "ScanRun", "run_each", "run_task", "tasks_of", "thread_count"]

@@ -1,14 +1,17 @@
-"""Why was it fast, or slow?"""
+"""What a scan did: what ruled rows out, what was read, and how long it took."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from html import escape
+from threading import Lock
+from time import perf_counter
 from typing import Self
 
-from amudai.scan.prune import Step
+from amudai.plan import EvidenceStep
+from amudai.storage import Meter, metered
 
-__all__ = ["Explanation", "LeafReport", "Note"]
+__all__ = ["Explanation", "LeafReport", "Note", "Receipt"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Note:
     settled: int
 
     @classmethod
-    def of(cls, step: Step) -> Self:
+    def of(cls, step: EvidenceStep) -> Self:
         """The note of a step."""
         before, after = step.before, step.after
         return cls(step.evidence, before.count - after.count, after.yes.count - before.yes.count)
@@ -71,7 +74,7 @@ class Explanation:
     blocks_decoded, blocks
         Blocks of the columns of this scan that were decoded, again where they were, and how many there are.
     requests, bytes
-        What was asked of storage since the scan was made.
+        What this scan asked of storage. Other work on the same shard does not count.
     seconds
         Time by phase (plan, check, read), of all threads together.
 
@@ -173,3 +176,42 @@ def _noted(note: Note) -> str:
     if note.settled:
         said.append(f"{note.settled:,} match")
     return f"{note.evidence}: {', '.join(said) or 'nothing new'}"
+
+
+class Receipt:
+    """Time by phase, and what storage was asked for, of all threads of one scan."""
+
+    def __init__(self) -> None:
+        self.meter = Meter()
+        self._seconds = {"plan": 0.0, "check": 0.0, "read": 0.0}
+        self._lock = Lock()
+
+    def phase(self, name: str) -> _Phase:
+        """What this thread does inside the block belongs to a phase of the scan."""
+        return _Phase(self, name)
+
+    def add(self, name: str, seconds: float) -> None:
+        """Count the time of a phase."""
+        with self._lock:
+            self._seconds[name] += seconds
+
+    def seconds(self) -> dict[str, float]:
+        """The time of each phase so far."""
+        with self._lock:
+            return dict(self._seconds)
+
+
+class _Phase:
+    __slots__ = ("_begin", "_metered", "_name", "_receipt")
+
+    def __init__(self, receipt: Receipt, name: str) -> None:
+        self._receipt, self._name = receipt, name
+        self._metered = metered(receipt.meter)
+
+    def __enter__(self) -> None:
+        self._metered.__enter__()
+        self._begin = perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        self._receipt.add(self._name, perf_counter() - self._begin)
+        self._metered.__exit__(*error)

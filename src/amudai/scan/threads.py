@@ -1,22 +1,27 @@
-"""How many threads?"""
+"""The threads that all scans and writers share."""
 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Lock, Semaphore
+from typing import Final, TypeVar
 
 from amudai.errors import InvalidArgument
 
-__all__ = ["in_order", "thread_count"]
+__all__ = ["in_order", "run_each", "thread_count"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 
+# Threads are started when they are needed; each call keeps to its own number.
+_MAX_THREADS: Final = 64
+
 
 def thread_count(threads: int | None) -> int:
-    """What was asked for, else `AMUDAI_THREADS`, else the number of cores this process may use."""
+    """The number that was asked for, else `AMUDAI_THREADS`, else the number of cores that this process may use."""
     if threads is not None:
         if threads < 1:
             raise InvalidArgument(f"threads: expected at least 1, found {threads}")
@@ -32,20 +37,60 @@ def thread_count(threads: int | None) -> int:
 
 
 def in_order(work: Callable[[T], R], items: Iterable[T], threads: int, ahead: int | None = None) -> Iterator[R]:
-    """`work` of each item, in their order, on several threads; at most `ahead` results wait to be taken."""
+    """The results of `work` for each item, in the order of the items.
+
+    At most `threads` items are worked on at a time, and at most `ahead` results wait to be taken. Nothing is still
+    running when the iterator ends, however it ends.
+    """
     if threads == 1:
         yield from map(work, items)
         return
-    waiting: list[Future[R]] = []
-    limit = 2 * threads if ahead is None else ahead
-    with ThreadPoolExecutor(threads, thread_name_prefix="amudai") as pool:
-        try:
-            for item in items:
-                waiting.append(pool.submit(work, item))
-                if len(waiting) >= limit:
-                    yield waiting.pop(0).result()
-            while waiting:
-                yield waiting.pop(0).result()
-        finally:
-            for future in waiting:  # the caller went away or something failed: what has not begun need not
-                future.cancel()
+    waiting: deque[Future[R]] = deque()
+    most = 2 * threads if ahead is None else ahead
+    free = Semaphore(threads)
+    executor = _EXECUTOR.get()
+    try:
+        for item in items:
+            while waiting and (len(waiting) >= most or waiting[0].done()):
+                yield waiting.popleft().result()
+            free.acquire()
+            future = executor.submit(work, item)
+            future.add_done_callback(lambda _: free.release())
+            waiting.append(future)
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        # The caller went away, or something failed: what has not begun need not begin.
+        for future in waiting:
+            future.cancel()
+        wait(waiting)
+
+
+def run_each(work: Callable[[int], object], count: int, threads: int) -> None:
+    """Call `work` with 0..count, on up to `threads` threads, and wait for all calls."""
+    for _ in in_order(work, range(count), min(threads, max(1, count)), ahead=count + 1):
+        pass
+
+
+class _Executor:
+    """One pool of threads for the process, made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._pool: ThreadPoolExecutor | None = None
+
+    def get(self) -> ThreadPoolExecutor:
+        with self._lock:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="amudai")
+            return self._pool
+
+    def forget(self) -> None:
+        """After a fork: threads do not come along."""
+        self._lock = Lock()
+        self._pool = None
+
+
+_EXECUTOR: Final = _Executor()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_EXECUTOR.forget)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 from typing import TypeVar
 
-from amudai.encoding import Tally
-from amudai.errors import AmudaiError, CorruptedData, StorageError, UnsupportedFeature, located
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, UnsupportedFeature, located
 from amudai.format import (
     FOOTER,
     HEADER,
@@ -32,9 +31,10 @@ from amudai.format import (
     unframe,
 )
 from amudai.lazy import lazy
-from amudai.rows import Origin
+from amudai.rows import Origin, Visibility
+from amudai.shard.portable import PortableShard
 from amudai.shard.stripe import StripeReader
-from amudai.storage import Artifact, Store, is_relative, open_store, resolve
+from amudai.storage import Artifact, Store, is_relative, open_store, portable_store, resolve
 from amudai.types import SchemaNode
 
 __all__ = ["ShardReader"]
@@ -77,7 +77,6 @@ class ShardReader:
         self.store, self.url = open_store(location, store)
         self.verify = verify
         self.allow = allow
-        self.decoded = Tally()
         self._artifacts: dict[str, Artifact] = {}
         self._referred: dict[str, Artifact] = {}  # by reference, as files spell it
         self._lock = Lock()
@@ -238,12 +237,34 @@ class ShardReader:
                     message = f"required index {covered[node.schema_id]!r}: unknown to this version"
                     raise UnsupportedFeature(message, url=self.url, field=node.name)
 
-    def require_rows(self) -> None:
-        """Refuse a shard with deleted records, which would come back as if they were not."""
-        # Of the two places that count them neither is trusted alone.
+    @property
+    def visibility(self) -> Visibility:
+        """Which rows are live. Raises UnsupportedFeature if any is deleted: this version cannot hide rows yet."""
+        # Neither of the two places that count deleted records is trusted alone.
         deleted = self.directory.deleted_records or sum(each.directory.deleted_records for each in self.stripes)
         if deleted:
             raise UnsupportedFeature(f"deleted records: expected none, found {deleted}", url=self.url)
+        return Visibility(self.origin)
+
+    def portable(self) -> PortableShard:
+        """The shard as another process opens it. Raises InvalidArgument where that cannot be said, or not safely."""
+        if callable(self.allow):
+            message = "allow: expected beginnings of URLs, found a callable: another process cannot be handed one"
+            raise InvalidArgument(message, url=self.url)
+        authority = self.url.partition("://")[2].partition("/")[0]
+        if "@" in authority or "?" in self.url:
+            # The URL is not repeated in the message: it may hold a secret.
+            raise InvalidArgument(
+                "location: expected a URL without credentials and query, to be sent to other processes"
+            )
+        return PortableShard(
+            url=self.url, store=portable_store(self.store), verify=self.verify, allow=tuple(self.allow)
+        )
+
+    @classmethod
+    def of_portable(cls, shard: PortableShard) -> ShardReader:
+        """Open a shard that another process described."""
+        return cls(shard.url, shard.store.open(), verify=shard.verify, allow=shard.allow)
 
     def artifact(self, reference: str, anchor: Artifact) -> Artifact:
         """The file that a reference in `anchor` means."""

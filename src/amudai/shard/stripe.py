@@ -138,7 +138,7 @@ class StripeReader:
     def _context(self) -> ColumnContext:
         """What the columns of this stripe share."""
         shard = self.shard
-        return ColumnContext(shard.url, self.ordinal, shard.verify, shard.decoded, self.descriptor, self.artifact_of)
+        return ColumnContext(shard.url, self.ordinal, shard.verify, self.descriptor, self.artifact_of)
 
     def artifact_of(self, ref: DataRef | None) -> Artifact:
         """The file that the reference to a buffer names."""

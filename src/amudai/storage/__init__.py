@@ -20,6 +20,7 @@ from amudai.storage.contract import Requests, Store, StoreCapabilities
 from amudai.storage.fsspec_fs import FsspecStore
 from amudai.storage.local import LocalStore
 from amudai.storage.memory import MemoryStore
+from amudai.storage.meter import Meter, count_blocks, metered
 from amudai.storage.object_store import OBSTORES, ObjectStore, object_store_at
 from amudai.storage.portable import PortableStore, portable_store
 from amudai.storage.resolve import check_reference, container, file_url, is_relative, resolve
@@ -35,6 +36,7 @@ __all__ = [
     "FsspecStore",
     "LocalStore",
     "MemoryStore",
+    "Meter",
     "ObjectStore",
     "Pieces",
     "PortableStore",
@@ -47,8 +49,10 @@ __all__ = [
     "StoreCapabilities",
     "check_reference",
     "container",
+    "count_blocks",
     "file_url",
     "is_relative",
+    "metered",
     "open_store",
     "portable_store",
     "remove_files",

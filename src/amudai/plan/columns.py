@@ -1,4 +1,4 @@
-"""Which columns were named?"""
+"""The columns that a request names."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from amudai.column import Projection
 from amudai.errors import AmudaiError, InvalidArgument
 from amudai.types import BasicType, NodePath, SchemaNode, quote_name
 
-__all__ = ["Selected", "select", "select_nodes"]
+__all__ = ["SelectedColumn", "select", "select_nodes"]
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class SelectedColumn:
     """A column of the result: its Arrow field, and what must be read for it."""
 
     field: pa.Field
@@ -28,7 +28,7 @@ class Selected:
         return quote_name(self.projection.node.name)
 
 
-def select(fields: ArrowFields, columns: Sequence[str] | None) -> tuple[Selected, ...]:
+def select(fields: ArrowFields, columns: Sequence[str] | None) -> tuple[SelectedColumn, ...]:
     """The columns of these names, in their order; all columns for None.
 
     A path into a struct keeps the struct and, of its members, those that were named.
@@ -44,7 +44,7 @@ def select(fields: ArrowFields, columns: Sequence[str] | None) -> tuple[Selected
     return tuple(_selected(fields, node, paths) for node, paths in wanted.values())
 
 
-def select_nodes(fields: ArrowFields, nodes: Sequence[SchemaNode]) -> Selected:
+def select_nodes(fields: ArrowFields, nodes: Sequence[SchemaNode]) -> SelectedColumn:
     """The column that a path of nodes leads into, without the members of structs beside the path."""
     return _selected(fields, nodes[0], [tuple(nodes[1:])])
 
@@ -87,11 +87,11 @@ def _list_like(kind: pa.DataType, item: pa.Field) -> pa.DataType:
     return pa.large_list_view(item) if pa.types.is_large_list_view(kind) else pa.list_(item)
 
 
-def _selected(fields: ArrowFields, node: SchemaNode, paths: list[NodePath]) -> Selected:
+def _selected(fields: ArrowFields, node: SchemaNode, paths: list[NodePath]) -> SelectedColumn:
     field = fields.field(node)
     pruned = _pruned(node, field, paths)
     try:
-        return Selected(pruned, fields.projection(node) if pruned is field else project(node, pruned.type))
+        return SelectedColumn(pruned, fields.projection(node) if pruned is field else project(node, pruned.type))
     except AmudaiError as error:
         error.locate(field=quote_name(node.name))
         raise

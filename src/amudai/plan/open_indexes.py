@@ -1,24 +1,22 @@
-"""Which indexes can be asked?"""
+"""The indexes of a shard that can be asked."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
 
 from amudai.errors import CorruptedData, StorageError, located
 from amudai.format import IndexDescriptor
 from amudai.index import IndexReader, IndexType, Question, index_type
 from amudai.lazy import lazy
+from amudai.plan.request import OnDamage
 from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
 from amudai.types import NodePath
 
-__all__ = ["OnDamage", "OpenIndex", "open_indexes", "unknown_indexes"]
-
-OnDamage = Literal["raise", "ignore"]
+__all__ = ["OpenIndex", "open_indexes", "unknown_indexes"]
 
 
 @dataclass(eq=False)

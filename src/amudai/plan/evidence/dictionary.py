@@ -1,25 +1,25 @@
-"""What does the dictionary of a stripe's values say?"""
+"""What the dictionary of a stripe's values says."""
 
 from __future__ import annotations
 
+from amudai.plan.evidence.contract import Evidence, by_stripe
+from amudai.plan.leaf import LeafQuestion
 from amudai.rows import Positions, Rows
-from amudai.scan.evidence.contract import Evidence, by_stripe
-from amudai.scan.evidence.facts import Facts
 from amudai.shard import StripeReader
 
 __all__ = ["DICTIONARY"]
 
 
-def _answer(facts: Facts, rows: Rows) -> Positions | None:
+def _answer(question: LeafQuestion, rows: Rows) -> Positions | None:
     def say(stripe: StripeReader, mine: Rows) -> Positions | None:
-        codes = facts.codes(stripe)
+        codes = question.codes(stripe)
         if codes is None:
             return None
-        if codes.all() and facts.is_single and facts.is_solid(stripe):
+        if codes.all() and question.is_single and question.is_solid(stripe):
             return Positions.surely(mine)
         return Positions.perhaps(mine) if codes.any() else Positions.none(mine.origin)
 
-    return by_stripe(facts, rows, say)
+    return by_stripe(question, rows, say)
 
 
 DICTIONARY = Evidence("dictionary", _answer, worth=1024)

@@ -1,4 +1,4 @@
-"""What is a value of a predicate, as it is stored?"""
+"""The values of a predicate in the form in which columns store them."""
 
 from __future__ import annotations
 

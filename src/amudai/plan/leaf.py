@@ -1,10 +1,10 @@
-"""What is a leaf of a predicate, to whoever looks for evidence?"""
+"""A leaf of a predicate, with the stored columns that it is about."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,10 @@ import pyarrow as pa
 from amudai.arrow import ArrowFields
 from amudai.column import ColumnSource
 from amudai.format import FieldDescriptor
-from amudai.index import Between, Match
+from amudai.index import Between
 from amudai.lazy import lazy
+from amudai.plan.columns import SelectedColumn, select_nodes
+from amudai.plan.stored_values import next_number, stored_bytes, stored_number
 from amudai.predicate import (
     LISTS,
     Alternative,
@@ -24,43 +26,43 @@ from amudai.predicate import (
     IsIn,
     IsNull,
     IsValid,
-    Text,
     evaluate_values,
     questions,
 )
 from amudai.rows import Rows
-from amudai.scan.columns import Selected, select_nodes
-from amudai.scan.evidence.stored import next_number, stored_bytes, stored_number
 from amudai.shard import ShardReader, StripeReader
 from amudai.types import WIDTHS, SchemaNode
 
-__all__ = ["Facts", "Together"]
+__all__ = ["LeafQuestion"]
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
-_TWO: Final = 2
 
+class LeafQuestion:
+    """What a leaf asks of a shard.
 
-@dataclass(eq=False)
-class Facts:
-    """A leaf and the fields that it is about.
-
-    Evidence is about the *question*: the leaf without its negation, `!=` being the negation of `==`. `inverted` says
-    that the rows wanted are those for which the question is false.
+    Evidence is about the *plain* leaf: the leaf without its negation, where `!=` is the negation of `==`. `inverted`
+    says that the rows wanted are those for which the plain leaf is false.
     """
 
-    leaf: BoundLeaf
-    reader: ShardReader
-    fields: ArrowFields
-    _codes: dict[int, Bools | None] = field(default_factory=dict, repr=False)
+    def __init__(self, leaf: BoundLeaf, shard: ShardReader, fields: ArrowFields) -> None:
+        self.leaf = leaf
+        self.shard = shard
+        self._fields = fields
+        self._codes: dict[int, Bools | None] = {}
+
+    @property
+    def name(self) -> str:
+        """The leaf's name, unique in its predicate."""
+        return self.leaf.name
 
     @lazy
     def inverted(self) -> bool:
-        """Whether rows are wanted for which the question is false."""
+        """Whether rows are wanted for which the plain leaf is false."""
         return self.leaf.negated != (isinstance(self.leaf.leaf, Compare) and self.leaf.leaf.op == "!=")
 
     @lazy
-    def question(self) -> BoundLeaf:
+    def plain(self) -> BoundLeaf:
         """The leaf without its negation."""
         plain = self.leaf.leaf
         if isinstance(plain, Compare) and plain.op == "!=":
@@ -79,9 +81,9 @@ class Facts:
         return not self.leaf.lists
 
     @lazy
-    def column(self) -> Selected:
+    def column(self) -> SelectedColumn:
         """What must be read to answer the leaf."""
-        return select_nodes(self.fields, self.leaf.nodes)
+        return select_nodes(self._fields, self.leaf.nodes)
 
     def source(self, stripe: StripeReader) -> ColumnSource:
         """The values in one stripe."""
@@ -107,7 +109,7 @@ class Facts:
 
     def stripes(self, rows: Rows) -> Iterator[tuple[StripeReader, Rows]]:
         """The stripes that hold some of these rows, and these rows of each, still counted from the shard's first."""
-        for stripe in self.reader.stripes:
+        for stripe in self.shard.stripes:
             mine = rows.intersect(stripe.extent)
             if mine:
                 yield stripe, mine
@@ -128,7 +130,7 @@ class Facts:
         offsets = entries.offsets
         if offsets is None:
             offsets = np.arange(entries.value_count + 1, dtype=np.uint64) * np.uint64(entries.fixed_value_size)
-        found = evaluate_values(self.question, offsets, np.frombuffer(entries.values, np.uint8))
+        found = evaluate_values(self.plain, offsets, np.frombuffer(entries.values, np.uint8))
         if entries.null_id is not None:
             found[entries.null_id] = False
         return found
@@ -138,14 +140,14 @@ class Facts:
     @lazy
     def between(self) -> tuple[Between, bool] | None:
         """The range of stored numbers that the question asks for, and whether it is exactly that; None for others."""
-        plain, node = self.question.leaf, self.node
+        asked, node = self.plain.leaf, self.node
         if not (node.basic_type in WIDTHS or node.is_decimal):
             return None
-        if isinstance(plain, Compare):
-            return _between(plain.op, self.question.scalars[0], node)
-        if isinstance(plain, Interval):
-            low = _between(plain.low.op, self.question.scalars[0], node)
-            high = _between(plain.high.op, self.question.scalars[1], node)
+        if isinstance(asked, Compare):
+            return _between(asked.op, self.plain.scalars[0], node)
+        if isinstance(asked, Interval):
+            low = _between(asked.low.op, self.plain.scalars[0], node)
+            high = _between(asked.high.op, self.plain.scalars[1], node)
             if low is not None and high is not None:
                 return Between(low[0].low, high[0].high), low[1] and high[1]
         return None
@@ -153,57 +155,18 @@ class Facts:
     @lazy
     def terms(self) -> list[Alternative]:
         """What an index of terms can be asked: one way after the other."""
-        return questions(self.question)
+        return questions(self.plain)
 
     @lazy
     def keys(self) -> tuple[bytes, ...] | None:
         """The stored bytes of the values that the question asks for; None where it asks for no single ones."""
-        plain = self.question.leaf
+        plain = self.plain.leaf
         if not (isinstance(plain, IsIn) or (isinstance(plain, Compare) and plain.op == "==")):
             return None
-        found = [stored_bytes(scalar, self.node) for scalar in self.question.scalars]
+        found = [stored_bytes(scalar, self.node) for scalar in self.plain.scalars]
         if any(each is None for each in found):
             return None
         return tuple(key for keys in found if keys is not None for key in keys)
-
-
-@dataclass(eq=False)
-class Together(Facts):
-    """Leaves about the text of one field, all of which must be true: indexes are asked once, for all their words.
-
-    Attributes
-    ----------
-    parts
-        The leaves, each with the words that it asks for.
-    """
-
-    parts: tuple[tuple[Facts, Alternative], ...] = ()
-
-    @classmethod
-    def of(cls, leaves: Sequence[Facts]) -> Together | None:
-        """Those of the leaves that ask for whole words; None where these are fewer than two."""
-        ways = ((each, _looked_up(each)) for each in leaves)
-        parts = tuple((each, way) for each, way in ways if way is not None)
-        if len(parts) < _TWO:
-            return None
-        first = parts[0][0]
-        return cls(first.leaf, first.reader, first.fields, parts=parts)
-
-    @lazy
-    def terms(self) -> list[Alternative]:
-        """All words of all leaves."""
-        words = dict.fromkeys(word for _, way in self.parts for word in way.questions[0])
-        return [Alternative((tuple(words),), exact=True, whole=False)]
-
-
-def _looked_up(facts: Facts) -> Alternative | None:
-    """The words of a leaf that asks for whole ones: of parts there may be so many that it is better asked alone."""
-    if facts.inverted or not isinstance(facts.leaf.leaf, Text):
-        return None
-    for way in facts.terms:
-        if not way.whole and all(word.match is Match.EQUAL for word in way.questions[0]):
-            return way
-    return None
 
 
 def _between(op: str, scalar: pa.Scalar, node: SchemaNode) -> tuple[Between, bool] | None:

@@ -1,31 +1,31 @@
-"""What does the range index of a stripe say?"""
+"""What the range index of a stripe says."""
 
 from __future__ import annotations
 
 from amudai.index import open_range
+from amudai.plan.evidence.contract import Evidence, by_stripe
+from amudai.plan.leaf import LeafQuestion
 from amudai.rows import Positions, Rows
-from amudai.scan.evidence.contract import Evidence, by_stripe
-from amudai.scan.evidence.facts import Facts
 from amudai.shard import StripeReader
 
 __all__ = ["RANGES"]
 
 
-def _answer(facts: Facts, rows: Rows) -> Positions | None:
-    if facts.between is None or not facts.is_single:
+def _answer(question: LeafQuestion, rows: Rows) -> Positions | None:
+    if question.between is None or not question.is_single:
         return None
-    between, exact = facts.between
+    between, exact = question.between
 
     def say(stripe: StripeReader, _: Rows) -> Positions | None:
-        probe = open_range(facts.source(stripe))
+        probe = open_range(question.source(stripe))
         if probe is None:
             return None
         found = probe.between(between).counted_from(stripe.origin).outward()
         # A member of a struct that is null is null itself, whatever is stored in its place.
-        is_sure = exact and (len(facts.leaf.nodes) == 1 or facts.is_solid(stripe))
+        is_sure = exact and (len(question.leaf.nodes) == 1 or question.is_solid(stripe))
         return found if is_sure else found.unsure()
 
-    return by_stripe(facts, rows, say)
+    return by_stripe(question, rows, say)
 
 
 RANGES = Evidence("range index", _answer, worth=256)

@@ -1,4 +1,4 @@
-"""Which stored values make a leaf true, where it can be answered on blocks as they are?"""
+"""The stored values that make a leaf true, for leaves that can be answered on blocks as they are."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from amudai.encoding import ByteKeys, NumberRanges, Wanted
 from amudai.index import Between
+from amudai.plan.leaf import LeafQuestion
 from amudai.predicate import Text
-from amudai.scan.evidence import Facts
 from amudai.types import BYTES, WIDTHS
 
 __all__ = ["wanted_values"]
@@ -19,21 +19,21 @@ __all__ = ["wanted_values"]
 _MOST_KEYS: Final = 16
 
 
-def wanted_values(facts: Facts) -> Wanted | None:
+def wanted_values(question: LeafQuestion) -> Wanted | None:
     """The stored values for which the question is true; None where it must be asked of values that have been read."""
-    if facts.node.basic_type in WIDTHS:
-        return _numbers(facts)
-    if facts.node.basic_type in BYTES:
-        return _bytes(facts)
+    if question.node.basic_type in WIDTHS:
+        return _numbers(question)
+    if question.node.basic_type in BYTES:
+        return _bytes(question)
     return None
 
 
-def _numbers(facts: Facts) -> NumberRanges | None:
-    dtype = np.dtype(facts.node.dtype)
-    if facts.between is not None:
-        between, exact = facts.between
+def _numbers(question: LeafQuestion) -> NumberRanges | None:
+    dtype = np.dtype(question.node.dtype)
+    if question.between is not None:
+        between, exact = question.between
         return _range(between, dtype) if exact else None
-    keys = facts.keys
+    keys = question.keys
     if keys is None or len(keys) > _MOST_KEYS:
         return None
     numbers = np.frombuffer(b"".join(keys), dtype)
@@ -53,9 +53,9 @@ def _range(between: Between, dtype: np.dtype[Any]) -> NumberRanges | None:
     return NumberRanges(bounds[:1], bounds[1:])
 
 
-def _bytes(facts: Facts) -> ByteKeys | None:
-    match facts.question.leaf:
+def _bytes(question: LeafQuestion) -> ByteKeys | None:
+    match question.plain.leaf:
         case Text(_, "startswith" | "equals" as op, text, True):
             return ByteKeys((text.encode(),), prefixes=op == "startswith")
-    keys = facts.keys
+    keys = question.keys
     return None if keys is None or len(keys) > _MOST_KEYS else ByteKeys(keys)

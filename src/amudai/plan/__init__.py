@@ -1,0 +1,28 @@
+"""What must be read?
+
+A `ScanRequest` says what is asked for and knows no shard. `ShardPlan` binds it to a shard: `prune.py` asks all evidence
+(`evidence/`) which rows match and which stay in doubt, and `check.py` checks the latter on their values. A `Task` is a
+piece of a plan that any process can run. `leaf.py` and `words.py` say what is asked of a column, `columns.py` which
+columns are wanted, `reading.py` reads one column of one stripe.
+"""
+
+from amudai.plan.columns import SelectedColumn, select, select_nodes
+from amudai.plan.prune import EvidenceStep, LeafEvidence
+from amudai.plan.reading import prepare_columns, read_arrays
+from amudai.plan.request import OnDamage, ScanRequest
+from amudai.plan.shard_plan import ShardPlan
+from amudai.plan.task import Task
+
+__all__ = [
+    "EvidenceStep",
+    "LeafEvidence",
+    "OnDamage",
+    "ScanRequest",
+    "SelectedColumn",
+    "ShardPlan",
+    "Task",
+    "prepare_columns",
+    "read_arrays",
+    "select",
+    "select_nodes",
+]

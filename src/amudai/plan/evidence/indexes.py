@@ -1,0 +1,133 @@
+"""What the indexes of the shard say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from operator import or_
+
+from amudai.index import Every, Keys, Terms
+from amudai.plan.evidence.contract import Evidence
+from amudai.plan.leaf import LeafQuestion
+from amudai.plan.open_indexes import OpenIndex
+from amudai.plan.words import Words
+from amudai.predicate import Alternative
+from amudai.rows import Positions, Rows
+from amudai.types import NodePath
+
+__all__ = ["index_evidence"]
+
+# An index is a file or two to open: fewer rows than this are sooner read.
+_WORTH = 64
+
+
+# Asks one index about some rows.
+Ask = Callable[[OpenIndex, Rows], Positions | None]
+
+
+def index_evidence(indexes: Sequence[OpenIndex]) -> tuple[Evidence, ...]:
+    """The evidence of each index of the shard, and of the indexes that its stripes have one by one."""
+    found = [
+        _evidence(index.type.label, partial(_one, index), is_text=Terms in index.type.capabilities.questions)
+        for index in indexes
+        if index.rows is None
+    ]
+    for group in _alike([index for index in indexes if index.rows is not None]):
+        count = "1 stripe" if len(group) == 1 else f"{len(group):,} stripes"
+        is_text = Terms in group[0].type.capabilities.questions
+        found.append(_evidence(f"{group[0].type.label} of {count}", partial(_by_stripe, group), is_text=is_text))
+    return tuple(found)
+
+
+def _evidence(name: str, put: Callable[[Ask, Rows], Positions | None], *, is_text: bool) -> Evidence:
+    """Evidence of one index or of several: `put` asks each of them and unites the answers."""
+
+    def answer(question: LeafQuestion, rows: Rows) -> Positions | None:
+        return put(partial(_leaf, question), rows)
+
+    def all_words(words: Words, rows: Rows) -> Positions | None:
+        return put(partial(_words, words), rows)
+
+    return Evidence(name, answer, _WORTH, of_fields=False, all_words=all_words if is_text else None)
+
+
+def _one(index: OpenIndex, ask: Ask, rows: Rows) -> Positions | None:
+    return ask(index, rows)
+
+
+def _alike(indexes: Sequence[OpenIndex]) -> list[list[OpenIndex]]:
+    """Indexes of stripes in groups: the same type and fields, one of each stripe."""
+    groups: dict[tuple[str, frozenset[int], int], list[OpenIndex]] = {}
+    seen: Counter[tuple[str, frozenset[int], int]] = Counter()
+    for index in indexes:
+        kind, fields, stripe = index.type.name, index.schema_ids, id(index.rows)
+        groups.setdefault((kind, fields, seen[kind, fields, stripe]), []).append(index)
+        seen[kind, fields, stripe] += 1
+    return list(groups.values())
+
+
+def _by_stripe(indexes: Sequence[OpenIndex], ask: Ask, rows: Rows) -> Positions | None:
+    """What the indexes of stripes say together. Rows of stripes without an index stay in doubt."""
+    said: list[Positions] = []
+    told: list[Rows] = []
+    for index in indexes:
+        mine = None if index.rows is None else rows.intersect(index.rows)
+        if not mine:
+            continue  # the stripe is ruled out already, or has no rows
+        found = ask(index, mine)
+        if found is not None:
+            said.append(found.within(mine))
+            told.append(mine)
+    if not said:
+        return None
+    silent = rows.subtract(Rows.united(told, rows.origin))
+    return Positions.united([*said, Positions.perhaps(silent)], rows.origin)
+
+
+def _leaf(question: LeafQuestion, index: OpenIndex, rows: Rows) -> Positions | None:
+    if question.node.schema_id not in index.schema_ids:
+        return None
+    nodes, able = question.leaf.nodes, index.type.capabilities.questions
+    if Keys in able and question.keys is not None:
+        found = index.ask(nodes, Keys(question.keys), rows)
+        if found is not None:
+            return found
+    if Terms in able:
+        answers = (_alternative(way, nodes, index, rows) for way in question.terms)
+        return next((answer for answer in answers if answer is not None), None)
+    return None
+
+
+def _words(words: Words, index: OpenIndex, rows: Rows) -> Positions | None:
+    if words.nodes[-1].schema_id not in index.schema_ids or Terms not in index.type.capabilities.questions:
+        return None
+    return _all_terms(words.terms, words.nodes, index, rows)
+
+
+def _alternative(way: Alternative, nodes: NodePath, index: OpenIndex, rows: Rows) -> Positions | None:
+    """The rows that have all terms of any group; None where the index cannot tell of one of the groups."""
+    groups = []
+    for group in way.questions:
+        answer = _all_terms(group, nodes, index, rows)
+        if answer is None:
+            return None
+        groups.append(answer)
+    if not groups:
+        return None
+    found = reduce(or_, groups)
+    return found if way.exact else found.unsure()
+
+
+def _all_terms(terms: tuple[Terms, ...], nodes: NodePath, index: OpenIndex, rows: Rows) -> Positions | None:
+    if len(terms) > 1 and Every in index.type.capabilities.questions:
+        return index.ask(nodes, Every(terms), rows)
+    answer: Positions | None = None
+    for term in terms:
+        found = index.ask(nodes, term, rows)
+        if found is None:
+            return None
+        answer = found if answer is None else answer & found
+        if not answer:
+            break
+    return answer

@@ -1,0 +1,193 @@
+"""Asking all evidence about the leaves of a predicate, the cheapest first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from amudai.plan.evidence import BLOOM, DICTIONARY, RANGES, STATISTICS, Evidence, index_evidence
+from amudai.plan.leaf import LeafQuestion
+from amudai.plan.open_indexes import OpenIndex
+from amudai.plan.reading import prepare_columns
+from amudai.plan.words import ConjunctionOfWords
+from amudai.predicate import Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr, Compare, IsIn, Text
+from amudai.rows import Positions, Rows
+from amudai.shard import ShardReader
+from amudai.types import BYTES, WIDTHS
+
+__all__ = ["EvidenceStep", "LeafEvidence", "Pruner"]
+
+# What it costs to ask for evidence, roughly: numbers have small indexes, words large ones.
+_NUMBER, _KEY, _WORDS, _OTHER = range(4)
+_OF_FIELDS: Final = (STATISTICS, BLOOM, RANGES)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvidenceStep:
+    """What one piece of evidence changed in the answer to a leaf."""
+
+    evidence: str
+    before: Positions
+    after: Positions
+
+
+@dataclass(eq=False)
+class LeafEvidence:
+    """What all evidence says of a leaf.
+
+    Attributes
+    ----------
+    rows
+        The rows that the leaf was asked about: those that the leaves before it had left.
+    positions
+        The rows among them for which the leaf is true.
+    """
+
+    question: LeafQuestion
+    rows: Rows
+    positions: Positions
+    steps: list[EvidenceStep] = field(default_factory=list)
+
+
+class Pruner:
+    """Asks all evidence about the leaves of one predicate and keeps what it says.
+
+    Attributes
+    ----------
+    found
+        The evidence of each leaf that was asked, by the leaf's name.
+    """
+
+    def __init__(
+        self, shard: ShardReader, leaves: Mapping[str, LeafQuestion], indexes: Sequence[OpenIndex], within: Rows
+    ) -> None:
+        self._shard = shard
+        self._leaves = leaves
+        self._within = within
+        self._is_prepared = False
+        by_index = index_evidence(indexes)
+        self._of_words = tuple(evidence for evidence in by_index if evidence.all_words is not None)
+        self._evidence: tuple[Evidence, ...] = (*_OF_FIELDS, *by_index, DICTIONARY)
+        # Statistics tell next to nothing of words, and an index of words mostly leaves no row in doubt.
+        self._evidence_of_text = (*by_index, *_OF_FIELDS, DICTIONARY)
+        self._evidence_behind_indexes = (*_OF_FIELDS, DICTIONARY)
+        self.found: dict[str, LeafEvidence] = {}
+
+    def prune(self, bound: Bound, rows: Rows) -> Positions:
+        """The rows among `rows` for which the predicate is true, surely or perhaps."""
+        match bound:
+            case BoundAlways(value):
+                return Positions.surely(rows) if value else Positions.none(rows.origin)
+            case BoundAnd(terms):
+                return self._all(self._grouped(terms), rows)
+            case BoundOr(terms):
+                found = Positions.none(rows.origin)
+                for term in terms:
+                    found |= self.prune(term, rows)
+                return found
+            case BoundLeaf():
+                order = self._evidence_of_text if isinstance(bound.leaf, Text) else self._evidence
+                return self._weighed(LeafEvidence(self._leaves[bound.name], rows, Positions.perhaps(rows)), order)
+
+    def _all(self, terms: Sequence[Bound | ConjunctionOfWords], rows: Rows) -> Positions:
+        found = Positions.surely(rows)
+        for term in sorted(terms, key=_cost):
+            left = found.candidates
+            said = self._words(term, left) if isinstance(term, ConjunctionOfWords) else self.prune(term, left)
+            found = _narrowed(found, said)
+            if not found:
+                break
+        return found
+
+    def _grouped(self, terms: Sequence[Bound]) -> list[Bound | ConjunctionOfWords]:
+        """The terms, with leaves about words of one column joined to one."""
+        columns: dict[int, list[LeafQuestion]] = {}
+        if self._of_words:
+            for term in terms:
+                if isinstance(term, BoundLeaf) and isinstance(term.leaf, Text):
+                    columns.setdefault(term.nodes[-1].schema_id, []).append(self._leaves[term.name])
+        joined = (ConjunctionOfWords.of(leaves) for leaves in columns.values() if len(leaves) > 1)
+        groups = [group for group in joined if group is not None]
+        grouped = {question.name for group in groups for question, _ in group.parts}
+        alone = [term for term in terms if not (isinstance(term, BoundLeaf) and term.name in grouped)]
+        return [*groups, *alone]
+
+    def _words(self, group: ConjunctionOfWords, rows: Rows) -> Positions:
+        """What the first index says that knows all words of a group, and what other evidence says of each leaf."""
+        before = Positions.perhaps(rows)
+        for evidence in self._of_words:
+            assert evidence.all_words is not None
+            said = evidence.all_words(group.words, rows) if rows.count >= evidence.worth else None
+            if said is not None:
+                break
+        else:
+            return self._all([question.leaf for question, _ in group.parts], rows)
+        steps = [EvidenceStep(f"{evidence.name}, all words", before, before.refined(said))]
+        told = steps[0].after
+        found = Positions.surely(rows)
+        for question, way in group.parts:
+            left = found.candidates
+            # The index was asked for words: where a leaf asks for more, nothing is sure.
+            known = LeafEvidence(question, left, (told if way.exact else told.unsure()).within(left), steps)
+            found = _narrowed(found, self._weighed(known, self._evidence_behind_indexes))
+            steps = []
+        return found
+
+    def _weighed(self, known: LeafEvidence, order: Sequence[Evidence]) -> Positions:
+        """What is left of a leaf's rows when all evidence was asked, in this order."""
+        question = known.question
+        for evidence in order:
+            before = known.positions
+            if before.maybe.count < evidence.worth:
+                continue
+            if evidence.of_fields:
+                self._prepare()
+            said = evidence.answer(question, before.candidates)
+            if said is None:
+                continue
+            if question.inverted:
+                said = _opposite(question, said, before.candidates)
+            known.positions = before.refined(said)
+            known.steps.append(EvidenceStep(evidence.name, before, known.positions))
+        self.found[question.name] = known
+        return known.positions
+
+    def _prepare(self) -> None:
+        """Read the descriptors of the columns of all leaves, once the first evidence needs one."""
+        if not self._is_prepared:
+            self._is_prepared = True
+            prepare_columns(self._shard, [question.column for question in self._leaves.values()], self._within)
+
+
+def _narrowed(found: Positions, said: Positions) -> Positions:
+    """The rows that are left after one more term, which was asked about the rows in `found` alone."""
+    # Where all rows were sure, nothing is left to combine.
+    return found & said if found.maybe else said
+
+
+def _opposite(question: LeafQuestion, said: Positions, rows: Rows) -> Positions:
+    """The rows for which the plain leaf is false. A row without a value stays in doubt."""
+    solid = Rows.none(rows.origin)
+    for stripe, mine in question.stripes(rows):
+        if question.is_solid(stripe):
+            solid = solid.unite(mine)
+    yes = solid.subtract(said.candidates)
+    return Positions(yes, rows.subtract(said.yes).subtract(yes))
+
+
+def _cost(term: Bound | ConjunctionOfWords) -> int:
+    match term:
+        case ConjunctionOfWords():
+            return _WORDS
+        case BoundLeaf(leaf=leaf, nodes=nodes):
+            if nodes[-1].basic_type in WIDTHS:
+                return _NUMBER
+            if isinstance(leaf, IsIn | Compare) and nodes[-1].basic_type in BYTES:
+                return _KEY
+            return _WORDS if isinstance(leaf, Text) else _OTHER
+        case BoundAnd(terms):
+            return min(map(_cost, terms))
+        case BoundOr(terms):
+            return max(map(_cost, terms))
+    return _NUMBER

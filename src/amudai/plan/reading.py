@@ -1,0 +1,82 @@
+"""Columns of one stripe, read as Arrow arrays; and the checks before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from amudai.arrow import to_array
+from amudai.errors import AmudaiError, InvalidArgument, UnsupportedFeature
+from amudai.plan.columns import SelectedColumn
+from amudai.rows import Rows
+from amudai.shard import ShardReader, StripeReader
+from amudai.types import SchemaNode
+
+__all__ = ["prepare_columns", "read_arrays", "read_rows", "require_scannable"]
+
+
+def require_scannable(shard: ShardReader, nodes: Sequence[SchemaNode]) -> None:
+    """Raise UnsupportedFeature for fields that a required index of an unknown type makes unreadable."""
+    shard.require_readable(nodes, shard.required_indexes)
+    for stripe in shard.stripes:
+        if stripe.directory.indexes is not None:
+            shard.require_readable(nodes, stripe.indexes.descriptors)
+
+
+def prepare_columns(
+    shard: ShardReader, columns: Sequence[SelectedColumn], rows: Rows, *, prefetch: bool = False
+) -> list[tuple[StripeReader, Rows]]:
+    """Check that columns can be read, and read their descriptors together.
+
+    Returns the stripes that hold some of `rows`, each with these rows, counted from the stripe's first. With
+    `prefetch`, small buffers of stripes of which most rows are wanted are read together, too.
+    """
+    nodes = [node for column in columns for node in column.projection.nodes()]
+    shard.require_readable(nodes, shard.required_indexes)
+    parts = []
+    for stripe, mine in _stripes(shard, rows):
+        parts.append((stripe, mine))
+        shard.require_readable(nodes, stripe.indexes.descriptors)
+        stripe.prepare(nodes)
+        for node in nodes:
+            descriptor = stripe.descriptor(node)
+            own = descriptor.field.indexes if descriptor is not None else None
+            # An index that a field carries itself covers the field, whatever other fields it names.
+            if own is not None and any(index.required for index in own):
+                message = "required index of the field: unknown to this version"
+                raise UnsupportedFeature(message, url=shard.url, stripe=stripe.ordinal, field=node.name)
+        if prefetch and 2 * mine.count >= stripe.num_rows:
+            stripe.prefetch([column.projection.node for column in columns])
+    return parts
+
+
+def _stripes(shard: ShardReader, rows: Rows) -> Iterator[tuple[StripeReader, Rows]]:
+    for stripe in shard.stripes:
+        mine = rows.inward(stripe.origin)
+        if mine:
+            yield stripe, mine
+
+
+def read_rows(stripe: StripeReader, column: SelectedColumn, rows: Rows) -> pa.ChunkedArray:
+    """A column at rows of one stripe."""
+    return pa.chunked_array(read_arrays(stripe, column, rows), column.field.type)
+
+
+def read_arrays(stripe: StripeReader, column: SelectedColumn, rows: Rows) -> list[pa.Array]:
+    """A column at rows of one stripe, in several arrays where one would hold more than its type can count."""
+    try:
+        stored = stripe.column(column.projection.node).read(rows, column.projection)
+        return [to_array(stored, column.projection, column.field.type)]
+    except AmudaiError as error:
+        error.locate(url=stripe.shard.url, stripe=stripe.ordinal, field=column.path)
+        raise
+    except MemoryError as error:
+        message = f"rows: {rows.count} rows of {column.field.type} do not fit into memory, read fewer"
+        raise InvalidArgument(message, url=stripe.shard.url, field=column.path) from error
+    except OverflowError as error:
+        if rows.count == 1:
+            message = f"a value of {column.field.type} is too long for its offsets: ask for the large type"
+            raise InvalidArgument(message, url=stripe.shard.url, field=column.path) from error
+        halves = rows.parts((rows.count + 1) // 2)
+        return [array for half in halves for array in read_arrays(stripe, column, half)]

@@ -1,0 +1,46 @@
+"""What a scan is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from amudai.errors import InvalidArgument
+from amudai.predicate import EVERYTHING, Predicate
+
+__all__ = ["OnDamage", "ScanRequest"]
+
+OnDamage = Literal["raise", "ignore"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanRequest:
+    """The columns, predicate and limits of a scan. It names no shard and pickles.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns of the result; None for all.
+    where
+        What must be true of a row. It is bound to the columns of each shard that is asked.
+    limit
+        The most rows to return; None for no limit.
+    batch_rows
+        The most rows of a batch; None for no bound of the caller's.
+    on_damage
+        Whether a damaged index is an error, or a warning after which values are read instead.
+    """
+
+    columns: tuple[str, ...] | None = None
+    where: Predicate = EVERYTHING
+    limit: int | None = None
+    batch_rows: int | None = None
+    on_damage: OnDamage = "raise"
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 0:
+            raise InvalidArgument(f"limit: expected at least 0, found {self.limit}")
+        if self.batch_rows is not None and self.batch_rows < 1:
+            raise InvalidArgument(f"batch_rows: expected at least 1, found {self.batch_rows}")
+        if self.on_damage not in ("raise", "ignore"):
+            raise InvalidArgument(f"on_damaged_index: expected raise or ignore, found {self.on_damage!r}")

@@ -1,0 +1,233 @@
+"""A scan of one shard on its way: planned once, then run as often as it is asked.
+
+Rows in doubt are checked part by part, on several threads; then the columns of the result are read, for the rows that
+match and no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+from amudai.arrow import least_bits
+from amudai.column import ColumnSource, Projection
+from amudai.encoding import require_memory
+from amudai.errors import located
+from amudai.plan import SelectedColumn, ShardPlan, prepare_columns, read_arrays
+from amudai.rows import Positions, Rows
+from amudai.scan.receipt import Explanation, LeafReport, Note, Receipt
+from amudai.scan.threads import in_order
+from amudai.shard import StripeReader
+
+__all__ = ["ScanRun"]
+
+# Rows that are checked and read at a time: what is held in memory for each thread.
+PART_ROWS: Final = 1 << 17
+# With a limit: the first rows are often enough.
+FIRST_PART: Final = 1 << 12
+# Rows of a chunk of a table: large, so that Python does not count. A multiple of every block size in use.
+CHUNK_ROWS: Final = 1 << 20
+# Fewer rows to check, or values to read, are done before a thread is started.
+SERIAL_ROWS: Final = 1 << 14
+SERIAL_VALUES: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Some rows of one stripe, counted from the shard's first: those that match, and those in doubt."""
+
+    stripe: StripeReader
+    positions: Positions
+
+
+class ScanRun:
+    """Runs a plan on up to `threads` threads, and keeps its own receipt."""
+
+    def __init__(self, plan: ShardPlan, threads: int) -> None:
+        self.plan = plan
+        self.threads = threads
+        self._receipt = Receipt()
+        self._found: int | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The names and types of the columns of the result."""
+        with self._receipt.phase("plan"):
+            return self.plan.schema
+
+    def rows(self) -> Rows:
+        """All rows that match, up to the limit."""
+        work, limit = self._work(), self.plan.request.limit
+        if not work.maybe:
+            found = work.yes
+        else:
+            parts: list[Rows] = []
+            count = 0
+            for rows in in_order(self._matching, self._parts(work), self._pool(work)):
+                parts.append(rows)
+                count += rows.count
+                if limit is not None and count >= limit:
+                    break
+            found = Rows.concatenated(parts, work.origin)
+        found = found if limit is None else found.first(limit)
+        self._found = found.count
+        return found
+
+    def table(self) -> pa.Table:
+        """The columns of all rows that match, a chunk or a few for each stripe."""
+        rows = self.rows()
+        with self._receipt.phase("read"):
+            columns, schema = self.plan.columns, self.plan.schema
+            if rows.count > CHUNK_ROWS:
+                with located(url=self.plan.shard.url):
+                    require_memory(rows.count, 1 + sum(least_bits(column.field.type) for column in columns))
+            stripes = prepare_columns(self.plan.shard, columns, rows, prefetch=True)
+        chunks = [(stripe, chunk) for stripe, mine in stripes for chunk in mine.parts(CHUNK_ROWS)]
+        work = [(*chunk, column) for column in columns for chunk in chunks]
+        threads = self.threads if rows.count * len(columns) > SERIAL_VALUES else 1
+        arrays = list(in_order(self._read_chunk, work, threads, ahead=len(work) + 1))
+        chunked = []
+        for index, column in enumerate(columns):
+            mine = arrays[index * len(chunks) : (index + 1) * len(chunks)]
+            chunked.append(pa.chunked_array([array for several in mine for array in several], column.field.type))
+        return pa.Table.from_arrays(chunked, schema=schema)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The columns of the rows that match, in batches of at most `batch_rows` rows."""
+        work, request = self._work(), self.plan.request
+        with self._receipt.phase("read"):
+            # Where nothing is in doubt, all candidates are read, and it pays to fetch their small buffers together.
+            prepare_columns(self.plan.shard, self.plan.columns, work.candidates, prefetch=not work.maybe)
+        left = request.limit
+        found = 0
+        for batches in in_order(self._read_part, self._parts(work), self._pool(work)):
+            for batch in batches:
+                if left is not None:
+                    batch = batch.slice(0, left)
+                    left -= batch.num_rows
+                found += batch.num_rows
+                yield from _cut(batch, request.batch_rows)
+            if left == 0:
+                break
+        self._found = found
+
+    # ---- pieces of work, each on one thread ----
+
+    def _work(self) -> Positions:
+        with self._receipt.phase("plan"):
+            return self.plan.work
+
+    def _pool(self, work: Positions) -> int:
+        return 1 if work.count <= SERIAL_ROWS else self.threads
+
+    def _parts(self, work: Positions) -> Iterator[Part]:
+        request, stripes = self.plan.request, self.plan.shard.stripes
+        candidates = work.candidates
+        # Where nothing is in doubt, a part is a batch. Otherwise many rows are checked for a few that match.
+        most = PART_ROWS if work.maybe or request.batch_rows is None else request.batch_rows
+        size = most if request.limit is None else min(most, max(FIRST_PART, request.limit))
+        if len(stripes) == 1 and candidates.count <= size:
+            yield Part(stripes[0], work)
+            return
+        for stripe in stripes:
+            for rows in _growing(candidates.intersect(stripe.extent), size, most):
+                yield Part(stripe, work.within(rows))
+
+    def _matching(self, part: Part) -> Rows:
+        if not part.positions.maybe:
+            return part.positions.yes
+        with self._receipt.phase("check"):
+            return part.positions.yes.unite(self.plan.checker.true_rows(part.stripe, part.positions.maybe))
+
+    def _read_part(self, part: Part) -> list[pa.RecordBatch]:
+        rows = self._matching(part)
+        if not rows:
+            return []
+        with self._receipt.phase("read"):
+            return self._read_batches(part.stripe, rows.inward(part.stripe.origin))
+
+    def _read_batches(self, stripe: StripeReader, rows: Rows) -> list[pa.RecordBatch]:
+        """Rows of a stripe, in several batches where one would hold more than its types can count."""
+        arrays = []
+        for column in self.plan.columns:
+            chunks = read_arrays(stripe, column, rows)
+            if len(chunks) > 1:
+                halves = rows.parts((rows.count + 1) // 2)
+                return [batch for half in halves for batch in self._read_batches(stripe, half)]
+            arrays.append(chunks[0])
+        return [pa.RecordBatch.from_arrays(arrays, schema=self.plan.schema)]
+
+    def _read_chunk(self, chunk: tuple[StripeReader, Rows, SelectedColumn]) -> list[pa.Array]:
+        stripe, rows, column = chunk
+        with self._receipt.phase("read"):
+            return read_arrays(stripe, column, rows)
+
+    # ---- what happened ----
+
+    def explanation(self) -> Explanation:
+        """The plan, and what running it took, as far as it has been run."""
+        plan = self.plan
+        with self._receipt.phase("plan"):
+            positions, names = plan.positions, tuple(plan.schema.names)
+        meter = self._receipt.meter
+        return Explanation(
+            where=str(plan.bound),
+            total_rows=plan.rows.count,
+            sure=positions.yes.count,
+            doubtful=positions.maybe.count,
+            found=self._found,
+            limit=plan.request.limit,
+            leaves=tuple(self._report(name, str(question.leaf)) for name, question in plan.leaves.items()),
+            unknown_indexes=plan.unknown_indexes,
+            columns=names,
+            blocks_decoded=meter.blocks,
+            blocks=sum(source.block_count() for source in self._touched()),
+            requests=meter.requests,
+            bytes=meter.bytes,
+            seconds=self._receipt.seconds(),
+        )
+
+    def _report(self, name: str, text: str) -> LeafReport:
+        known = self.plan.evidence(name)
+        if known is None:
+            return LeafReport(text, 0, (), 0, 0)
+        notes = tuple(map(Note.of, known.steps))
+        checked = self.plan.checker.checked.get(name, 0)
+        return LeafReport(text, known.rows.count, notes, known.positions.maybe.count, checked)
+
+    def _touched(self) -> Iterator[ColumnSource]:
+        """All columns that the scan may read, in each stripe."""
+        wanted = {column.projection.node.schema_id: column for column in self.plan.columns}
+        wanted |= {each.leaf.nodes[0].schema_id: each.column for each in self.plan.leaves.values()}
+        for stripe in self.plan.shard.stripes:
+            for column in wanted.values():
+                yield from _wanted(stripe.column(column.projection.node), column.projection)
+
+
+def _wanted(source: ColumnSource, projection: Projection) -> Iterator[ColumnSource]:
+    """A column and the columns below it that a projection asks for."""
+    yield source
+    for child in projection.children:
+        yield from _wanted(source.child_of(child.node), child)
+
+
+def _growing(rows: Rows, size: int, most: int) -> Iterator[Rows]:
+    """The rows in parts: the first has `size` rows, each later one twice as many as the one before, up to `most`."""
+    while rows and size < most:
+        first = rows.first(size)
+        yield first
+        rows = rows.subtract(first)
+        size *= 2
+    if rows:
+        yield from rows.each_part(most)
+
+
+def _cut(batch: pa.RecordBatch, size: int | None) -> Iterator[pa.RecordBatch]:
+    """The rows of a batch in batches of at most `size` rows; none where it has no rows."""
+    if batch.num_rows and (size is None or batch.num_rows <= size):
+        yield batch
+    elif size is not None:
+        yield from (batch.slice(at, size) for at in range(0, batch.num_rows, size))

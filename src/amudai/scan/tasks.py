@@ -1,0 +1,34 @@
+"""Tasks: pieces of a scan that other processes run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from amudai.arrow import ArrowFields
+from amudai.plan import ShardPlan, Task
+from amudai.rows import Rows
+from amudai.scan.run import ScanRun
+from amudai.scan.threads import thread_count
+from amudai.shard import ShardReader
+
+__all__ = ["run_task", "tasks_of"]
+
+
+def tasks_of(plan: ShardPlan, fields: ArrowFields, count: int) -> tuple[Task, ...]:
+    """Up to about `count` tasks whose results, one after the other, are the rows of the plan."""
+    shard = plan.shard.portable()
+    return tuple(
+        Task(shard=shard, request=plan.request, start=start, end=end, types=fields.wanted)
+        for start, end in plan.stretches(count)
+    )
+
+
+def run_task(task: Task, threads: int | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """Open the shard of a task and scan the task's rows."""
+    shard = ShardReader.of_portable(task.shard)
+    fields = ArrowFields(shard, dict(task.types))
+    plan = ShardPlan(shard, fields, task.request, Rows.one(task.start, task.end, shard.origin))
+    run = ScanRun(plan, thread_count(threads))
+    return run.schema, run.batches()

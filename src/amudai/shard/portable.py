@@ -1,0 +1,25 @@
+"""A shard as another process opens it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from amudai.storage import PortableStore
+
+__all__ = ["PortableShard"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortableShard:
+    """Where a shard lies and how it is opened, without open files and without secrets. It pickles.
+
+    Attributes
+    ----------
+    allow
+        Beginnings of absolute URLs outside of the shard's folder that may be followed.
+    """
+
+    url: str
+    store: PortableStore
+    verify: bool
+    allow: tuple[str, ...] = ()

@@ -1,0 +1,66 @@
+"""What one piece of work asks for, counted apart from other work on the same shard."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar, Token
+from threading import Lock
+from typing import Final
+
+__all__ = ["Meter", "count_blocks", "count_requests", "metered"]
+
+
+class Meter:
+    """Counts the requests, bytes and blocks of one piece of work, on all its threads.
+
+    Attributes
+    ----------
+    requests, bytes
+        What storage was asked for.
+    blocks
+        Blocks of columns that were decoded.
+    """
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.bytes = 0
+        self.blocks = 0
+        self._lock = Lock()
+
+    def add(self, requests: int = 0, size: int = 0, blocks: int = 0) -> None:
+        """Count what was asked for."""
+        with self._lock:
+            self.requests += requests
+            self.bytes += size
+            self.blocks += blocks
+
+
+_CURRENT: Final[ContextVar[Meter | None]] = ContextVar("amudai meter", default=None)
+
+
+class metered:  # noqa: N801 - reads as a verb: with metered(meter): ...
+    """Count what this thread does inside the block on `meter`."""
+
+    __slots__ = ("_meter", "_token")
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+
+    def __enter__(self) -> None:
+        self._token: Token[Meter | None] = _CURRENT.set(self._meter)
+
+    def __exit__(self, *_: object) -> None:
+        _CURRENT.reset(self._token)
+
+
+def count_requests(requests: int, size: int) -> None:
+    """Count requests of the work at hand, if somebody meters it."""
+    meter = _CURRENT.get()
+    if meter is not None:
+        meter.add(requests, size)
+
+
+def count_blocks(blocks: int) -> None:
+    """Count decoded blocks of the work at hand, if somebody meters it."""
+    meter = _CURRENT.get()
+    if meter is not None:
+        meter.add(blocks=blocks)
