@@ -21,21 +21,31 @@ public:
 
     template <class Values>
     void encode(const Values& values, const Validity& validity, std::uint32_t* codes) {
-        const auto note = [&](std::uint32_t code) {
-            if (code == counts_.size()) counts_.push_back(0);
-            ++counts_[code];
-            return code;
-        };
         for (std::size_t first = 0; first < values.count(); first += 64) {
             const auto size = std::min<std::size_t>(64, values.count() - first);
             entries_.add(
                 values, first, size, validity.word(first, size),
-                [&](std::size_t slot, std::uint32_t code) { codes[slot] = note(code); },
-                [&](std::size_t slot) {
-                    if (!null_code_) null_code_ = entries_.append(std::vector<std::uint8_t>(fixed_size_.value_or(0)));
-                    codes[slot] = note(*null_code_);
-                });
+                [&](std::size_t slot, std::uint32_t code) { codes[slot] = counted(code); },
+                [&](std::size_t slot) { codes[slot] = counted_null(); });
         }
+    }
+
+    // The same for slots that hold codes of another dictionary, whose entries are `values`: each entry is looked up once,
+    // however many slots have it. The codes of null slots may be anything.
+    template <class Values>
+    void recode(const Values& values, std::span<const std::uint32_t> others, const Validity& validity, std::uint32_t* codes) {
+        constexpr auto unknown = std::numeric_limits<std::uint32_t>::max();  // more than any code
+        std::vector<std::uint32_t> known(values.count(), unknown);
+        for_each_slot(
+            others.size(), validity,
+            [&](std::size_t slot) {
+                const auto other = others[slot];
+                if (other >= known.size()) throw std::invalid_argument("codes: expected them below the number of entries");
+                auto& code = known[other];
+                if (code == unknown) code = entries_.add(values[other], entries_.key(values[other], values.end()));
+                codes[slot] = counted(code);
+            },
+            [&](std::size_t slot) { codes[slot] = counted_null(); });
     }
 
     // The codes of all entries but null's, in the order of their bytes. `out` has room for them.
@@ -63,6 +73,16 @@ public:
     }
 
 private:
+    std::uint32_t counted(std::uint32_t code) {
+        if (code == counts_.size()) counts_.push_back(0);
+        ++counts_[code];
+        return code;
+    }
+    std::uint32_t counted_null() {
+        if (!null_code_) null_code_ = entries_.append(std::vector<std::uint8_t>(fixed_size_.value_or(0)));
+        return counted(*null_code_);
+    }
+
     std::optional<std::size_t> fixed_size_;
     Interner entries_;
     std::optional<std::uint32_t> null_code_;

@@ -171,6 +171,22 @@ void bind_dictionary(nb::module_& m) {
         nb::sig("def encode(self, offsets: NDArray[Any] | None, data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, "
                 "validity_at: int, count: int) -> NDArray[np.uint32]"),
         "The codes of these values; what is new gets the next code, and so does the first null.")
+        .def("recode", [](Dictionary& self, std::optional<InAny> offsets, In<std::uint8_t> data, std::size_t count,
+                          In<std::uint32_t> codes, Bitmap validity, std::size_t validity_at) {
+            const auto present = validity_of(validity, validity_at, codes.shape(0));
+            return with_values(offsets, data, self.fixed_size(), count, [&](const auto& values) {
+                Made<std::uint32_t> recoded(codes.shape(0));
+                {
+                    const nb::gil_scoped_release unlocked;
+                    self.recode(values, span(codes), present, recoded.data());
+                }
+                return std::move(recoded).array();
+            });
+        }, "offsets"_a.noconvert().none(), "data"_a.noconvert(), "count"_a, "codes"_a.noconvert(),
+        "validity"_a.noconvert().none(), "validity_at"_a,
+        nb::sig("def recode(self, offsets: NDArray[Any] | None, data: NDArray[np.uint8], count: int, "
+                "codes: NDArray[np.uint32], validity: NDArray[np.uint8] | None, validity_at: int) -> NDArray[np.uint32]"),
+        "The codes of slots that hold codes of another dictionary, which has `count` entries: what `encode` gives for the values.")
         .def_prop_ro("size", &Dictionary::size, "Entries, null's included.")
         .def_prop_ro("value_bytes", [](const Dictionary& self) { return self.entries().bytes().size(); }, "Bytes of all entries.")
         .def_prop_ro("null_code", &Dictionary::null_code, "The code of null, if there was one.")

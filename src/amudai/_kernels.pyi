@@ -174,6 +174,11 @@ class Dictionary:
         The codes of these values; what is new gets the next code, and so does the first null.
         """
 
+    def recode(self, offsets: NDArray[Any] | None, data: NDArray[np.uint8], count: int, codes: NDArray[np.uint32], validity: NDArray[np.uint8] | None, validity_at: int) -> NDArray[np.uint32]:
+        """
+        The codes of slots that hold codes of another dictionary, which has `count` entries: what `encode` gives for the values.
+        """
+
     @property
     def size(self) -> int:
         """Entries, null's included."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import struct
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -57,15 +58,34 @@ def column_of(stored: StoredArray) -> ColumnValues:
     return StoredValues(values, tuple(column_of(child) for child in stored.children))
 
 
+def expanded(stored: StoredArray) -> StoredArray:
+    """With the values of dictionaries in place of codes, one by one."""
+    children = tuple(expanded(child) for child in stored.children)
+    if stored.dictionary is None:
+        return replace(stored, children=children)
+    entries, valid = stored.dictionary.values, stored.valid()
+    places = [
+        None if valid is not None and not valid[at] else int(stored.dictionary.codes[at]) for at in range(stored.length)
+    ]
+    if entries.offsets is None:
+        size = stored.node.fixed_size
+        starts = [size * at for at in range(entries.length + 1)]
+    else:
+        starts = entries.offsets.tolist()
+    content = bytes(b"" if entries.data is None else entries.data)
+    values = [bytes(stored.node.fixed_size) if at is None else content[starts[at] : starts[at + 1]] for at in places]
+    offsets = None if entries.offsets is None else np.cumsum([0, *map(len, values)]).astype(entries.offsets.dtype)
+    data = np.frombuffer(b"".join(values), np.uint8)
+    return replace(stored, data=data, offsets=offsets, dictionary=None)
+
+
 def restored(stored: StoredArray, kind: pa.DataType) -> pa.Array:
-    wide = as_wide(stored, kind)
+    wide = as_wide(expanded(stored), kind)
     return to_array(column_of(wide), project(stored.node, kind), kind)
 
 
 def as_wide(stored: StoredArray, kind: pa.DataType) -> StoredArray:
     """With offsets of the width that the type has, as decoding would give them."""
-    from dataclasses import replace
-
     if isinstance(kind, pa.BaseExtensionType):
         return as_wide(stored, kind.storage_type)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
@@ -102,6 +122,17 @@ def check_form(stored: StoredArray) -> None:
         assert packed is not None
         assert np.unpackbits(packed, bitorder="little").tolist() == valid.tolist() + [0] * (-count % 8)
     gone = np.zeros(count, np.bool_) if valid is None else ~valid
+    if stored.dictionary is not None:
+        codes = stored.dictionary.codes
+        assert stored.data is None
+        assert stored.offsets is None
+        assert len(codes) == count
+        assert not codes[gone].any()
+        assert (
+            not len(codes[~gone]) or 0 <= int(codes[~gone].min()) <= int(codes.max()) < stored.dictionary.values.length
+        )
+        check_form(stored.dictionary.values)
+        return
     match node.basic_type:
         case BasicType.BOOLEAN:
             assert stored.data is not None
@@ -410,12 +441,11 @@ def test_unit_has_only_a_length() -> None:
 # ---- dictionaries ----
 
 
-def test_a_dictionary_is_decoded_or_kept() -> None:
+def test_a_dictionary_of_strings_is_kept() -> None:
     codes = pa.array([1, None, 0, 2, 1], pa.int8())
     array = pa.DictionaryArray.from_arrays(codes, pa.array(["x", "y", None]))
-    stored = stored_of(array)
-    assert plain(restored(stored, pa.string())) == [b"y", None, b"x", None, b"y"]
-    kept = to_storage(array, node_of(array.type), "c", keep_dictionary=True)
+    kept = stored_of(array)
+    assert plain(restored(kept, pa.string())) == [b"y", None, b"x", None, b"y"]
     assert kept.data is None
     assert kept.null_count == 2
     assert kept.validity is not None
@@ -425,29 +455,40 @@ def test_a_dictionary_is_decoded_or_kept() -> None:
     assert plain(restored(kept.dictionary.values, pa.string())) == [b"x", b"y", None]
 
 
+@pytest.mark.parametrize(
+    "values",
+    [pa.array([7, None]), pa.array([True, None]), pa.array([[1], None]), pa.array([Decimal("1.5"), None])],
+    ids=lambda values: str(values.type),
+)
+def test_other_dictionaries_are_expanded(values: pa.Array) -> None:
+    array = pa.DictionaryArray.from_arrays(pa.array([1, 0, None, 0], pa.int8()), values)
+    stored = stored_of(array)
+    assert stored.dictionary is None
+    assert plain(restored(stored, values.type)) == plain(values.take(pa.array([1, 0, None, 0])))
+
+
 def test_a_slice_of_a_large_dictionary_keeps_what_it_uses() -> None:
     values = pa.array([f"value {at}" for at in range(1000)])
     array = pa.DictionaryArray.from_arrays(pa.array([900, 5, None, 900], pa.int32()), values)
-    kept = to_storage(array, node_of(array.type), "c", keep_dictionary=True)
+    kept = stored_of(array)
     assert kept.dictionary is not None
     assert kept.dictionary.values.length == 2
     assert kept.dictionary.codes.tolist() == [1, 0, 0, 1]
-    assert plain(restored(stored_of(array), pa.string())) == [b"value 900", b"value 5", None, b"value 900"]
+    assert plain(restored(kept, pa.string())) == [b"value 900", b"value 5", None, b"value 900"]
 
 
 def test_a_dictionary_without_entries() -> None:
-    array = pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], pa.string()))
-    for keep in (False, True):
-        stored = to_storage(array, node_of(array.type), "c", keep_dictionary=keep)
-        assert stored.null_count == 2
-        assert (stored.dictionary is not None) == keep
+    stored = stored_of(pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], pa.string())))
+    assert stored.null_count == 2
+    assert stored.dictionary is not None
+    assert stored.dictionary.codes.tolist() == [0, 0]
 
 
-def test_a_kept_dictionary_below_others() -> None:
+def test_a_dictionary_below_others() -> None:
     values = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1, None], pa.int8()), pa.array(["a", "b"]))
     offsets = pa.py_buffer(np.array([0, 1, 2, 4], np.int32))
     array = pa.Array.from_buffers(pa.list_(values.type), 3, [pa.py_buffer(b"\x05"), offsets], children=[values])
-    (child,) = to_storage(array, node_of(array.type), "c", keep_dictionary=True).children
+    (child,) = stored_of(array).children
     assert child.dictionary is not None
     assert child.dictionary.codes.tolist() == [1, 1, 0]
     assert child.validity is not None

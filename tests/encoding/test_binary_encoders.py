@@ -136,6 +136,11 @@ kinds = st.sampled_from([pa.binary(), pa.large_binary()])
 # ---- regions ----
 
 
+def ends_of(values: Sequence[Value]) -> npt.NDArray[np.uint64]:
+    """Where each value ends, from 0 on; null is empty."""
+    return np.cumsum([0, *(len(value or b"") for value in values)]).astype(np.uint64)
+
+
 @kernels
 @given(values=slots, kind=kinds, before=st.integers(0, 9), nested=st.booleans())
 @quick
@@ -145,9 +150,7 @@ def test_variable_values_come_back(
     array = arrow(values, kind, before)
     offsets, data, validity, at, _ = parts(array)
     text = text_of(array)
-    rebased = kernel.block_offsets(offsets)
-    assert rebased.dtype == np.uint64
-    assert rebased.tolist() == np.cumsum([0, *(len(value or b"") for value in values)]).tolist()
+    rebased = ends_of(values)
     stored = section(rebased, nested and len(set(np.diff(rebased))) > 1)
     nested = isinstance(stored, bytes)
 
@@ -184,18 +187,16 @@ def test_values_of_one_size_come_back(kernel: ModuleType, data: st.DataObject, s
 @given(value=short, nulls=st.lists(st.booleans(), min_size=1, max_size=20))
 @quick
 def test_a_single_value_comes_back(kernel: ModuleType, value: bytes, nulls: list[bool]) -> None:
-    check(kernel, kernel.single_value_region(value), [None if null else value for null in nulls])
+    check(kernel, single_value.encode([value]), [None if null else value for null in nulls])
 
 
 @kernels
 def test_regions_are_the_oracles_byte_for_byte(kernel: ModuleType) -> None:
     values = [b"GET /api/x", b"", b"GET /a.js", b"GET /api/x"]
     offsets, data, *_ = parts(arrow(values, before=3))
-    text, ends = b"".join(values), kernel.block_offsets(offsets)
+    text, ends = b"".join(values), ends_of(values)
     assert kernel.plain_region(offsets, data) == plain.encode(values)
     assert kernel.plain_region(None, np.frombuffer(b"aabbcc", np.uint8)) == plain.encode([b"aa", b"bb", b"cc"], 2)
-    assert kernel.single_value_region(b"eu-west") == single_value.encode([b"eu-west"])
-    assert kernel.single_value_region(b"") == single_value.encode([b""])
     frame = codec.zstd_compress(text)
     assert kernel.zstd_region(frame, ends, False) == oracle_zstd.encode(values)
     nested = delta.encode(ends.tolist(), "u8", fl_bit_pack.encode)
@@ -365,10 +366,13 @@ def entries_of(dictionary: Any) -> list[bytes]:
     return [bytes(data[offsets[i] : offsets[i + 1]]) for i in range(len(offsets) - 1)]
 
 
+def width_of(kind: pa.DataType) -> int | None:
+    return kind.byte_width if pa.types.is_fixed_size_binary(kind) else None
+
+
 def check_dictionary(kernel: ModuleType, batches: list[pa.Array]) -> None:
     """Codes, entries, counts and order are those that pyarrow finds."""
-    kind = batches[0].type
-    size = kind.byte_width if pa.types.is_fixed_size_binary(kind) else None
+    size = width_of(batches[0].type)
     dictionary = kernel.Dictionary(size)
     codes = np.concatenate([dictionary.encode(*parts(batch)) for batch in batches])
     joined = pa.concat_arrays(batches)
@@ -384,6 +388,28 @@ def check_dictionary(kernel: ModuleType, batches: list[pa.Array]) -> None:
     assert dictionary.counts().tolist() == np.bincount(codes, minlength=len(entries)).tolist()
     ids = [code for code in range(len(entries)) if code != null]
     assert dictionary.sorted_ids().tolist() == sorted(ids, key=entries.__getitem__)
+    check_recoding(kernel, batches, dictionary, codes)
+
+
+def check_recoding(kernel: ModuleType, batches: list[pa.Array], expected: Any, codes: Array) -> None:
+    """Batches with dictionaries of their own give the codes, entries and counts that their values give."""
+    found = kernel.Dictionary(width_of(batches[0].type))
+    recoded = []
+    for batch in batches:
+        coded = batch.dictionary_encode()
+        # In another order, with an entry that no slot has.
+        order = np.random.default_rng(len(batch)).permutation(len(coded.dictionary))
+        entries = coded.dictionary.take(pa.array(np.append(order, order[:1])))
+        numbers = np.argsort(order).astype(np.uint32)
+        indices = coded.indices.fill_null(0).to_numpy()
+        others = numbers[indices] if len(numbers) else np.zeros(len(batch), np.uint32)
+        offsets, data, _, _, count = parts(entries)
+        _, _, validity, at, _ = parts(batch)
+        recoded.append(found.recode(offsets, data, count, others, validity, at))
+    assert np.concatenate(recoded).tolist() == codes.tolist()
+    assert entries_of(found) == entries_of(expected)
+    assert found.counts().tolist() == expected.counts().tolist()
+    assert found.null_code == expected.null_code
 
 
 @kernels
@@ -462,9 +488,9 @@ def test_what_does_not_fit_is_refused(kernel: ModuleType) -> None:
             bad = np.array(offsets, dtype)
             for call in (
                 lambda bad=bad: kernel.plain_region(bad, data),
-                lambda bad=bad: kernel.block_offsets(bad if bad[-1] != 7 else bad[:0]),
                 lambda bad=bad: kernel.block_dictionary(bad, data, None, 0),
                 lambda bad=bad: kernel.Dictionary(None).encode(bad, data, None, 0, 2),
+                lambda bad=bad: kernel.Dictionary(None).recode(bad, data, 2, np.zeros(1, np.uint32), None, 0),
                 lambda bad=bad: kernel.text_stats(bad, data, None, None, 0, 2),
             ):
                 with pytest.raises(ValueError, match=r"offsets|data"):
@@ -481,6 +507,11 @@ def test_what_does_not_fit_is_refused(kernel: ModuleType) -> None:
         kernel.Dictionary(4).encode(None, data, None, 0, 2)
     with pytest.raises(ValueError, match="validity"):
         kernel.Dictionary(3).encode(None, data, np.zeros(1, np.uint8), 7, 2)
+    for codes in ([2], [0, 1, 2**32 - 1]):
+        with pytest.raises(ValueError, match="codes"):
+            kernel.Dictionary(None).recode(good, data, 2, np.array(codes, np.uint32), None, 0)
+    with pytest.raises(ValueError, match="validity"):
+        kernel.Dictionary(None).recode(good, data, 2, np.zeros(9, np.uint32), np.zeros(1, np.uint8), 0)
     with pytest.raises(ValueError, match="validity"):
         kernel.block_dictionary(good, data, np.zeros(0, np.uint8), 0)
     with pytest.raises(ValueError, match="symbols"):

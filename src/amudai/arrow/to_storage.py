@@ -21,10 +21,11 @@ from amudai.arrow.leaves import leaf, leaf_fits
 from amudai.arrow.take import MISSING, Places, spans, take
 from amudai.errors import InvalidArgument, located
 from amudai.shard.build.stored import Bits, StoredArray, StoredDictionary
-from amudai.types import CONTAINERS, BasicType, SchemaNode, quote_name
+from amudai.types import BYTES, CONTAINERS, BasicType, SchemaNode, quote_name
 
 __all__ = ["to_storage"]
 
+_VARIABLE: Final = frozenset({BasicType.STRING, BasicType.BINARY})
 _ROLES: Final = {
     BasicType.LIST: ("item",),
     BasicType.FIXED_SIZE_LIST: ("item",),
@@ -32,8 +33,10 @@ _ROLES: Final = {
 }
 
 
-def to_storage(array: pa.Array, node: SchemaNode, path: str, *, keep_dictionary: bool = False) -> StoredArray:
+def to_storage(array: pa.Array, node: SchemaNode, path: str) -> StoredArray:
     """The values of an array in the form that the encoders of this node take. The array is not changed.
+
+    An Arrow dictionary of strings or other bytes stays one (`StoredArray.dictionary`); other dictionaries are expanded.
 
     Parameters
     ----------
@@ -42,8 +45,6 @@ def to_storage(array: pa.Array, node: SchemaNode, path: str, *, keep_dictionary:
         said there and not here.
     path
         The column's name, for errors.
-    keep_dictionary
-        Hand on dictionaries as they come (`StoredArray.dictionary`) in place of their values.
 
     Examples
     --------
@@ -59,14 +60,14 @@ def to_storage(array: pa.Array, node: SchemaNode, path: str, *, keep_dictionary:
         array.validate()
     except pa.ArrowInvalid as error:
         raise InvalidArgument(f"values: expected a sound Arrow array, found {error}", field=path) from error
-    return _Column(keep_dictionary).stored(array, node, path, None)
+    return _Column(keep_dictionaries=True).stored(array, node, path, None)
 
 
 class _Column:
     """One walk down an array; it carries what is the same at every step."""
 
-    def __init__(self, keep_dictionary: bool) -> None:
-        self._keep_dictionary = keep_dictionary
+    def __init__(self, *, keep_dictionaries: bool) -> None:
+        self._keep_dictionaries = keep_dictionaries
 
     def stored(self, array: pa.Array, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
         kind = array.type
@@ -116,11 +117,11 @@ class _Column:
             mask[codes[visible(valid, seen, len(codes))]] = True
             return mask
 
-        entries = _Column(False).stored(values, node, path, shown)
-        places = codes.astype(np.int64)
-        if valid is not None:
-            places[~valid] = MISSING
-        if not self._keep_dictionary or node.basic_type in CONTAINERS or node.basic_type is BasicType.UNIT:
+        entries = _Column(keep_dictionaries=False).stored(values, node, path, shown)
+        if not self._keep_dictionaries or not _is_encoded_by_dictionary(node):
+            places = codes.astype(np.int64)
+            if valid is not None:
+                places[~valid] = MISSING
             return take(entries, places)
         known = entries.valid()
         if known is not None:
@@ -275,6 +276,11 @@ class _Chosen:
         mask = np.zeros(self._length, np.bool_)
         mask[self._offsets[self._mine & visible(None, self._seen, len(self._mine))]] = True
         return mask
+
+
+def _is_encoded_by_dictionary(node: SchemaNode) -> bool:
+    """Whether the encoders of this node take codes and entries in place of values."""
+    return node.basic_type in _VARIABLE or (node.basic_type in BYTES and node.fixed_size > 0 and not node.is_decimal)
 
 
 def _fits(kind: pa.DataType, node: SchemaNode) -> bool:

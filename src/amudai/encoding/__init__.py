@@ -34,6 +34,7 @@ from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import PROFILES, Profile, profile_of
 from amudai.encoding.range_index import RangeIndex, RangeIndexBuilder, decode_range_index
 from amudai.encoding.room import ROOM, Room
+from amudai.encoding.slots import CodedSlots, ValueSlots
 from amudai.encoding.text import is_text
 from amudai.encoding.units import divided_exactly
 from amudai.encoding.values import Values
@@ -46,6 +47,7 @@ __all__ = [
     "BlockBuffer",
     "ByteKeys",
     "BytesEncoder",
+    "CodedSlots",
     "DictionaryEncoder",
     "NumberEncoder",
     "NumberRanges",
@@ -55,6 +57,7 @@ __all__ = [
     "RangeIndex",
     "RangeIndexBuilder",
     "Room",
+    "ValueSlots",
     "Values",
     "Wanted",
     "allocate",

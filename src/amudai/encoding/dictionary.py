@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.encoding.binary.choice import BytesBlock, choose_bytes, lookup_price
-from amudai.encoding.bytes import BytesEncoder, cut
+from amudai.encoding.bytes import BytesEncoder
 from amudai.encoding.numbers import NumberEncoder
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
 from amudai.encoding.room import ROOM, Room
+from amudai.encoding.slots import Slots, gathered
 from amudai.format import BufferKind, encode_dictionary
 from amudai.storage import Spool
 from amudai.types import SchemaNode
@@ -30,8 +31,6 @@ _WORTH_IT: Final = 0.9
 _ENTRY: Final = 100
 _SAMPLE: Final = 4096
 _GLIMPSE: Final = 16_384  # positions that are enough to see that nearly all values differ
-
-Bools = npt.NDArray[np.bool_]
 
 
 class DictionaryEncoder:
@@ -55,18 +54,18 @@ class DictionaryEncoder:
         """Entries, the null one included."""
         return int(self._dictionary.size)
 
-    def is_hopeless(
-        self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
-    ) -> bool:
+    def is_hopeless(self, slots: Slots) -> bool:
         """Whether the first values already say that the first judgement will be against a dictionary."""
-        size = count * (self._fixed or 0) if offsets is None else int(offsets[min(count, _GLIMPSE)]) - int(offsets[0])
-        if count < _GLIMPSE or size > self._room.entries:
+        if slots.count < _GLIMPSE:
             return False
-        self._measure(offsets, data, count, valid)
-        mask = None if valid is None else np.packbits(valid[:_GLIMPSE], bitorder="little")
-        some = None if offsets is None else offsets[: _GLIMPSE + 1]
+        first = slots.part(0, _GLIMPSE)
+        size = slots.count * (self._fixed or 0) if first.offsets is None else len(first.content)
+        if size > self._room.entries:
+            return False
+        self._measure(first)
+        mask = None if first.valid is None else np.packbits(first.valid, bitorder="little")
         glimpse = _kernels.Dictionary(self._fixed)
-        glimpse.encode(some, data, mask, 0, _GLIMPSE)
+        glimpse.encode(first.offsets, first.data, mask, 0, _GLIMPSE)
         entries = _expected(_GLIMPSE, glimpse.size, _FIRST_LOOK)
         stored = (glimpse.value_bytes / glimpse.size + 12) * entries
         stored += _FIRST_LOOK * (entries.bit_length() / 8 + self._lookup)
@@ -78,36 +77,23 @@ class DictionaryEncoder:
         ends = None if self._fixed is not None else offsets.view(np.int64)
         return ends, data, self._dictionary.counts(), self._dictionary.null_code
 
-    def append(
-        self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
-    ) -> int:
-        """Take slots, `count` of them or fewer where that would be too much to hold; return how many."""
+    def append(self, slots: Slots) -> int:
+        """Take slots, all of them or fewer where that would be too much to hold; return how many."""
         if self._native is None:
-            self._measure(offsets, data, count, valid)
-        whole = BytesBlock(offsets, data, count, valid)
-        for start, end in cut(whole, self._fixed, _FIRST_LOOK, self._room.entries):
+            self._measure(slots.part(0, min(slots.count, _SAMPLE)))
+        for start, end in slots.cuts(_FIRST_LOOK, self._room.entries):
             if start and not self.pays():
                 return start
-            bits = None if valid is None else np.packbits(valid[start:end], bitorder="little")
-            if offsets is None:
-                size = self._fixed or 0
-                codes = self._dictionary.encode(None, data[start * size : end * size], bits, 0, end - start)
-            else:
-                codes = self._dictionary.encode(offsets[start : end + 1], data, bits, 0, end - start)
-            self._codes.append(codes)
+            self._codes.append(slots.codes(self._dictionary, start, end))
             self._count += end - start
-        return count
+        return slots.count
 
-    def _measure(
-        self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
-    ) -> None:
+    def _measure(self, first: BytesBlock) -> None:
         """What a block of these slots would take without a dictionary."""
-        rows = min(count, _SAMPLE)
-        mask = None if valid is None else valid[:rows]
-        if offsets is None:
-            block = BytesBlock(None, data[: rows * (self._fixed or 0)], rows, mask)
-        else:
-            block = BytesBlock(offsets[: rows + 1].astype(np.int64, copy=False), data, rows, mask)
+        block = first.head(min(first.count, _SAMPLE))
+        rows, offsets = block.count, block.offsets
+        if offsets is not None:
+            block = BytesBlock(offsets.astype(np.int64, copy=False), block.data, rows, block.valid)
         found = choose_bytes(block, self._profile).cost
         raw = len(block.content) / rows + (8 if offsets is not None else 0)
         self._native = min(found, raw)
@@ -143,20 +129,10 @@ class DictionaryEncoder:
         self._codes.finish()
         offsets, data = self._dictionary.values()
         null = self._dictionary.null_code
+        ends = None if self._fixed is not None else offsets
         for codes in self._codes.stored():
             valid = None if null is None else codes != null
-            if self._fixed is not None:
-                out = np.empty(len(codes) * self._fixed, np.uint8)
-                bitmap = np.empty(len(codes) // 8 + 1, np.uint8)
-                _kernels.gather_fixed(codes, data, self._fixed, None, out, bitmap)
-                into.append(None, out, len(codes), valid)
-                continue
-            ends = np.zeros(len(codes) + 1, np.int64)
-            bitmap = np.empty(len(codes) // 8 + 1, np.uint8)
-            _kernels.gather_offsets(codes, offsets, None, ends, bitmap)
-            out = np.empty(int(ends[-1]) + 64, np.uint8)
-            _kernels.gather_bytes(codes, data, offsets, out)
-            into.append(ends, out[: int(ends[-1])], len(codes), valid)
+            into.append(*gathered(codes, ends, data, self._fixed), len(codes), valid)
 
 
 def _expected(seen: int, distinct: int, later: int) -> int:

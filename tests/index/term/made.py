@@ -16,7 +16,7 @@ from amudai.index.term.builder import TermBuilder
 from amudai.index.term.reader import TermReader, open_term_index
 from amudai.index.term.tuning import Tuning, tuning_of
 from amudai.shard import ShardReader
-from amudai.shard.build import BuildOptions, ShardBuilder, Sinks, StoredArray
+from amudai.shard.build import BuildOptions, ShardBuilder, Sinks
 from amudai.shard.build.shard import one_by_one
 from amudai.storage import open_store
 from amudai.types import SchemaNode
@@ -35,23 +35,6 @@ def path_of(nodes: Sequence[SchemaNode], path: str) -> tuple[SchemaNode, ...]:
         named = [node for node in among if node.name == step]
         found.append(named[0] if named else among[roles[step]])
     return tuple(found)
-
-
-class _Dictionaries:
-    """Shows a builder the columns of a table as dictionaries, whatever the shard around it gets."""
-
-    def __init__(self, sink: TermBuilder, table: pa.Table, nodes: Sequence[SchemaNode]) -> None:
-        self.fields = sink.fields
-        self.finish = sink.finish
-        self.close = sink.close
-        self._sink = sink
-        self._columns = {node.schema_id: table.column(i) for i, node in enumerate(nodes)}
-
-    def append(self, values: StoredArray, stripe: int, first_row: int) -> None:
-        part = self._columns[values.node.schema_id].slice(first_row, values.length).combine_chunks()
-        kept = to_storage(part.dictionary_encode(), values.node, "text", keep_dictionary=True)
-        assert kept.dictionary is not None
-        self._sink.append(kept, stripe, first_row)
 
 
 class Indexed:
@@ -81,7 +64,6 @@ def indexed(
     memory: int = 64 << 20,
     tuning: Tuning | None = None,
     two_level: bool = False,
-    keep_dictionary: bool = False,
     profile: str = "balanced",
     each: Callable[[Callable[[int], None], int], None] = one_by_one,
 ) -> Indexed:
@@ -93,8 +75,7 @@ def indexed(
     options = BuildOptions(profile=profile_of(profile), two_level=two_level, stripe_rows=stripe_rows)
     store, url = open_store(str(location), None)
     with Publication(store, url) as publication:
-        sinks = Sinks((_Dictionaries(sink, table, nodes) if keep_dictionary else sink,))
-        builder = ShardBuilder(nodes, publication.sealing, publication.file, options, sinks=sinks)
+        builder = ShardBuilder(nodes, publication.sealing, publication.file, options, sinks=Sinks((sink,)))
         at = 0
         while at < table.num_rows:
             room = builder.room

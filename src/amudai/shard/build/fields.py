@@ -17,12 +17,14 @@ import numpy.typing as npt
 from amudai.encoding import (
     ROOM,
     BytesEncoder,
+    CodedSlots,
     DictionaryEncoder,
     NumberEncoder,
     PreparedBuffer,
     Profile,
     RangeIndexBuilder,
     Room,
+    ValueSlots,
 )
 from amudai.format import AnyValue, BufferKind
 from amudai.shard.build.prepared import PreparedField
@@ -238,39 +240,39 @@ class BytesBuilder(FieldBuilder):
 
     def append(self, values: StoredArray) -> None:
         """Take values."""
-        self._take(values.offsets, _data(values), values.length, values.valid())
+        if values.dictionary is None:
+            self._take(ValueSlots(values.offsets, _data(values), values.length, values.valid(), self._fixed))
+            return
+        entries = values.dictionary.values
+        known = ValueSlots(entries.offsets, _data(entries), entries.length, None, self._fixed)
+        codes = values.dictionary.codes.astype(np.uint32, copy=False)
+        self._take(CodedSlots(codes, known, values.valid()))
 
     def append_nulls(self, count: int) -> None:
         """Take positions without values."""
         offsets = np.zeros(count + 1, np.int64) if self._fixed is None else None
         data = np.zeros(count * (self._fixed or 0), np.uint8)
-        self._take(offsets, data, count, np.zeros(count, np.bool_))
+        self._take(ValueSlots(offsets, data, count, np.zeros(count, np.bool_), self._fixed))
 
-    def _take(
-        self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
-    ) -> None:
+    def _take(self, slots: ValueSlots | CodedSlots) -> None:
+        count = slots.count
         if count == 0:
             return
         if self._ranges is not None:
-            self._ranges.append(data, valid)
-        if (
-            self.count == 0
-            and self._dictionary is not None
-            and self._dictionary.is_hopeless(offsets, data, count, valid)
-        ):
+            decimals = slots.part(0, count)
+            self._ranges.append(decimals.data, decimals.valid)
+        if self.count == 0 and self._dictionary is not None and self._dictionary.is_hopeless(slots):
             self._dictionary, self._blocks = None, self._block_encoder()
         self.count += count
         start = 0
         if self._dictionary is not None:
-            start = self._dictionary.append(offsets, data, count, valid)
+            start = self._dictionary.append(slots)
             if start < count or not self._dictionary.pays():
                 self._give_up()
         if start < count and self._blocks is not None:
-            part = None if offsets is None else offsets[start:]
-            rows = data if offsets is not None else data[start * (self._fixed or 0) :]
-            mask = None if valid is None else valid[start:]
-            self._statistics.add(part, rows, count - start, mask)
-            self._blocks.append(part, rows, count - start, mask)
+            rest = slots.part(start, count)
+            self._statistics.add(rest.offsets, rest.data, rest.count, rest.valid)
+            self._blocks.append(rest.offsets, rest.data, rest.count, rest.valid)
 
     def _give_up(self) -> None:
         """Too many different values: what the dictionary took goes into blocks, and so does the rest."""

@@ -86,7 +86,7 @@ class StoredArray:
         In the order of `node.children`. Those of structs and sparse unions have as many positions as this, those of
         a fixed-size list N times as many, all null below a null list.
     dictionary
-        In place of `data` and `offsets`, where the array came with a dictionary and the caller wanted to keep it.
+        In place of `data` and `offsets`, where strings or other bytes came as an Arrow dictionary.
     """
 
     node: SchemaNode
