@@ -54,7 +54,6 @@ public:
 
     std::uint64_t values() const { return values_; }
     std::uint64_t blocks() const { return blocks_; }
-    std::uint64_t bytes() const { return bytes_; }
 
     // Where each block ends, in values and in bytes, from 0 on: one number more than there are blocks.
     std::span<const std::uint64_t> value_ends() {

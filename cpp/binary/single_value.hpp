@@ -39,10 +39,6 @@ inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, M
     }
 }
 
-inline std::size_t encoded_size(std::size_t value) { return header_size + value; }
-
-inline void encode(Bytes value, MutableBytes out) { Fill(out).number(code).bytes(value); }
-
 template <class Found>
 void frames(const Layout&, const Slots&, Found&) {}
 

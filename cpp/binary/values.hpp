@@ -64,13 +64,6 @@ void require_offsets(std::span<const Offset> offsets) {
     if (!ascend(offsets)) throw std::invalid_argument("offsets: expected an ascending sequence");
 }
 
-// The same offsets, from 0 on.
-template <class Offset>
-void rebase(std::span<const Offset> offsets, std::uint64_t* out) {
-    require_offsets(offsets);
-    for (const auto offset : offsets) *out++ = static_cast<std::uint64_t>(offset - offsets.front());
-}
-
 // Slot i is bytes [offsets[i], offsets[i + 1]) of `data`; the border check is `checked`.
 template <class Offset>
 struct VariableValues {

@@ -21,17 +21,12 @@ public:
     T* data() { return memory_.get(); }
     std::span<T> span() { return {memory_.get(), size_}; }
     Array<T> array() && { return std::move(*this).first(size_); }
-    Array<T> first(std::size_t size) && { return std::move(*this).template of<T>(size); }
-    // An array that nobody may change.
-    Array<const T> frozen() && { return std::move(*this).template of<const T>(size_); }
-
-private:
-    template <class Element>
-    Array<Element> of(std::size_t size) && {
+    Array<T> first(std::size_t size) && {
         auto* const memory = memory_.release();
         return {memory, {size}, nb::capsule(memory, [](void* owned) noexcept { delete[] static_cast<T*>(owned); })};
     }
 
+private:
     std::unique_ptr<T[]> memory_;
     std::size_t size_;
 };

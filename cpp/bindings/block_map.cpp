@@ -129,7 +129,6 @@ void bind_block_map(nb::module_& m) {
                      "expected_blocks: int | None) -> None"))
         .def_prop_ro("value_count", [](Map& self) { return self.map().values(); }, "Logical values of the buffer.")
         .def_prop_ro("block_count", [](Map& self) { return self.map().blocks(); }, "Blocks of the buffer.")
-        .def_prop_ro("data_size", [](Map& self) { return self.map().bytes(); }, "Bytes of all blocks.")
         .def_prop_ro("values", [](nb::handle self) { return array_of(self, nb::cast<Map&>(self).map().value_ends()); },
                      nb::sig("def values(self) -> NDArray[np.uint64]"),
                      "Where each block ends, in values, from 0 on: block `i` is `[i] .. [i + 1]`.")

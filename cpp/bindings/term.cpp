@@ -1,4 +1,4 @@
-// What Python may ask of text that is indexed: tokens, runs, their merge, and terms and rows that are looked for.
+// What Python may ask of text that is indexed: runs, their merge, and terms and rows that are looked for.
 #include "text/row_lists.hpp"
 #include "text/term_merge.hpp"
 #include "text/term_run.hpp"
@@ -114,18 +114,6 @@ private:
 }  // namespace
 
 void bind_term(nb::module_& m) {
-    m.def("tokens", [](nb::bytes value, const std::string& tokenizer) {
-        const auto kind = tokenizer_of(tokenizer);
-        std::vector<Bytes> addresses, words;
-        text::tokenize(kind, bytes_of(value), false, [&](Bytes word) { words.push_back(word); },
-                       [&](Bytes address) { addresses.push_back(address); });
-        nb::list result;
-        for (const auto each : addresses) result.append(to_python(each));
-        for (const auto each : words) result.append(to_python(each));
-        return result;
-    }, "value"_a, "tokenizer"_a, nb::sig("def tokens(value: bytes, tokenizer: str) -> list[bytes]"),
-    "The terms of a value, in the order in which they occur; addresses first.");
-
     m.def("fold", [](nb::bytes value) {
         std::vector<std::uint8_t> folded;
         text::append_folded(bytes_of(value), folded);
@@ -136,7 +124,6 @@ void bind_term(nb::module_& m) {
         .def("__init__", [](text::TermRun* self, const std::string& tokenizer) { new (self) text::TermRun(tokenizer_of(tokenizer)); },
              "tokenizer"_a, nb::sig("def __init__(self, tokenizer: str) -> None"))
         .def_prop_ro("terms", &text::TermRun::terms, "Different terms so far.")
-        .def_prop_ro("postings", &text::TermRun::postings, "Rows of all terms so far.")
         .def_prop_ro("scratch", &text::TermRun::scratch, "Bytes of working memory in use.")
         .def("add", &add_values, "offsets"_a.noconvert(), "data"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a,
              "codes"_a.noconvert().none(), "rows"_a.noconvert().none(), "first_row"_a, "first"_a, "limit"_a,

@@ -2,7 +2,6 @@
 #include "binary/dictionary.hpp"
 #include "binary/region.hpp"
 #include "sketch/bloom.hpp"
-#include "sketch/float_stats.hpp"
 #include "sketch/hll.hpp"
 #include "sketch/ranges.hpp"
 #include "sketch/text_stats.hpp"
@@ -42,17 +41,6 @@ private:
 };
 
 void bind_regions(nb::module_& m) {
-    m.def("block_offsets", [](InAny offsets) {
-        Made<std::uint64_t> made(offsets.shape(0));
-        with_offsets(offsets, [&](auto list) {
-            const nb::gil_scoped_release unlocked;
-            binary::rebase(list, made.data());
-        });
-        return std::move(made).array();
-    }, "offsets"_a.noconvert(),
-    nb::sig("def block_offsets(offsets: NDArray[Any]) -> NDArray[np.uint64]"),
-    "Arrow's offsets of the slots of a block, from 0 on.");
-
     m.def("plain_region", [](std::optional<InAny> offsets, In<std::uint8_t> data) {
         const auto write = [](const auto& values) {
             constexpr bool is_fixed = std::is_same_v<std::remove_cvref_t<decltype(values)>, binary::FixedValues>;
@@ -65,12 +53,6 @@ void bind_regions(nb::module_& m) {
     }, "offsets"_a.noconvert().none(), "data"_a.noconvert(),
     nb::sig("def plain_region(offsets: NDArray[Any] | None, data: NDArray[np.uint8]) -> bytes"),
     "Plain: the slots that Arrow's `offsets` cut out of `data`; without offsets all of `data`, values of one size.");
-
-    m.def("single_value_region", [](nb::object value) {
-        const Held held(value);
-        return region(binary::single_value::encoded_size(held.bytes().size()),
-                      [&](MutableBytes out) { binary::single_value::encode(held.bytes(), out); });
-    }, "value"_a, nb::sig("def single_value_region(value: bytes | memoryview) -> bytes"), "SingleValue: one value for all slots.");
 
     m.def("zstd_region", [](nb::object frame, nb::object offsets, bool cascading) {
         const Held payload(frame);
@@ -300,26 +282,6 @@ void bind_sketches(nb::module_& m) {
     nb::sig("def range_minmax(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, span: int) "
             "-> tuple[NDArray[Any], NDArray[Any], NDArray[np.uint16]]"),
     "Least and greatest value of every `span` slots, 0 where none is valid, and how many are invalid: null or NaN.");
-
-    m.def("float_stats", [](InAny values, Bitmap validity, std::size_t validity_at) {
-        const auto count = values.shape(0);
-        const auto present = validity_of(validity, validity_at, count);
-        const auto found = with_number(values.dtype(), [&]<class T>() {
-            if constexpr (std::floating_point<T>) {
-                const nb::gil_scoped_release unlocked;
-                return sketch::float_stats<T>({static_cast<const T*>(values.data()), count}, present);
-            } else {
-                throw nb::type_error("values: expected float32 or float64");
-                return sketch::FloatStats{};
-            }
-        });
-        const auto bound = [&](double value) { return found.has_numbers() ? std::optional(value) : std::nullopt; };
-        return std::tuple(found.zero, found.positive, found.negative, found.nan, found.positive_infinity, found.negative_infinity,
-                          bound(found.least), bound(found.greatest));
-    }, "values"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a,
-    nb::sig("def float_stats(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int) "
-            "-> tuple[int, int, int, int, int, int, float | None, float | None]"),
-    "Counts of zero, positive, negative, NaN, +inf, -inf among the values that are not null; least and greatest but NaN.");
 }
 
 }  // namespace

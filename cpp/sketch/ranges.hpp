@@ -68,14 +68,7 @@ struct Bounds {
     T greatest() const { return Order<T>::value(high); }
 };
 
-// Of 0.0 and -0.0, which are equal, the one that comes first or last in the slots.
-template <std::floating_point T>
-T first_zero(std::span<const T> values, const Validity& validity, std::size_t first) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (values[i] == 0 && validity.at_slot(first + i)) return values[i];
-    }
-    return 0;
-}
+// Of 0.0 and -0.0, which are equal, the one that comes last in the slots.
 template <std::floating_point T>
 T last_zero(std::span<const T> values, const Validity& validity, std::size_t first) {
     for (auto i = values.size(); i-- > 0;) {

@@ -21,7 +21,6 @@ public:
     explicit TermRun(Tokenizer tokenizer) : tokenizer_(tokenizer) {}
 
     std::size_t terms() const { return terms_; }
-    std::size_t postings() const { return postings_; }
     // Bytes of working memory that are in use.
     std::size_t scratch() const {
         return 4 * (memory_.size() + tokens_.size()) + 8 * slots_.size() + 8 * spans_.size();
@@ -91,7 +90,7 @@ public:
             std::ranges::fill(slots_, 0);
         }
         memory_.resize(1);
-        terms_ = postings_ = 0;
+        terms_ = 0;
     }
 
 private:
@@ -176,7 +175,6 @@ private:
         if (at == 0) {
             const auto first = memory_[record + first_row];
             if (first == row) return;
-            ++postings_;
             if (first == no_row) {
                 memory_[record + first_row] = row;
                 return;
@@ -188,7 +186,6 @@ private:
         } else {
             // A term that occurs again in a row is dropped here; no other term is concerned.
             if (list(at).last_row == row) return;
-            ++postings_;
         }
         auto& known = list(at);
         const auto distance = row - known.last_row;
@@ -288,7 +285,6 @@ private:
     std::vector<std::uint32_t> tokens_;
     std::vector<Tokens> spans_;
     std::size_t terms_ = 0;
-    std::size_t postings_ = 0;
 };
 
 }  // namespace amudai::text

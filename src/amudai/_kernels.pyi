@@ -123,16 +123,10 @@ def gather_fixed(codes: NDArray[np.uint32], values: NDArray[np.uint8], size: int
 def require_text(values: NDArray[np.uint8], offsets: NDArray[np.uint64]) -> None:
     """Refuse values that are not UTF-8."""
 
-def block_offsets(offsets: NDArray[Any]) -> NDArray[np.uint64]:
-    """Arrow's offsets of the slots of a block, from 0 on."""
-
 def plain_region(offsets: NDArray[Any] | None, data: NDArray[np.uint8]) -> bytes:
     """
     Plain: the slots that Arrow's `offsets` cut out of `data`; without offsets all of `data`, values of one size.
     """
-
-def single_value_region(value: bytes | memoryview) -> bytes:
-    """SingleValue: one value for all slots."""
 
 def zstd_region(frame: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
     """
@@ -236,11 +230,6 @@ def range_minmax(values: NDArray[Any], validity: NDArray[np.uint8] | None, valid
     Least and greatest value of every `span` slots, 0 where none is valid, and how many are invalid: null or NaN.
     """
 
-def float_stats(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int) -> tuple[int, int, int, int, int, int, float | None, float | None]:
-    """
-    Counts of zero, positive, negative, NaN, +inf, -inf among the values that are not null; least and greatest but NaN.
-    """
-
 def lz4_compress(data: NDArray[np.uint8]) -> bytes:
     """The bytes as one LZ4 block without a frame."""
 
@@ -337,10 +326,6 @@ class BlockMap:
         """Blocks of the buffer."""
 
     @property
-    def data_size(self) -> int:
-        """Bytes of all blocks."""
-
-    @property
     def values(self) -> NDArray[np.uint64]:
         """
         Where each block ends, in values, from 0 on: block `i` is `[i] .. [i + 1]`.
@@ -378,11 +363,6 @@ def order_by_bucket(hashes: NDArray[np.uint64], ends: NDArray[np.uint64], positi
     What `group_entries` gave, in the order of buckets: the lowest bits of the hashes.
     """
 
-def tokens(value: bytes, tokenizer: str) -> list[bytes]:
-    """
-    The terms of a value, in the order in which they occur; addresses first.
-    """
-
 def fold(value: bytes) -> bytes:
     """The text that all spellings share."""
 
@@ -396,10 +376,6 @@ class TermRun:
     @property
     def terms(self) -> int:
         """Different terms so far."""
-
-    @property
-    def postings(self) -> int:
-        """Rows of all terms so far."""
 
     @property
     def scratch(self) -> int:

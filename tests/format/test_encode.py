@@ -318,7 +318,7 @@ def buffers(path: Path) -> Iterator[tuple[BufferKind, bytes, bytes]]:
             else:
                 whole, part = buffer.block_refs()
                 block_map = found.block_maps[ordinal, schema_id, kind]
-                assert part.start - whole.start == -(-block_map.data_size // DATA_ALIGNMENT) * DATA_ALIGNMENT
+                assert part.start - whole.start == -(-int(block_map.offsets[-1]) // DATA_ALIGNMENT) * DATA_ALIGNMENT
                 assert whole.start % BUFFER_ALIGNMENT == 0
                 stored = read(DataRef(whole.url, part.start, part.end))
                 yield kind, stored, encode_block_map(np.diff(block_map.values), np.diff(block_map.offsets))

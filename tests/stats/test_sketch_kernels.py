@@ -15,11 +15,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as npst
 from xxhash import xxh3_64_intdigest
 
 from amudai import _kernels
-from amudai.format.statistics import BinaryStats, FloatingStats, StringStats
+from amudai.format.statistics import BinaryStats, StringStats
 from amudai.stats import BLOOM_SEED, HLL_SEED, Hll, bloom, collect
 from amudai.stats.hashing import hash_values
 from amudai.types import BasicType, SchemaNode
@@ -260,44 +259,3 @@ def test_ranges_have_a_span(kernel: ModuleType) -> None:
         kernel.range_minmax(np.zeros(9), np.zeros(1, np.uint8), 0, 256)
     with pytest.raises(TypeError):
         kernel.range_minmax(np.zeros(3, np.bool_), None, 0, 256)
-
-
-@kernels
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@given(data=st.data())
-@quick
-def test_float_statistics_are_those_of_the_field(kernel: ModuleType, dtype: str, data: st.DataObject) -> None:
-    values, valid, bitmap, at = numbers(data, dtype)
-    check_floats(kernel, values, valid, bitmap, at)
-
-
-@kernels
-@pytest.mark.parametrize("dtype", ["f4", "f8"])
-@given(data=st.data())
-@quick
-def test_float_statistics_of_any_floats(kernel: ModuleType, dtype: str, data: st.DataObject) -> None:
-    values = data.draw(npst.arrays(dtype, st.integers(0, 80)))
-    check_floats(kernel, values, np.ones(len(values), np.bool_), None, 0)
-
-
-def check_floats(
-    kernel: ModuleType, values: Array, valid: npt.NDArray[np.bool_], bitmap: Array | None, at: int
-) -> None:
-    basic = BasicType.FLOAT32 if values.dtype == np.float32 else BasicType.FLOAT64
-    expected = collect(pa.array(values, mask=~valid), SchemaNode(schema_id=0, name="f", basic_type=basic))
-    *counts, low, high = kernel.float_stats(values, bitmap, at)
-    names = ("zero", "positive", "negative", "nan", "positive_infinity", "negative_infinity")
-    stats = FloatingStats(**{f"{name}_count": count for name, count in zip(names, counts, strict=True)})
-    assert stats == expected.type_stats
-    assert expected.range_stats is not None
-    for found, bound in ((low, expected.range_stats.min), (high, expected.range_stats.max)):
-        if bound is None:
-            assert found is None
-        else:
-            assert np.float64(found).tobytes() == np.float64(bound.value).tobytes()
-
-
-@kernels
-def test_float_statistics_want_floats(kernel: ModuleType) -> None:
-    with pytest.raises(TypeError, match="float"):
-        kernel.float_stats(np.zeros(3, np.int64), None, 0)
