@@ -1,7 +1,7 @@
 """How are statistics noted in a descriptor?
 
 The forge's columns note counts and bounds only. Where a test needs everything that a writer notes, `described` adds it
-from `amudai.stats`, and `folded` makes the shard's own descriptor of the stripes'.
+from the oracle, and `folded` makes the shard's own descriptor of the stripes'.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import pyarrow as pa
 from amudai.format import BinaryStats, BooleanStats, DecimalStats, FloatingStats, ListStats, StringStats
 from amudai.format.values import AnyValue
 from amudai.format.wire import amudai_pb2 as wire
-from amudai.stats import FieldStatistics, collect, merge
+from amudai.stats import FieldStatistics, merge
 from amudai.types import SchemaNode
 from tests.forge.content import FieldContent, any_value
+from tests.oracle.statistics import collect
 
 _TYPE_STATS = {
     StringStats: "string_stats",

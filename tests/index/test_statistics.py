@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from amudai.format import AnyValue, FieldDescriptor, RangeStats
 from amudai.index.questions import Between
 from amudai.index.statistics import Share, bloom_rules_out, could_hold
-from amudai.stats.field import collect
 from amudai.types import BasicType, SchemaNode
 from tests.effort import examples
+from tests.oracle.statistics import collect
 
 INT = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT32, signed=True)
 DOUBLE = SchemaNode(schema_id=0, name="n", basic_type=BasicType.FLOAT64)

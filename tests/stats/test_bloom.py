@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.stats import bloom
-from amudai.stats.hashing import BLOOM_SEED, hash_value, hash_values
+from amudai.stats.hashing import BLOOM_SEED, hash_value
+from tests.oracle.statistics import hash_values
 
 SALTS = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31)
 

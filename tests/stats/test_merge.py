@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from amudai.format.statistics import Cardinality, HllSketch, ListStats, RangeStats, StringStats
 from amudai.format.values import AnyValue
-from amudai.stats import HLL_SEED, FieldStatistics, collect, merge
+from amudai.stats import HLL_SEED, FieldStatistics, merge
 from amudai.types import DECIMAL, BasicType, SchemaNode
 from amudai.types.decimal128 import from_decimal
+from tests.oracle.statistics import collect
 
 INT = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT64, signed=True)
 STRING = SchemaNode(schema_id=0, name="s", basic_type=BasicType.STRING)

@@ -19,10 +19,10 @@ from xxhash import xxh3_64_intdigest
 
 from amudai import _kernels
 from amudai.format.statistics import BinaryStats, StringStats
-from amudai.stats import BLOOM_SEED, HLL_SEED, Hll, bloom, collect
-from amudai.stats.hashing import hash_values
+from amudai.stats import BLOOM_SEED, Hll, bloom
 from amudai.types import BasicType, SchemaNode
 from tests.effort import examples
+from tests.oracle.statistics import collect, hll_sketch
 
 
 def _modules() -> list[ModuleType]:
@@ -88,8 +88,7 @@ def test_registers_are_those_of_the_sketch(
     kernel: ModuleType, values: list[str | None], kind: pa.DataType, before: int, bits: int
 ) -> None:
     array = strings_of(values, kind, before)
-    sketch = Hll(bits)
-    sketch.insert(hash_values(array, HLL_SEED))
+    sketch = hll_sketch([value.encode() for value in values if value is not None], bits)
     registers = np.zeros(1 << bits, np.uint8)
     kernel.hll_update(*parts(array), registers)
     assert registers.tobytes() == sketch.counters.tobytes()
@@ -102,12 +101,10 @@ def test_registers_of_many_values(kernel: ModuleType) -> None:
     for start in range(0, 10_000, 997):  # a sketch grows from batch to batch
         kernel.hll_update(*parts(values.slice(start, 997)), registers)
     assert Hll.from_counters(registers.tobytes()).estimate() == 10_191
-    guids = pa.array([index.to_bytes(16, "big") for index in range(300)] + [None], pa.binary(16))
+    guids = [index.to_bytes(16, "big") for index in range(300)]
     registers[:] = 0
-    kernel.hll_update(*parts(guids), registers)
-    sketch = Hll()
-    sketch.insert(hash_values(guids, HLL_SEED))
-    assert registers.tobytes() == sketch.counters.tobytes()
+    kernel.hll_update(*parts(pa.array([*guids, None], pa.binary(16))), registers)
+    assert registers.tobytes() == hll_sketch(guids).counters.tobytes()
 
 
 @kernels

@@ -1,4 +1,4 @@
-"""What a writer notes is what `collect` finds in the values, and of a shard what `merge` makes of its stripes."""
+"""What a writer notes is what the oracle finds in the values, and of a shard what `merge` makes of its stripes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ import pytest
 
 import amudai
 from amudai.column import ColumnSource
-from amudai.stats import FieldStatistics, collect, merge
+from amudai.stats import FieldStatistics, merge
 from amudai.types import BasicType, SchemaNode
+from tests.oracle.statistics import collect
 
 ROWS = 3000
 STRIPE = 700
@@ -58,7 +59,7 @@ def columns() -> dict[str, pa.Array]:
     return found
 
 
-# How the values of a column look to `collect`, where that is not how Arrow has them.
+# How the values of a column look to the oracle, where that is not how Arrow has them.
 STORED: dict[str, pa.DataType] = {"when": pa.uint64(), "span": pa.int64(), "decimal": pa.binary(16)}
 
 

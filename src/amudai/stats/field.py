@@ -1,4 +1,4 @@
-"""What do the values of one field tell, and what do those of several stripes tell together?"""
+"""The statistics of a field, and how those of stripes become those of a shard."""
 
 from __future__ import annotations
 
@@ -6,33 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Self
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
-
 from amudai.errors import InvalidArgument
 from amudai.format.fields import FieldDescriptor
-from amudai.format.statistics import (
-    BinaryStats,
-    BloomFilter,
-    BooleanStats,
-    Cardinality,
-    DecimalStats,
-    FloatingStats,
-    HllSketch,
-    ListStats,
-    RangeStats,
-    StringStats,
-    TypeStats,
-)
+from amudai.format.statistics import BloomFilter, Cardinality, HllSketch, RangeStats, TypeStats
 from amudai.format.values import AnyValue
-from amudai.stats import bloom
-from amudai.stats.hashing import BLOOM_SEED, HASH_ALGORITHM, HLL_SEED, distinct, hash_distinct
+from amudai.stats.hashing import HASH_ALGORITHM
 from amudai.stats.hll import Hll
-from amudai.types import BYTES, INTEGERS, BasicType, SchemaNode, decimal128
+from amudai.types import decimal128
 
-__all__ = ["FieldStatistics", "collect", "merge"]
+__all__ = ["FieldStatistics", "merge"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,35 +47,6 @@ class FieldStatistics:
         )
 
 
-def collect(array: pa.Array, node: SchemaNode) -> FieldStatistics:
-    """The statistics of `node` over these values, as a writer notes them for a stripe.
-
-    `array` holds the values of the node itself, one slot for each of its positions, in the form they are stored in:
-    datetimes are uint64 ticks, timespans int64, decimals and guids 16 bytes. Children of containers are not looked at.
-    A Bloom filter is given wherever the type has one; a writer may have left it out.
-
-    >>> node = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT32, signed=True)
-    >>> found = collect(pa.array([5, None, 10, -3], pa.int32()), node)
-    >>> found.null_count, found.raw_data_size, found.range_stats.min.value, found.range_stats.max.value
-    (1, 13, -3, 10)
-    """
-    kind = node.basic_type
-    _check(array.type, node)
-    if kind in (BasicType.UNIT, BasicType.UNION):
-        return FieldStatistics(position_count=len(array))
-    if kind is BasicType.BOOLEAN:
-        return _boolean(array)
-    if kind in (BasicType.LIST, BasicType.MAP):
-        return _lists(array)
-    if kind in (BasicType.STRUCT, BasicType.FIXED_SIZE_LIST):
-        return _counted(array, 0)
-    if kind in (BasicType.FLOAT32, BasicType.FLOAT64):
-        return _floating(array)
-    if node.is_decimal:
-        return _decimal(array)
-    return _bytes(array, kind) if kind in BYTES else _integer(array, node)
-
-
 def merge(a: FieldStatistics, b: FieldStatistics) -> FieldStatistics:
     """Fold the statistics of one more stripe, `b`, into those of the stripes before it, `a`.
 
@@ -114,153 +67,6 @@ def merge(a: FieldStatistics, b: FieldStatistics) -> FieldStatistics:
     )
 
 
-def _is_list(kind: pa.DataType) -> bool:
-    checks = (pa.types.is_list, pa.types.is_large_list, pa.types.is_list_view, pa.types.is_large_list_view)
-    return pa.types.is_map(kind) or any(check(kind) for check in checks)
-
-
-_ACCEPTED: Final[dict[BasicType, Callable[[pa.DataType], bool]]] = {
-    BasicType.BOOLEAN: pa.types.is_boolean,
-    BasicType.STRING: lambda kind: kind in (pa.string(), pa.large_string(), pa.string_view()),
-    BasicType.BINARY: lambda kind: kind in (pa.binary(), pa.large_binary(), pa.binary_view()),
-    BasicType.LIST: _is_list,
-    BasicType.MAP: _is_list,
-    BasicType.STRUCT: pa.types.is_struct,
-    BasicType.FIXED_SIZE_LIST: pa.types.is_fixed_size_list,
-}
-
-
-def _check(found: pa.DataType, node: SchemaNode) -> None:
-    kind = node.basic_type
-    if kind in (BasicType.UNIT, BasicType.UNION):
-        return
-    if kind in _ACCEPTED:
-        accepted = _ACCEPTED[kind](found)
-    elif kind is BasicType.GUID:
-        accepted = found == pa.binary(16)
-    elif kind is BasicType.FIXED_SIZE_BINARY:
-        accepted = found == pa.binary(node.fixed_size)
-    else:
-        accepted = found == pa.from_numpy_dtype(node.dtype)
-    if not accepted:
-        raise InvalidArgument(f"values of {node.name!r}: expected the stored form of {node}, found {found}")
-
-
-def _counted(array: pa.Array, values_size: int, **known: Any) -> FieldStatistics:
-    """The counts that all types have, with what is `known` beside them."""
-    positions, nulls = len(array), array.null_count
-    bitmap = -(-positions // 8) if nulls else 0
-    size = 0 if nulls == positions else values_size + bitmap
-    return FieldStatistics(position_count=positions, null_count=nulls, raw_data_size=size, **known)
-
-
-def _range(low: AnyValue | None, high: AnyValue | None) -> RangeStats:
-    return RangeStats(min=low, min_inclusive=True, max=high, max_inclusive=True)
-
-
-def _boolean(array: pa.Array) -> FieldStatistics:
-    stats = BooleanStats(true_count=array.true_count, false_count=array.false_count)
-    return _counted(array, -(-len(array) // 8), type_stats=stats)
-
-
-def _integer(array: pa.Array, node: SchemaNode) -> FieldStatistics:
-    unsigned = node.basic_type not in INTEGERS or not node.signed  # datetimes are unsigned ticks
-    bounds = pc.min_max(array)
-    low, high = (
-        None if bound is None else AnyValue("u64" if unsigned else "i64", bound)
-        for bound in (bounds["min"].as_py(), bounds["max"].as_py())
-    )
-    size = (len(array) - array.null_count) * array.type.bit_width // 8
-    return _counted(array, size, range_stats=_range(low, high))
-
-
-def _floating(array: pa.Array) -> FieldStatistics:
-    values = array.drop_null().to_numpy(zero_copy_only=False)
-    numbers = values[~np.isnan(values)]
-    finite = numbers[np.isfinite(numbers)]
-    stats = FloatingStats(
-        zero_count=int(np.count_nonzero(finite == 0)),
-        positive_count=int(np.count_nonzero(finite > 0)),
-        negative_count=int(np.count_nonzero(finite < 0)),
-        nan_count=len(values) - len(numbers),
-        positive_infinity_count=int(np.count_nonzero(numbers == np.inf)),
-        negative_infinity_count=int(np.count_nonzero(numbers == -np.inf)),
-    )
-    low = high = None
-    if len(numbers):
-        # The places and not the values are asked for: of 0.0 and -0.0, which are equal, the first one counts.
-        low = AnyValue("double", float(numbers[np.argmin(numbers)]))
-        high = AnyValue("double", float(numbers[np.argmax(numbers)]))
-    return _counted(array, values.nbytes, range_stats=_range(low, high), type_stats=stats)
-
-
-def _decimal(array: pa.Array) -> FieldStatistics:
-    values = array.drop_null()
-    first, last = values.offset * decimal128.SIZE, (values.offset + len(values)) * decimal128.SIZE
-    data = memoryview(values.buffers()[1] or b"")[first:last]
-    decimals = decimal128.decode(data)
-    number = decimals.kind != decimal128.Kind.NAN
-    zero = (decimals.kind == decimal128.Kind.FINITE) & ((decimals.high | decimals.low) == 0)
-    stats = DecimalStats(
-        zero_count=int(np.count_nonzero(zero)),
-        positive_count=int(np.count_nonzero(number & ~zero & ~decimals.negative)),
-        negative_count=int(np.count_nonzero(number & ~zero & decimals.negative)),
-        nan_count=int(np.count_nonzero(~number)),
-    )
-    low = high = None
-    if (places := decimal128.extremes(decimals)) is not None:
-        low, high = (AnyValue("decimal", values[place].as_py()) for place in places)
-    return _counted(array, len(data), range_stats=_range(low, high), type_stats=stats)
-
-
-def _bytes(array: pa.Array, kind: BasicType) -> FieldStatistics:
-    if array.type in (pa.string_view(), pa.binary_view()):
-        # pyarrow has few functions for views.
-        array = array.cast(pa.large_string() if kind is BasicType.STRING else pa.large_binary())
-    values = array.drop_null()
-    lengths = pc.binary_length(values).to_numpy(zero_copy_only=False)
-    low, low_non_empty, high = _lengths(lengths)
-    stats: TypeStats
-    if kind is BasicType.STRING:
-        ascii_count = pc.sum(pc.string_is_ascii(values)).as_py() or 0
-        stats = StringStats(min_size=low, min_non_empty_size=low_non_empty, max_size=high, ascii_count=ascii_count)
-    else:
-        stats = BinaryStats(min_length=low, min_non_empty_length=low_non_empty, max_length=high)
-    size = int(lengths.sum(dtype=np.int64))
-    if not len(values):
-        return _counted(array, size, type_stats=stats)
-    different = distinct(values)
-    return _counted(
-        array, size, type_stats=stats, cardinality=_cardinality(different), bloom_filter=_bloom_filter(different)
-    )
-
-
-def _lists(array: pa.Array) -> FieldStatistics:
-    if not len(array):
-        return _counted(array, 0)
-    if pa.types.is_map(array.type):
-        lengths = np.diff(array.offsets.to_numpy())[array.is_valid().to_numpy(zero_copy_only=False)]
-    else:
-        lengths = pc.list_value_length(array).drop_null().to_numpy()
-    low, low_non_empty, high = _lengths(lengths)
-    stats = ListStats(min_length=low, min_non_empty_length=low_non_empty, max_length=high)
-    return _counted(array, 8 * len(array), type_stats=stats)
-
-
-def _lengths(lengths: NDArray[Any]) -> tuple[int, int | None, int]:
-    """The smallest length, the smallest that is not 0, the largest."""
-    if not len(lengths):
-        return 0, None, 0
-    non_empty = lengths[lengths > 0]
-    return int(lengths.min()), int(non_empty.min()) if len(non_empty) else None, int(lengths.max())
-
-
-def _cardinality(different: pa.Array) -> Cardinality:
-    sketch = Hll()
-    sketch.insert(hash_distinct(different, HLL_SEED))
-    return _estimated(sketch, HLL_SEED)
-
-
 def _estimated(sketch: Hll, seed: int) -> Cardinality:
     stored = HllSketch(
         hash_algorithm=HASH_ALGORITHM,
@@ -269,23 +75,6 @@ def _estimated(sketch: Hll, seed: int) -> Cardinality:
         counters=sketch.counters.tobytes(),
     )
     return Cardinality(count=sketch.estimate(), is_estimate=True, sketch=stored)
-
-
-def _bloom_filter(different: pa.Array) -> BloomFilter | None:
-    if len(different) > bloom.MAX_VALUES:
-        return None
-    hashes = np.unique(hash_distinct(different, BLOOM_SEED))
-    data = bloom.build(hashes)
-    if data is None:
-        return None
-    return BloomFilter(
-        num_blocks=len(data) // bloom.BLOCK_SIZE,
-        target_fpp=bloom.TARGET_FPP,
-        num_values=len(hashes),
-        hash_algorithm=HASH_ALGORITHM,
-        hash_seed=BLOOM_SEED,
-        data=data,
-    )
 
 
 def _sum(a: int | None, b: int | None) -> int | None:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amudai.errors import InvalidArgument
-from amudai.stats.hashing import Hashes
 
 __all__ = ["BITS_PER_INDEX", "Hll"]
 
@@ -24,15 +23,16 @@ _MOST_BITS: Final = 18
 
 
 class Hll:
-    """A sketch that takes hashes, merges with others of its size, and estimates.
+    """The registers of a sketch, which can be merged with others and say about how many values they have seen.
+
+    A kernel takes values in (`hll_update`).
 
     For p = 7 estimates equal those that writers store. For another p they do not: only p = 7 has its bias table here,
     so between the end of linear counting and 5 x 2**p the raw estimate stands as it is, up to 40 % too high at first.
 
-    >>> from amudai.stats.hashing import HLL_SEED, hash_values
-    >>> sketch = Hll()
-    >>> sketch.insert(hash_values([b"apple", b"banana", b"apple"], HLL_SEED))
-    >>> sketch.estimate()
+    >>> registers = bytearray(128)
+    >>> registers[20], registers[99] = 1, 2
+    >>> Hll.from_counters(bytes(registers)).estimate()
     2
     """
 
@@ -50,15 +50,6 @@ class Hll:
             raise InvalidArgument(f"HLL counters: expected {len(sketch.counters)} bytes, found {len(counters)}")
         sketch.counters[:] = np.frombuffer(counters, np.uint8)
         return sketch
-
-    def insert(self, hashes: Hashes) -> None:
-        """Take hashes into the sketch; one it has seen changes nothing."""
-        bits = 64 - self.bits_per_index
-        register = (hashes >> np.uint64(bits)).astype(np.intp)
-        rest = hashes & np.uint64((1 << bits) - 1)
-        # The bit below the highest is cleared: the conversion to float cannot round up to the next power of two.
-        highest = np.frexp((rest & ~(rest >> np.uint64(1))).astype(np.float64))[1]
-        np.maximum.at(self.counters, register, (bits + 1 - highest).astype(np.uint8))
 
     def merge(self, other: Hll) -> None:
         """Take the values of another sketch in: the same as if they had been inserted here."""

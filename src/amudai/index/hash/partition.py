@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from amudai.encoding import Profile
 from amudai.format import BufferKind
-from amudai.shard.build import ListBuilder, Making, PreparedStripe, StoredArray, StructBuilder
+from amudai.shard.build import FieldBuildContext, ListBuilder, PreparedStripe, StoredArray, StructBuilder
 from amudai.storage import Spool
 from amudai.types import BasicType, SchemaNode
 
@@ -54,7 +54,7 @@ class PartitionWriter:
 
     def __init__(self, temp_folder: str | None, memory: int) -> None:
         self.spool = Spool(temp_folder, memory)
-        self._buckets = ListBuilder(BUCKET, Making(PROFILE, self.spool, frozenset()))
+        self._buckets = ListBuilder(BUCKET, FieldBuildContext(PROFILE, self.spool, frozenset()))
         items = self._buckets.children[0]
         assert isinstance(items, StructBuilder)
         self._items = items

@@ -19,7 +19,7 @@ from amudai.index.term.names import TERMS_SCHEMA
 from amudai.index.term.sections import U64, block, plain_terms, shortest_steps, term_block
 from amudai.index.term.tuning import Tuning
 from amudai.shard.build import PreparedField
-from amudai.shard.build.fields import BitEncoder, Making
+from amudai.shard.build.fields import BitEncoder, FieldBuildContext
 from amudai.stats import FieldStatistics
 from amudai.storage import Spool
 from amudai.types import SchemaNode
@@ -55,7 +55,7 @@ class PagesWriter:
         self._page_ends = _Offsets(profile, spool)
         self._stripe_ends = _Offsets(profile, spool)
         self._list_ends = _Offsets(profile, spool)
-        self._has_lists = BitEncoder(Making(profile, spool, frozenset()), BufferKind.PRESENCE)
+        self._has_lists = BitEncoder(FieldBuildContext(profile, spool, frozenset()), BufferKind.PRESENCE)
 
     @property
     def room(self) -> int:

@@ -7,7 +7,7 @@ along the way.
 """
 
 from amudai.shard.build.artifact import INDEX_SUFFIX, ArtifactSpace, PreparedStripe, RowSink, Sinks
-from amudai.shard.build.fields import FieldBuilder, ListBuilder, Making, StructBuilder, builder_of
+from amudai.shard.build.fields import FieldBuildContext, FieldBuilder, ListBuilder, StructBuilder, builder_of
 from amudai.shard.build.metadata import ShardMetadata, StripeMetadata, write_metadata
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.shard import STRIPE_SUFFIX, BuildOptions, ShardBuilder, StripeBuilder
@@ -18,9 +18,9 @@ __all__ = [
     "STRIPE_SUFFIX",
     "ArtifactSpace",
     "BuildOptions",
+    "FieldBuildContext",
     "FieldBuilder",
     "ListBuilder",
-    "Making",
     "PreparedField",
     "PreparedStripe",
     "RowSink",

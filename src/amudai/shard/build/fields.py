@@ -33,7 +33,7 @@ from amudai.stats import BooleanCollector, BytesCollector, CountCollector, ListC
 from amudai.storage import Spool
 from amudai.types import WIDTHS, BasicType, SchemaNode
 
-__all__ = ["FieldBuilder", "ListBuilder", "Making", "StructBuilder", "builder_of"]
+__all__ = ["FieldBuildContext", "FieldBuilder", "ListBuilder", "StructBuilder", "builder_of"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -45,7 +45,7 @@ _MAX_CONSTANT: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class FieldBuildContext:
     """What all builders of a stripe share."""
 
     profile: Profile
@@ -62,9 +62,9 @@ class Making:
 class FieldBuilder(ABC):
     """Builds one field of a stripe."""
 
-    def __init__(self, node: SchemaNode, making: Making) -> None:
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         self.node = node
-        self.making = making
+        self.context = context
         self.count = 0
 
     @abstractmethod
@@ -88,8 +88,8 @@ class FieldBuilder(ABC):
 class _Presence:
     """The PRESENCE buffer of a field, which exists only where something is null."""
 
-    def __init__(self, making: Making) -> None:
-        self._encoder = BitEncoder(making, BufferKind.PRESENCE)
+    def __init__(self, context: FieldBuildContext) -> None:
+        self._encoder = BitEncoder(context, BufferKind.PRESENCE)
         self._pending = 0  # positions so far, all present: nothing is written before the first null
         self.nulls = 0
 
@@ -112,8 +112,8 @@ class _Presence:
 class BitEncoder:
     """Bits in, blocks of packed bytes out."""
 
-    def __init__(self, making: Making, kind: BufferKind) -> None:
-        self._encoder = NumberEncoder("u1", making.profile, making.spool, PreparedBuffer(kind), making.room)
+    def __init__(self, context: FieldBuildContext, kind: BufferKind) -> None:
+        self._encoder = NumberEncoder("u1", context.profile, context.spool, PreparedBuffer(kind), context.room)
         self._odd = np.empty(0, np.bool_)  # bits that do not fill a byte yet
 
     def append(self, bits: Bools) -> None:
@@ -150,10 +150,10 @@ class UnitBuilder(FieldBuilder):
 class BooleanBuilder(FieldBuilder):
     """Bits, and where nulls are."""
 
-    def __init__(self, node: SchemaNode, making: Making) -> None:
-        super().__init__(node, making)
-        self._data = BitEncoder(making, BufferKind.DATA)
-        self._presence = _Presence(making)
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
+        self._data = BitEncoder(context, BufferKind.DATA)
+        self._presence = _Presence(context)
         self._statistics = BooleanCollector()
 
     def append(self, values: StoredArray) -> None:
@@ -186,11 +186,11 @@ class BooleanBuilder(FieldBuilder):
 class NumberBuilder(FieldBuilder):
     """Integers, floats and times, with the range index that lets a scan skip them."""
 
-    def __init__(self, node: SchemaNode, making: Making) -> None:
-        super().__init__(node, making)
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
-        self._data = NumberEncoder(node.dtype, making.profile, making.spool, buffer, making.room)
-        self._ranges = making.range_index(node)
+        self._data = NumberEncoder(node.dtype, context.profile, context.spool, buffer, context.room)
+        self._ranges = context.range_index(node)
         self._statistics = NumberCollector(node)
 
     def append(self, values: StoredArray) -> None:
@@ -222,21 +222,21 @@ class NumberBuilder(FieldBuilder):
 class BytesBuilder(FieldBuilder):
     """Strings, binaries, Guids, decimals: by a dictionary while that pays, else in blocks of their own."""
 
-    def __init__(self, node: SchemaNode, making: Making) -> None:
-        super().__init__(node, making)
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
         self._fixed = None if node.basic_type in _VARIABLE else node.fixed_size
-        self._statistics = BytesCollector(node, bloom=not making.profile.plain, forced=node.schema_id in making.bloom)
+        self._statistics = BytesCollector(node, bloom=not context.profile.plain, forced=node.schema_id in context.bloom)
         self._blocks: BytesEncoder | None = None
         self._dictionary: DictionaryEncoder | None = None
-        if making.profile.plain or node.is_decimal or self._fixed == 0:
+        if context.profile.plain or node.is_decimal or self._fixed == 0:
             self._blocks = self._block_encoder()
         else:
-            self._dictionary = DictionaryEncoder(self._fixed, making.profile, making.spool, making.room)
-        self._ranges = making.range_index(node) if node.is_decimal else None
+            self._dictionary = DictionaryEncoder(self._fixed, context.profile, context.spool, context.room)
+        self._ranges = context.range_index(node) if node.is_decimal else None
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
-        return BytesEncoder(self._fixed, self.making.profile, self.making.spool, buffer, self.making.room)
+        return BytesEncoder(self._fixed, self.context.profile, self.context.spool, buffer, self.context.room)
 
     def append(self, values: StoredArray) -> None:
         """Take values."""
@@ -303,10 +303,10 @@ class BytesBuilder(FieldBuilder):
 class ContainerBuilder(FieldBuilder):
     """What structs, lists, maps and unions share: nulls of their own, and fields below."""
 
-    def __init__(self, node: SchemaNode, making: Making) -> None:
-        super().__init__(node, making)
-        self.children = tuple(builder_of(child, making) for child in node.children)
-        self._presence = _Presence(making)
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
+        self.children = tuple(builder_of(child, context) for child in node.children)
+        self._presence = _Presence(context)
 
     def _finished(self) -> tuple[PreparedField, ...]:
         return tuple(child.finish() for child in self.children)
@@ -362,10 +362,10 @@ class FixedListBuilder(ContainerBuilder):
 class ListBuilder(ContainerBuilder):
     """Lists and maps: where each begins among the items."""
 
-    def __init__(self, node: SchemaNode, making: Making) -> None:
-        super().__init__(node, making)
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
         buffer = PreparedBuffer(BufferKind.OFFSETS)
-        self._offsets = NumberEncoder("u8", making.profile, making.spool, buffer, making.room)
+        self._offsets = NumberEncoder("u8", context.profile, context.spool, buffer, context.room)
         self._offsets.append(np.zeros(1, np.uint64))
         self._end = 0
         self._statistics = ListCollector()
@@ -399,9 +399,9 @@ class ListBuilder(ContainerBuilder):
 class UnionBuilder(ContainerBuilder):
     """Which variant each position has; variants with positions of the union, or with places of their own."""
 
-    def __init__(self, node: SchemaNode, making: Making) -> None:
-        super().__init__(node, making)
-        self._kinds = NumberEncoder("u1", making.profile, making.spool, PreparedBuffer(BufferKind.DATA), making.room)
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
+        self._kinds = NumberEncoder("u1", context.profile, context.spool, PreparedBuffer(BufferKind.DATA), context.room)
         self._places: NumberEncoder | None = None
 
     def append(self, values: StoredArray) -> None:
@@ -410,7 +410,7 @@ class UnionBuilder(ContainerBuilder):
         if values.offsets is not None:
             if self._places is None:
                 buffer = PreparedBuffer(BufferKind.OFFSETS)
-                self._places = NumberEncoder("u8", self.making.profile, self.making.spool, buffer, self.making.room)
+                self._places = NumberEncoder("u8", self.context.profile, self.context.spool, buffer, self.context.room)
             starts = np.array([child.count for child in self.children], np.uint64)
             self._places.append(values.offsets + starts[kinds])
         self._kinds.append(kinds)
@@ -441,12 +441,12 @@ def _data(values: StoredArray) -> npt.NDArray[Any]:
     return np.empty(0, np.uint8) if values.data is None else values.data
 
 
-def builder_of(node: SchemaNode, making: Making) -> FieldBuilder:
+def builder_of(node: SchemaNode, context: FieldBuildContext) -> FieldBuilder:
     """The builder of a schema node."""
-    return _BUILDERS[node.basic_type](node, making)
+    return _BUILDERS[node.basic_type](node, context)
 
 
-_BUILDERS: Final[dict[BasicType, Callable[[SchemaNode, Making], FieldBuilder]]] = {
+_BUILDERS: Final[dict[BasicType, Callable[[SchemaNode, FieldBuildContext], FieldBuilder]]] = {
     BasicType.UNIT: UnitBuilder,
     BasicType.BOOLEAN: BooleanBuilder,
     **dict.fromkeys(WIDTHS, NumberBuilder),

@@ -13,7 +13,7 @@ from typing import Final
 from amudai.encoding import Profile, Room
 from amudai.format import FOOTER, HEADER, Properties, encode_schema
 from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, Sinks, node_count
-from amudai.shard.build.fields import Making, builder_of
+from amudai.shard.build.fields import FieldBuildContext, builder_of
 from amudai.shard.build.metadata import ShardMetadata
 from amudai.shard.build.placed import PlacedStripe, metadata_of
 from amudai.shard.build.prepared import PreparedField
@@ -195,8 +195,8 @@ class StripeBuilder:
     def __init__(self, nodes: Sequence[SchemaNode], options: BuildOptions) -> None:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
         room = Room.of(options.memory, node_count(nodes))
-        making = Making(options.profile, self.spool, options.bloom, room)
-        self._builders = tuple(builder_of(node, making) for node in nodes)
+        context = FieldBuildContext(options.profile, self.spool, options.bloom, room)
+        self._builders = tuple(builder_of(node, context) for node in nodes)
         self.rows = 0
 
     def append(self, columns: Sequence[Callable[[], StoredArray]], rows: int, each: Each = one_by_one) -> None:
