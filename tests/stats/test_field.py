@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from xxhash import xxh3_64_intdigest
 
 from amudai.errors import InvalidArgument
-from amudai.format.fields import FieldDescriptor
+from amudai.format.any_value import AnyValue
+from amudai.format.field_descriptors import FieldDescriptor
 from amudai.format.statistics import (
     BinaryStats,
     BooleanStats,
@@ -27,7 +28,6 @@ from amudai.format.statistics import (
     RangeStats,
     StringStats,
 )
-from amudai.format.values import AnyValue
 from amudai.stats import BLOOM_SEED, HLL_SEED, FieldStatistics, Hll, bloom, collect
 from amudai.stats.hashing import hash_value, hash_values
 from amudai.types import DECIMAL, DYNAMIC, TIMESPAN, BasicType, SchemaNode

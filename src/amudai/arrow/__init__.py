@@ -1,13 +1,13 @@
 """How does Arrow see it?
 
 `natural.py` gives the Arrow type of a stored field, `kept.py` the types that a writer kept, `storage.py` the stored
-type of an Arrow field. On the way out `arrays.py` turns decoded columns into arrays of any of these types, `fields.py`
-says which of them a shard's columns have and `fits.py` which a column can have at all. On the way in `inputs.py` makes
-batches of what a user has, and `to_storage.py` makes of their arrays what encoders take.
+type of an Arrow field. On the way out `arrays.py` turns decoded columns into arrays of any of these types,
+`arrow_fields.py` says which of them a shard's columns have and `fits.py` which a column can have at all. On the way in
+`inputs.py` makes batches of what a user has, and `to_storage.py` makes of their arrays what encoders take.
 """
 
 from amudai.arrow.arrays import least_bits, to_array
-from amudai.arrow.fields import ArrowFields
+from amudai.arrow.arrow_fields import ArrowFields
 from amudai.arrow.inputs import batches_of, matching
 from amudai.arrow.kept import SCHEMA_PROPERTY
 from amudai.arrow.natural import Bounds, arrow_field, child_type, project

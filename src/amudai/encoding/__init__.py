@@ -26,6 +26,7 @@ from amudai.encoding.decode import (
     require_memory,
     require_text,
 )
+from amudai.encoding.decoded import Values
 from amudai.encoding.dictionary import DictionaryEncoder
 from amudai.encoding.numbers import NumberEncoder
 from amudai.encoding.numeric.catalog import NUMERIC
@@ -37,7 +38,6 @@ from amudai.encoding.room import ROOM, Room
 from amudai.encoding.slots import CodedSlots, ValueSlots
 from amudai.encoding.text import is_text
 from amudai.encoding.units import divided_exactly
-from amudai.encoding.values import Values
 
 __all__ = [
     "BINARY",

@@ -20,7 +20,7 @@ import zstandard
 
 from amudai import _kernels
 from amudai.encoding.buffer import BlockBuffer, Run
-from amudai.encoding.values import Values
+from amudai.encoding.decoded import Values
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import ValueDictionary
 from amudai.rows import Rows

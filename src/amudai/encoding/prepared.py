@@ -35,8 +35,3 @@ class PreparedBuffer:
             self.extents.append((start, end))
         self.counts.append(counts)
         self.sizes.append(sizes)
-
-    @property
-    def data_size(self) -> int:
-        """Bytes of all blocks."""
-        return sum(end - start for start, end in self.extents)

@@ -2,12 +2,13 @@
 
 Bytes come in, frozen facts or an error go out, and facts become bytes again; nothing here reads or writes a file. Start
 with `container.py`, which finds the directory at the end of a file and takes messages out of their frames;
-`directory.py`, `fields.py` and `encodings.py` say what the messages state, `schema.py` and `block_map.py` read the two
-tables that are no messages. `carry.py` takes messages over from one root to another, `root_files.py` says which files a
-root owns. A number that the file states is compared with the bytes at hand before anything is sized by it. The way back
-is `encode` on every fact, `encode_*` for what is no message, and `frame` around it.
+`directory.py`, `field_descriptors.py` and `encodings.py` say what the messages state, `schema.py` and `block_map.py`
+read the two tables that are no messages. `carry.py` takes messages over from one root to another, `root_files.py` says
+which files a root owns. A number that the file states is compared with the bytes at hand before anything is sized by it.
+The way back is `encode` on every fact, `encode_*` for what is no message, and `frame` around it.
 """
 
+from amudai.format.any_value import AnyValue, Properties, any_value, any_values, python_value, python_values
 from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, decode_block_map, encode_block_map
 from amudai.format.carry import carried, unknown_fields, unknown_fields_of_stripes
 from amudai.format.container import (
@@ -39,7 +40,7 @@ from amudai.format.encodings import (
     ParquetFileColumn,
     UnknownEncoding,
 )
-from amudai.format.fields import FieldDescriptor, StripeFieldDescriptor
+from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
 from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
 from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
 from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
@@ -60,7 +61,6 @@ from amudai.format.statistics import (
     StringStats,
     TypeStats,
 )
-from amudai.format.values import AnyValue, Properties, any_value, any_values, python_value, python_values
 
 __all__ = [
     "BUFFER_ALIGNMENT",

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from amudai.errors import CorruptedData
+from amudai.format.any_value import AnyValue, Properties
 from amudai.format.encodings import BufferKind, EncodedBuffer
 from amudai.format.references import DataRef
-from amudai.format.values import AnyValue, Properties
 
 __all__ = ["LOOKUP", "LookupBuffer", "lookup_buffers", "lookup_property"]
 

@@ -19,7 +19,7 @@ HASH: Final = IndexType(
     name=FIELD_HASHING,
     label="hash index",
     aliases=("hashmap-index",),
-    capabilities=Capabilities(questions=frozenset({Keys}), basic_types=KEY_TYPES, exact=False),
+    capabilities=Capabilities(questions=frozenset({Keys}), basic_types=KEY_TYPES),
     open=HashIndexReader,
     build=lambda _, plan: HashIndexBuilder(plan),
 )

@@ -41,13 +41,10 @@ class Capabilities:
         The kinds of questions that it answers.
     basic_types
         The types of values that it takes.
-    exact
-        Whether it can say surely that a row matches.
     """
 
     questions: frozenset[type[Question]]
     basic_types: frozenset[BasicType]
-    exact: bool
 
 
 class IndexReader(Protocol):

@@ -22,7 +22,7 @@ from amudai.format import (
     StringStats,
     TypeStats,
 )
-from amudai.format.values import Kind
+from amudai.format.any_value import Kind
 from amudai.stats import bloom
 from amudai.stats.field import FieldStatistics
 from amudai.stats.hashing import BLOOM_SEED, HASH_ALGORITHM, HLL_SEED

@@ -20,9 +20,7 @@ __all__ = ["TERM", "TermIndex", "TermReader", "open_term_index"]
 TERM: Final = IndexType(
     name=INDEX_TYPE,
     label="term index",
-    capabilities=Capabilities(
-        questions=frozenset({Terms, Every}), basic_types=frozenset({BasicType.STRING}), exact=True
-    ),
+    capabilities=Capabilities(questions=frozenset({Terms, Every}), basic_types=frozenset({BasicType.STRING})),
     open=open_term_index,
     build=build_term_index,
     aliases=OLDER_NAMES,

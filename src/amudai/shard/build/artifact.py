@@ -83,9 +83,9 @@ class ArtifactSpace:
     def measure(self, pieces: Iterable[tuple[Sequence[SchemaNode], Sequence[PreparedStripe]]]) -> list[int]:
         """The bytes that each of these pieces would take if they were placed next."""
         sizes = []
-        inside = _Scale(self._root.tell())
+        inside = _Measuring(self._root.tell())
         for nodes, stripes in pieces:
-            out = inside if self._salt is None else _Scale(len(HEADER))
+            out = inside if self._salt is None else _Measuring(len(HEADER))
             begin = inside.tell()
             _written(out, nodes, stripes)
             sizes.append(out.tell() - begin if out is inside else out.tell() + len(FOOTER))
@@ -115,7 +115,7 @@ class ArtifactSpace:
         self.urls.append(url)
 
 
-class _Scale(SealedFile):
+class _Measuring(SealedFile):
     """Counts what would be written behind `begin`."""
 
     def __init__(self, begin: int) -> None:

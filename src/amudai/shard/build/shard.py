@@ -13,7 +13,8 @@ from typing import Final
 from amudai.encoding import Profile, Room
 from amudai.format import FOOTER, HEADER, Properties, encode_schema
 from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, Sinks, node_count
-from amudai.shard.build.fields import FieldBuildContext, builder_of
+from amudai.shard.build.container_builders import builder_of
+from amudai.shard.build.field_builder import FieldBuildContext
 from amudai.shard.build.metadata import ShardMetadata
 from amudai.shard.build.placed import PlacedStripe, metadata_of
 from amudai.shard.build.prepared import PreparedField

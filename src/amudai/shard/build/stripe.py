@@ -1,4 +1,4 @@
-"""How do the buffers of a stripe get their place?"""
+"""The places of a stripe's buffers in a file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import xxhash
 from amudai.encoding import PreparedBuffer
 from amudai.format import (
     BUFFER_ALIGNMENT,
+    DATA_ALIGNMENT,
     BufferKind,
     DataRef,
     EncodedBuffer,
@@ -25,8 +26,7 @@ from amudai.storage import SealedFile, Spool
 
 __all__ = ["digest", "fields_below", "place_fields"]
 
-_DATA_ALIGNMENT: Final = 16
-_ENOUGH: Final = 1 << 20  # bytes
+_WRITE_SIZE: Final = 1 << 20  # bytes
 
 
 def place_fields(
@@ -38,13 +38,13 @@ def place_fields(
 ) -> dict[int, StripeFieldDescriptor]:
     """Write the buffers of all fields, children before parents, and say where each lies; by schema id."""
     placed: dict[int, StripeFieldDescriptor] = {}
-    together = _Together(out)
+    gathered = _GatheredWrites(out)
     for field in fields_below(fields):
-        buffers = tuple(_place(buffer, url, together, spool) for buffer in field.buffers)
+        buffers = tuple(_place(buffer, url, gathered, spool) for buffer in field.buffers)
         placed[field.node.schema_id] = StripeFieldDescriptor(
             field=_descriptor(field, properties.get(field.node.schema_id, ())), encodings=(NativeEncoding(buffers),)
         )
-    together.flush()
+    gathered.flush()
     return placed
 
 
@@ -74,8 +74,8 @@ def digest(fields: Iterable[PreparedField], spool: Spool, salt: bytes) -> int:
     return found.intdigest()
 
 
-class _Together:
-    """Many small pieces as few large ones: a shard may have tens of thousands of buffers."""
+class _GatheredWrites:
+    """A file that gets many small pieces as few large ones: a shard may have tens of thousands of buffers."""
 
     def __init__(self, out: SealedFile) -> None:
         self._out = out
@@ -88,7 +88,7 @@ class _Together:
     def write(self, data: bytes) -> None:
         self._pieces.append(data)
         self._size += len(data)
-        if self._size >= _ENOUGH:
+        if self._size >= _WRITE_SIZE:
             self.flush()
 
     def align(self, to: int) -> None:
@@ -100,7 +100,7 @@ class _Together:
         self._pieces, self._size = [], 0
 
 
-def _place(buffer: PreparedBuffer, url: str, out: _Together, spool: Spool) -> EncodedBuffer:
+def _place(buffer: PreparedBuffer, url: str, out: _GatheredWrites, spool: Spool) -> EncodedBuffer:
     out.align(BUFFER_ALIGNMENT)
     start = out.tell()
     if buffer.whole is not None:
@@ -111,7 +111,7 @@ def _place(buffer: PreparedBuffer, url: str, out: _Together, spool: Spool) -> En
             return EncodedBuffer(kind=buffer.kind, buffer=ref, block_count=0, buffer_id=0, packed_group_index=0)
         return EncodedBuffer(kind=buffer.kind, buffer=ref)
     spool.copy_to(out, buffer.extents)
-    out.align(_DATA_ALIGNMENT)
+    out.align(DATA_ALIGNMENT)
     map_start = out.tell()
     counts = np.concatenate(buffer.counts) if buffer.counts else np.empty(0, np.uint32)
     sizes = np.concatenate(buffer.sizes) if buffer.sizes else np.empty(0, np.uint32)

@@ -1,4 +1,4 @@
-"""What does a decoded run of values look like?"""
+"""Decoded values, in the buffers that Arrow wants."""
 
 from __future__ import annotations
 

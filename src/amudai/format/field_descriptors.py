@@ -1,4 +1,4 @@
-"""What is known of a field, and how is it stored in a stripe?"""
+"""The descriptors of a field: what is known of it, and how it is stored in a stripe."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from amudai.errors import CorruptedData
+from amudai.format.any_value import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.container import Bytes
 from amudai.format.encodings import DataEncoding, encoding_message, encoding_of
 from amudai.format.indexes import IndexCollection
 from amudai.format.message import Fact, LateFact, parse, require
 from amudai.format.statistics import BloomFilter, Cardinality, RangeStats, TypeStats, set_type_stats, type_stats
-from amudai.format.values import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = ["FieldDescriptor", "StripeFieldDescriptor"]

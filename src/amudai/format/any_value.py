@@ -1,4 +1,4 @@
-"""What value does a property, a constant or a bound hold?"""
+"""AnyValue: the value of a property, a constant or a bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Arrow field is a column, in this shard?"""
+"""ArrowFields: the Arrow types of the columns of a shard."""
 
 from __future__ import annotations
 

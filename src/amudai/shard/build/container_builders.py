@@ -1,0 +1,178 @@
+"""Builders of structs, lists, maps and unions, and the choice of a builder for any schema node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.encoding import NumberEncoder, PreparedBuffer
+from amudai.format import BufferKind
+from amudai.shard.build.field_builder import Bools, FieldBuildContext, FieldBuilder, PresenceEncoder, data_of
+from amudai.shard.build.leaf_builders import BooleanBuilder, BytesBuilder, NumberBuilder, UnitBuilder
+from amudai.shard.build.prepared import PreparedField
+from amudai.shard.build.stored import StoredArray
+from amudai.stats import CountCollector, ListCollector
+from amudai.types import WIDTHS, BasicType, SchemaNode
+
+__all__ = ["ListBuilder", "StructBuilder", "builder_of"]
+
+
+class ContainerBuilder(FieldBuilder):
+    """What structs, lists, maps and unions share: nulls of their own, and fields below."""
+
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
+        self.children = tuple(builder_of(child, context) for child in node.children)
+        self._presence = PresenceEncoder(context)
+
+    def _finished(self) -> tuple[PreparedField, ...]:
+        return tuple(child.finish() for child in self.children)
+
+
+class StructBuilder(ContainerBuilder):
+    """Children with one position for each of its own."""
+
+    def append(self, values: StoredArray) -> None:
+        """Take values."""
+        self.append_structs(values.length, values.valid())
+        for child, below in zip(self.children, values.children, strict=True):
+            child.append(below)
+
+    def append_structs(self, count: int, valid: Bools | None = None) -> None:
+        """Take structs without their values: those go to the children."""
+        self._presence.append(count, valid)
+        self.count += count
+
+    def append_nulls(self, count: int) -> None:
+        """Take positions without values."""
+        self.append_structs(count, np.zeros(count, np.bool_))
+        for child in self.children:
+            child.append_nulls(count)
+
+    def finish(self) -> PreparedField:
+        """End the field."""
+        statistics = CountCollector.of_struct(self.count, self._presence.nulls)
+        return PreparedField(self.node, statistics, None, None, self._presence.finish(), self._finished())
+
+
+class FixedListBuilder(ContainerBuilder):
+    """A child with `fixed_size` positions for each of its own."""
+
+    def append(self, values: StoredArray) -> None:
+        """Take values."""
+        self._presence.append(values.length, values.valid())
+        self.children[0].append(values.children[0])
+        self.count += values.length
+
+    def append_nulls(self, count: int) -> None:
+        """Take positions without values."""
+        self._presence.append(count, np.zeros(count, np.bool_))
+        self.children[0].append_nulls(count * self.node.fixed_size)
+        self.count += count
+
+    def finish(self) -> PreparedField:
+        """End the field."""
+        statistics = CountCollector.of_struct(self.count, self._presence.nulls)
+        return PreparedField(self.node, statistics, None, None, self._presence.finish(), self._finished())
+
+
+class ListBuilder(ContainerBuilder):
+    """Lists and maps: where each begins among the items."""
+
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
+        buffer = PreparedBuffer(BufferKind.OFFSETS)
+        self._offsets = NumberEncoder("u8", context.profile, context.spool, buffer, context.room)
+        self._offsets.append(np.zeros(1, np.uint64))
+        self._end = 0
+        self._statistics = ListCollector()
+
+    def append(self, values: StoredArray) -> None:
+        """Take values."""
+        offsets = np.zeros(1, np.uint64) if values.offsets is None else values.offsets.astype(np.uint64)
+        self.append_lists(offsets, values.valid())
+        for child, below in zip(self.children, values.children, strict=True):
+            child.append(below)
+
+    def append_nulls(self, count: int) -> None:
+        """Take positions without values."""
+        self.append_lists(np.zeros(count + 1, np.uint64), np.zeros(count, np.bool_))
+
+    def append_lists(self, offsets: npt.NDArray[np.uint64], valid: Bools | None = None) -> None:
+        """Take lists without their items: those go to the child, and may do so in pieces."""
+        count = len(offsets) - 1
+        self._statistics.add(np.diff(offsets), valid)
+        self._presence.append(count, valid)
+        self._offsets.append(offsets[1:] + np.uint64(self._end))
+        self._end += int(offsets[-1])
+        self.count += count
+
+    def finish(self) -> PreparedField:
+        """End the field."""
+        buffers = (self._offsets.finish(), *self._presence.finish())
+        return PreparedField(self.node, self._statistics.finish(), None, None, buffers, self._finished())
+
+
+class UnionBuilder(ContainerBuilder):
+    """Which variant each position has; variants with positions of the union, or with places of their own."""
+
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
+        self._kinds = NumberEncoder("u1", context.profile, context.spool, PreparedBuffer(BufferKind.DATA), context.room)
+        self._places: NumberEncoder | None = None
+
+    def append(self, values: StoredArray) -> None:
+        """Take values."""
+        kinds = data_of(values)
+        if values.offsets is not None:
+            if self._places is None:
+                buffer = PreparedBuffer(BufferKind.OFFSETS)
+                self._places = NumberEncoder("u8", self.context.profile, self.context.spool, buffer, self.context.room)
+            starts = np.array([child.count for child in self.children], np.uint64)
+            self._places.append(values.offsets + starts[kinds])
+        self._kinds.append(kinds)
+        for child, below in zip(self.children, values.children, strict=True):
+            child.append(below)
+        self.count += values.length
+
+    def append_nulls(self, count: int) -> None:
+        """Take positions without values: the first variant is null there."""
+        if self._places is not None and self.children:
+            start = self.children[0].count
+            self._places.append(np.arange(start, start + count, dtype=np.uint64))
+        self._kinds.append(np.zeros(count, np.uint8))
+        for index, child in enumerate(self.children):
+            if self._places is None or index == 0:
+                child.append_nulls(count)
+        self.count += count
+
+    def finish(self) -> PreparedField:
+        """End the field."""
+        kinds = self._kinds.finish()
+        places = () if self._places is None else (self._places.finish(),)
+        statistics = CountCollector.of_unit(self.count)
+        return PreparedField(self.node, statistics, None, None, (kinds, *places), self._finished())
+
+
+def builder_of(node: SchemaNode, context: FieldBuildContext) -> FieldBuilder:
+    """The builder of a schema node."""
+    return _BUILDERS[node.basic_type](node, context)
+
+
+_BUILDERS: Final[dict[BasicType, Callable[[SchemaNode, FieldBuildContext], FieldBuilder]]] = {
+    BasicType.UNIT: UnitBuilder,
+    BasicType.BOOLEAN: BooleanBuilder,
+    **dict.fromkeys(WIDTHS, NumberBuilder),
+    BasicType.STRING: BytesBuilder,
+    BasicType.BINARY: BytesBuilder,
+    BasicType.FIXED_SIZE_BINARY: BytesBuilder,
+    BasicType.GUID: BytesBuilder,
+    BasicType.STRUCT: StructBuilder,
+    BasicType.FIXED_SIZE_LIST: FixedListBuilder,
+    BasicType.LIST: ListBuilder,
+    BasicType.MAP: ListBuilder,
+    BasicType.UNION: UnionBuilder,
+}

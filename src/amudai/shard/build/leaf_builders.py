@@ -1,0 +1,206 @@
+"""Builders of fields without children: units, booleans, numbers, strings and other bytes."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.encoding import (
+    BytesEncoder,
+    CodedSlots,
+    DictionaryEncoder,
+    NumberEncoder,
+    PreparedBuffer,
+    ValueSlots,
+)
+from amudai.format import AnyValue, BufferKind
+from amudai.shard.build.field_builder import (
+    BitEncoder,
+    Bools,
+    FieldBuildContext,
+    FieldBuilder,
+    PresenceEncoder,
+    data_of,
+)
+from amudai.shard.build.prepared import PreparedField
+from amudai.shard.build.stored import StoredArray
+from amudai.stats import BooleanCollector, BytesCollector, CountCollector, NumberCollector
+from amudai.types import BasicType, SchemaNode
+
+__all__ = ["BooleanBuilder", "BytesBuilder", "NumberBuilder", "UnitBuilder"]
+
+_NULL: Final = AnyValue("null", None)
+_VARIABLE: Final = frozenset({BasicType.STRING, BasicType.BINARY})
+# A string longer than this is no constant: statistics stay small.
+_MAX_CONSTANT: Final = 128
+
+
+class UnitBuilder(FieldBuilder):
+    """Positions without values."""
+
+    def append(self, values: StoredArray) -> None:
+        """Take values."""
+        self.count += values.length
+
+    def append_nulls(self, count: int) -> None:
+        """Take positions without values."""
+        self.count += count
+
+    def finish(self) -> PreparedField:
+        """End the field."""
+        return PreparedField(self.node, CountCollector.of_unit(self.count), None, None, ())
+
+
+class BooleanBuilder(FieldBuilder):
+    """Bits, and where nulls are."""
+
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
+        self._data = BitEncoder(context, BufferKind.DATA)
+        self._presence = PresenceEncoder(context)
+        self._statistics = BooleanCollector()
+
+    def append(self, values: StoredArray) -> None:
+        """Take values."""
+        bits = np.unpackbits(data_of(values), count=values.length, bitorder="little").view(np.bool_)
+        self._take(bits, values.valid())
+
+    def append_nulls(self, count: int) -> None:
+        """Take positions without values."""
+        nothing = np.zeros(count, np.bool_)
+        self._take(nothing, nothing)
+
+    def _take(self, bits: Bools, valid: Bools | None) -> None:
+        self._statistics.add(bits, valid)
+        self._data.append(bits)
+        self._presence.append(len(bits), valid)
+        self.count += len(bits)
+
+    def finish(self) -> PreparedField:
+        """End the field."""
+        data, presence = self._data.finish(), self._presence.finish()
+        statistics = self._statistics.finish()
+        constant = self._statistics.constant()
+        if self.count == 0:
+            constant = _NULL
+        buffers = () if constant is not None else (data, *presence)
+        return PreparedField(self.node, statistics, constant, None, buffers)
+
+
+class NumberBuilder(FieldBuilder):
+    """Integers, floats and times, with the range index that lets a scan skip them."""
+
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
+        buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
+        self._data = NumberEncoder(node.dtype, context.profile, context.spool, buffer, context.room)
+        self._ranges = context.range_index(node)
+        self._statistics = NumberCollector(node)
+
+    def append(self, values: StoredArray) -> None:
+        """Take values."""
+        self._take(data_of(values), values.valid())
+
+    def append_nulls(self, count: int) -> None:
+        """Take positions without values."""
+        self._take(np.zeros(count, self.node.dtype), np.zeros(count, np.bool_))
+
+    def _take(self, numbers: npt.NDArray[Any], valid: Bools | None) -> None:
+        self._statistics.add(numbers, valid)
+        if self._ranges is not None:
+            self._ranges.append(numbers, valid)
+        self._data.append(numbers, valid)
+        self.count += len(numbers)
+
+    def finish(self) -> PreparedField:
+        """End the field."""
+        data = self._data.finish()
+        constant = self._statistics.constant()
+        statistics = self._statistics.finish()
+        if constant is not None:
+            return PreparedField(self.node, statistics, constant, None, ())
+        ranges = None if self._ranges is None else self._ranges.finish()
+        return PreparedField(self.node, statistics, None, None, (data,) if ranges is None else (data, ranges))
+
+
+class BytesBuilder(FieldBuilder):
+    """Strings, binaries, Guids, decimals: by a dictionary while that pays, else in blocks of their own."""
+
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        super().__init__(node, context)
+        self._fixed = None if node.basic_type in _VARIABLE else node.fixed_size
+        self._statistics = BytesCollector(node, bloom=not context.profile.plain, forced=node.schema_id in context.bloom)
+        self._blocks: BytesEncoder | None = None
+        self._dictionary: DictionaryEncoder | None = None
+        if context.profile.plain or node.is_decimal or self._fixed == 0:
+            self._blocks = self._block_encoder()
+        else:
+            self._dictionary = DictionaryEncoder(self._fixed, context.profile, context.spool, context.room)
+        self._ranges = context.range_index(node) if node.is_decimal else None
+
+    def _block_encoder(self) -> BytesEncoder:
+        buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
+        return BytesEncoder(self._fixed, self.context.profile, self.context.spool, buffer, self.context.room)
+
+    def append(self, values: StoredArray) -> None:
+        """Take values."""
+        if values.dictionary is None:
+            self._take(ValueSlots(values.offsets, data_of(values), values.length, values.valid(), self._fixed))
+            return
+        entries = values.dictionary.values
+        known = ValueSlots(entries.offsets, data_of(entries), entries.length, None, self._fixed)
+        codes = values.dictionary.codes.astype(np.uint32, copy=False)
+        self._take(CodedSlots(codes, known, values.valid()))
+
+    def append_nulls(self, count: int) -> None:
+        """Take positions without values."""
+        offsets = np.zeros(count + 1, np.int64) if self._fixed is None else None
+        data = np.zeros(count * (self._fixed or 0), np.uint8)
+        self._take(ValueSlots(offsets, data, count, np.zeros(count, np.bool_), self._fixed))
+
+    def _take(self, slots: ValueSlots | CodedSlots) -> None:
+        count = slots.count
+        if count == 0:
+            return
+        if self._ranges is not None:
+            decimals = slots.part(0, count)
+            self._ranges.append(decimals.data, decimals.valid)
+        if self.count == 0 and self._dictionary is not None and self._dictionary.is_hopeless(slots):
+            self._dictionary, self._blocks = None, self._block_encoder()
+        self.count += count
+        start = 0
+        if self._dictionary is not None:
+            start = self._dictionary.append(slots)
+            if start < count or not self._dictionary.pays():
+                self._give_up()
+        if start < count and self._blocks is not None:
+            rest = slots.part(start, count)
+            self._statistics.add(rest.offsets, rest.data, rest.count, rest.valid)
+            self._blocks.append(rest.offsets, rest.data, rest.count, rest.valid)
+
+    def _give_up(self) -> None:
+        """Too many different values: what the dictionary took goes into blocks, and so does the rest."""
+        assert self._dictionary is not None
+        self._statistics.add_entries(*self._dictionary.entries())
+        self._blocks = self._block_encoder()
+        self._dictionary.replay(self._blocks)
+        self._dictionary = None
+
+    def finish(self) -> PreparedField:
+        """End the field."""
+        if self._dictionary is not None and (self.count == 0 or not self._dictionary.pays(final=True)):
+            self._give_up()
+        if self._dictionary is not None:
+            self._statistics.add_entries(*self._dictionary.entries())
+        statistics, constant = self._statistics.finish(), self._statistics.constant(_MAX_CONSTANT)
+        if constant is not None:
+            return PreparedField(self.node, statistics, constant, None, ())
+        if self._dictionary is not None:
+            codes, dictionary = self._dictionary.finish(self.node)
+            return PreparedField(self.node, statistics, None, self._dictionary.size, (codes, dictionary))
+        assert self._blocks is not None
+        data = self._blocks.finish()
+        ranges = None if self._ranges is None else self._ranges.finish()
+        return PreparedField(self.node, statistics, None, None, (data,) if ranges is None else (data, ranges))
