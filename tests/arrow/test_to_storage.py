@@ -25,8 +25,9 @@ from amudai.encoding import Values
 from amudai.errors import InvalidArgument, InvalidSchema
 from amudai.shard.build.stored import Bits, StoredArray
 from amudai.types import TIMESPAN, BasicType, SchemaNode
-from amudai.types.decimal128 import from_decimal, from_unscaled
+from amudai.types.decimal128 import from_unscaled
 from tests.effort import examples
+from tests.oracle.decimal128 import from_decimal
 from tests.writing.arrays import OTHERS, SIMPLE, TIMES, Maker, kinds, plain
 
 EPOCH = datetime.datetime(1, 1, 1)

@@ -18,7 +18,7 @@ from amudai.shard.build import FieldBuildContext, builder_of
 from amudai.stats import FieldStatistics, bloom, hash_value
 from amudai.storage import Spool
 from amudai.types import DECIMAL, DYNAMIC, TIMESPAN, BasicType, SchemaNode
-from amudai.types.decimal128 import from_decimal
+from tests.oracle.decimal128 import from_decimal
 from tests.oracle.statistics import collect
 
 INT = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT64, signed=True)

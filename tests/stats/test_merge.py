@@ -17,7 +17,7 @@ from amudai.format.any_value import AnyValue
 from amudai.format.statistics import Cardinality, HllSketch, ListStats, RangeStats, StringStats
 from amudai.stats import HLL_SEED, FieldStatistics, merge
 from amudai.types import DECIMAL, BasicType, SchemaNode
-from amudai.types.decimal128 import from_decimal
+from tests.oracle.decimal128 import from_decimal
 from tests.oracle.statistics import collect
 
 INT = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT64, signed=True)

@@ -2,8 +2,8 @@
 
 IEEE 754 decimal128 with densely packed digits (DPD), as a little-endian 128-bit number: a sign, a combination field in
 which the leading digit and the exponent share five bits, 12 more bits of exponent, then 33 digits, three to each
-ten-bit declet. Columns go through `decode` and `to_unscaled` or, the other way, `from_unscaled`; single values through
-`to_decimal` and `from_decimal`.
+ten-bit declet. Columns go through `decode` and `to_unscaled` or, the other way, `from_unscaled`; a single value is read
+by `to_decimal`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ __all__ = [
     "compare",
     "decode",
     "extremes",
-    "from_decimal",
     "from_unscaled",
     "to_decimal",
     "to_unscaled",
@@ -290,32 +289,6 @@ def to_decimal(data: BytesLike) -> Decimal:
     return Decimal(f"{sign}{coefficient}E{exponent}")
 
 
-def from_decimal(value: Decimal) -> bytes:
-    """The 16 bytes of `value`, exactly; a value with more than 34 digits or a too large exponent is an error.
-
-    Trailing zeros are kept where they fit. Where they do not, or where an exponent is out of range but zeros can be
-    added or taken away, the same number is stored with other zeros.
-
-    >>> from_decimal(Decimal("123.45")).hex()
-    'c5490000000000000000000000800722'
-    """
-    sign, parts, exponent = value.as_tuple()
-    digits = "".join(map(str, parts)).lstrip("0")
-    if exponent == "F":
-        number = _COMBINATION_INFINITY << 122
-    elif isinstance(exponent, str):
-        if len(digits) > 3 * _DECLETS:
-            raise InvalidArgument(f"NaN payload: expected at most {3 * _DECLETS} digits, found {len(digits)}")
-        number = _COMBINATION_NAN << 122 | (exponent == "N") << 121 | _declets(int(digits or "0"))
-    else:
-        coefficient, exponent = _in_range(digits, exponent)
-        leading, rest = divmod(coefficient, 1000**_DECLETS)
-        top, continuation = divmod(exponent + _BIAS, 1 << 12)
-        combination = top << 3 | leading if leading < 8 else 0b11000 | top << 1 | leading - 8
-        number = combination << 122 | continuation << 110 | _declets(rest)
-    return (sign << 127 | number).to_bytes(SIZE, "little")
-
-
 def _exponent_bits(exponent: int) -> NDArray[np.uint64]:
     """The combination field and the rest of the exponent, where they stand in the upper word, by the leading digit."""
     top, continuation = divmod(exponent + _BIAS, 1 << 12)
@@ -383,26 +356,6 @@ def _packed_group(group: NDArray[np.uint64]) -> NDArray[np.uint64]:
     packed |= _DECLET[middle.astype(np.intp)] << np.uint64(10)
     packed |= _DECLET[high.astype(np.intp)] << np.uint64(20)
     return packed
-
-
-def _in_range(digits: str, exponent: int) -> tuple[int, int]:
-    """The coefficient and exponent that store a number, as near to those it has as the format allows."""
-    if not digits:
-        return 0, min(max(exponent, -_BIAS), _LARGEST_EXPONENT)
-    # Text and not arithmetic: a `Decimal` may have millions of digits, and an exponent of which no power fits memory.
-    kept = len(digits) - max(len(digits) - _DIGITS, -_BIAS - exponent, 0)
-    added = max(exponent - _LARGEST_EXPONENT, 0)
-    if kept > 0 and not digits[kept:].strip("0") and (not added or kept + added <= _DIGITS):
-        exponent += len(digits) - kept - added
-        if exponent <= _LARGEST_EXPONENT:
-            return int(digits[:kept] + "0" * added), exponent
-    expected = f"at most {_DIGITS} digits and an exponent in {-_BIAS}..{_LARGEST_EXPONENT}"
-    raise InvalidArgument(f"decimal: expected {expected}, found {len(digits)} digits and exponent {exponent}")
-
-
-def _declets(number: int) -> int:
-    """The 110 bits of a number of up to 33 digits."""
-    return sum(_TO_DECLET[number // 1000**place % 1000] << 10 * place for place in range(_DECLETS))
 
 
 def _chunks(count: int) -> Iterator[slice]:
