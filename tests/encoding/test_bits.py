@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from amudai import encoding as package
 from amudai.errors import CorruptedData
+from amudai.rows import Rows
 from tests.effort import examples
 from tests.encoding import runs
 from tests.encoding.runs import Block, Opened
@@ -120,20 +121,20 @@ def test_any_bits(data: st.DataObject) -> None:
 
 def test_no_bits() -> None:
     buffer = runs.buffer_of(bit_blocks(np.ones(8, np.bool_), [1]))
-    assert package.decode_bits(buffer, package.Rows.one(3, 3))[1] == 0
+    assert package.decode_bits(buffer, Rows.one(3, 3))[1] == 0
 
 
 def test_positions_behind_the_last_byte_are_refused() -> None:
     buffer = runs.buffer_of(bit_blocks(np.ones(24, np.bool_), [3]))
-    assert package.decode_bits(buffer, package.Rows.one(0, 24))[1] == 24
+    assert package.decode_bits(buffer, Rows.one(0, 24))[1] == 24
     with pytest.raises(CorruptedData, match="expected at most 24"):
-        package.decode_bits(buffer, package.Rows.one(20, 25))
+        package.decode_bits(buffer, Rows.one(20, 25))
 
 
 def test_bits_are_never_null() -> None:
     data = plain.encode([255, 255], "u1")
     there = runs.buffer_of([Block(block.build(presence.encode([True, True], presence.PLAIN), data), 2)])
-    assert package.decode_bits(there, package.Rows.one(0, 16))[1] == 16
+    assert package.decode_bits(there, Rows.one(0, 16))[1] == 16
     absent = runs.buffer_of([Block(block.build(presence.encode([True, False]), data), 2)])
     with pytest.raises(CorruptedData, match="expected no nulls"):
-        package.decode_bits(absent, package.Rows.one(0, 8))
+        package.decode_bits(absent, Rows.one(0, 8))

@@ -20,6 +20,7 @@ from amudai import encoding as package
 from amudai.encoding import NUMERIC
 from amudai.encoding.numeric.contract import NumericEncoding
 from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.rows import Rows
 from tests import effort
 from tests.encoding import cascades, runs
 from tests.encoding.checks import check_numbers, compare_numbers, described_numbers
@@ -277,7 +278,7 @@ def test_frames_of_every_kind(frame: str) -> None:
 def test_frames_that_hold_something_else_are_refused(damage: Any) -> None:
     frame = make_header(zstd.CODE, zstd.FIELDS) + damage(zstandard.compress(b"x" * 400))
     with pytest.raises(CorruptedData):
-        package.decode_numbers(runs.buffer_of([Block(block.build(b"", frame), 100)]), package.Rows.one(0, 100), "u4")
+        package.decode_numbers(runs.buffer_of([Block(block.build(b"", frame), 100)]), Rows.one(0, 100), "u4")
 
 
 def test_nesting_has_an_end() -> None:
@@ -291,7 +292,7 @@ def test_nesting_has_an_end() -> None:
         deep = make_header(frame_of_reference.CODE, "Q", 1) + deep
     for read in (package.decode_numbers, lambda buffer, _, dtype: package.describe_numbers(buffer, dtype)):
         with pytest.raises(CorruptedData, match="nested"):
-            read(runs.buffer_of([Block(block.build(b"", deep), 3)]), package.Rows.one(0, 3), "i8")
+            read(runs.buffer_of([Block(block.build(b"", deep), 3)]), Rows.one(0, 3), "i8")
 
 
 def test_errors_name_the_block() -> None:
@@ -299,14 +300,14 @@ def test_errors_name_the_block() -> None:
     for code, error in ((99, UnsupportedFeature), (15, UnsupportedFeature), (12, CorruptedData)):
         bad = Block(block.build(b"", make_header(code, "IHBB", 0, 0, 0, 0)), 3)
         with pytest.raises(error, match=f"encoding code {code}") as caught:
-            package.decode_numbers(runs.buffer_of([good, good, bad]), package.Rows.one(0, 9), "u4")
+            package.decode_numbers(runs.buffer_of([good, good, bad]), Rows.one(0, 9), "u4")
         assert caught.value.place["block"] == 2
 
 
 def test_nulls_where_none_may_be() -> None:
     some = Block(block.build(presence.encode([True, False, True]), plain.encode([1, 2, 3], "u4")), 3)
     none = Block(block.build(presence.encode([True] * 3, presence.PLAIN), plain.encode([1, 2, 3], "u4")), 3)
-    whole = package.Rows.one(0, 3)
+    whole = Rows.one(0, 3)
     found = package.decode_numbers(runs.buffer_of([none]), whole, "u4", nullable=False)
     assert (found.nulls, found.numbers("u4").tolist()) == (0, [1, 2, 3])
     with pytest.raises(CorruptedData, match="expected no nulls"):
@@ -315,5 +316,5 @@ def test_nulls_where_none_may_be() -> None:
 
 def test_nothing_asked_for() -> None:
     buffer = runs.buffer_of([Block(block.build(b"", plain.encode([1, 2, 3], "u4")), 3)])
-    found = package.decode_numbers(buffer, package.Rows.one(2, 2), "u4")
+    found = package.decode_numbers(buffer, Rows.one(2, 2), "u4")
     assert (found.length, found.nulls, found.numbers("u4").tolist()) == (0, 0, [])
