@@ -109,11 +109,13 @@ def test_fields_of_one_index_are_told_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize("memory", [0, 64 << 20])
 def test_dictionaries_are_indexed_as_their_values(memory: int, tmp_path: Path) -> None:
     values = [None if i % 11 == 0 else f"{LINES[i % 300]} {i % 17}" for i in range(4000)]
+    for at in range(2):
+        (tmp_path / str(at)).mkdir()
     made = [
         indexed(
             pa.table({"text": column}),
             TermIndex("text"),
-            tmp_path / f"{at}.amudai.shard",
+            tmp_path / str(at) / "a.amudai.shard",  # a root says which file it is in
             memory=memory,
             stripe_rows=1500,
         )
