@@ -22,6 +22,7 @@ from amudai.index.term import open_term_index, slots
 from amudai.index.term.slots import Slots
 from amudai.rows import Rows
 from amudai.shard import ShardReader
+from amudai.storage import Meter, metered
 from amudai.types import find_in
 from tests.effort import examples
 from tests.forge import (
@@ -217,9 +218,10 @@ def test_scans_are_answered_by_them(layout: Any, level: str, tmp_path: Path) -> 
 
 def read_blocks(offsets: int, wanted: Rows, monkeypatch: pytest.MonkeyPatch, shard: ShardReader) -> tuple[Rows, int]:
     monkeypatch.setattr(slots, "_SMALL", offsets)
-    before = shard.decoded.blocks
-    found = Slots(shard, find_in(shard.schema.fields(), "tags.item")).rows(wanted)
-    return found, shard.decoded.blocks - before
+    meter = Meter()
+    with metered(meter):
+        found = Slots(shard, find_in(shard.schema.fields(), "tags.item")).rows(wanted)
+    return found, meter.blocks
 
 
 def test_few_slots_read_few_offsets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
