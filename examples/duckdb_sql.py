@@ -1,4 +1,4 @@
-"""How does DuckDB ask a shard? It takes batches as Arrow: rows are found by us, the rest is SQL."""
+"""DuckDB queries over a shard: amudai finds the rows, DuckDB reads them as Arrow batches and does the rest in SQL."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ rows = {
 }
 shard = amudai.write(rows, "requests.amudai.shard", indexes=[amudai.TermIndex("message")], overwrite=True)
 
-# A stream of batches; DuckDB reads them where they are, a few at a time.
+# A stream of batches. DuckDB reads a few at a time, without a copy.
 timeouts = shard.to_reader(["service", "status"], where=col("message").has("timeout"))
 found = duckdb.from_arrow(timeouts).aggregate("service, count(*) AS n", "service").order("service").fetchall()
 print(found)
 assert sum(count for _, count in found) == shard.count(col("message").has("timeout"))
 
-# A variable can be named in the text of a query as well: a reader, a scan or a shard.
+# A query can also name a Python variable that holds a reader, a scan or a shard.
 errors = shard.scan(["service"], where=col("status") >= 500)
 ((count,),) = duckdb.sql("SELECT count(*) FROM errors").fetchall()
 assert count == errors.count()
 
-# And back: the result of a query is written as a shard, batch by batch.
+# The other direction: write the result of a query as a shard.
 summary = duckdb.sql("SELECT range AS n, n * n AS square FROM range(1000)").to_arrow_table()
 print(amudai.write(summary, "squares.amudai.shard", overwrite=True).take([30]).to_pylist())

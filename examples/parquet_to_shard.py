@@ -1,4 +1,4 @@
-"""What does a Parquet file become? The same columns, types and rows, with indexes."""
+"""From a Parquet file to a shard with indexes, and back: the same columns, types and rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ table = pa.table(
 )
 pq.write_table(table, "orders.parquet", compression="zstd")
 
-# The file is streamed; folders, patterns and several files work the same way.
+# The file is streamed. Folders, patterns and lists of files work the same way.
 indexes = [amudai.TermIndex("note"), amudai.HashIndex("customer")]
 shard = amudai.ingest("orders.parquet", "orders.amudai.shard", indexes=indexes, overwrite=True)
 assert shard.schema == table.schema
@@ -30,6 +30,6 @@ scan = shard.scan(["order", "customer"], where=col("note").has("unknown") & (col
 print(scan.to_table().to_pylist())
 print(scan.explain())
 
-# And back again.
+# From the shard to Parquet.
 pq.write_table(shard.read(), "again.parquet")
 assert pq.read_table("again.parquet").equals(table)

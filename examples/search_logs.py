@@ -1,4 +1,4 @@
-"""How are log files searched? They become a shard with a term index once; then words are found in milliseconds."""
+"""Log search: ingest log files once into a shard with a term index, then find words in milliseconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Path("logs").mkdir(exist_ok=True)
 Path("logs/app.log").write_text("\n".join(lines[:10_000]))
 Path("logs/app.log.gz").write_bytes(gzip.compress("\n".join(lines[10_000:]).encode()))
 
-# Each line is a row: the line itself, its file and number, and what it says of time and level.
+# Each line is a row with the line itself, its file and line number, and its time and level if they are recognised.
 shard = amudai.ingest("logs", "app.amudai.shard", indexes=[amudai.TermIndex("line")], overwrite=True)
 print(shard.schema.names)
 assert shard.num_rows == 20_000

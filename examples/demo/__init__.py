@@ -1,1 +1,1 @@
-"""Does it find what a full scan finds, and how fast, beside Parquet?  make demo"""
+"""Does a shard find what a full scan finds, and how fast is it compared with Parquet?  make demo"""

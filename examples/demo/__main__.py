@@ -1,4 +1,4 @@
-"""The main job end to end: make logs, write them with indexes, search them, compare with Parquet.  make demo"""
+"""The demo: generate logs, write them with indexes, search them, compare with Parquet.  make demo"""
 
 from __future__ import annotations
 

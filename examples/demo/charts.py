@@ -1,6 +1,6 @@
-"""How does a plot become SVG?
+"""Plots as SVG.
 
-Colours come from classes of the page that shows the plot, so that light and dark are its matter alone.
+Colours come from CSS classes of the page that shows the plot, so that the page decides about light and dark.
 """
 
 from __future__ import annotations

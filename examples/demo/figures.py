@@ -1,4 +1,4 @@
-"""How do the figures get into the README? `python -m examples.demo --figures README.md`"""
+"""The table of figures in the README, filled in by `python -m examples.demo --figures README.md`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLACE = re.compile(r"(<!-- figures -->\n).*?(<!-- /figures -->)", re.S)
 
 
 def fill(page: Path, facts: Facts, results: Sequence[Result]) -> None:
-    """Put a table between the marks of a page."""
+    """Write the table between the markers of a page."""
     lines = [
         f"| {facts.rows:,} log records, {facts.cores} cores | rows | amudai | Parquet (zstd) | faster |",
         "|---|---:|---:|---:|---:|",

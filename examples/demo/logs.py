@@ -1,6 +1,6 @@
-"""What do the logs of a busy system look like?
+"""Generated logs of a busy system.
 
-Everything is a function of the number of rows: the same rows come out on every machine.
+The number of rows decides everything: every machine generates the same rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long does it take, and is the answer right?"""
+"""Measured times, and the check that answers are right."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from examples.demo.tasks import Answer, Task
 
 __all__ = ["Result", "measure"]
 
-# The median of so many runs, or of those that fit into so many seconds.
+# The median of up to _RUNS runs; no further run is started after _SECONDS seconds.
 _RUNS, _SECONDS = 5, 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a task.
+    """The result of a task.
 
     Attributes
     ----------
     rows
-        How many were found; None where the answer is a yes or no.
+        How many rows were found; None if the answer is yes or no.
     right
         Whether all answers are equal.
     why

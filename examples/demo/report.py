@@ -1,4 +1,4 @@
-"""How does the report look? One HTML file, nothing from elsewhere."""
+"""The report: one HTML file that loads nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Facts", "rows_text", "size_text", "time_text", "write_report"]
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What was made, and how large it is."""
+    """The size of the data and the files, and the time it took to write them."""
 
     rows: int
     arrow_bytes: int

@@ -1,7 +1,7 @@
-"""Which work is measured, and what is the right answer?
+"""The tasks that are measured, with their right answers.
 
-Each task is done on the shard, on the Parquet file in the quickest way pyarrow offers, and by a full scan of the table
-in memory, which knows no statistics and no index. The answers must be equal.
+Each task runs on the shard, on the Parquet file in the quickest way that pyarrow offers, and as a full scan of the
+table in memory, without statistics or indexes. The answers must be equal.
 """
 
 from __future__ import annotations
