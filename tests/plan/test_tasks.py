@@ -147,3 +147,19 @@ def test_a_url_with_a_secret_is_refused_and_not_repeated() -> None:
 def test_at_least_one_task_is_asked_for(shard: amudai.Shard) -> None:
     with pytest.raises(amudai.InvalidArgument, match="count: expected at least 1, found 0"):
         shard.scan().tasks(0)
+
+
+@pytest.mark.parametrize("layout", ["single", "two-level"])
+def test_a_shard_that_was_overwritten_is_not_read_in_place_of_the_one_that_was_meant(
+    layout: Any, tmp_path: Path
+) -> None:
+    place = tmp_path / "x.amudai.shard"
+    (task,) = amudai.write({"n": [1, 2, 3]}, place, layout=layout).scan().tasks(1)
+    assert pickle.loads(pickle.dumps(task)).to_table()["n"].to_pylist() == [1, 2, 3]
+    amudai.write({"n": [4, 5, 6]}, place, layout=layout, overwrite=True)
+    with pytest.raises(amudai.StorageError, match="it was overwritten") as caught:
+        task.to_table()
+    assert "x.amudai.shard" in str(caught.value)
+    place.unlink()
+    with pytest.raises(FileNotFoundError):
+        task.to_table()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
 
 import numpy as np
 
@@ -17,14 +16,11 @@ from amudai.format import (
     unknown_fields,
     unknown_fields_of_stripes,
 )
-from amudai.shard import ShardReader, StripeReader
+from amudai.shard import ShardReader, StripeReader, fingerprint_of_tail
 from amudai.shard.build import ShardMetadata, StripeMetadata
 from amudai.storage import Artifact, container, is_relative, resolve
 
 __all__ = ["TakeOver"]
-
-# The end of a file says enough about it where the root does not say more.
-_TAIL: Final = 16 * 1024
 
 
 class TakeOver:
@@ -160,15 +156,12 @@ class TakeOver:
         return frozenset((names - {self._name}) | set(self._files))
 
     def _fingerprint(self, name: str, file: Artifact) -> Fingerprint:
-        said, place = self._reader.files, self._reader.directory.properties
+        said = self._reader.files
         if said is not None and name in said.references:
             return said.references[name]  # as compared when the file was opened
-        if file is self._reader.root and said is not None and said.content and place is not None:
-            # The properties hold a hash of everything before the metadata.
-            start, end = place.start, place.end
-        else:
-            start, end = max(0, file.size - _TAIL), file.size
-        return Fingerprint.of(file.size, start, file.read(start, end))
+        if file is self._reader.root:
+            return self._reader.fingerprint()
+        return fingerprint_of_tail(file)
 
 
 def _frames(file: Artifact, refs: Sequence[DataRef]) -> Iterator[memoryview]:

@@ -6,7 +6,7 @@ opens its columns, whose values are the matter of `column`. `portable.py` says h
 """
 
 from amudai.shard.portable import PortableShard
-from amudai.shard.reader import ShardReader
+from amudai.shard.reader import ShardReader, fingerprint_of_tail
 from amudai.shard.stripe import StripeReader
 
-__all__ = ["PortableShard", "ShardReader", "StripeReader"]
+__all__ = ["PortableShard", "ShardReader", "StripeReader", "fingerprint_of_tail"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from amudai.format import Fingerprint
 from amudai.storage import PortableStore
 
 __all__ = ["PortableShard"]
@@ -15,11 +16,14 @@ class PortableShard:
 
     Attributes
     ----------
+    fingerprint
+        What tells the shard from another that takes its place.
     allow
         Beginnings of absolute URLs outside of the shard's folder that may be followed.
     """
 
     url: str
     store: PortableStore
+    fingerprint: Fingerprint
     verify: bool
     allow: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, UnsupportedFeature, located
 from amudai.format import (
@@ -37,10 +37,12 @@ from amudai.shard.stripe import StripeReader
 from amudai.storage import Artifact, Store, is_relative, open_store, portable_store, resolve
 from amudai.types import SchemaNode
 
-__all__ = ["ShardReader"]
+__all__ = ["ShardReader", "fingerprint_of_tail"]
 
 T = TypeVar("T")
 
+# The end of a file says enough about it where the root does not say more.
+_TAIL: Final = 16 * 1024
 _NO_PROPERTIES = ShardProperties(creation_min=None, creation_max=None, standard=(), custom=())
 
 
@@ -145,6 +147,14 @@ class ShardReader:
     def files(self) -> RootFiles | None:
         """What the root says about the files that it owns and refers to; None where it says nothing."""
         return RootFiles.of(self.properties) if self._has_own_properties else None
+
+    def fingerprint(self) -> Fingerprint:
+        """What tells the root file from another of the same name."""
+        said, place = self.files, self.directory.properties
+        if said is not None and said.content and place is not None:
+            # The properties hold a hash of everything before the metadata.
+            return Fingerprint.of(self.root.size, place.start, self.root.read(place.start, place.end))
+        return fingerprint_of_tail(self.root)
 
     @lazy
     def _fingerprints(self) -> dict[str, Fingerprint]:
@@ -258,13 +268,19 @@ class ShardReader:
                 "location: expected a URL without credentials and query, to be sent to other processes"
             )
         return PortableShard(
-            url=self.url, store=portable_store(self.store), verify=self.verify, allow=tuple(self.allow)
+            url=self.url,
+            store=portable_store(self.store),
+            fingerprint=self.fingerprint(),
+            verify=self.verify,
+            allow=tuple(self.allow),
         )
 
     @classmethod
     def of_portable(cls, shard: PortableShard) -> ShardReader:
-        """Open a shard that another process described."""
-        return cls(shard.url, shard.store.open(), verify=shard.verify, allow=shard.allow)
+        """Open a shard that another process described. Raises StorageError if it was overwritten since."""
+        reader = cls(shard.url, shard.store.open(), verify=shard.verify, allow=shard.allow)
+        _require_same(reader.root, shard.fingerprint, "which was to be read")
+        return reader
 
     def artifact(self, reference: str, anchor: Artifact) -> Artifact:
         """The file that a reference in `anchor` means."""
@@ -322,7 +338,17 @@ def _opened(store: Store, url: str, expected: Fingerprint | None) -> Artifact:
     except StorageError as error:
         message = f"the file from which this shard was made: {error.message}"
         raise type(error)(message, **error.place) from error
-    if found.size != expected.size or not expected.matches(found.read(expected.start, expected.end)):
-        message = f"expected the file of {expected.size} bytes from which this shard was made"
-        raise StorageError(f"{message}, found another of {found.size} bytes: it was overwritten", url=url)
+    _require_same(found, expected, "from which this shard was made")
     return found
+
+
+def _require_same(found: Artifact, expected: Fingerprint, purpose: str) -> None:
+    if found.size != expected.size or not expected.matches(found.read(expected.start, expected.end)):
+        message = f"expected the file of {expected.size} bytes {purpose}"
+        raise StorageError(f"{message}, found another of {found.size} bytes: it was overwritten", url=found.url)
+
+
+def fingerprint_of_tail(file: Artifact) -> Fingerprint:
+    """The fingerprint of a file that says nothing about itself."""
+    start = max(0, file.size - _TAIL)
+    return Fingerprint.of(file.size, start, file.read(start, file.size))
