@@ -20,15 +20,14 @@ from amudai.scan import threads as scan_threads
 from amudai.storage import MemoryStore
 from tests.fixtures.make_sample import SAMPLE, rows
 from tests.forge import (
-    Column,
     Forge,
     booleans,
     constants,
     decimals,
-    dictionary,
     lists,
     maps,
     numbers,
+    open_damaged,
     open_forged,
     strings,
     structs,
@@ -250,7 +249,7 @@ def test_batches_hold_a_row_at_least(sample: amudai.Shard, size: int) -> None:
 
 
 def test_damage_is_an_error_of_ours_in_batches_too() -> None:
-    reader = damaged(n=numbers(range(10), "i8", plain.encode, 5)).to_reader(batch_rows=5)
+    reader = open_damaged(n=numbers(range(10), "i8", plain.encode, 5)).to_reader(batch_rows=5)
     with pytest.raises(amudai.CorruptedData, match="checksum"):
         list(reader)
 
@@ -361,81 +360,6 @@ def test_a_schema_names_columns_that_exist(sample: amudai.Shard) -> None:
     shard = amudai.open(SAMPLE, schema={"nope": pa.int64()})
     with pytest.raises(amudai.InvalidArgument, match="schema: expected columns of the shard, found 'nope'"):
         shard.read()
-
-
-# ---- verify ----
-
-
-def damaged(**columns: Column) -> amudai.Shard:
-    """A shard in which the first block of every column has a wrong bit."""
-    forge = Forge.of(columns)
-    content = bytearray(forge.root())
-    for column in columns.values():
-        blocks = column.stored.buffers[0].blocks
-        assert blocks is not None
-        content[content.index(blocks[0][1]) + 12] ^= 4
-    return amudai.open("damaged.amudai.shard", store=MemoryStore({"damaged.amudai.shard": bytes(content)}))
-
-
-def test_verify_of_a_sound_shard(sample: amudai.Shard) -> None:
-    found = sample.verify()
-    assert found.ok
-    assert found.problems == ()
-    assert (found.files, found.blocks, found.values) == (1, 8, 2000)
-    assert found.bytes >= SAMPLE.stat().st_size
-    assert str(found).startswith("sound: 1 file, 8 blocks, 2,000 values")
-
-
-def test_verify_names_the_block_that_is_damaged() -> None:
-    found = damaged(n=numbers(range(10), "i8", plain.encode, 5)).verify()
-    assert not found.ok
-    (problem,) = found.problems
-    assert isinstance(problem.error, amudai.CorruptedData)
-    assert "checksum" in problem.message
-    assert problem.error.place["block"] == 0
-    assert "damaged.amudai.shard" in problem.message
-
-
-def test_verify_goes_on_after_a_problem() -> None:
-    shard = damaged(a=numbers([1, 2], "i8"), b=strings(["x", "y"]), c=booleans([True, False]), d=dictionary(["p", "q"]))
-    found = shard.verify()
-    assert len(found.problems) == 4
-    assert str(found).startswith("4 problems in 1 file")
-    assert str(found).count("checksum") == 4
-
-
-def test_verify_compares_checksums_even_if_reading_does_not() -> None:
-    shard = damaged(n=numbers([1, 2], "i8"))
-    unchecked = amudai.open(shard.url, store=shard._reader.store, verify=False)
-    assert unchecked.read().num_rows == 2
-    assert not unchecked.verify().ok
-
-
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [
-        ("properties", {"properties": {"a": 1}, "broken_checksums": frozenset({"ShardProperties"})}),
-        ("descriptors of the shard", {"broken_checksums": frozenset({"FieldDescriptor"})}),
-        ("urls", {"broken_checksums": frozenset({"UrlList"})}),
-        ("stripes", {"broken_checksums": frozenset({"StripeList"})}),
-        ("schema", {"raw_schema": b"garbage"}),
-        ("kept schema", {"properties": {SCHEMA_PROPERTY: pa.schema([("n", pa.int32())]).serialize().to_pybytes()}}),
-    ],
-)
-def test_verify_looks_at_all_metadata(name: str, options: dict[str, Any]) -> None:
-    found = open_forged(Forge.of({"n": numbers([1, 2], "i8")}, **options)).verify()
-    assert not found.ok, name
-
-
-def test_verify_looks_at_the_marks_of_every_file() -> None:
-    forge = Forge.of({"n": numbers([1], "i8")}, layout="two-level")
-    files = forge.files()
-    stripe = next(name for name in files if name.endswith(".stripe"))
-    files[stripe] = b"XXXX" + files[stripe][4:]
-    found = amudai.open(forge.name, store=MemoryStore(files)).verify()
-    (problem,) = found.problems
-    assert "not an Amudai shard" in problem.message
-    assert found.files == 2
 
 
 # ---- pictures ----

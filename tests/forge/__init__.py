@@ -31,7 +31,7 @@ from tests.forge.columns import (
     units,
 )
 from tests.forge.content import Buffer, BufferKind, FieldContent, any_value
-from tests.forge.opened import open_forged, store_of
+from tests.forge.opened import open_damaged, open_forged, store_of
 from tests.forge.shard import Forge, Stripe, nodes_of
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "missing",
     "nodes_of",
     "numbers",
+    "open_damaged",
     "open_forged",
     "store_of",
     "strings",

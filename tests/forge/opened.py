@@ -6,6 +6,7 @@ from typing import Any
 
 import amudai
 from amudai.storage import MemoryStore
+from tests.forge.columns import Column
 from tests.forge.shard import Forge
 
 FOLDER = "shards/"
@@ -19,3 +20,14 @@ def store_of(forge: Forge) -> MemoryStore:
 def open_forged(forge: Forge, **options: Any) -> amudai.Shard:
     """The shard, opened from memory."""
     return amudai.open(f"{FOLDER}{forge.name}", store=store_of(forge), **options)
+
+
+def open_damaged(**columns: Column) -> amudai.Shard:
+    """A shard in which the first block of every column has a wrong bit."""
+    forge = Forge.of(columns)
+    content = bytearray(forge.root())
+    for column in columns.values():
+        blocks = column.stored.buffers[0].blocks
+        assert blocks is not None
+        content[content.index(blocks[0][1]) + 12] ^= 4
+    return amudai.open("damaged.amudai.shard", store=MemoryStore({"damaged.amudai.shard": bytes(content)}))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from amudai.column import BufferFacts, ColumnSource
+from amudai.column import BufferLayout, ColumnSource
 from amudai.encoding import BINARY, NUMERIC
 from amudai.shard import ShardReader
 from amudai.types import WIDTHS, BasicType
@@ -22,7 +22,7 @@ FEW_VALUES = 1_000_000
 STEP = 7
 
 
-def buffers_of(shard: ShardReader) -> Iterator[tuple[ColumnSource, BufferFacts]]:
+def buffers_of(shard: ShardReader) -> Iterator[tuple[ColumnSource, BufferLayout]]:
     """Every buffer of blocks, with the column that it belongs to."""
     for stripe in shard.stripes:
         for node in shard.schema.fields():
@@ -44,7 +44,7 @@ def dtype_of(column: ColumnSource, kind: str) -> str | None:
     return column.node.dtype if basic in WIDTHS else None
 
 
-def sample(shard: ShardReader, buffer: BufferFacts, all_of_them: bool) -> list[Block]:
+def sample(shard: ShardReader, buffer: BufferLayout, all_of_them: bool) -> list[Block]:
     """Blocks of a buffer as they are stored."""
     content = shard.artifact(buffer.file, shard.root).read(buffer.start, buffer.start + buffer.bytes)
     last = len(buffer.blocks) - 1

@@ -7,7 +7,6 @@ other sources of rows is in `tabular.py`. Everything here is thin: it checks arg
 from amudai.api.add_indexes import add_indexes
 from amudai.api.collect_garbage import collect_garbage
 from amudai.api.field import Field, FieldStats
-from amudai.api.index import Index
 from amudai.api.ingest import ingest
 from amudai.api.open import open  # noqa: A004
 from amudai.api.progress import Progress
@@ -15,18 +14,30 @@ from amudai.api.scan import Scan
 from amudai.api.shard import Shard
 from amudai.api.stripe import Stripe
 from amudai.api.task import Task
-from amudai.api.verify import Problem, Verification
 from amudai.api.write import ShardWriter, write
 from amudai.index import HashIndex, TermIndex
+from amudai.inspect import (
+    BlockLayout,
+    BufferLayout,
+    FieldLayout,
+    Index,
+    Problem,
+    ShardLayout,
+    StripeLayout,
+    Verification,
+)
 from amudai.predicate import Column, Predicate, col
 from amudai.scan import Explanation
 from amudai.sources import BadRecord
 
 __all__ = [
     "BadRecord",
+    "BlockLayout",
+    "BufferLayout",
     "Column",
     "Explanation",
     "Field",
+    "FieldLayout",
     "FieldStats",
     "HashIndex",
     "Index",
@@ -35,8 +46,10 @@ __all__ = [
     "Progress",
     "Scan",
     "Shard",
+    "ShardLayout",
     "ShardWriter",
     "Stripe",
+    "StripeLayout",
     "Task",
     "TermIndex",
     "Verification",

@@ -7,42 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amudai.errors import AmudaiError
+from amudai.inspect import FieldLayout, Index, counted, size_text, total_layouts
 
 if TYPE_CHECKING:
     from amudai.api.field import Field
-    from amudai.api.index import Index
     from amudai.api.shard import Shard
 
-__all__ = ["FieldRow", "counted", "field_rows", "field_text", "headline", "shard_rows", "shard_text", "size_text"]
-
-_UNITS = ("B", "kB", "MB", "GB", "TB")
-
-
-def size_text(size: float) -> str:
-    """A size for people.
-
-    >>> size_text(1_234_567)
-    '1.2 MB'
-    """
-    for unit in _UNITS[:-1]:
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} {_UNITS[-1]}"
-
-
-def counted(count: int, one: str) -> str:
-    """A number of things for people.
-
-    >>> counted(1, "stripe"), counted(2000, "row")
-    ('1 stripe', '2,000 rows')
-    """
-    return f"{count:,} {one}" if count == 1 else f"{count:,} {one}s"
+__all__ = ["FieldRow", "field_rows", "field_text", "headline", "shard_rows", "shard_text"]
 
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """What the display says about a field. `problem` says why the rest is missing."""
+    """What the display says about a field. `problem` says why something is missing."""
 
     depth: int
     name: str
@@ -104,23 +80,34 @@ def headline(shard: Shard) -> str:
 
 def shard_rows(shard: Shard, fields: int) -> Iterator[FieldRow]:
     """The first columns of a shard, with the fields below them."""
-    for field in shard.columns[:fields]:
-        yield from field_rows(field)
+    columns = shard.columns[:fields]
+    layouts = total_layouts(shard._reader, [column._nodes for column in columns], "encodings")
+    for column, layout in zip(columns, layouts, strict=True):
+        yield from _rows(column, layout, 0)
 
 
-def field_rows(field: Field, depth: int = 0) -> Iterator[FieldRow]:
+def field_rows(field: Field) -> Iterator[FieldRow]:
     """A field and those below it."""
-    kind = field.stored_type if not field.children else field.stored_type.split("<", 1)[0]
-    try:
-        size = size_text(field.encoded_bytes)
-        plans = tuple(f"{plan} x{blocks}" if blocks > 1 else plan for plan, blocks in field.encodings.items())
-        row = FieldRow(depth, field.label, kind, size, plans, _stats_text(field))
-    except AmudaiError as error:
-        # A damaged or unknown field must not hide the others.
-        row = FieldRow(depth, field.label, kind, "?", (), "", f"unreadable: {error.message}")
-    yield row
-    for child in field.children:
-        yield from field_rows(child, depth + 1)
+    (layout,) = total_layouts(field._reader, [field._nodes], "encodings")
+    return _rows(field, layout, 0)
+
+
+def _rows(field: Field, layout: FieldLayout, depth: int) -> Iterator[FieldRow]:
+    kind = layout.type.split("<", 1)[0] if layout.children else layout.type
+    size = "?" if layout.problems else size_text(layout.bytes)
+    plans = tuple(f"{plan} x{blocks}" if blocks > 1 else plan for plan, blocks in (layout.encodings or {}).items())
+    # A damaged or unknown field must not hide the others.
+    error = None if layout.problem is None else layout.problem.error
+    statistics = ""
+    if error is None:
+        try:
+            statistics = _stats_text(field)
+        except AmudaiError as found:
+            error = found
+    problem = "" if error is None else f"unreadable: {error.message}"
+    yield FieldRow(depth, layout.name, kind, size, plans, statistics, problem)
+    for child, below in zip(field.children, layout.children, strict=True):
+        yield from _rows(child, below, depth + 1)
 
 
 def _stats_text(field: Field) -> str:

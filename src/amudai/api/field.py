@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,14 +15,15 @@ from amudai.api.frames import to_pandas, to_polars
 from amudai.api.members import member_values
 from amudai.api.notebook import field_html
 from amudai.arrow import ArrowFields, arrow_field, child_type, project, to_array
-from amudai.column import ColumnSource, ConstantValues
+from amudai.column import ConstantValues
 from amudai.errors import CorruptedData, located
 from amudai.format import AnyValue, RangeStats, python_values
+from amudai.inspect import field_label, total_layouts
 from amudai.plan import ScanRequest, ShardPlan, select_nodes
 from amudai.rows import row_range
 from amudai.scan import ScanRun
 from amudai.shard import ShardReader
-from amudai.types import CONTAINERS, BasicType, SchemaNode, quote_name
+from amudai.types import CONTAINERS, BasicType, SchemaNode
 
 __all__ = ["Field", "FieldStats"]
 
@@ -81,7 +81,7 @@ class Field:
         self._nodes = nodes
         self._threads = threads
         parents: tuple[SchemaNode | None, ...] = (None, *nodes[:-1])
-        self.path = ".".join(_label(parent, node) for parent, node in zip(parents, nodes, strict=True))
+        self.path = ".".join(field_label(parent, node) for parent, node in zip(parents, nodes, strict=True))
 
     @property
     def name(self) -> str:
@@ -91,7 +91,7 @@ class Field:
     @property
     def label(self) -> str:
         """The name of the field, or its role if it has no name: `item` of a list, `key` and `value` of a map."""
-        return _label(self._nodes[-2] if len(self._nodes) > 1 else None, self._nodes[-1])
+        return field_label(self._nodes[-2] if len(self._nodes) > 1 else None, self._nodes[-1])
 
     @property
     def type(self) -> pa.DataType:
@@ -145,14 +145,17 @@ class Field:
     def encodings(self) -> dict[str, int]:
         """How the values are stored: each cascade of encodings with its number of blocks. Reads the column."""
         found: Counter[str] = Counter()
-        for source in self._sources():
-            found.update(source.encodings())
+        for stripe in self._reader.stripes:
+            found.update(stripe.column_at(self._nodes).encodings())
         return dict(found.most_common())
 
     @property
     def encoded_bytes(self) -> int:
         """Bytes that the column takes up in the shard's files, those of its children included."""
-        return sum(column.describe().bytes for source in self._sources() for column in source.walk())
+        (layout,) = total_layouts(self._reader, [self._nodes], "buffers")
+        for problem in layout.problems:
+            raise problem.error
+        return layout.bytes
 
     @property
     def children(self) -> tuple[Field, ...]:
@@ -257,10 +260,6 @@ class Field:
         with located(url=self._reader.url, field=self.path):
             return member_values(column, self._nodes)
 
-    def _sources(self) -> Iterator[ColumnSource]:
-        for stripe in self._reader.stripes:
-            yield stripe.column_at(self._nodes)
-
     def _python(self, value: AnyValue) -> object:
         """A bound of the statistics as the Python value that reading the column gives."""
         node = self._nodes[-1]
@@ -275,9 +274,3 @@ class Field:
     def _range_of(self, node: SchemaNode) -> RangeStats | None:
         found = self._reader.descriptor(node)
         return None if found is None else found.range_stats
-
-
-def _label(parent: SchemaNode | None, node: SchemaNode) -> str:
-    if parent is not None and parent.basic_type is BasicType.MAP:
-        return "key" if node is parent.children[0] else "value"
-    return quote_name(node.name) or "item"

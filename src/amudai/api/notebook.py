@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from amudai.api.display import FieldRow, counted, field_rows, headline, shard_rows, size_text
+from amudai.api.display import FieldRow, field_rows, headline, shard_rows
+from amudai.inspect import counted, size_text
 
 if TYPE_CHECKING:
     from amudai.api.field import Field
@@ -42,7 +43,7 @@ def shard_html(shard: Shard) -> str:
         ]
         if (more := len(shard.indexes) - _STRIPES) > 0:
             listed.append((f"and {more:,} more", "", "", ""))
-        title = counted(len(shard.indexes), "index").replace("indexs", "indexes")
+        title = counted(len(shard.indexes), "index", "indexes")
         parts.append(_details(title, ("type", "fields", ">stripe", ">size"), listed))
     if len(shard.stripes) > 1:
         rows = [(f"{each.ordinal}", f"{each.first_row:,}", f"{each.num_rows:,}") for each in shard.stripes[:_STRIPES]]

@@ -9,25 +9,35 @@ from typing import Any, Literal, Self
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.api.display import counted, shard_text
+from amudai.api.display import shard_text
 from amudai.api.field import Field
-from amudai.api.index import Index, indexes_of
 from amudai.api.notebook import shard_html
-from amudai.api.progress import Report
+from amudai.api.progress import Report, reporting
 from amudai.api.reorder import reordered
 from amudai.api.scan import Scan
 from amudai.api.stripe import Stripe
 from amudai.api.tabular import Tabular
-from amudai.api.verify import Verification, verify_shard
 from amudai.api.where import Where, predicate_of
-from amudai.arrow import SCHEMA_PROPERTY, ArrowFields
+from amudai.arrow import ArrowFields
 from amudai.errors import InvalidArgument
-from amudai.format import FILES_PROPERTY, python_values
+from amudai.inspect import (
+    Depth,
+    Index,
+    ShardLayout,
+    Verification,
+    counted,
+    file_sizes,
+    indexes_of,
+    inspect_shard,
+    user_properties,
+    verify_shard,
+)
 from amudai.plan import ScanRequest, ShardPlan
 from amudai.rows import row_range, row_ranges
 from amudai.scan import ScanRun, thread_count
 from amudai.shard import ShardReader
 from amudai.storage import Requests
+from amudai.types import NodePath
 
 __all__ = ["Shard"]
 
@@ -108,11 +118,7 @@ class Shard(Tabular):
         >>> amudai.open("tests/fixtures/sample.amudai.shard").properties
         {'owner': 'ops'}
         """
-        found = self._reader.properties
-        bag = python_values((*found.custom, *found.standard))
-        for name in (SCHEMA_PROPERTY, FILES_PROPERTY):  # not the user's: what the library notes for itself
-            bag.pop(name, None)
-        return bag
+        return user_properties(self._reader)
 
     @property
     def size(self) -> int:
@@ -121,9 +127,7 @@ class Shard(Tabular):
         >>> amudai.open("tests/fixtures/sample.amudai.shard").size
         14075
         """
-        reader = self._reader
-        others = {reader.artifact(url, reader.root).url for url in reader.urls} - {reader.url}
-        return reader.root.size + sum(reader.artifact(url, reader.root).size for url in sorted(others))
+        return sum(file_sizes(self._reader).values())
 
     @property
     def indexes(self) -> tuple[Index, ...]:
@@ -225,6 +229,49 @@ class Shard(Tabular):
         # Not by `pa.array`: it would import pandas.
         return reordered(table, pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
 
+    def inspect(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        stripes: Sequence[int] | None = None,
+        encodings: bool = False,
+        blocks: bool = False,
+    ) -> ShardLayout:
+        """How the shard is laid out: its files, stripes, fields, buffers and indexes, with their sizes.
+
+        This reads metadata only, unless encodings or blocks are asked for. A field that is damaged does not hide the
+        others: its `problem` says why it cannot be read.
+
+        Parameters
+        ----------
+        columns
+            Names or paths of the fields to describe; None for all that are stored, internal ones included.
+        stripes
+            The numbers of the stripes to describe; None for all.
+        encodings
+            Whether to tell how many blocks use each cascade of encodings. This reads the blocks.
+        blocks
+            Whether to list the blocks of each buffer. This reads the blocks, and tells the encodings as well.
+
+        Examples
+        --------
+        >>> layout = amudai.open("tests/fixtures/sample.amudai.shard").inspect(["status", "message"], encodings=True)
+        >>> {field.name: (field.bytes, field.encodings) for field in layout.fields}
+        {'status': (2608, {'ffor': 2}), 'message': (3120, {'lz4(ffor)': 1})}
+        """
+        if columns is None:
+            paths: list[NodePath] = [(node,) for node in self._reader.schema.fields()]
+        else:
+            paths = [self._fields.find(name) for name in _names(columns) or ()]
+        readers = self._reader.stripes
+        for ordinal in stripes or ():
+            if not 0 <= ordinal < len(readers):
+                message = f"stripes: expected 0..{len(readers) - 1}, found {ordinal}"
+                raise InvalidArgument(message, url=self.url)
+        chosen = readers if stripes is None else [readers[ordinal] for ordinal in stripes]
+        depth: Depth = "blocks" if blocks else "encodings" if encodings else "buffers"
+        return inspect_shard(self._reader, paths, chosen, depth)
+
     def verify(self, *, progress: bool | Report | None = None) -> Verification:
         """Read every byte, compare every checksum and decode every value. Problems are reported, not raised.
 
@@ -233,7 +280,8 @@ class Shard(Tabular):
         >>> amudai.open("tests/fixtures/sample.amudai.shard").verify().ok
         True
         """
-        return verify_shard(self._reader, progress)
+        with reporting(progress, self.num_rows) as report:
+            return verify_shard(self._reader, report)
 
     def tree(self, *, fields: int = 50) -> str:
         """The shard as text: stripes, indexes, and the type, size, encodings and statistics of the first columns.

@@ -15,7 +15,7 @@ from amudai.cli.options import Json, Location, opened
 from amudai.cli.shares import shares_of
 from amudai.cli.terminal import count_text, output, print_json, size_text
 from amudai.cli.values import json_value
-from amudai.column import BufferFacts
+from amudai.column import BufferLayout
 
 __all__ = ["run"]
 
@@ -97,7 +97,7 @@ def _add_field(tree: Tree, field: FieldLayout, depth: int, widths: tuple[int, in
         _add_field(branch, child, depth + 1, widths)
 
 
-def _add_buffer(tree: Tree, buffer: BufferFacts) -> None:
+def _add_buffer(tree: Tree, buffer: BufferLayout) -> None:
     blocks = f", {count_text(buffer.block_count, 'block')}" if buffer.block_count else ""
     branch = tree.add(Text(f"{buffer.kind}: {size_text(buffer.bytes)} at {buffer.start:,}{blocks}"))
     for block in buffer.blocks[:_MOST_BLOCKS]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amudai.api import Shard
-from amudai.column import BufferFacts, ColumnSource
+from amudai.column import BufferLayout, ColumnSource
 from amudai.errors import InvalidArgument
 from amudai.shard import StripeReader
 
@@ -20,7 +20,7 @@ class FieldLayout:
     type: str
     bytes: int
     encodings: dict[str, int]
-    buffers: tuple[BufferFacts, ...]
+    buffers: tuple[BufferLayout, ...]
     children: tuple[FieldLayout, ...]
 
 

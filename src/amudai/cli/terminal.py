@@ -11,11 +11,11 @@ from typing import Any, NoReturn, Self
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
+from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
-from amudai.api.display import size_text
-from amudai.api.progress import Progress
+from amudai.api import Progress
 
 __all__ = [
     "Bar",
@@ -123,6 +123,16 @@ def time_text(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.1f} s"
     return f"{int(seconds) // 60} min {int(seconds) % 60} s"
+
+
+def size_text(size: float) -> str:
+    """A number of bytes.
+
+    >>> size_text(0), size_text(1), size_text(999), size_text(1_234_567)
+    ('0 B', '1 B', '999 B', '1.2 MB')
+    """
+    number, unit = decimal(round(size)).split(" ")
+    return f"{number} {'B' if unit.startswith('byte') else unit}"
 
 
 def rate_text(amount: float, seconds: float) -> str:

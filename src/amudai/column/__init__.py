@@ -11,18 +11,18 @@ from amudai.column.column_values import AbsentValues, ColumnValues, ConstantValu
 from amudai.column.constant import constant_of
 from amudai.column.context import ColumnContext
 from amudai.column.contract import Codes, ColumnSource
-from amudai.column.facts import BlockFacts, BufferFacts, CheckedBuffers, ColumnFacts
+from amudai.column.layout import BlockLayout, BufferLayout, CheckedBuffers, ColumnLayout
 from amudai.column.open import open_column
 from amudai.column.projection import Projection
 
 __all__ = [
     "AbsentValues",
-    "BlockFacts",
-    "BufferFacts",
+    "BlockLayout",
+    "BufferLayout",
     "CheckedBuffers",
     "Codes",
     "ColumnContext",
-    "ColumnFacts",
+    "ColumnLayout",
     "ColumnSource",
     "ColumnValues",
     "ConstantValues",

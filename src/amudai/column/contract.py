@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from amudai.column.column_values import ColumnValues
 from amudai.column.context import ColumnContext
-from amudai.column.facts import CheckedBuffers, ColumnFacts
+from amudai.column.layout import CheckedBuffers, ColumnLayout
 from amudai.column.projection import Projection
 from amudai.encoding import BlockBuffer, RangeIndex, Wanted
 from amudai.errors import AmudaiError, CorruptedData, located
@@ -151,9 +151,9 @@ class ColumnSource(ABC):
         """The buffers that reading the column will touch and that nobody has read yet."""
         return iter(())
 
-    def describe(self, *, blocks: bool = False) -> ColumnFacts:  # noqa: ARG002
+    def describe(self, *, blocks: bool = False) -> ColumnLayout:  # noqa: ARG002
         """How the column is stored. With `blocks`, which reads them, down to the blocks."""
-        return ColumnFacts(self.STORAGE, self.position_count, self.null_count, ())
+        return ColumnLayout(self.STORAGE, self.position_count, self.null_count, ())
 
     def block_count(self) -> int:
         """How many blocks the column's own buffers have. Reads their block maps."""

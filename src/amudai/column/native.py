@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from amudai.column.context import ColumnContext
 from amudai.column.contract import ColumnSource
-from amudai.column.facts import BlockFacts, BufferFacts, CheckedBuffers, ColumnFacts
+from amudai.column.layout import BlockLayout, BufferLayout, CheckedBuffers, ColumnLayout
 from amudai.encoding import (
     BlockBuffer,
     RangeIndex,
@@ -172,7 +172,7 @@ class NativeSource(ColumnSource):
         dtype, size = self._form_of(kind)
         return describe_binary(buffer, size) if dtype is None else describe_numbers(buffer, dtype)
 
-    def describe(self, *, blocks: bool = False) -> ColumnFacts:
+    def describe(self, *, blocks: bool = False) -> ColumnLayout:
         """How the column is stored. With `blocks`, which reads them, down to the blocks."""
         opened = dict(self._block_buffers()) if blocks else {}
         found = []
@@ -181,20 +181,22 @@ class NativeSource(ColumnSource):
             if ref is None:
                 continue
             name = kind.name.lower().replace("_", " ") if isinstance(kind, BufferKind) else str(kind)
-            listed: tuple[BlockFacts, ...] = ()
+            listed: tuple[BlockLayout, ...] = ()
             count = buffer.block_count
             if isinstance(kind, BufferKind) and kind in opened and self._buffers[kind] is buffer:
-                listed = self._block_facts(kind, opened[kind])
+                listed = self._block_layouts(kind, opened[kind])
                 count = len(listed)
-            found.append(BufferFacts(name, self._context.artifact(ref).url, ref.start, ref.size, count, listed))
-        return ColumnFacts(self.STORAGE, self.position_count, self.null_count, tuple(found))
+            found.append(BufferLayout(name, self._context.artifact(ref).url, ref.start, ref.size, count, listed))
+        return ColumnLayout(self.STORAGE, self.position_count, self.null_count, tuple(found))
 
-    def _block_facts(self, kind: BufferKind, buffer: BlockBuffer) -> tuple[BlockFacts, ...]:
+    def _block_layouts(self, kind: BufferKind, buffer: BlockBuffer) -> tuple[BlockLayout, ...]:
         offsets, values = buffer.block_map.offsets.tolist(), buffer.block_map.values.tolist()
         with self.place(), located(buffer=kind.name):
             cascades = describe_each(buffer, *self._form_of(kind))
         return tuple(
-            BlockFacts(at, values[at], values[at + 1] - values[at], offsets[at], offsets[at + 1] - offsets[at], cascade)
+            BlockLayout(
+                at, values[at], values[at + 1] - values[at], offsets[at], offsets[at + 1] - offsets[at], cascade
+            )
             for at, cascade in enumerate(cascades)
         )
 

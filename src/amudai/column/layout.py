@@ -1,4 +1,4 @@
-"""Facts about how a column is stored: buffers, blocks, encodings."""
+"""The layout of a column in one stripe: buffers, blocks, encodings."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from amudai.format import LookupBuffer
 from amudai.storage import Artifact
 
-__all__ = ["BlockFacts", "BufferFacts", "CheckedBuffers", "ColumnFacts"]
+__all__ = ["BlockLayout", "BufferLayout", "CheckedBuffers", "ColumnLayout"]
 
 
 @dataclass(frozen=True, slots=True)
-class BlockFacts:
-    """A block of a buffer.
+class BlockLayout:
+    """A block of a buffer. Made by `shard.inspect(blocks=True)`.
 
     Attributes
     ----------
@@ -24,6 +24,13 @@ class BlockFacts:
         Where it begins, counted from the start of its buffer, and its size.
     encoding
         The cascade of encodings, for example `lz4(ffor)`.
+
+    Examples
+    --------
+    >>> layout = amudai.open("tests/fixtures/sample.amudai.shard").inspect(["message"], blocks=True)
+    >>> (block,) = layout.stripes[0].fields[0].buffers[0].blocks
+    >>> block.values, block.bytes, block.encoding
+    (400, 3000, 'lz4(ffor)')
     """
 
     ordinal: int
@@ -35,8 +42,8 @@ class BlockFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class BufferFacts:
-    """A buffer of a column.
+class BufferLayout:
+    """A buffer of a column. Made by `shard.inspect`.
 
     Attributes
     ----------
@@ -46,9 +53,15 @@ class BufferFacts:
     file, start, bytes
         The URL of the file, and where in it the buffer lies.
     block_count
-        How many blocks; None where the descriptor does not say, or the buffer has none.
+        How many blocks; None if the descriptor does not say, or the buffer has no blocks.
     blocks
-        The blocks, where they were asked for and the buffer has some.
+        The blocks, if they were asked for and the buffer has some.
+
+    Examples
+    --------
+    >>> layout = amudai.open("tests/fixtures/sample.amudai.shard").inspect(["message"])
+    >>> [(buffer.kind, buffer.start, buffer.bytes) for buffer in layout.stripes[0].fields[0].buffers]
+    [('data', 4032, 3120)]
     """
 
     kind: str
@@ -56,11 +69,11 @@ class BufferFacts:
     start: int
     bytes: int
     block_count: int | None
-    blocks: tuple[BlockFacts, ...] = ()
+    blocks: tuple[BlockLayout, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnFacts:
+class ColumnLayout:
     """How a column is stored in one stripe, without the columns below it.
 
     Attributes
@@ -77,7 +90,7 @@ class ColumnFacts:
     storage: str
     position_count: int
     null_count: int | None
-    buffers: tuple[BufferFacts, ...]
+    buffers: tuple[BufferLayout, ...]
 
     @property
     def bytes(self) -> int:

@@ -1,4 +1,4 @@
-"""Is everything in the shard sound?"""
+"""Verification: reading every byte of a shard, comparing every checksum and decoding every value."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from amudai.api.display import counted
-from amudai.api.progress import Report, reporting
 from amudai.arrow import ArrowFields, project, to_array
 from amudai.column import ColumnSource, Projection
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, located
@@ -24,28 +22,16 @@ from amudai.format import (
     lookup_buffers,
 )
 from amudai.index import index_type, open_artifact
+from amudai.inspect.problem import Problem
+from amudai.inspect.texts import counted
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.storage import Artifact
 from amudai.types import SchemaNode, nodes_below
 
-__all__ = ["Problem", "Verification", "verify_shard"]
+__all__ = ["Verification", "verify_shard"]
 
 _ROWS = 1 << 17
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that is not as it should be, and where.
-
-    Examples
-    --------
-    >>> for problem in amudai.open("tests/fixtures/sample.amudai.shard").verify().problems:
-    ...     print(problem.message)
-    """
-
-    message: str
-    error: AmudaiError
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +41,9 @@ class Verification:
     Attributes
     ----------
     files, blocks, values, bytes
-        What was looked at: files, blocks whose checksums were compared, values decoded, bytes read.
+        How much was read: files, blocks whose checksums were compared, values that were decoded, and bytes.
     problems
-        What is wrong; empty where everything is sound.
+        What is wrong; empty if everything is sound.
 
     Examples
     --------
@@ -96,12 +82,12 @@ class _Verifier:
         self.problems: list[Problem] = []
 
     def attempt(self, work: Callable[[], object]) -> None:
-        """Do one piece of work; a problem is noted and the next piece goes on."""
+        """Do one piece of work. If it raises an error, note the problem: the next piece is done all the same."""
         try:
             with located(url=self.reader.url):
                 work()
         except AmudaiError as error:
-            self.problems.append(Problem(str(error), error))
+            self.problems.append(Problem.of(error))
 
     def run(self) -> None:
         reader = self.reader
@@ -127,17 +113,17 @@ class _Verifier:
             self.attempt(lambda artifact=artifact: self.marks(artifact))  # type: ignore[misc]
 
     def indexes(self, stripes: Sequence[StripeReader]) -> None:
-        """The pieces of all indexes of known types, which are shards themselves."""
+        """The artifacts of all indexes of known types, which are shards themselves."""
         holders: tuple[ShardReader | StripeReader, ...] = (self.reader, *stripes)
         for holder in holders:
             with suppress(AmudaiError):  # noted already
                 for index in holder.indexes:
                     if index_type(index.index_type) is not None:
-                        for piece in index.artifacts:
-                            self.attempt(lambda holder=holder, piece=piece: self.piece(holder, piece))  # type: ignore[misc]
+                        for artifact in index.artifacts:
+                            self.attempt(lambda holder=holder, artifact=artifact: self.artifact(holder, artifact))  # type: ignore[misc]
 
-    def piece(self, holder: ShardReader | StripeReader, artifact: IndexArtifact) -> None:
-        """One piece of an index."""
+    def artifact(self, holder: ShardReader | StripeReader, artifact: IndexArtifact) -> None:
+        """One artifact of an index."""
         with located(index=artifact.name):
             inner = _Verifier(open_artifact(artifact, self.reader, holder.index_anchor))
             inner.run()
@@ -156,17 +142,17 @@ class _Verifier:
             self.buffers(stripe, each)
         kind = self.fields.field(node).type
         projection = project(node, kind)
-        # Where nothing is stored but constants there may be any number of rows, and none tells more than the others.
+        # A column of constants can claim any number of rows, and all of them are alike: reading one tells nothing more.
         is_stored = any(each.is_stored for each in source.walk())
         for part in (Rows.all(stripe.origin) if is_stored else Rows.none(stripe.origin)).each_part(_ROWS):
             self.rows(source, part, projection, kind)
         self.values += stripe.num_rows
 
     def rows(self, source: ColumnSource, part: Rows, projection: Projection, kind: pa.DataType) -> None:
-        """Some rows of a column; fewer at a time where their values are long."""
+        """Some rows of a column, in halves if their values are too long for one array."""
         try:
             stored = source.read(part, projection)
-            # A sound value may still be none that this Arrow type can hold: a decimal NaN, a time too fine.
+            # A sound value may still not fit the Arrow type: a decimal NaN, a time with too many digits.
             with suppress(InvalidArgument):
                 to_array(stored, projection, kind)
         except OverflowError:
@@ -186,19 +172,21 @@ class _Verifier:
             self.files.setdefault(artifact.url, artifact)
 
     def marks(self, artifact: Artifact) -> None:
+        """The marks at the beginning and the end of a file."""
         with located(url=artifact.url):
             check_header(artifact.read(0, min(len(HEADER), artifact.size)))
             check_footer(artifact.read(max(0, artifact.size - len(FOOTER)), artifact.size))
 
 
-def verify_shard(reader: ShardReader, progress: bool | Report | None = None) -> Verification:
-    """Look at everything that the shard holds."""
-    # With checksums, whatever the shard was opened with, and with nothing cached.
+def verify_shard(reader: ShardReader, report: Callable[[int, int, int], object]) -> Verification:
+    """Read everything that the shard holds.
+
+    `report` is called now and then with the rows that are done, the bytes that were read, and 0.
+    """
     before = reader.store.counters.bytes
-    fresh = ShardReader(reader.url, reader.store, verify=True, allow=reader.allow)
-    with reporting(progress, reader.num_rows) as report:
-        verifier = _Verifier(fresh, report)
-        verifier.run()
+    # Opened anew: with checksums even if `reader` does not compare them, and with nothing cached.
+    verifier = _Verifier(ShardReader(reader.url, reader.store, verify=True, allow=reader.allow), report)
+    verifier.run()
     return Verification(
         files=len(verifier.files),
         blocks=verifier.blocks,

@@ -1,4 +1,4 @@
-"""An index of a shard: its type, columns and size."""
+"""The indexes of a shard: their types, columns and sizes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Index:
     fields
         The paths of the columns that it covers.
     stripe
-        The stripe that it belongs to; None where it covers the whole shard.
+        The stripe that it belongs to; None if it covers the whole shard.
     size
-        Its bytes; None where the shard does not say.
+        Its bytes; None if the shard does not say.
     properties
-        What its writer noted: the tokenizer of a term index, say.
+        What its writer noted, for example the tokenizer of a term index.
 
     Examples
     --------

@@ -1,0 +1,36 @@
+"""What is in a shard, and is it sound?
+
+`layout.py` has the facts: `ShardLayout`, `StripeLayout`, `FieldLayout`, down to the buffers and blocks that the column
+room describes. `describe.py` collects them from an open shard. `verify.py` reads every byte and lists the problems. The
+command line and notebooks show what this room says.
+"""
+
+from amudai.column import BlockLayout, BufferLayout
+from amudai.inspect.describe import Depth, file_sizes, inspect_shard, total_layouts, user_properties
+from amudai.inspect.indexes import Index, indexes_of
+from amudai.inspect.labels import field_label
+from amudai.inspect.layout import FieldLayout, ShardLayout, StripeLayout
+from amudai.inspect.problem import Problem
+from amudai.inspect.texts import counted, size_text
+from amudai.inspect.verify import Verification, verify_shard
+
+__all__ = [
+    "BlockLayout",
+    "BufferLayout",
+    "Depth",
+    "FieldLayout",
+    "Index",
+    "Problem",
+    "ShardLayout",
+    "StripeLayout",
+    "Verification",
+    "counted",
+    "field_label",
+    "file_sizes",
+    "indexes_of",
+    "inspect_shard",
+    "size_text",
+    "total_layouts",
+    "user_properties",
+    "verify_shard",
+]
