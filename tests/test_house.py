@@ -91,7 +91,11 @@ def test_every_room_has_its_place_in_the_order() -> None:
     assert set(rooms()) <= set(LEVEL)
 
 
-@pytest.mark.parametrize("room", rooms())
+# Programs like any other, which know nothing but the public face.
+OUTSIDE = {"cli", "web"}
+
+
+@pytest.mark.parametrize("room", [room for room in rooms() if room not in OUTSIDE])
 def test_rooms_import_only_rooms_below_them(room: str) -> None:
     for path in modules_of(room):
         for line, other in imported_rooms(path):
@@ -101,6 +105,47 @@ def test_rooms_import_only_rooms_below_them(room: str) -> None:
             elif other != room:
                 assert other in LEVEL, place
                 assert LEVEL[other] < LEVEL[room], place
+
+
+def private_uses(source: str, room: str) -> Iterator[str]:
+    """What a program uses of the library beside public names: line and text."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.ImportFrom(module="amudai", names=names):
+                found = [name.name for name in names if name.name not in amudai.__all__]
+            case ast.ImportFrom(module=str(module)) if module.startswith("amudai."):
+                found = [module] if module.split(".")[1] != room else []
+            case ast.Import(names=names):
+                found = [name.name for name in names if name.name.startswith("amudai.")]
+            case ast.Attribute(value=ast.Name(id="amudai"), attr=name):
+                found = [f"amudai.{name}"] if name not in amudai.__all__ else []
+            case ast.Attribute(value=ast.Name(id="self" | "cls")):
+                found = []
+            case ast.Attribute(attr=name) if name.startswith("_") and not name.startswith("__"):
+                found = [f".{name}"]
+            case _:
+                found = []
+        yield from (f"{node.lineno}: {each}" for each in found)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("room", sorted(OUTSIDE & set(rooms())))
+def test_programs_use_public_names_only(room: str) -> None:
+    for path in modules_of(room):
+        assert list(private_uses(path.read_text(), room)) == [], path.relative_to(ROOT)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from amudai.api import Shard",
+        "from amudai import errors",
+        "import amudai.api",
+        "import amudai\n\namudai.api.Shard",
+        "def f(shard):\n    return shard._reader",
+    ],
+)
+def test_private_uses_are_noticed(source: str) -> None:
+    assert len(list(private_uses(source, "cli"))) == 1
 
 
 def test_the_front_door_opens_to_api_and_errors_alone() -> None:

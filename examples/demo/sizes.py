@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import dataclass
 
 import amudai
-from amudai.cli.layout import FieldLayout, layout_of
 
 __all__ = ["Share", "shares"]
 
@@ -27,7 +26,7 @@ class Share:
 def shares(shard: amudai.Shard) -> list[Share]:
     """Columns, the largest first, then indexes, then metadata: together they are all bytes of the shard."""
     found: dict[str, Counter[str]] = {}
-    for stripe in layout_of(shard, blocks=True):
+    for stripe in shard.inspect(blocks=True).stripes:
         for field in stripe.fields:
             found[field.name] = found.get(field.name, Counter()) + _column(field)
     columns = sorted((Share(name, dict(by)) for name, by in found.items()), key=lambda share: -share.total)
@@ -39,7 +38,7 @@ def shares(shard: amudai.Shard) -> list[Share]:
 _KINDS = {"inverted-text-index-v1": "term index", "field-hashing-index": "hash index"}
 
 
-def _column(field: FieldLayout) -> Counter[str]:
+def _column(field: amudai.FieldLayout) -> Counter[str]:
     """Bytes by the encoding of each block; what is not in blocks by what it is."""
     found: Counter[str] = Counter()
     for buffer in field.buffers:

@@ -24,6 +24,7 @@ from amudai.api import (
     Shard,
     ShardLayout,
     ShardWriter,
+    Source,
     Stripe,
     StripeLayout,
     Task,
@@ -34,6 +35,7 @@ from amudai.api import (
     collect_garbage,
     ingest,
     open,  # noqa: A004
+    read_files,
     write,
 )
 from amudai.errors import (
@@ -67,6 +69,7 @@ __all__ = [
     "Shard",
     "ShardLayout",
     "ShardWriter",
+    "Source",
     "StorageError",
     "Stripe",
     "StripeLayout",
@@ -79,6 +82,7 @@ __all__ = [
     "collect_garbage",
     "ingest",
     "open",
+    "read_files",
     "write",
 ]
 

@@ -66,6 +66,22 @@ def test_inspect_accounts_for_every_block(shard: Path) -> None:
         }
 
 
+def test_inspect_shows_the_rest_of_a_damaged_shard(shard: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.amudai.shard"
+    content = bytearray(shard.read_bytes())
+    content[100] ^= 1
+    damaged.write_bytes(content)
+    result = run("inspect", damaged, code=3)
+    assert result.stdout.count("unreadable: ") == 1
+    assert "message" in result.stdout
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    found = json.loads(run("inspect", damaged, "--json", code=3).stdout)
+    problems = [field["problem"] for stripe in found["stripes"] for field in stripe["fields"] if "problem" in field]
+    assert len(problems) == 1
+    assert "damaged.amudai.shard" in problems[0]
+
+
 def test_head_and_sample_print_rows(shard: Path, table: pa.Table) -> None:
     rows = [json.loads(line) for line in run("head", shard, "-n", 3, "--json").stdout.splitlines()]
     assert rows[1] == {

@@ -153,7 +153,7 @@ def test_tables_fit_the_terminal() -> None:
     lines = printed({**many, "last": ["a needle"]}, width=60, words="needle")
     assert all(len(line) <= 60 for line in lines)
     assert "needle" in lines[1]
-    assert "more columns (--columns picks): " in lines[-1]
+    assert "more columns (choose with --columns): " in lines[-1]
 
 
 def test_terminals_are_not_played_with() -> None:

@@ -65,9 +65,9 @@ def test_ingest_takes_options(tmp_path: Path) -> None:
         (["--layout", "three"], "single or two-level"),
         (["--profile", "tiny"], "tiny"),
         (["--on-error", "ignore"], "raise or skip"),
-        (["--tokenizer", "log"], "--tokenizer: expected --index beside it"),
-        (["--hash", "id", "--max-bytes", "1MB"], "--max-bytes: expected --index beside it"),
-        (["--granularity", "element"], "--granularity: expected --index beside it"),
+        (["--tokenizer", "log"], "--tokenizer: expected --index as well"),
+        (["--hash", "id", "--max-bytes", "1MB"], "--max-bytes: expected --index as well"),
+        (["--granularity", "element"], "--granularity: expected --index as well"),
         (["--hash", "id", "--level", "row"], "shard, stripe"),
         (["--index", "nope"], "nope"),
     ],
@@ -198,7 +198,7 @@ def test_export_takes_rows_and_columns(shard: Path, tmp_path: Path) -> None:
 def test_export_leaves_nothing_half_written(shard: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     target.write_text("mine")
-    assert "found one that exists" in run("export", shard, "-o", target, code=3).stderr
+    assert "found a file that exists" in run("export", shard, "-o", target, code=3).stderr
     assert target.read_text() == "mine"
     assert "--where" not in run("export", shard, "-o", target, "--overwrite").stderr
     assert target.read_text().startswith("ts,level")

@@ -28,7 +28,7 @@ from amudai.inspect import (
 )
 from amudai.predicate import Column, Predicate, col
 from amudai.scan import Explanation
-from amudai.sources import BadRecord
+from amudai.sources import BadRecord, Source, read_files
 
 __all__ = [
     "BadRecord",
@@ -48,6 +48,7 @@ __all__ = [
     "Shard",
     "ShardLayout",
     "ShardWriter",
+    "Source",
     "Stripe",
     "StripeLayout",
     "Task",
@@ -58,5 +59,6 @@ __all__ = [
     "collect_garbage",
     "ingest",
     "open",
+    "read_files",
     "write",
 ]

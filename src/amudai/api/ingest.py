@@ -10,17 +10,18 @@ import pyarrow as pa
 
 from amudai.api.progress import Report
 from amudai.api.shard import Shard
+from amudai.api.sizes import temporary_folder
 from amudai.api.write import Layout, write
 from amudai.arrow import Timestamps
 from amudai.index import IndexSpec
-from amudai.sources import Paths, Tell, read_files
+from amudai.sources import Inputs, Tell, read_files
 from amudai.storage import Size
 
 __all__ = ["ingest"]
 
 
 def ingest(
-    paths: Paths,
+    paths: Inputs,
     location: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002 - the word for it
@@ -51,9 +52,10 @@ def ingest(
     Parameters
     ----------
     paths
-        A file, folder or pattern, or several of them.
+        A file, folder, pattern or binary stream such as `sys.stdin.buffer`, or several of them.
     format
-        The format of the files; None if their names tell it.
+        The format of the files: `"parquet"`, `"csv"`, `"json"`, `"arrow"` or `"log"`. None if their names or, for
+        streams, their first bytes tell it.
     types
         Arrow types of columns, or the names of types, instead of the inferred ones.
     on_error
@@ -73,23 +75,30 @@ def ingest(
     >>> amudai.ingest("app.log", "app.amudai.shard").read(["line_number", "level"]).to_pydict()
     {'line_number': [1, 2], 'level': ['INFO', 'WARN']}
     """
-    source = read_files(paths, format=format, types=types, on_error=on_error, on_bad_record=on_bad_record)
-    return write(
-        pa.RecordBatchReader.from_batches(source.schema, source.batches()),
-        location,
-        profile=profile,
-        layout=layout,
-        indexes=indexes,
-        bloom=bloom,
-        properties=properties,
-        field_properties=field_properties,
-        timestamps=timestamps,
-        stripe_rows=stripe_rows,
-        stripe_bytes=stripe_bytes,
-        memory_limit=memory_limit,
-        temp_dir=temp_dir,
-        overwrite=overwrite,
-        store=store,
-        threads=threads,
-        progress=progress,
-    )
+    with read_files(
+        paths,
+        format=format,
+        types=types,
+        on_error=on_error,
+        on_bad_record=on_bad_record,
+        temp_dir=temporary_folder(location, store) if temp_dir is None else temp_dir,
+    ) as source:
+        return write(
+            source.to_reader(),
+            location,
+            profile=profile,
+            layout=layout,
+            indexes=indexes,
+            bloom=bloom,
+            properties=properties,
+            field_properties=field_properties,
+            timestamps=timestamps,
+            stripe_rows=stripe_rows,
+            stripe_bytes=stripe_bytes,
+            memory_limit=memory_limit,
+            temp_dir=temp_dir,
+            overwrite=overwrite,
+            store=store,
+            threads=threads,
+            progress=progress,
+        )

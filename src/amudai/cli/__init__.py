@@ -1,8 +1,8 @@
 """What does a person type?
 
-`app.py` lists the commands, one module each. `guard.py` says how a command ends: its exit code, its one line of error.
-`options.py` holds what commands have in common, `terminal.py` sizes, times and bars for people; `values.py` and
-`rows.py` turn Arrow data into text, JSON lines, CSV and tables.
+`app.py` lists the commands, one module each. `guard.py` has the exit codes and error messages, `options.py` the options
+that commands share, `terminal.py` tables, sizes, times and progress bars. `values.py` and `rows.py` turn Arrow data
+into text, JSON lines, CSV and tables. This room uses the public names of `amudai` only, like any other program.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line, and leave with its exit code."""
+    """Run the command line and exit with its exit code."""
     try:
         signal.signal(signal.SIGTERM, _end)
-        from amudai.cli.app import run  # what it imports takes a moment, in which somebody may press Ctrl-C
+        from amudai.cli.app import run  # takes a moment, in which somebody may press Ctrl-C
 
         code = run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:
@@ -28,5 +28,5 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _end(number: int, _: object) -> NoReturn:
-    # As an exception, so that temporary files go the way they go after any other error.
+    # Raised as an exception, so that temporary files are removed as after any other error.
     raise SystemExit(128 + number)

@@ -1,4 +1,4 @@
-"""Which commands are there?"""
+"""The commands, and how the command line is parsed."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ __all__ = ["app", "run"]
 
 app = typer.Typer(
     name="amudai",
-    help="Columnar shards that carry their own indexes: make them, search them, look inside.",
+    help="Write, search and inspect Amudai shards: columnar files that carry their own indexes.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
-# As a person meets them: make one, find something, look at it, take it elsewhere.
+# In the order of first use: write a shard, search it, look inside, take the rows elsewhere.
 COMMANDS: dict[str, Callable[..., int | None]] = {
     "ingest": ingest.run,
     "search": search.run,
@@ -63,14 +63,14 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _main(
     show_version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Columnar shards that carry their own indexes: make them, search them, look inside."""
+    """Write, search and inspect Amudai shards: columnar files that carry their own indexes."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command, and say with which code to leave."""
+    """Run a command. Returns the exit code."""
     try:
         found: Any = app(args=list(arguments), prog_name="amudai", standalone_mode=False)
     except typer.Abort:
@@ -78,12 +78,12 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        # What typer says of a command line that it cannot read.
+        # Typer's message about a command line that it cannot parse.
         said = str(error.format_message())
         if not said:
             return USAGE  # its help has been printed
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "amudai"
-        error_line(f"{said.rstrip('.')} ({path} --help says more)")
+        error_line(f"{said.rstrip('.')} (see {path} --help)")
         return int(getattr(error, "exit_code", USAGE))
     return found if isinstance(found, int) else 0

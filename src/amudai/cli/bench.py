@@ -1,4 +1,4 @@
-"""What would a shard bring me?"""
+"""The command `bench`: compare a shard with Parquet."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ import pyarrow as pa
 import typer
 from rich.text import Text
 
-from amudai.api import add_indexes, write
+from amudai import AmudaiError, InvalidArgument, add_indexes, read_files, write
 from amudai.cli.export import ParquetWriter
 from amudai.cli.options import Json, Profile
 from amudai.cli.questions import Asked, Files, questions
 from amudai.cli.terminal import Bar, count_text, note, output, print_json, size_text, table, time_text
-from amudai.errors import AmudaiError, InvalidArgument
-from amudai.sources import read_files
 
 __all__ = ["run"]
 
-# A question is asked again until this many seconds have passed, or so many times.
+# A read is not repeated after this many seconds, even if --repeat allows it.
 _ENOUGH_SECONDS: Final = 3.0
-# Where times differ by less they are called the same.
+# Ratios below this count as "the same".
 _SAME: Final = 1.05
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the comparison: bytes or seconds of each; None where it does not apply."""
+    """One line of the comparison, in bytes or in seconds; None if a figure does not apply."""
 
     what: str
     unit: str  # "bytes" or "seconds"
@@ -43,26 +41,28 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """How many times less than Parquet, at best."""
+        """How many times smaller or faster than Parquet the better of the two shards is."""
         return self.parquet / max(1e-9, min(self.shard, self.indexed if self.indexed is not None else self.shard))
 
 
 def run(
     source: Annotated[
-        str, typer.Argument(metavar="FILE", help="Parquet, CSV, JSON lines, Arrow or a log.", show_default=False)
+        str, typer.Argument(metavar="FILE", help="A Parquet, CSV, JSON lines, Arrow or log file.", show_default=False)
     ],
     format: Annotated[  # noqa: A002
         str | None,
-        typer.Option("--format", "-f", help="parquet, csv, json, arrow or log; else the file's name says it."),
+        typer.Option("--format", "-f", help="parquet, csv, json, arrow or log. Default: by file name."),
     ] = None,
     profile: Profile = "balanced",
-    repeat: Annotated[int, typer.Option("--repeat", help="Each read at most so often; the best counts.", min=1)] = 5,
+    repeat: Annotated[
+        int, typer.Option("--repeat", help="Run each read up to this many times and keep the best.", min=1)
+    ] = 5,
     temp_dir: Annotated[
-        str | None, typer.Option("--temp-dir", metavar="FOLDER", help="Where the files lie meanwhile.")
+        str | None, typer.Option("--temp-dir", metavar="FOLDER", help="Folder for temporary files.")
     ] = None,
     json: Json = False,
 ) -> int:
-    """Write a file as Parquet (zstd) and as a shard, read both the same ways, and show sizes and times side by side."""
+    """Compare a shard with Parquet on your own file: write both, read both, and show sizes and times."""
     with TemporaryDirectory(prefix="amudai-bench-", dir=temp_dir) as folder, Bar("measuring") as bar:
         files, lines = _written(source, format, profile, folder)
         asked = list(questions(files))
@@ -76,17 +76,16 @@ def run(
         return 0
     console = output()
     console.print(f"{source}: {count_text(files.rows, 'row')}, {count_text(len(schema), 'column')}", style="bold")
-    heads = {" ": "fold", "Parquet": "right", "shard": "right", "with indexes": "right", "against Parquet": "left"}
+    heads = {" ": "fold", "Parquet": "right", "shard": "right", "with indexes": "right", "compared to Parquet": "left"}
     console.print(table(heads, [_shown(line) for line in lines]))
-    note("best of several reads of files in memory, with all cores; Parquet by pyarrow with zstd and page index")
+    note("best of several runs, files cached in memory, all cores; Parquet: pyarrow, zstd, page index")
     return 0
 
 
 def _written(source: str, format: str | None, profile: str, folder: str) -> tuple[Files, list[Row]]:  # noqa: A002
-    """The three forms of the file, and what it took to write them."""
+    """Write the file as Arrow, as Parquet and as shards. Returns the files, and the sizes and times of writing."""
     files = Files.below(folder)
-    found = read_files(source, format=format)
-    with pa.ipc.new_file(files.arrow, found.schema) as plain:
+    with read_files(source, format=format) as found, pa.ipc.new_file(files.arrow, found.schema) as plain:
         for batch in found.batches():
             plain.write_batch(batch)
             files.rows += batch.num_rows
@@ -127,7 +126,7 @@ def _measured(question: Asked, repeat: int) -> Row:
     of_shard, shard = _best(question.shard, repeat)
     of_index, indexed = _best(question.indexed, repeat) if question.indexed is not None else (rows, None)
     if not rows == of_shard == of_index:
-        found = f"{rows:,} of Parquet, {of_shard:,} of the shard, {of_index:,} with indexes"
+        found = f"{rows:,} from Parquet, {of_shard:,} from the shard, {of_index:,} with indexes"
         raise AmudaiError(f"{question.what}: expected the same rows, found {found}")
     assert shard is not None
     assert parquet is not None
@@ -135,7 +134,7 @@ def _measured(question: Asked, repeat: int) -> Row:
 
 
 def _best(ask: Any, repeat: int) -> tuple[int, float | None]:
-    """Rows, and the shortest time."""
+    """The number of rows, and the shortest time."""
     times: list[float] = []
     rows = 0
     while len(times) < repeat and sum(times) < _ENOUGH_SECONDS:

@@ -1,4 +1,4 @@
-"""How do rows of a shard become a file of another format?"""
+"""The command `export`: write rows to a file of another format."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Annotated, Any, BinaryIO, Final, Protocol
 import pyarrow as pa
 import typer
 
+from amudai import InvalidArgument
+from amudai.cli.new_file import new_file
 from amudai.cli.options import Columns, Json, Location, Overwrite, Where, names_of, opened, require_new
 from amudai.cli.rows import CsvWriter, JsonWriter
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
-from amudai.errors import InvalidArgument
-from amudai.storage.aside import Aside, sync_folder
 
 __all__ = ["BatchWriter", "ParquetWriter", "run"]
 
@@ -32,7 +32,7 @@ _ENDINGS: Final = {
     ".ndjson": "jsonl",
     ".json": "jsonl",
 }
-# Rows of a row group of Parquet, as far as memory allows.
+# A Parquet row group ends at this many rows or bytes, whichever comes first.
 _GROUP_ROWS: Final = 1 << 20
 _GROUP_BYTES: Final = 128 << 20
 
@@ -52,19 +52,19 @@ def run(
     to: Annotated[
         str,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="The file to write; - for standard output.", show_default=False
+            "--output", "-o", metavar="FILE", help="File to write; - for standard output.", show_default=False
         ),
     ],
     where: Where = None,
     columns: Columns = None,
     format: Annotated[  # noqa: A002
-        str | None, typer.Option("--format", "-f", help="parquet, csv, arrow or jsonl; else the file's name says it.")
+        str | None, typer.Option("--format", "-f", help="parquet, csv, arrow or jsonl. Default: by file name.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many rows at most; 0 for all.", min=0)] = 0,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of rows; 0 for all.", min=0)] = 0,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> int:
-    """Write rows to a Parquet, CSV, Arrow or JSON lines file. It appears when it is whole."""
+    """Write rows to a Parquet, CSV, Arrow or JSON lines file. The file appears only once it is complete."""
     kind = _format(to, format)
     require_new(to, overwrite or to == "-")
     begin = time.perf_counter()
@@ -103,7 +103,7 @@ def _format(to: str, format: str | None) -> str:  # noqa: A002
 
 @contextmanager
 def _target(to: str, overwrite: bool) -> Iterator[BinaryIO]:
-    """A stream whose content gets its name when the block ends well, or standard output."""
+    """A stream to write to: standard output, or a file that appears when the block ends without an error."""
     if to == "-":
         if sys.stdout.isatty():
             raise InvalidArgument("--output: expected a file or a pipe, found a terminal")
@@ -111,18 +111,8 @@ def _target(to: str, overwrite: bool) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    folder = os.path.dirname(os.path.abspath(to))
-    aside = Aside(folder)
-    try:
-        yield aside.out
-        aside.sync()
-        if overwrite:
-            aside.replace(to)
-        else:
-            aside.publish(to)
-        sync_folder(folder)
-    finally:
-        aside.discard()
+    with new_file(to, overwrite=overwrite) as out:
+        yield out
 
 
 # ---- one writer for each format ----
@@ -130,7 +120,7 @@ def _target(to: str, overwrite: bool) -> Iterator[BinaryIO]:
 
 class _Arrow:
     def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
-        # A pipe cannot be read from its end: there the form without a table of contents is the useful one.
+        # The file format begins to be read at its end, which a pipe does not allow. The stream format does not.
         make = pa.ipc.new_stream if out is sys.stdout.buffer else pa.ipc.new_file
         self._writer = make(pa.PythonFile(out, "w"), schema)
 
@@ -142,7 +132,7 @@ class _Arrow:
 
 
 class ParquetWriter:
-    """Row groups of about a million rows, whatever the batches are."""
+    """Writes row groups of about a million rows, however many rows the batches have."""
 
     def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
         import pyarrow.parquet

@@ -1,8 +1,8 @@
-"""How does a command end?
+"""Exit codes and error messages, the same for all commands.
 
-0 where it did what was asked, or found something; 1 where `search` found nothing or `verify` found damage; 2 where the
-command line asks for something that makes no sense; 3 where something failed; 130 after Ctrl-C, 141 where nobody reads
-any more. An error is one line; `--debug` shows the traceback.
+0: the command did what was asked. 1: `search` found nothing, or `verify` found a problem. 2: the command line makes no
+sense. 3: something failed. 130: Ctrl-C. 141: nobody reads the output any more. An error is one line; `--debug` shows
+the traceback.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Annotated, Any, Final
 import pyarrow as pa
 import typer
 
-from amudai.errors import AmudaiError, InvalidArgument
+from amudai import AmudaiError, InvalidArgument
 
 __all__ = ["FAILED", "INTERRUPTED", "NOTHING", "OK", "PIPE_CLOSED", "USAGE", "error_line", "guarded"]
 
@@ -35,7 +35,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 
 
 def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
-    """A command that ends as all of them do; it gets the option `--debug`, and returns its exit code."""
+    """Wrap a command: add the option `--debug`, turn errors into messages and exit codes."""
     signature = inspect.signature(command, eval_str=True)
 
     @functools.wraps(command)
@@ -66,7 +66,7 @@ def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
 
 
 def error_line(text: str) -> None:
-    """Say what is wrong."""
+    """Print an error on standard error."""
     try:
         print(f"error: {text}", file=sys.stderr)
     except UnicodeEncodeError:
@@ -85,14 +85,14 @@ def _code(error: BaseException) -> int:
 
 def _said(error: BaseException) -> str:
     if isinstance(error, InvalidArgument):
-        return str(error)  # it may point at a place of a text, on lines of their own
+        return str(error)  # may have several lines, with a mark under the place in a predicate
     if isinstance(error, AmudaiError):
         return _one_line(str(error))
     if isinstance(error, OSError) and error.strerror:
         return _one_line(f"{error.strerror}{f': {error.filename}' if error.filename else ''}")
     if isinstance(error, pa.ArrowException | MemoryError):
         return _one_line(str(error) or type(error).__name__)
-    return _one_line(f"unexpected {type(error).__name__}: {error} (--debug shows where)")
+    return _one_line(f"unexpected {type(error).__name__}: {error} (--debug shows the traceback)")
 
 
 def _one_line(text: str) -> str:
@@ -100,6 +100,6 @@ def _one_line(text: str) -> str:
 
 
 def _leave_pipe() -> None:
-    """What is still to be written goes nowhere, and the interpreter does not complain about it at its end."""
-    with suppress(OSError, ValueError):  # standard output may be no file
+    """Send the rest of the output nowhere, so that the interpreter does not complain when it exits."""
+    with suppress(OSError, ValueError):  # standard output may not be a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""What do the first rows look like?"""
+"""The command `head`: show the first rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from amudai.cli.rows import row_writer
 
 __all__ = ["Count", "Format", "print_rows", "run"]
 
-Count = Annotated[int, typer.Option("--rows", "-n", help="How many rows.", min=0)]
+Count = Annotated[int, typer.Option("--rows", "-n", help="Number of rows.", min=0)]
 Format = Annotated[str, typer.Option("--format", "-f", help="table, jsonl or csv.")]
 
 

@@ -1,4 +1,4 @@
-"""How does a shard get indexes on the command line?"""
+"""The command `index`: add indexes to a shard."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from amudai.api import Index, add_indexes
+from amudai import Index, InvalidArgument, add_indexes
 from amudai.cli.indexes import type_and_owner
 from amudai.cli.options import (
     Granularity,
@@ -26,7 +26,6 @@ from amudai.cli.options import (
 )
 from amudai.cli.terminal import Bar, output, print_json, size_text, table, time_text
 from amudai.cli.values import json_value
-from amudai.errors import InvalidArgument
 
 __all__ = ["run"]
 
@@ -36,7 +35,7 @@ def run(
     to: Annotated[
         str,
         typer.Option(
-            "--output", "-o", metavar="SHARD", help="The new shard, in the folder of the old one.", show_default=False
+            "--output", "-o", metavar="SHARD", help="Path of the new shard, in the same folder.", show_default=False
         ),
     ],
     index: Indexes = None,
@@ -48,7 +47,7 @@ def run(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> int:
-    """Add indexes to a shard. The new one refers to the files of the old one, which must stay."""
+    """Add indexes to a shard. This writes a new shard that refers to the files of the old one: keep them."""
     specs = index_specs(index, hash, level, tokenizer=tokenizer, granularity=granularity, max_bytes=max_bytes)
     if not specs:
         raise InvalidArgument("index: expected --index or --hash, found neither")
@@ -72,7 +71,7 @@ def run(
 
 
 def _added(indexes: Iterable[Index], count: int, level: str) -> list[Index]:
-    """The last ones of the shard, or of each stripe."""
+    """The indexes that were added: the last ones of the shard, or of each stripe."""
     owners: dict[int | None, list[Index]] = {}
     for each in indexes:
         if (each.stripe is None) == (level == "shard"):

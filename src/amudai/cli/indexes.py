@@ -1,10 +1,10 @@
-"""Which indexes does a shard carry?"""
+"""The command `indexes`: list the indexes of a shard."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 
-from amudai.api import Index
+from amudai import Index
 from amudai.cli.options import Json, Location, opened
 from amudai.cli.terminal import note, output, print_json, size_text, table
 from amudai.cli.values import json_line, json_value
@@ -13,7 +13,7 @@ __all__ = ["run", "type_and_owner"]
 
 
 def run(location: Location, json: Json = False) -> int:
-    """Show the indexes of a shard: types, columns, sizes."""
+    """List the indexes of a shard: their types, columns and sizes."""
     with opened(location) as shard:
         found = shard.indexes
         if json:
@@ -33,12 +33,12 @@ def run(location: Location, json: Json = False) -> int:
             columns = {"type": "left", "columns": "fold", "size": "right", "share": "right", "properties": "fold"}
             output().print(table(columns, rows))
         else:
-            note("no indexes: `amudai index` adds some")
+            note("no indexes; `amudai index` adds them")
     return 0
 
 
 def type_and_owner(index: Index) -> str:
-    """The type of an index, and the stripe that it belongs to, where it does."""
+    """The type of an index, and the stripe if it belongs to one."""
     return index.type if index.stripe is None else f"{index.type}, stripe {index.stripe}"
 
 

@@ -1,16 +1,15 @@
-"""How do files become a shard on the command line?"""
+"""The command `ingest`: turn files into a shard."""
 
 from __future__ import annotations
 
+import os
 import time
-from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 import typer
 
-from amudai.api import BadRecord, Shard, ingest
-from amudai.api.sizes import temporary_folder
+from amudai import BadRecord, InvalidArgument, Shard, read_files, write
 from amudai.cli.options import (
     Granularity,
     Hashes,
@@ -25,11 +24,8 @@ from amudai.cli.options import (
     require_new,
 )
 from amudai.cli.shares import Share, shares_of
-from amudai.cli.standard_input import spooled
+from amudai.cli.standard_input import StandardInput
 from amudai.cli.terminal import Bar, count_text, note, output, print_json, rate_text, size_text, table, time_text
-from amudai.errors import InvalidArgument
-from amudai.sources import FORMATS, File
-from amudai.sources.files import find_files
 
 __all__ = ["run"]
 
@@ -37,7 +33,7 @@ _SHOWN = 10
 
 
 class _Skipped:
-    """Records that were skipped: how many, and the first of them."""
+    """Counts the records that were skipped, and keeps the first ones."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -53,18 +49,18 @@ def run(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="SOURCES...", help="Files, folders and patterns; - for standard input.", show_default=False
+            metavar="SOURCES...", help="Files, folders or patterns; - for standard input.", show_default=False
         ),
     ],
     to: Annotated[str, typer.Option("--output", "-o", metavar="SHARD", help="The shard to write.", show_default=False)],
     format: Annotated[  # noqa: A002
         str | None,
-        typer.Option("--format", "-f", help="parquet, csv, json, arrow or log; else the files' names say it."),
+        typer.Option("--format", "-f", help="parquet, csv, json, arrow or log. Default: by file name."),
     ] = None,
     types: Annotated[
         list[str] | None,
         typer.Option(
-            "--type", "-t", metavar="COLUMN=TYPE", help="The type of a column: status=int32. May be repeated."
+            "--type", "-t", metavar="COLUMN=TYPE", help="Set the type of a column, as in status=int32. Can be repeated."
         ),
     ] = None,
     index: Indexes = None,
@@ -74,44 +70,48 @@ def run(
     max_bytes: MaxBytes = None,
     level: Level = "shard",
     profile: Profile = "balanced",
-    layout: Annotated[str, typer.Option("--layout", help="single, or two-level: a file for each stripe.")] = "single",
+    layout: Annotated[
+        str, typer.Option("--layout", help="single (one file) or two-level (one file per stripe).")
+    ] = "single",
     stripe_rows: Annotated[
-        int | None, typer.Option("--stripe-rows", help="Rows of a stripe; else one stripe holds all.", min=1)
+        int | None, typer.Option("--stripe-rows", help="Rows per stripe. Default: a single stripe.", min=1)
     ] = None,
     on_error: Annotated[
-        str, typer.Option("--on-error", help="What a bad record is: raise (the end of it all) or skip.")
+        str, typer.Option("--on-error", help="What to do with a bad record: raise (stop) or skip.")
     ] = "raise",
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> int:
-    """Turn files into a shard: Parquet, CSV, JSON lines, Arrow, plain logs, compressed ones too."""
+    """Turn files into a shard. Reads Parquet, CSV, JSON lines, Arrow and plain text logs, also compressed."""
     if on_error not in ("raise", "skip"):
         raise InvalidArgument(f"--on-error: expected raise or skip, found {on_error!r}")
     if sources.count("-") > 1:
-        raise InvalidArgument("sources: expected standard input once, found it twice")
+        raise InvalidArgument("sources: expected standard input (-) at most once, found it twice")
     require_new(to, overwrite)
     indexes = index_specs(index, hash, level, tokenizer=tokenizer, granularity=granularity, max_bytes=max_bytes)
-    told = dict(_type(each) for each in types or ())
     skipped = _Skipped()
     begin = time.perf_counter()
-    with ExitStack() as stack:
-        folder = temporary_folder(to, None)
-        paths = [each if each != "-" else stack.enter_context(spooled(folder)) for each in sources]
-        size_in = _size(paths, format)
-        bar = stack.enter_context(Bar("writing"))
-        shard = ingest(
-            paths,
-            to,
+    with (
+        read_files(
+            [StandardInput() if each == "-" else each for each in sources],
             format=format,
-            types=told,
+            types=dict(_type(each) for each in types or ()),
             on_error="skip" if on_error == "skip" else "raise",
             on_bad_record=skipped,
-            progress=bar,
+            temp_dir=None if "://" in to else os.path.dirname(os.path.abspath(to)),
+        ) as source,
+        Bar("writing") as bar,
+    ):
+        size_in = source.size
+        shard = write(
+            source.to_reader(),
+            to,
             indexes=indexes,
             profile=profile,
             layout=_layout(layout),
             stripe_rows=stripe_rows,
             overwrite=overwrite,
+            progress=bar,
         )
     seconds = time.perf_counter() - begin
     if json:
@@ -136,12 +136,6 @@ def _layout(text: str) -> Literal["single", "two-level"]:
     if text not in ("single", "two-level"):
         raise InvalidArgument(f"--layout: expected single or two-level, found {text!r}")
     return "single" if text == "single" else "two-level"
-
-
-def _size(paths: list[str | File], format: str | None) -> int:  # noqa: A002
-    """Bytes of the sources."""
-    endings = None if format is not None else [ending for known in FORMATS for ending in known.endings]
-    return sum(file.size() for file in find_files(paths, endings))
 
 
 def _document(shard: Shard, size_in: int, seconds: float, skipped: _Skipped) -> dict[str, Any]:
@@ -172,11 +166,11 @@ def _summary(to: str, shard: Shard, size_in: int, seconds: float, skipped: _Skip
     )
     if skipped.count:
         console.print(f"{count_text(skipped.count, 'bad record')} skipped", style="yellow")
-    console.print(shares_table(shares_of(shard), size_out))
+    console.print(_shares_table(shares_of(shard), size_out))
 
 
-def shares_table(shares: list[Share], size: int) -> Any:
-    """Where the bytes went, the largest first."""
+def _shares_table(shares: list[Share], size: int) -> Any:
+    """Where the bytes went: the largest columns, then indexes and metadata."""
     columns = [share for share in shares if share.kind == "column"]
     others = [share for share in shares if share.kind != "column"]
     rows = [(share.name, share.type, share.bytes) for share in columns[:_SHOWN]]

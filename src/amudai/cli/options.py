@@ -1,4 +1,4 @@
-"""What do commands have in common?"""
+"""Options and arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from amudai.api import Shard
-from amudai.api import open as open_shard
-from amudai.errors import ExistingFile, InvalidArgument
+import amudai
+from amudai import HashIndex, InvalidArgument, Shard, StorageError, TermIndex
 
 __all__ = [
     "Columns",
@@ -32,48 +31,52 @@ __all__ = [
     "shard_name",
 ]
 
-Location = Annotated[str, typer.Argument(metavar="SHARD", help="The shard: a path, or a URL.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
+Location = Annotated[str, typer.Argument(metavar="SHARD", help="Path or URL of the shard.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Where = Annotated[
     str | None,
-    typer.Option("--where", "-w", metavar="EXPR", help="Rows that match, as in \"status >= 500 and level = 'error'\"."),
+    typer.Option(
+        "--where", "-w", metavar="EXPR", help="Only matching rows, as in \"status >= 500 and level = 'error'\"."
+    ),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--columns", "-C", metavar="NAMES", help="Columns to show: names with commas between them."),
+    typer.Option("--columns", "-C", metavar="NAMES", help="Columns to show, separated by commas."),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the target if it exists.")]
 Indexes = Annotated[
     list[str] | None,
-    typer.Option("--index", metavar="COLUMN", help="Index the words of this column. May be repeated."),
+    typer.Option("--index", metavar="COLUMN", help="Index the words of this column. Can be repeated."),
 ]
 Hashes = Annotated[
     list[str] | None,
-    typer.Option("--hash", metavar="COLUMN", help="Index the exact values of this column. May be repeated."),
+    typer.Option("--hash", metavar="COLUMN", help="Index the exact values of this column. Can be repeated."),
 ]
 Tokenizer = Annotated[
     str | None,
-    typer.Option("--tokenizer", metavar="NAME", help="How --index splits text into words; else the index's default."),
+    typer.Option("--tokenizer", metavar="NAME", help="How --index splits text: log (default), word or trivial."),
 ]
 Level = Annotated[
     str,
-    typer.Option("--level", help="Whether --index and --hash are made once for the shard, or for each stripe."),
+    typer.Option("--level", help="Build indexes for the whole shard (shard) or for each stripe (stripe)."),
 ]
 Granularity = Annotated[
     str | None,
-    typer.Option(
-        "--granularity", metavar="NAME", help="What the lists of --index count: record (the default) or element."
-    ),
+    typer.Option("--granularity", metavar="NAME", help="What --index counts: record (default) or element."),
 ]
 MaxBytes = Annotated[
     str | None,
-    typer.Option("--max-bytes", metavar="SIZE", help="How large --index may be: 20MB. Then more rows are checked."),
+    typer.Option(
+        "--max-bytes",
+        metavar="SIZE",
+        help="Size limit for --index, as in 20MB. Searches may get slower.",
+    ),
 ]
 Profile = Annotated[
     str,
     typer.Option(
         "--profile",
-        help="How small at what price: plain, minimal_compression, balanced, high_compression or minimal_size.",
+        help="Compression: plain, minimal_compression, balanced, high_compression or minimal_size.",
     ),
 ]
 
@@ -81,19 +84,19 @@ _NAME = re.compile(r"((?:`[^`]*`|[^,`])+)(?:,|$)")
 
 
 def opened(location: str) -> Shard:
-    """The shard at this place."""
-    return open_shard(location)
+    """Open the shard at this path or URL."""
+    return amudai.open(location)
 
 
 def shard_name(location: str) -> str:
-    """A shard's name where several are shown."""
+    """The name by which a shard is shown next to others."""
     return os.path.basename(location.rstrip("/")) or location
 
 
 def require_new(to: str, overwrite: bool) -> None:
-    """Refuse a target that is there already, before any work is done for it."""
+    """Raise an error if the target exists, before any work is done for it."""
     if not overwrite and "://" not in to and os.path.lexists(to):
-        raise ExistingFile("--output: expected a new file (or --overwrite), found one that exists", file=to)
+        raise StorageError("--output: expected a new file or --overwrite, found a file that exists", file=to)
 
 
 def names_of(texts: list[str] | None) -> list[str] | None:
@@ -111,14 +114,12 @@ def names_of(texts: list[str] | None) -> list[str] | None:
 
 
 def index_specs(words: list[str] | None, values: list[str] | None, level: str, **of_words: str | None) -> list[Any]:
-    """What `--index` and `--hash` ask for, as the API takes it; what is None was not said."""
+    """The indexes that `--index` and `--hash` ask for. `of_words` are the options of `--index`; None if not given."""
     told: dict[str, Any] = {name: value for name, value in of_words.items() if value is not None}
     if told and not words:
         option = next(iter(told)).replace("_", "-")
-        raise InvalidArgument(f"--{option}: expected --index beside it, found none")
+        raise InvalidArgument(f"--{option}: expected --index as well, found none")
     if not words and not values:
         return []
-    from amudai.api import HashIndex, TermIndex
-
     terms = [TermIndex(*words, level=level, **told)] if words else []
     return [*terms, *(HashIndex(name, level=level) for name in values or ())]

@@ -1,4 +1,4 @@
-"""What is asked of a file in both forms, to compare them?"""
+"""The questions that `bench` asks of Parquet and of shards."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 from pyarrow.dataset import dataset
 
-from amudai.api import Shard, col
-from amudai.api import open as open_shard
+import amudai
+from amudai import Shard, col
 from amudai.cli.options import index_specs
-from amudai.types import quote_name
 
 __all__ = ["Asked", "Files", "questions"]
 
@@ -29,7 +28,7 @@ _WORD: Final = re.compile(r"[A-Za-z0-9]{3,40}")
 
 @dataclass(slots=True)
 class Files:
-    """The forms of one file, and the columns that are asked about."""
+    """One table in several files, and the columns that are asked about."""
 
     arrow: str
     parquet: str
@@ -37,19 +36,21 @@ class Files:
     indexed: str
     rows: int = 0
     text: str | None = None  # the column with the most text
-    key: str | None = None  # a column of texts that are nearly all different, and of one length
+    key: str | None = None  # a text column whose values are nearly all different and all of one length
     ordered: str | None = None  # a column of times or numbers
+    paths: dict[str, str] = field(default_factory=dict)  # how a shard's columns are addressed, by name
     specs: list[Any] = field(default_factory=list)
 
     @classmethod
     def below(cls, folder: str) -> Files:
-        """Where the files lie in a folder."""
+        """The files, by their names in a folder."""
         names = ("plain.arrow", "zstd.parquet", "plain.amudai.shard", "indexed.amudai.shard")
         arrow, parquet, shard, indexed = (os.path.join(folder, name) for name in names)
         return cls(arrow, parquet, shard, indexed)
 
     def choose(self, shard: Shard) -> None:
         """Pick the columns to ask about, by the shard's statistics."""
+        self.paths = {each.name: each.path for each in shard.columns}
         texts: dict[str, int] = {}
         numbers: dict[str, tuple[bool, int]] = {}
         for each in shard.columns:
@@ -67,14 +68,14 @@ class Files:
             self.text = max(texts, key=lambda name: texts[name])
         if numbers:
             self.ordered = max(numbers, key=lambda name: numbers[name])
-        words = [quote_name(self.text)] if self.text is not None else []
-        keys = [quote_name(self.key)] if self.key is not None else []
+        words = [self.paths[self.text]] if self.text is not None else []
+        keys = [self.paths[self.key]] if self.key is not None else []
         self.specs = index_specs(words, keys, "shard")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, and how each form answers it: with its number of rows."""
+    """A question. Each function answers it from another file and returns the number of rows."""
 
     what: str
     parquet: Callable[[], int]
@@ -83,8 +84,8 @@ class Asked:
 
 
 def questions(files: Files) -> Iterator[Asked]:
-    """The same reads of both forms, each from opening the file to an Arrow table."""
-    names = open_shard(files.shard).schema.names
+    """The questions. Each answer goes from opening the file to an Arrow table."""
+    names = amudai.open(files.shard).schema.names
     yield _read("read all", files, None)
     if len(names) > 2:
         yield _read("read two columns", files, _two(files, names))
@@ -104,18 +105,18 @@ def _is_ordered(kind: pa.DataType) -> bool:
 
 
 def _two(files: Files, names: list[str]) -> list[str]:
-    """A column of times or numbers and one of text, where there are such."""
+    """A column of times or numbers and a column of text, if the file has them."""
     wanted = [name for name in (files.ordered, files.text, *names) if name is not None]
     return list(dict.fromkeys(wanted))[:2]
 
 
 def _read(what: str, files: Files, columns: list[str] | None) -> Asked:
-    paths = None if columns is None else [quote_name(name) for name in columns]
+    paths = None if columns is None else [files.paths[name] for name in columns]
     shown = what if columns is None else f"{what}: {', '.join(columns)}"
     return Asked(
         shown,
         lambda: int(pa.parquet.read_table(files.parquet, columns=columns, memory_map=True).num_rows),
-        lambda: open_shard(files.shard).read(paths).num_rows,
+        lambda: amudai.open(files.shard).read(paths).num_rows,
     )
 
 
@@ -126,12 +127,12 @@ def _taken(files: Files) -> Asked:
     def parquet() -> int:
         return int(dataset(files.parquet, format="parquet").take(pa.array(rows)).num_rows)
 
-    return Asked("take random rows", parquet, lambda: open_shard(files.shard).take(rows).num_rows)
+    return Asked("take random rows", parquet, lambda: amudai.open(files.shard).take(rows).num_rows)
 
 
 def _filtered(what: str, files: Files, expression: pc.Expression, where: Any, indexed: bool) -> Asked:
     def answer(path: str) -> int:
-        return int(open_shard(path).scan(where=where).to_table().num_rows)
+        return int(amudai.open(path).scan(where=where).to_table().num_rows)
 
     return Asked(
         what,
@@ -142,7 +143,7 @@ def _filtered(what: str, files: Files, expression: pc.Expression, where: Any, in
 
 
 def _between(files: Files, name: str, values: pa.ChunkedArray) -> Iterator[Asked]:
-    """About one row of a hundred, from the middle."""
+    """About one row in a hundred, from the middle of the values."""
     ordered = np.sort(
         _sample(values).drop_null().cast(pa.int64() if pa.types.is_timestamp(values.type) else values.type)
     )
@@ -151,13 +152,13 @@ def _between(files: Files, name: str, values: pa.ChunkedArray) -> Iterator[Asked
     low, high = (ordered[min(len(ordered) - 1, int(len(ordered) * part))] for part in (0.5, 0.51))
     scalars = [pa.scalar(each.item()).cast(values.type) for each in (low, high)]
     expression = (pc.field(name) >= scalars[0]) & (pc.field(name) <= scalars[1])
-    yield _filtered(f"range of {name}", files, expression, col(quote_name(name)).between(*scalars), False)
+    yield _filtered(f"range of {name}", files, expression, col(files.paths[name]).between(*scalars), False)
 
 
 def _equal(files: Files, name: str, values: pa.ChunkedArray) -> Iterator[Asked]:
     value = next((each for each in _sample(values).to_pylist()[::-1] if each), None)
     if value is not None:
-        where = col(quote_name(name)) == value
+        where = col(files.paths[name]) == value
         yield _filtered(f"one value of {name}", files, pc.field(name) == value, where, True)
 
 
@@ -173,7 +174,7 @@ def _words(files: Files, name: str, values: pa.ChunkedArray) -> Iterator[Asked]:
         # What `has` means, for a word of Latin letters and digits.
         pattern = rf"(?i)(^|[^\pL\pN]){word}($|[^\pL\pN])"
         expression = pc.match_substring_regex(pc.field(name), pattern)
-        yield _filtered(f"{kind} word {word!r}", files, expression, col(quote_name(name)).has(word), True)
+        yield _filtered(f"{kind} word {word!r}", files, expression, col(files.paths[name]).has(word), True)
 
 
 def _sample(values: pa.ChunkedArray) -> pa.Array:

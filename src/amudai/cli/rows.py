@@ -1,7 +1,7 @@
-"""How are rows printed: as a table, as JSON lines, as CSV?
+"""Printing rows as a table, as JSON lines or as CSV.
 
 Writers take batches one by one and know only the names of the columns, so that rows of several shards can follow each
-other; a column that a batch lacks is null.
+other. A column that is missing from a batch is null.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from amudai import InvalidArgument
 from amudai.cli.terminal import count_text, output
 from amudai.cli.values import json_line, json_values, texts
-from amudai.errors import InvalidArgument
 
 __all__ = ["FORMATS", "CsvWriter", "JsonWriter", "RowWriter", "TableWriter", "row_writer"]
 
 FORMATS: Final = ("table", "jsonl", "csv")
-# Rows that decide how wide the columns of a table are.
+# The widths of columns are chosen from the first rows, this many.
 _LOOK: Final = 200
 # A column is left out rather than made narrower than this.
 _NARROWEST: Final = 10
@@ -47,7 +47,7 @@ def row_writer(
     stream: TextIO,
     marks: re.Pattern[str] | None = None,
 ) -> RowWriter:
-    """The writer of a format; a table shows what `marks` finds in another colour."""
+    """The writer of a format. A table highlights what `marks` finds."""
     match format:
         case "table":
             return TableWriter(names, output(), marks)
@@ -65,7 +65,7 @@ def _columns(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[pa.Array]:
 
 
 class JsonWriter:
-    """One object a row."""
+    """One JSON object per row."""
 
     def __init__(self, names: Sequence[str], stream: TextIO) -> None:
         self._names = list(names)
@@ -84,7 +84,7 @@ class JsonWriter:
 
 
 class CsvWriter:
-    """A header, then a line a row. A null is nothing, an empty text is `""`."""
+    """A header, then one line per row. A null is an empty cell, an empty text is `""`."""
 
     def __init__(self, names: Sequence[str], stream: TextIO) -> None:
         self._names = list(names)
@@ -98,7 +98,7 @@ class CsvWriter:
             self._stream.write(",".join(map(_csv_cell, row)) + "\n")
 
     def close(self) -> None:
-        """Print the header, where there were no rows."""
+        """Print the header if there were no rows."""
         self._begin()
 
     def _begin(self) -> None:
@@ -116,7 +116,7 @@ def _csv_cell(text: str | None) -> str:
 
 
 class TableWriter:
-    """Columns side by side, as wide as the first rows need and the terminal allows; what is cut ends in `…`."""
+    """Columns side by side, as wide as the first rows need and the terminal allows. A cut text ends in `…`."""
 
     def __init__(self, names: Sequence[str], console: Console, marks: re.Pattern[str] | None = None) -> None:
         self._names = list(names)
@@ -171,7 +171,7 @@ class TableWriter:
         self._waiting = []
         if left_out:
             names = ", ".join(self._names[at] for at in left_out)
-            shown = f"{count_text(len(left_out), 'more column')} (--columns picks): {names}"
+            shown = f"{count_text(len(left_out), 'more column')} (choose with --columns): {names}"
             self._print(Text(_padded(shown, self._console.width, right=False, last=True), style="dim"))
 
     def _row(self, row: list[str | None]) -> None:
@@ -200,14 +200,14 @@ class TableWriter:
 
 
 def _laid_out(natural: list[int], marked: list[bool], room: int) -> tuple[list[tuple[int, int]], list[int]]:
-    """Which columns are shown and how wide, and which are left out: those with marks come before others.
+    """Which columns are shown and how wide, and which are left out. Columns with marks are shown first.
 
     >>> _laid_out([5, 100, 8], [False, True, False], 60)
     ([(0, 5), (1, 43), (2, 8)], [])
     >>> _laid_out([20, 20, 20, 30], [False, False, False, True], 40)
     ([(0, 14), (3, 24)], [1, 2])
     """
-    # Columns that hold something found must be seen, with what is around it; then the others from the left.
+    # Columns with matches must be seen, with some text around each match. The others follow, from the left.
     share = max(_NARROWEST, room // 2 // max(1, sum(marked)))
     least = [min(width, share if found else _NARROWEST) for width, found in zip(natural, marked, strict=True)]
     chosen: list[int] = []
@@ -219,7 +219,7 @@ def _laid_out(natural: list[int], marked: list[bool], room: int) -> tuple[list[t
     chosen.sort()
     widths = {at: min(least[at], room) for at in chosen}
     spare = room - used
-    # What is left goes to the columns that want more, the narrow ones first, so that few are cut.
+    # Spare room goes to the columns that need more, narrow ones first, so that few columns are cut.
     wanting = sorted((at for at in chosen if natural[at] > widths[at]), key=lambda at: natural[at])
     for index, at in enumerate(wanting):
         more = min(natural[at] - widths[at], max(0, spare) // (len(wanting) - index))
@@ -235,20 +235,20 @@ def _padded(text: str, width: int, right: bool, last: bool) -> str:
 
 
 def _cut(text: str, width: int, marks: re.Pattern[str] | None) -> str:
-    """The part of a long text that shows what was found."""
+    """The part of a long text that shows the first match."""
     if cell_len(text) <= width or marks is None:
         return text
     found = marks.search(text)
     if found is None or cell_len(text[: found.end()]) < width:
         return text
-    # A third of the room before what was found, the rest behind it.
+    # A third of the room before the match, the rest after it.
     start = max(0, found.start() - width // 3)
     start = min(start, max(0, len(text) - width + 1))
     return "…" + text[start + 1 :] if start else text
 
 
 def _shown(column: pa.Array) -> list[str | None]:
-    """The texts of a column, and times without the zeros that say nothing."""
+    """The texts of a column, with trailing zeros removed from times."""
     if not pa.types.is_timestamp(column.type):
         return texts(column)
     return [None if text is None else _ZEROS.sub("", text).replace("T", " ", 1) for text in texts(column)]

@@ -1,4 +1,4 @@
-"""What do rows from anywhere look like?"""
+"""The command `sample`: show rows picked at random."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ def run(
     location: Location,
     rows: Count = 10,
     columns: Columns = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Take the same rows each time.", min=0)] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Seed for the choice: the same seed picks the same rows.", min=0)
+    ] = None,
     format: Format = "table",  # noqa: A002
     json: Json = False,
 ) -> int:
-    """Show rows picked at random, in their order. Only the blocks that hold them are read."""
+    """Show rows picked at random, in the order of the shard. Only the blocks that hold these rows are read."""
     with opened(location) as shard:
         print_rows(shard.sample(rows, names_of(columns), seed=seed), "jsonl" if json else format)
     return 0

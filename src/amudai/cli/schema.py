@@ -1,11 +1,11 @@
-"""Which columns does a shard have?"""
+"""The command `schema`: show the columns and their types."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from amudai.api import Field
-from amudai.cli.fields import fields_below
+from amudai import Field
 from amudai.cli.options import Json, Location, opened
 from amudai.cli.terminal import output, print_json, table
 
@@ -13,7 +13,7 @@ __all__ = ["run"]
 
 
 def run(location: Location, json: Json = False) -> int:
-    """Show the columns of a shard: Arrow types, and the types that are stored."""
+    """Show the columns: their Arrow types, and how these are stored."""
     with opened(location) as shard:
         nullable = {field.name: field.nullable for field in shard.schema}
         if json:
@@ -23,10 +23,17 @@ def run(location: Location, json: Json = False) -> int:
             rows = [
                 ("  " * depth + field.label, _shown(field), _stored(field), _required(field, depth, nullable))
                 for top in shard.columns
-                for depth, field in fields_below(top, 0)
+                for depth, field in _below(top, 0)
             ]
             output().print(table(columns, rows))
     return 0
+
+
+def _below(field: Field, depth: int) -> Iterator[tuple[int, Field]]:
+    """A field and all fields below it, each with its depth."""
+    yield depth, field
+    for child in field.children:
+        yield from _below(child, depth + 1)
 
 
 def _shown(field: Field) -> str:

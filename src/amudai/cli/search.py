@@ -1,4 +1,4 @@
-"""Which rows have these words?"""
+"""The command `search`: find rows by words and conditions."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from amudai.api import Scan, Shard
+from amudai import InvalidArgument, Scan, Shard, TermIndex
 from amudai.cli.guard import NOTHING, OK
 from amudai.cli.options import Columns, Json, Where, names_of, opened, shard_name
 from amudai.cli.rows import FORMATS, row_writer
 from amudai.cli.terminal import Bar, count_text, note, print_json, time_text
 from amudai.cli.values import json_line
 from amudai.cli.words import Words
-from amudai.errors import InvalidArgument
-from amudai.index import TERM
 
 __all__ = ["run"]
 
 
 def run(
-    words: Annotated[
-        str, typer.Argument(metavar="WORDS", help="Words that a row must have, all of them; '' for any row.")
-    ],
+    words: Annotated[str, typer.Argument(metavar="WORDS", help="Words that a row must contain; '' for any row.")],
     locations: Annotated[
-        list[str], typer.Argument(metavar="SHARDS...", help="One or many shards.", show_default=False)
+        list[str], typer.Argument(metavar="SHARDS...", help="Paths or URLs of shards.", show_default=False)
     ],
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", metavar="NAME", help="Where to look; else in every text. May be repeated."),
+        typer.Option(
+            "--column", "-c", metavar="NAME", help="Column to search. Default: all text columns. Can be repeated."
+        ),
     ] = None,
     where: Where = None,
     columns: Columns = None,
-    any_of: Annotated[bool, typer.Option("--any", help="One of the words is enough.")] = False,
-    prefix: Annotated[bool, typer.Option("--prefix", help="Words that begin so.")] = False,
-    contains: Annotated[bool, typer.Option("--contains", help="Texts that hold this, inside of words too.")] = False,
-    case_sensitive: Annotated[bool, typer.Option("--case-sensitive", "-s", help="Mind upper and lower case.")] = False,
-    count: Annotated[bool, typer.Option("--count", help="Print the number of rows, and nothing else.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="How many rows at most; 0 for all.", min=0)] = 20,
+    any_of: Annotated[bool, typer.Option("--any", help="Find rows that contain any of the words, not all.")] = False,
+    prefix: Annotated[bool, typer.Option("--prefix", help="Match the beginnings of words.")] = False,
+    contains: Annotated[bool, typer.Option("--contains", help="Match anywhere, also inside words.")] = False,
+    case_sensitive: Annotated[
+        bool, typer.Option("--case-sensitive", "-s", help="Distinguish upper and lower case.")
+    ] = False,
+    count: Annotated[bool, typer.Option("--count", help="Print only the number of rows.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of rows; 0 for all.", min=0)] = 20,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Say on standard error what was ruled out, by what, and what was read.")
+        bool, typer.Option("--explain", help="Explain on standard error what was ruled out and what was read.")
     ] = False,
     format: Annotated[str, typer.Option("--format", "-f", help="table, jsonl or csv.")] = "table",  # noqa: A002
     json: Json = False,
 ) -> int:
-    """Find rows that have all the words. Exit code 0: some were found; 1: none."""
+    """Find rows that contain all of the words. The exit code is 0 if rows were found, 1 if none."""
     if prefix and contains:
         raise InvalidArgument("search: expected --prefix or --contains, found both")
     if format not in FORMATS:
@@ -62,8 +62,8 @@ def run(
     begin = time.perf_counter()
     with ExitStack() as stack:
         shards = [stack.enter_context(opened(location)) for location in locations]
-        # Made for all shards before rows of any are shown, so that a question which does not fit one of them is an
-        # error without half an answer.
+        # All scans are made before any row is shown: a query that does not fit one of the shards is an error at once,
+        # not after half of the answer.
         every = [asked.scan(shard, None if count else chosen, where, column) for shard in shards]
         if count:
             return _count(locations, every, explain, json)
@@ -106,7 +106,7 @@ def _count(locations: list[str], scans: list[Scan], explain: bool, json: bool) -
 
 
 def _names(scans: list[Scan]) -> list[str]:
-    """The columns of the output: those of all shards, and in front the shard where there are several."""
+    """The columns of the output: those of all shards. If there are several shards, the shard's name comes first."""
     names: dict[str, None] = {}
     for scan in scans:
         names |= dict.fromkeys(scan.schema.names)
@@ -126,7 +126,7 @@ def _found(
     names: list[str],
     scans: list[Scan],
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one shard after the other; the scans that were made for them are added to `scans`."""
+    """The rows of one shard after the other. The scans that find them are added to `scans`."""
     left = limit or None
     for location, shard in zip(locations, shards, strict=True):
         scan = scan_of(shard, limit=left)
@@ -146,14 +146,14 @@ def _found(
 
 
 def _advise(shards: list[Shard]) -> None:
-    """Say how to make use of an index of words, where columns without one were searched besides."""
+    """Suggest `--column` if some of the searched columns have a term index and others do not."""
     for shard in shards:
-        indexed = {path for index in shard.indexes if index.type == TERM.name for path in index.fields}
+        indexed = {path for index in shard.indexes if index.type == TermIndex.index_type for path in index.fields}
         others = [path for path in shard.text_columns if path not in indexed]
         if indexed and others:
             only = " ".join(f"--column {path}" for path in sorted(indexed))
             named = f"{', '.join(others[:3])}{' …' if len(others) > 3 else ''}"
-            note(f"also searched without an index: {named} ({only} is faster)")
+            note(f"columns without an index were searched too: {named} ({only} is faster)")
             return
 
 

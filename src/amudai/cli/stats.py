@@ -1,4 +1,4 @@
-"""What is known of a shard's columns without reading them?"""
+"""The command `stats`: show the statistics of columns."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from amudai.api import Field, FieldStats
-from amudai.cli.fields import fields_below
+from amudai import Field, FieldLayout, FieldStats
+from amudai.cli.fields import fields_below, require_readable
 from amudai.cli.options import Json, Location, opened
 from amudai.cli.terminal import output, print_json, size_text, table
 from amudai.cli.values import json_line, json_value
@@ -21,29 +21,32 @@ _LONGEST = 32
 def run(
     location: Location,
     column: Annotated[
-        str | None, typer.Argument(metavar="[COLUMN]", help="One column, with all that is known.", show_default=False)
+        str | None,
+        typer.Argument(metavar="[COLUMN]", help="Show everything that is known about this column.", show_default=False),
     ] = None,
     json: Json = False,
 ) -> int:
-    """Show statistics: nulls, bounds, distinct values and sizes of each column, or all of one."""
+    """Show statistics of each column: nulls, bounds, distinct values and sizes. With COLUMN, everything about one."""
     with opened(location) as shard:
         tops = shard.columns if column is None else (shard[column],)
-        fields = [(depth, field) for top in tops for depth, field in fields_below(top, 0)]
+        # The table of all columns does not show encodings, for which the columns would have to be read.
+        wants_encodings = json or column is not None
+        layout = require_readable(shard.inspect([top.path for top in tops], encodings=wants_encodings))
+        fields = [each for top, mine in zip(tops, layout.fields, strict=True) for each in fields_below(top, mine)]
         if json:
-            documents = [_document(field) for _, field in fields]
-            print_json(documents)
+            print_json([_document(field, mine) for _, field, mine in fields])
         elif column is None:
             columns = {"column": "left", "nulls": "right", "min": "left", "max": "left", "distinct": "right"}
-            rows = [_row(depth, field) for depth, field in fields]
+            rows = [_row(depth, field, mine) for depth, field, mine in fields]
             output().print(table({**columns, "stored": "right", "ratio": "right"}, rows))
         else:
-            for _, field in fields:
-                output().print(table({field.path: "left", "": "fold"}, _details(field)))
+            for _, field, mine in fields:
+                output().print(table({field.path: "left", "": "fold"}, _details(field, mine)))
     return 0
 
 
-def _row(depth: int, field: Field) -> list[str]:
-    stats, stored = field.stats, field.encoded_bytes
+def _row(depth: int, field: Field, layout: FieldLayout) -> list[str]:
+    stats, stored = field.stats, layout.bytes
     return [
         "  " * depth + field.label,
         "" if stats.null_count is None else f"{stats.null_count:,}",
@@ -55,7 +58,7 @@ def _row(depth: int, field: Field) -> list[str]:
     ]
 
 
-def _details(field: Field) -> Iterator[tuple[str, str]]:
+def _details(field: Field, layout: FieldLayout) -> Iterator[tuple[str, str]]:
     stats = field.stats
     yield "type", f"{field.type}, stored as {field.stored_type}"
     yield "positions", f"{stats.count:,}"
@@ -69,10 +72,10 @@ def _details(field: Field) -> Iterator[tuple[str, str]]:
         yield "distinct", _distinct(stats)
     if stats.raw_bytes is not None:
         yield "raw", size_text(stats.raw_bytes)
-    yield "stored", size_text(field.encoded_bytes)
-    encodings = field.encodings
-    if encodings:
-        yield "encodings", ", ".join(f"{plan} x{count}" if count > 1 else plan for plan, count in encodings.items())
+    yield "stored", size_text(layout.bytes)
+    if layout.encodings:
+        plans = layout.encodings.items()
+        yield "encodings", ", ".join(f"{plan} x{count}" if count > 1 else plan for plan, count in plans)
     for name, value in stats.details.items():
         yield name.replace("_", " "), f"{value:,}"
     for name, noted in field.properties.items():
@@ -97,7 +100,7 @@ def _short(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _document(field: Field) -> dict[str, Any]:
+def _document(field: Field, layout: FieldLayout) -> dict[str, Any]:
     stats = field.stats
     return {
         "column": field.path,
@@ -110,7 +113,7 @@ def _document(field: Field) -> dict[str, Any]:
         "distinct_count": stats.distinct_count,
         "distinct_is_exact": stats.distinct_is_exact,
         "raw_bytes": stats.raw_bytes,
-        "stored_bytes": field.encoded_bytes,
-        "encodings": field.encodings,
+        "stored_bytes": layout.bytes,
+        "encodings": layout.encodings,
         "details": stats.details,
     }

@@ -1,4 +1,4 @@
-"""What do people see beside rows?"""
+"""Output for people: tables, notes, sizes, times and progress bars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
-from amudai.api import Progress
+from amudai import Progress
 
 __all__ = [
     "Bar",
@@ -30,19 +30,19 @@ __all__ = [
     "time_text",
 ]
 
-# Where nobody looks at the width, nothing is cut.
+# The width of output that does not go to a terminal: nothing is cut.
 _WIDE = 100_000
 _NARROWEST = 6
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> NoReturn:
-        """Rich would leave with exit code 1 here."""
+        """Raise the error that the guard knows; rich would exit with code 1."""
         raise BrokenPipeError(32, "Broken pipe")
 
 
 def output(*, stderr: bool = False) -> Console:
-    """Standard output as rich sees it: as wide as the terminal, or without an end."""
+    """Standard output or standard error: as wide as the terminal, or without a limit."""
     console = _Console(stderr=stderr, highlight=False, emoji=False, markup=False, soft_wrap=False)
     if not console.is_terminal:
         console = _Console(stderr=stderr, highlight=False, emoji=False, markup=False, width=_WIDE, no_color=True)
@@ -50,18 +50,18 @@ def output(*, stderr: bool = False) -> Console:
 
 
 def note(text: str) -> None:
-    """A line for people, beside what a command prints."""
+    """A remark on standard error."""
     output(stderr=True).print(Text(text, style="dim"))
 
 
 def print_json(document: object) -> None:
-    """One document for machines; indented where a person looks."""
+    """Print a JSON document, indented on a terminal."""
     indent = 2 if sys.stdout.isatty() else None
     print(json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False))
 
 
 def table(columns: Mapping[str, str], rows: Iterable[Iterable[object]]) -> Table:
-    """A table for people; the columns' values say `left`, `right` or `fold` (left, on several lines)."""
+    """A table. `columns` maps names to `left`, `right`, or `fold`: left, and long texts on several lines."""
     cells = [
         [each if isinstance(each, Text) else Text("" if each is None else str(each)) for each in row] for row in rows
     ]
@@ -87,7 +87,7 @@ def table(columns: Mapping[str, str], rows: Iterable[Iterable[object]]) -> Table
 
 
 def fitted(widths: Sequence[int], is_fixed: Sequence[bool], room: int) -> list[int]:
-    """Widths that fit: a number that is cut is a wrong one, so others get less, and of these the widest ones.
+    """Widths that fit into `room`. Fixed columns (numbers) are never cut; of the others, the widest are cut first.
 
     >>> fitted([10, 20, 8, 50], [False, False, True, False], 58)
     [10, 20, 8, 20]
@@ -145,9 +145,9 @@ def rate_text(amount: float, seconds: float) -> str:
 
 
 class Bar:
-    """A bar on standard error, once something takes longer than a second and a person looks.
+    """A progress bar on standard error. It appears after one second, and only on a terminal.
 
-    Call it with a `Progress`, as the API does, or say how many rows are done.
+    Call it with a `Progress`, as the API does, or call `rows`.
     """
 
     def __init__(self, doing: str, total: int | None = None) -> None:
@@ -169,7 +169,7 @@ class Bar:
         self.close()
 
     def __call__(self, progress: Progress) -> None:
-        """How far it is."""
+        """Show the progress of an operation of the API."""
         sizes = size_text(progress.bytes_in)
         if progress.bytes_out:
             sizes += f" → {size_text(progress.bytes_out)}"
@@ -177,13 +177,13 @@ class Bar:
         self.rows(progress.rows, progress.total_rows, f"{sizes}, {rate}")
 
     def rows(self, done: int, total: int | None = None, text: str = "") -> None:
-        """So many rows are done."""
+        """Show that `done` rows are done."""
         self._seen = (done, total if total is not None else self._total, text)
         if self._bar is not None:
             self._update()
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._timer.cancel()
         with self._lock:
             self._ended = True

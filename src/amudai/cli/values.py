@@ -1,7 +1,8 @@
-"""How is a value written down?
+"""Values as JSON and as text.
 
-In JSON: numbers, texts, booleans, lists and objects as themselves; times in ISO 8601, decimals as texts that keep every
-digit, bytes in hexadecimal, NaN and the infinities by name. In tables and CSV the same, without quotes around texts.
+In JSON, numbers, texts, booleans, lists and objects stay what they are. Times are in ISO 8601, decimals are texts that
+keep every digit, bytes are hexadecimal, NaN and the infinities are named. Tables and CSV show the same without quotes
+around texts.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def _float(value: float) -> float | str:
 
 
 def _instants(array: pa.Array) -> list[Any]:
-    # Arrow's own text keeps nanoseconds and years that Python does not have; in UTC, and a zone is always its Z.
+    # Arrow's own text has nanoseconds and years that Python lacks. Times with a zone are shown in UTC, with a Z.
     zoned = array.type.tz is not None
     naive = array.cast(pa.timestamp(array.type.unit, "UTC")).cast(pa.timestamp(array.type.unit)) if zoned else array
     found = naive.cast(pa.string()).to_pylist()
@@ -145,7 +146,7 @@ def _lists(array: pa.Array) -> list[Any]:
 
 
 def _maps(array: pa.Array) -> list[Any]:
-    """An object where the keys are texts and no key comes twice, otherwise a list of pairs."""
+    """An object if the keys are texts and no key occurs twice, otherwise a list of pairs."""
     entries = array.cast(pa.list_(pa.struct([("key", array.type.key_type), ("value", array.type.item_type)])))
     as_texts = pa.types.is_string(array.type.key_type) or pa.types.is_large_string(array.type.key_type)
     found: list[Any] = []

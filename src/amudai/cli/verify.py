@@ -1,4 +1,4 @@
-"""Is a shard sound?"""
+"""The command `verify`: check every byte of shards."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Annotated
 
 import typer
 
+from amudai import CorruptedData
 from amudai.cli.guard import NOTHING, OK
 from amudai.cli.options import Json, opened
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
-from amudai.errors import CorruptedData
 
 __all__ = ["run"]
 
 
 def run(
     locations: Annotated[
-        list[str], typer.Argument(metavar="SHARDS...", help="One or many shards.", show_default=False)
+        list[str], typer.Argument(metavar="SHARDS...", help="Paths or URLs of shards.", show_default=False)
     ],
     json: Json = False,
 ) -> int:
-    """Read every byte of shards and compare every checksum. Exit code 0: all is sound; 1: something is not."""
+    """Read every byte of shards and compare all checksums. The exit code is 0 if all are sound, 1 if not."""
     documents = []
     sound = True
     for location in locations:
@@ -36,7 +36,7 @@ def run(
             seen = ", ".join(count_text(counts[each], each[:-1]) for each in ("files", "blocks", "values"))
             seen += f", {size_text(found.bytes)}"
         except CorruptedData as error:
-            # Too damaged to be opened: what there is to say about it.
+            # Too damaged to be opened: this error is all that can be said.
             problems = [str(error)]
         seconds = time.perf_counter() - begin
         sound = sound and not problems

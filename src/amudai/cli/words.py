@@ -1,4 +1,4 @@
-"""Which rows have these words, and where are they in a text?"""
+"""The words of a search: the rows that contain them, and where they are in a text."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from amudai.api import Scan, Shard
+from amudai import Scan, Shard
 
 __all__ = ["Words"]
 
-# What words are made of: letters and digits. Python's \w has the underscore besides.
+# Words consist of letters and digits. Python's \w includes the underscore.
 _BEFORE: Final = r"(?<![^\W_])"
 _BEHIND: Final = r"(?![^\W_])"
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a person looks for: the pieces between white space, and how they are meant."""
+    """The words to look for, and how they must match."""
 
     texts: tuple[str, ...]
     match: Literal["has", "hasprefix", "contains"] = "has"
@@ -32,7 +32,7 @@ class Words:
         within: list[str] | None = None,
         limit: int | None = None,
     ) -> Scan:
-        """The rows of a shard in which the words are found."""
+        """A scan for the rows of a shard that contain the words."""
         return shard.search(
             " ".join(self.texts),
             columns,
@@ -45,10 +45,10 @@ class Words:
         )
 
     def pattern(self) -> re.Pattern[str] | None:
-        """What finds the words in a text, to show them in another colour."""
+        """A pattern that finds the words in a text, to highlight them; None if there are no words."""
         if not self.texts:
             return None
-        # Longer ones first, for the first alternative that fits wins.
+        # Longer words first: the first alternative that fits wins.
         ordered = sorted(self.texts, key=len, reverse=True)
         before = "" if self.match == "contains" else _BEFORE
         behind = _BEHIND if self.match == "has" else r"\w*" if self.match == "hasprefix" else ""

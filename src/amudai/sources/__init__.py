@@ -3,12 +3,11 @@
 `source.py` has `read_files`: it finds files (`files.py`), asks the format of each (`catalog.py`, one module for every
 format) for its schema, makes one schema of them (`unify.py`) and then reads batch by batch. Formats that are text are
 cut into whole records with known line numbers (`records.py`), so that a bad one can be named or skipped. `shapes.py`
-knows what well-known logs look like, `type_names.py` what types are called.
+knows what well-known logs look like, `type_names.py` what types are called. `streams.py` copies streams to files.
 """
 
 from amudai.sources.catalog import FORMATS
-from amudai.sources.files import File, Paths
 from amudai.sources.records import BadRecord, BadRecords, Tell
-from amudai.sources.source import Source, read_files
+from amudai.sources.source import Inputs, Source, read_files
 
-__all__ = ["FORMATS", "BadRecord", "BadRecords", "File", "Paths", "Source", "Tell", "read_files"]
+__all__ = ["FORMATS", "BadRecord", "BadRecords", "Inputs", "Source", "Tell", "read_files"]

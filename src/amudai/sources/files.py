@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, MissingFile, RefusedAccess, StorageError
 
-__all__ = ["Compression", "File", "Paths", "find_files", "translated"]
+__all__ = ["Compression", "File", "Path", "Paths", "find_files", "translated"]
 
 Compression: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 

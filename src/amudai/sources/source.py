@@ -1,9 +1,11 @@
-"""What do the files hold, as batches of one schema?"""
+"""Files that are read batch by batch, with one schema."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -11,88 +13,100 @@ from amudai.arrow import schema_nodes
 from amudai.errors import InvalidArgument, MissingColumn
 from amudai.sources.catalog import FORMATS, format_named, format_of
 from amudai.sources.contract import Format, Told
-from amudai.sources.files import File, Paths, find_files, translated
+from amudai.sources.files import File, Path, Paths, find_files, translated
 from amudai.sources.records import BadRecords, OnError, Tell
+from amudai.sources.streams import BinaryStream, spooled
 from amudai.sources.type_names import type_named
 from amudai.sources.unify import fitted, unified
 
-__all__ = ["Source", "read_files"]
+__all__ = ["Inputs", "Source", "read_files"]
+
+Inputs: TypeAlias = Path | BinaryStream | Sequence[Path | BinaryStream]
 
 
 def read_files(
-    paths: Paths,
+    paths: Inputs,
     *,
     format: str | None = None,  # noqa: A002
     types: Mapping[str, pa.DataType | str] | None = None,
     on_error: OnError = "raise",
     on_bad_record: Tell | None = None,
     year: int | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
 ) -> Source:
-    """Files as one table that is read batch by batch: Parquet, CSV, JSON lines, Arrow IPC, and logs.
+    """Read files as one table, batch by batch: Parquet, CSV, JSON lines, Arrow IPC, and logs.
 
-    Only heads and first blocks are read here; `batches` reads the rest and holds a few megabytes at a time, of Parquet
-    a row group. Files in gzip, Zstandard or bzip2 (`logs.csv.gz`) are decompressed on the way.
+    Only the beginning of each file is read here, to find the schema. `batches` and `to_reader` read the rest. They
+    hold a few megabytes at a time, or a row group of Parquet. Files in gzip, Zstandard or bzip2 (`logs.csv.gz`) are
+    decompressed on the way.
 
-    Logs (`.log`, `.txt`) have a row for each line: `line`, `file`, `line_number` and, where the first 200 lines of
-    some file have a well-known shape, `timestamp` and `level`, null for lines of another shape. A time with a zone is
-    given in UTC, one without as it stands.
+    Logs (`.log`, `.txt`) have a row for each line: `line`, `file`, `line_number`. If the first 200 lines of a file have
+    a well-known format, there are also `timestamp` and `level`, which are null for lines of another format. A time with
+    a zone is converted to UTC; a time without a zone is kept.
 
     Parameters
     ----------
     paths
-        Files, folders (everything of a known format below them) and patterns such as `logs/**/*.json`.
+        Files, folders (all files of a known format below them), patterns such as `logs/**/*.json`, and binary streams
+        such as `sys.stdin.buffer`. A stream is copied to a temporary file, which `close` removes.
     format
-        "parquet", "csv", "json", "arrow" or "log"; without it the ends of the file names decide.
+        `"parquet"`, `"csv"`, `"json"`, `"arrow"` or `"log"`; None if the endings of the file names tell it. The format
+        of a stream is recognised by its first bytes, except for CSV.
     types
-        Types of columns that are not to be guessed, as Arrow types or their names: `{"id": "uint64"}`. Files whose
-        types differ can be read together where they can be converted to it without loss.
+        Arrow types of columns, or the names of types, instead of the inferred ones: `{"id": "uint64"}`. Files whose
+        types differ can be read together if each can be converted to this type without loss.
     on_error
-        What happens to a record that cannot be read: "raise" `CorruptedData` with file and line, or "skip" it and
-        count it in `bad_records`.
+        `"raise"` makes a bad record a `CorruptedData` error with file and line. `"skip"` leaves bad records out.
     on_bad_record
-        Called with every record that is skipped.
+        Is called with a `BadRecord` for each record that is left out.
     year
-        The year of log lines that name none. Without it, the last one in which a line is not newer than its file.
+        The year of log lines that do not name one; None for the latest year in which the line is not newer than its
+        file.
+    temp_dir
+        The folder for copies of streams; None for the system's.
 
     Examples
     --------
-    >>> import os, pathlib, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name, "app.log")
-    >>> lines = ["2024-05-01 10:00:00,250 INFO started", "  by hand", "2024-05-01 10:00:01,000 WARN slow"]
-    >>> _ = path.write_text(os.linesep.join(lines))
-    >>> source = read_files(path)
-    >>> source.schema.names
-    ['line', 'file', 'line_number', 'timestamp', 'level']
-    >>> [batch["level"].to_pylist() for batch in source.batches()]
-    [['INFO', None, 'WARN']]
-    >>> folder.cleanup()
+    >>> import io
+    >>> lines = b"2024-05-01 10:00:00,250 INFO started, 2024-05-01 10:00:01,000 WARN slow".split(b", ")
+    >>> with amudai.read_files(io.BytesIO(bytes([10]).join(lines))) as source:
+    ...     source.to_reader().read_all().select(["line_number", "level"]).to_pydict()
+    {'line_number': [1, 2], 'level': ['INFO', 'WARN']}
     """
     if on_error not in ("raise", "skip"):
         raise InvalidArgument(f"on_error: expected 'raise' or 'skip', found {on_error!r}")
     told = Told(types=_types(types or {}), year=year)
     chosen = None if format is None else format_named(format)
     endings = None if chosen is not None else [ending for known in FORMATS for ending in known.endings]
-    files = [(file, chosen or format_of(file)) for file in find_files(paths, endings)]
-    found = []
-    for file, kind in files:
-        with translated(file):
-            found.append((file, kind.schema(file, told)))
-    _check_told(told, [schema for _, schema in found], any(kind.open_ended for _, kind in files))
-    schema = unified(found, told)
-    schema_nodes(schema)  # refuses names and types that no shard can have
-    return Source(files, schema, told, on_error, on_bad_record)
+    with ExitStack() as stack:
+        files = [(file, chosen or format_of(file)) for file in find_files(_paths(paths, temp_dir, stack), endings)]
+        found = []
+        for file, kind in files:
+            with translated(file):
+                found.append((file, kind.schema(file, told)))
+        _check_told(told, [schema for _, schema in found], any(kind.open_ended for _, kind in files))
+        schema = unified(found, told)
+        schema_nodes(schema)  # refuses names and types that no shard can have
+        return Source(files, schema, told, on_error, on_bad_record, stack.pop_all())
 
 
 class Source:
-    """Files that are read batch by batch.
+    """Files that are read batch by batch, as one table. Made by `amudai.read_files`.
 
     Attributes
     ----------
     schema
-        That of every batch.
+        The schema of all batches.
     bad_records
-        What was skipped by the latest `batches`.
+        The records that the latest call of `batches` or `to_reader` left out.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("a.csv").write_text("id,name" + chr(10) + "1,x" + chr(10))
+    >>> with amudai.read_files("a.csv") as source:
+    ...     source.files, source.size, source.schema.names
+    (['a.csv'], 12, ['id', 'name'])
     """
 
     def __init__(
@@ -102,6 +116,7 @@ class Source:
         told: Told,
         on_error: OnError,
         on_bad_record: Tell | None = None,
+        copies: ExitStack | None = None,
     ) -> None:
         self._files = files
         self._told = told
@@ -109,11 +124,17 @@ class Source:
         self._on_bad_record = on_bad_record
         self.schema = schema
         self.bad_records = BadRecords(on_error)
+        self._copies = ExitStack() if copies is None else copies
 
     @property
     def files(self) -> list[str]:
         """The files, in the order in which they are read."""
         return [file.path for file, _ in self._files]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files, as they are stored."""
+        return sum(file.size() for file, _ in self._files)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The batches of all files, one by one. Each call reads the files anew."""
@@ -124,8 +145,31 @@ class Source:
                     if batch.num_rows:
                         yield fitted(batch, self.schema, file)
 
+    def to_reader(self) -> pa.RecordBatchReader:
+        """The rows of all files as a reader, which `amudai.write` takes. Each call reads the files anew."""
+        return pa.RecordBatchReader.from_batches(self.schema, self.batches())
+
+    def close(self) -> None:
+        """Remove the copies of streams."""
+        self._copies.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def __repr__(self) -> str:
         return f"Source({len(self._files)} files, {len(self.schema)} columns)"
+
+
+def _paths(paths: Inputs, temp_dir: str | os.PathLike[str] | None, stack: ExitStack) -> Paths:
+    """The paths, with a copy in place of each stream."""
+    if isinstance(paths, BinaryStream):
+        return spooled(paths, temp_dir, stack)
+    if isinstance(paths, (str, os.PathLike, File)):
+        return paths
+    return [spooled(each, temp_dir, stack) if isinstance(each, BinaryStream) else each for each in paths]
 
 
 def _types(types: Mapping[str, Any]) -> dict[str, pa.DataType]:

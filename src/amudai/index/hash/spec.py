@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from amudai.errors import InvalidArgument
 from amudai.index.contract import require_level
@@ -28,6 +28,11 @@ class HashIndex:
     level
         `"shard"`: one index of all rows. `"stripe"`: one for each stripe, of its own rows, finished with it.
 
+    Attributes
+    ----------
+    index_type
+        The name of the type, as `Index.type` has it: an attribute of the class.
+
     Examples
     --------
     >>> HashIndex("trace_id", "user.id")
@@ -36,6 +41,8 @@ class HashIndex:
     Traceback (most recent call last):
     amudai.errors.InvalidArgument: HashIndex: expected at least one field, found none
     """
+
+    index_type: ClassVar[str] = FIELD_HASHING
 
     fields: tuple[str, ...]
     level: str
@@ -51,8 +58,3 @@ class HashIndex:
         require_level(level)
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "level", level)
-
-    @property
-    def index_type(self) -> str:
-        """The name of the type, as shards have it."""
-        return FIELD_HASHING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from amudai.errors import InvalidArgument
 from amudai.index.contract import require_level
@@ -39,6 +40,11 @@ class TermIndex:
     level
         `"shard"`: one index of all rows. `"stripe"`: one for each stripe, of its own rows, finished with it.
 
+    Attributes
+    ----------
+    index_type
+        The name of the type, as `Index.type` has it: an attribute of the class.
+
     Examples
     --------
     >>> TermIndex("message", "tags.item", tokenizer=["log", "trivial"])
@@ -47,6 +53,8 @@ class TermIndex:
     >>> TermIndex("message", max_bytes="20MB").max_bytes
     20000000
     """
+
+    index_type: ClassVar[str] = INDEX_TYPE  # as shards name the type
 
     fields: tuple[str, ...]
     tokenizers: tuple[str, ...]
@@ -82,11 +90,6 @@ class TermIndex:
         object.__setattr__(self, "granularities", granularities)
         object.__setattr__(self, "max_bytes", most)
         object.__setattr__(self, "level", level)
-
-    @property
-    def index_type(self) -> str:
-        """The name of the type."""
-        return INDEX_TYPE
 
 
 def _of_each(name: str, given: str | Sequence[str], count: int, known: Collection[str]) -> tuple[str, ...]:
