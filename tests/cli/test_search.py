@@ -14,6 +14,7 @@ from rich.console import Console
 
 import amudai
 from amudai.cli.rows import TableWriter
+from amudai.cli.search import advise
 from amudai.cli.words import Words
 from tests.cli.runs import run
 
@@ -122,6 +123,14 @@ def test_every_text_is_searched(tmp_path: Path) -> None:
         assert run("search", word, tmp_path / "x.amudai.shard", "--count").stdout == "1\n"
     amudai.write({"n": [1]}, tmp_path / "n.amudai.shard")
     assert "columns of text" in run("search", "x", tmp_path / "n.amudai.shard", code=2).stderr
+
+
+def test_columns_with_an_index_are_recommended(shard: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with amudai.open(shard) as opened:
+        advise([opened])
+    said = capsys.readouterr().err
+    assert "without an index were searched too: level, trace_id, http.path" in said
+    assert "(--column message is faster)" in said
 
 
 # ---- tables ----

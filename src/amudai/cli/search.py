@@ -20,7 +20,7 @@ from amudai.cli.terminal import Bar, count_text, note, print_json, time_text
 from amudai.cli.values import json_line
 from amudai.cli.words import Words
 
-__all__ = ["run"]
+__all__ = ["advise", "run"]
 
 
 def run(
@@ -87,7 +87,7 @@ def run(
             more = " (--limit 0 shows all)" if limit and found == limit else ""
             note(f"{count_text(found, 'row')} in {time_text(seconds)}{more}")
             if asked.texts and not column:
-                _advise(shards)
+                advise(shards)
     return OK if found else NOTHING
 
 
@@ -145,7 +145,7 @@ def _found(
             return
 
 
-def _advise(shards: list[Shard]) -> None:
+def advise(shards: list[Shard]) -> None:
     """Suggest `--column` if some of the searched columns have a term index and others do not."""
     for shard in shards:
         indexed = {path for index in shard.indexes if index.type == TermIndex.index_type for path in index.fields}
