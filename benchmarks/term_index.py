@@ -23,8 +23,7 @@ from amudai.index import BuildPlan, Match, TermIndex, Terms
 from amudai.index.artifacts import Piece
 from amudai.index.term.builder import TermBuilder, build_term_index
 from amudai.index.term.reader import TermReader
-from amudai.shard import ShardReader
-from amudai.shard.build import BuildOptions, ShardBuilder, Sinks
+from amudai.shard import BuildOptions, ShardBuilder, ShardReader, Sinks
 from amudai.storage import open_store
 from benchmarks.datasets import load
 

@@ -1,11 +1,13 @@
-"""Is the house in order? Rooms, stubs, docstrings, native arguments, catalogs."""
+"""Is the house in order? Rooms, their doors, stubs, docstrings, native arguments, catalogs."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import pickle
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -149,9 +151,158 @@ def test_private_uses_are_noticed(source: str) -> None:
 
 
 def test_the_front_door_opens_to_api_and_errors_alone() -> None:
-    assert {room for _, room in imported_rooms(SOURCE / "__init__.py")} == {"api", "errors"}
+    assert {room for _, room in imported_rooms(SOURCE / "__init__.py")} == {"api", "errors", "lazy"}
     assert {room for _, room in imported_rooms(SOURCE / "_kernels.py")} == {"_processor"}
     assert {room for _, room in imported_rooms(SOURCE / "__main__.py")} == {"cli"}
+
+
+# ---- doors ----
+#
+# The door of a room is its package. A module of another room imports `amudai.index` and takes names from its `__all__`:
+# it imports no module inside, and no sub-package, which has no door of its own. No private name crosses a wall. The
+# modules that are rooms themselves (`amudai.errors`, `amudai.lazy`) and `amudai._kernels` are doors too.
+
+
+def packages() -> list[str]:
+    """Every package of ours, by its folder; "" is `amudai` itself."""
+    folders = (path.parent.relative_to(SOURCE) for path in SOURCE.rglob("__init__.py"))
+    return sorted("" if folder == Path() else folder.as_posix() for folder in folders)
+
+
+def name_of(package: str) -> str:
+    return ".".join(["amudai", *package.split("/")]) if package else "amudai"
+
+
+def names_offered(module: str) -> set[str]:
+    found = import_module(module)
+    return set(getattr(found, "__all__", ()))
+
+
+def wrong_doors(path: Path, room: str) -> Iterator[str]:
+    """Imports of other rooms that go around their doors."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        place = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+        if isinstance(node, ast.Import):
+            deep = [each.name for each in node.names if each.name.startswith("amudai.") and each.name.count(".") > 1]
+            yield from (f"{place}: import {name}" for name in deep if name.split(".")[1] != room)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("amudai."):
+            parts = (node.module or "").split(".")
+            if parts[1] in (room, "_kernels"):
+                continue
+            if len(parts) > 2:
+                yield f"{place}: from {node.module} import ..."
+            else:
+                missing = {each.name for each in node.names} - names_offered(f"amudai.{parts[1]}")
+                yield from (f"{place}: amudai.{parts[1]} does not offer {name}" for name in sorted(missing))
+
+
+def private_names(room: str) -> set[str]:
+    """The private attributes, functions and classes that a room defines."""
+    found = set()
+    for path in modules_of(room):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
+                    found.add(name)
+                case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name, ctx=ast.Store()):
+                    found.add(name)
+                case ast.Assign(targets=[ast.Name(id="__slots__")], value=ast.Tuple(elts=slots)):
+                    found.update(slot.value for slot in slots if isinstance(slot, ast.Constant))
+    return {name for name in found if isinstance(name, str) and name.startswith("_")}
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_rooms_are_entered_by_their_doors(room: str) -> None:
+    assert [wrong for path in modules_of(room) for wrong in wrong_doors(path, room)] == []
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_no_private_name_crosses_a_wall(room: str) -> None:
+    own = private_names(room)
+    for path in modules_of(room):
+        if "wire" in path.parts:
+            continue  # generated
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[:2] != ["amudai", room]:
+                taken = [each.name for each in node.names if is_private(each.name) and each.name != "_kernels"]
+                assert taken == [], f"{path.relative_to(ROOT)}:{node.lineno}"
+            elif isinstance(node, ast.Attribute) and is_private(node.attr):
+                assert node.attr in own, f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
+
+
+def lazy_table(package: str) -> dict[str, set[str]] | None:
+    """The table that the package's `__init__` gives to `lazy_names`; None where it gives none."""
+    tree = ast.parse((SOURCE / package / "__init__.py").read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "lazy_names":
+            assert ast.unparse(node.args[0]) == "__name__"
+            return {home: set(names.split()) for home, names in ast.literal_eval(node.args[1]).items()}
+    return None
+
+
+@pytest.mark.parametrize("package", packages())
+def test_packages_import_nothing_of_their_own(package: str) -> None:
+    body = ast.parse((SOURCE / package / "__init__.py").read_text()).body
+    imports = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    ours = [ast.unparse(node) for node in imports if "amudai" in ast.unparse(node)]
+    assert ours in ([], ["from amudai.lazy import lazy_names"])
+
+
+@pytest.mark.parametrize("package", packages())
+def test_names_of_a_package_are_listed_three_times_alike(package: str) -> None:
+    """For Python the table, for type checkers imports, for `import *` a list."""
+    table = lazy_table(package)
+    if table is None:
+        return
+    body = ast.parse((SOURCE / package / "__init__.py").read_text()).body
+    checked = next(node for node in body if isinstance(node, ast.If))
+    assert ast.unparse(checked.test) == "TYPE_CHECKING"
+    imports = {
+        node.module: {each.name for each in node.names} for node in checked.body if isinstance(node, ast.ImportFrom)
+    }
+    assert imports == table
+    listed = import_module(name_of(package)).__all__
+    assert len(listed) == len(set(listed))
+    assert set(listed) == {name for names in table.values() for name in names}
+
+
+@pytest.mark.parametrize("package", packages())
+def test_no_module_is_named_like_a_name_of_its_package(package: str) -> None:
+    """The import of the module would put it in the name's place."""
+    table = lazy_table(package) or {}
+    folder = SOURCE / package
+    modules = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
+    offered = {name for home, names in table.items() if home != name_of(package) for name in names}
+    assert modules & offered == set()
+
+
+@pytest.mark.parametrize("package", packages())
+def test_every_name_of_a_package_is_found(package: str) -> None:
+    module = import_module(name_of(package))
+    for name in names_offered(name_of(package)):
+        assert getattr(module, name) is vars(module)[name]  # from then on without being looked for
+        assert name in dir(module)
+    if lazy_table(package) is not None:
+        with pytest.raises(AttributeError, match=f"^module '{module.__name__}' has no attribute 'nothing'$"):
+            _ = module.nothing
+
+
+def test_everything_of_a_package_can_be_imported_at_once() -> None:
+    found: dict[str, Any] = {}
+    exec("from amudai.types import *", found)
+    assert set(import_module("amudai.types").__all__) <= set(found)
+
+
+def test_what_a_package_offers_is_pickled_by_its_own_name() -> None:
+    for value in (amudai.open, amudai.Shard, amudai.TermIndex, amudai.CorruptedData):
+        assert pickle.loads(pickle.dumps(value)) is value
+
+
+# ---- docstrings ----
 
 
 @pytest.mark.parametrize("room", rooms())
@@ -198,8 +349,8 @@ def test_public_names_are_explained(name: str) -> None:
 
 def test_all_lists_what_there_is() -> None:
     assert amudai.__all__ == sorted(amudai.__all__)
-    public = {name for name, value in vars(amudai).items() if not name.startswith("_") and not inspect.ismodule(value)}
-    assert public == set(amudai.__all__)
+    assert {name for name in dir(amudai) if not name.startswith("_")} == set(amudai.__all__)
+    assert "__version__" in dir(amudai)
 
 
 # ---- the native border ----

@@ -77,6 +77,62 @@ def test_rich_and_typer_wait_until_something_is_shown(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "shown.json").read_text()) == {"before": [], "after": ["rich"]}
 
 
+SAMPLE = Path(__file__).parent / "fixtures" / "sample.amudai.shard"
+IMPORTED = """
+    import sys
+
+    def imported(*prefixes):
+        print(*sorted(name for name in sys.modules if name.startswith(prefixes)))
+"""
+
+
+def test_importing_amudai_imports_no_room() -> None:
+    program = """
+    import amudai
+    imported("amudai", "numpy", "pyarrow")
+    """
+    assert run(IMPORTED, program).split() == ["amudai", "amudai.lazy"]
+
+
+WRITERS = [
+    "amudai.shard.build",
+    "amudai.sources",
+    "amudai.edit",
+    "amudai.index.hash.builder",
+    "amudai.index.term.builder",
+]
+OTHERS = ["pyarrow.csv", "pyarrow.dataset", "pyarrow.fs", "pyarrow.json", "pyarrow.parquet", "pandas", "rich", "typer"]
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "shard.read()",
+        "shard.take([7, 3])",
+        "shard.scan(where=amudai.col('status') >= 500).to_table()",
+        "shard.scan(where='message has \"failed\" and status = 500').to_table()",
+        "shard.search('failed').count()",
+    ],
+)
+def test_reading_imports_no_writer(read: str) -> None:
+    program = f"""
+    import amudai
+    shard = amudai.open({str(SAMPLE)!r})
+    {read}
+    imported(*{[*WRITERS, *OTHERS]})
+    """
+    assert run(IMPORTED, program).split() == []
+
+
+def test_reading_without_a_predicate_imports_no_evidence_and_no_functions_of_pyarrow() -> None:
+    program = f"""
+    import amudai
+    amudai.open({str(SAMPLE)!r}).read()
+    imported("amudai.index.", "amudai.plan.evidence", "amudai.plan.check", "pyarrow.compute")
+    """
+    assert run(IMPORTED, program).split() == []
+
+
 @pytest.mark.skipif(find_spec("amudai._processor") is None, reason="one kind of kernels is built for this processor")
 class TestTheProcessorIsAsked:
     def test_about_everything_that_the_better_kernels_use(self) -> None:

@@ -6,46 +6,63 @@
 400
 """
 
-from amudai.api import (
-    BadRecord,
-    BlockLayout,
-    BufferLayout,
-    Column,
-    Explanation,
-    Field,
-    FieldLayout,
-    FieldStats,
-    HashIndex,
-    Index,
-    Predicate,
-    Problem,
-    Progress,
-    Scan,
-    Shard,
-    ShardLayout,
-    ShardWriter,
-    Source,
-    Stripe,
-    StripeLayout,
-    Task,
-    TermIndex,
-    Verification,
-    add_indexes,
-    col,
-    collect_garbage,
-    ingest,
-    open,  # noqa: A004
-    read_files,
-    write,
-)
-from amudai.errors import (
-    AmudaiError,
-    CorruptedData,
-    InvalidArgument,
-    InvalidSchema,
-    StorageError,
-    UnsupportedFeature,
-)
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.api import (
+        BadRecord,
+        BlockLayout,
+        BufferLayout,
+        Column,
+        Explanation,
+        Field,
+        FieldLayout,
+        FieldStats,
+        HashIndex,
+        Index,
+        Predicate,
+        Problem,
+        Progress,
+        Scan,
+        Shard,
+        ShardLayout,
+        ShardWriter,
+        Source,
+        Stripe,
+        StripeLayout,
+        Task,
+        TermIndex,
+        Verification,
+        add_indexes,
+        col,
+        collect_garbage,
+        ingest,
+        open,  # noqa: A004
+        read_files,
+        write,
+    )
+    from amudai.errors import (
+        AmudaiError,
+        CorruptedData,
+        InvalidArgument,
+        InvalidSchema,
+        StorageError,
+        UnsupportedFeature,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.api": (
+                "BadRecord BlockLayout BufferLayout Column Explanation Field FieldLayout FieldStats HashIndex "
+                "Index Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source Stripe StripeLayout "
+                "Task TermIndex Verification add_indexes col collect_garbage ingest open read_files write"
+            ),
+            "amudai.errors": "AmudaiError CorruptedData InvalidArgument InvalidSchema StorageError UnsupportedFeature",
+        },
+    )
 
 __all__ = [
     "AmudaiError",

@@ -13,7 +13,7 @@ from functools import reduce
 import pyarrow as pa
 
 from amudai.format import BinaryStats, BooleanStats, DecimalStats, FloatingStats, ListStats, StringStats
-from amudai.format.any_value import AnyValue
+from amudai.format.property_values import AnyValue
 from amudai.format.wire import amudai_pb2 as wire
 from amudai.stats import FieldStatistics, merge
 from amudai.types import SchemaNode

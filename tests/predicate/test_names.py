@@ -9,7 +9,7 @@ from hypothesis import given
 from amudai.predicate import Bound, BoundLeaf, Predicate, bind, col
 from tests.effort import examples
 from tests.predicate.shards import PlainSchema
-from tests.predicate.test_bind import TABLE, leaves, parts, trees
+from tests.predicate.test_binding import TABLE, leaves, parts, trees
 
 SCHEMA = PlainSchema(TABLE.schema)
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from amudai.predicate import Predicate, bind, col
 from tests.effort import examples
 from tests.predicate.shards import PlainSchema, rows_of
-from tests.predicate.test_bind import TABLE, leaves, trees
+from tests.predicate.test_binding import TABLE, leaves, trees
 
 PREDICATES: list[tuple[Predicate, tuple[str | bytes, ...]]] = [
     (

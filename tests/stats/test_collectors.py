@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from amudai.arrow import schema_nodes, to_storage
 from amudai.encoding import profile_of
 from amudai.format import FieldDescriptor
-from amudai.shard.build import FieldBuildContext, builder_of
+from amudai.shard import FieldBuildContext, builder_of
 from amudai.stats import FieldStatistics, bloom, hash_value
 from amudai.storage import Spool
 from amudai.types import DECIMAL, DYNAMIC, TIMESPAN, BasicType, SchemaNode

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amudai.format.any_value import AnyValue
+from amudai.format.property_values import AnyValue
 from amudai.format.statistics import Cardinality, HllSketch, ListStats, RangeStats, StringStats
 from amudai.stats import HLL_SEED, FieldStatistics, merge
 from amudai.types import DECIMAL, BasicType, SchemaNode

@@ -20,7 +20,7 @@ from amudai.arrow import schema_nodes, to_storage
 from amudai.edit import Publication, Root
 from amudai.encoding import PROFILES, profile_of
 from amudai.index import index_sinks
-from amudai.shard.build import BuildOptions, ShardBuilder
+from amudai.shard import BuildOptions, ShardBuilder
 from amudai.storage import open_store
 from tests.effort import examples
 

@@ -13,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 import amudai
-from amudai.api.write import size_of
+from amudai.api.writing import size_of
 
 TABLE = pa.table({"n": [1, None, 3], "t": ["a", "b", None]})
 

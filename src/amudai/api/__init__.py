@@ -4,31 +4,60 @@
 other sources of rows is in `tabular.py`. Everything here is thin: it checks arguments and asks the rooms below.
 """
 
-from amudai.api.add_indexes import add_indexes
-from amudai.api.collect_garbage import collect_garbage
-from amudai.api.field import Field, FieldStats
-from amudai.api.ingest import ingest
-from amudai.api.open import open  # noqa: A004
-from amudai.api.progress import Progress
-from amudai.api.scan import Scan
-from amudai.api.shard import Shard
-from amudai.api.stripe import Stripe
-from amudai.api.task import Task
-from amudai.api.write import ShardWriter, write
-from amudai.index import HashIndex, TermIndex
-from amudai.inspect import (
-    BlockLayout,
-    BufferLayout,
-    FieldLayout,
-    Index,
-    Problem,
-    ShardLayout,
-    StripeLayout,
-    Verification,
-)
-from amudai.predicate import Column, Predicate, col
-from amudai.scan import Explanation
-from amudai.sources import BadRecord, Source, read_files
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.api.field import Field, FieldStats
+    from amudai.api.garbage import collect_garbage
+    from amudai.api.indexing import add_indexes
+    from amudai.api.ingestion import ingest
+    from amudai.api.opening import open  # noqa: A004
+    from amudai.api.progress import Progress
+    from amudai.api.scan import Scan
+    from amudai.api.shard import Shard
+    from amudai.api.stripe import Stripe
+    from amudai.api.task import Task
+    from amudai.api.writing import ShardWriter, write
+    from amudai.index import HashIndex, TermIndex
+    from amudai.inspect import (
+        BlockLayout,
+        BufferLayout,
+        FieldLayout,
+        Index,
+        Problem,
+        ShardLayout,
+        StripeLayout,
+        Verification,
+    )
+    from amudai.predicate import Column, Predicate, col
+    from amudai.scan import Explanation
+    from amudai.sources import BadRecord, Source, read_files
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.api.field": "Field FieldStats",
+            "amudai.api.garbage": "collect_garbage",
+            "amudai.api.indexing": "add_indexes",
+            "amudai.api.ingestion": "ingest",
+            "amudai.api.opening": "open",
+            "amudai.api.progress": "Progress",
+            "amudai.api.scan": "Scan",
+            "amudai.api.shard": "Shard",
+            "amudai.api.stripe": "Stripe",
+            "amudai.api.task": "Task",
+            "amudai.api.writing": "ShardWriter write",
+            "amudai.index": "HashIndex TermIndex",
+            "amudai.inspect": (
+                "BlockLayout BufferLayout FieldLayout Index Problem ShardLayout StripeLayout Verification"
+            ),
+            "amudai.predicate": "Column Predicate col",
+            "amudai.scan": "Explanation",
+            "amudai.sources": "BadRecord Source read_files",
+        },
+    )
 
 __all__ = [
     "BadRecord",

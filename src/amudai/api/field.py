@@ -13,7 +13,6 @@ import pyarrow as pa
 from amudai.api.display import field_text
 from amudai.api.frames import to_pandas, to_polars
 from amudai.api.members import member_values
-from amudai.api.notebook import field_html
 from amudai.arrow import ArrowFields, arrow_field, child_type, project, to_array
 from amudai.column import ConstantValues
 from amudai.errors import CorruptedData, located
@@ -242,6 +241,8 @@ class Field:
         return field_text(self)
 
     def _repr_html_(self) -> str:
+        from amudai.api.notebook import field_html  # only notebooks ask for it
+
         return field_html(self)
 
     def _run(self, rows: slice | range | None, batch_rows: int | None) -> ScanRun:

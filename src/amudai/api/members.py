@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from amudai.errors import UnsupportedFeature
 from amudai.types import SchemaNode
@@ -30,6 +29,8 @@ def member_values(column: pa.Array, nodes: Sequence[SchemaNode]) -> pa.Array:
 
 
 def _below(values: pa.Array, parent: SchemaNode, child: SchemaNode) -> pa.Array:
+    import pyarrow.compute as pc  # takes long to import, and few need it
+
     kind = values.type
     if isinstance(values, pa.StructArray) and (at := kind.get_field_index(child.name)) >= 0:
         return pc.struct_field(values, [at])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.api.display import shard_text
 from amudai.api.field import Field
-from amudai.api.notebook import shard_html
 from amudai.api.progress import Report, reporting
 from amudai.api.reorder import reordered
 from amudai.api.scan import Scan
@@ -24,13 +23,11 @@ from amudai.inspect import (
     Depth,
     Index,
     ShardLayout,
-    Verification,
     counted,
     file_sizes,
     indexes_of,
     inspect_shard,
     user_properties,
-    verify_shard,
 )
 from amudai.plan import ScanRequest, ShardPlan
 from amudai.rows import row_range, row_ranges
@@ -38,6 +35,9 @@ from amudai.scan import ScanRun, thread_count
 from amudai.shard import ShardReader
 from amudai.storage import Requests
 from amudai.types import NodePath
+
+if TYPE_CHECKING:
+    from amudai.inspect import Verification
 
 __all__ = ["Shard"]
 
@@ -280,6 +280,8 @@ class Shard(Tabular):
         >>> amudai.open("tests/fixtures/sample.amudai.shard").verify().ok
         True
         """
+        from amudai.inspect import verify_shard  # readers do not need it
+
         with reporting(progress, self.num_rows) as report:
             return verify_shard(self._reader, report)
 
@@ -309,6 +311,8 @@ class Shard(Tabular):
         return self.tree()
 
     def _repr_html_(self) -> str:
+        from amudai.api.notebook import shard_html  # only notebooks ask for it
+
         return shard_html(self)
 
     def close(self) -> None:

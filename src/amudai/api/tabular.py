@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy.typing as npt
 import pyarrow as pa
@@ -13,8 +13,10 @@ from amudai.api.sampling import sample_of
 from amudai.api.scan import Scan
 from amudai.api.where import Where, predicate_of
 from amudai.errors import InvalidArgument
-from amudai.predicate import WordMatch, text_columns, words_predicate
 from amudai.scan import Explanation
+
+if TYPE_CHECKING:
+    from amudai.predicate import WordMatch
 
 __all__ = ["Tabular"]
 
@@ -66,6 +68,8 @@ class Tabular(ABC):
         >>> amudai.open("tests/fixtures/sample.amudai.shard").text_columns
         ('level', 'message', 'http.path')
         """
+        from amudai.predicate import text_columns  # only a search needs it
+
         return text_columns(self.schema)
 
     def read(
@@ -129,6 +133,8 @@ class Tabular(ABC):
         >>> shard.search("fail", within=["message"], match="hasprefix", where="status < 500").count()
         0
         """
+        from amudai.predicate import words_predicate  # only a search needs it
+
         asked = predicate_of(where)
         if isinstance(within, str):
             raise InvalidArgument(f"within: expected a list of names, found the name {within!r}")

@@ -3,19 +3,40 @@
 `natural.py` gives the Arrow type of a stored field, `kept.py` the types that a writer kept, `storage.py` the stored
 type of an Arrow field. On the way out `arrays.py` turns decoded columns into arrays of any of these types,
 `arrow_fields.py` says which of them a shard's columns have and `fits.py` which a column can have at all. On the way in
-`inputs.py` makes batches of what a user has, and `to_storage.py` makes of their arrays what encoders take.
+`inputs.py` makes batches of what a user has, and `storing.py` makes of their arrays what encoders take.
 """
 
-from amudai.arrow.arrays import least_bits, to_array
-from amudai.arrow.arrow_fields import ArrowFields
-from amudai.arrow.inputs import batches_of, matching
-from amudai.arrow.kept import SCHEMA_PROPERTY
-from amudai.arrow.natural import Bounds, arrow_field, child_type, project
-from amudai.arrow.scalars import bytes_scalar, number_scalar
-from amudai.arrow.storage import Timestamps, schema_nodes
-from amudai.arrow.stored_form import stored_array, stored_form
-from amudai.arrow.ticks import EPOCH, ticks_around
-from amudai.arrow.to_storage import to_storage
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.arrow.arrays import least_bits, to_array
+    from amudai.arrow.arrow_fields import ArrowFields
+    from amudai.arrow.inputs import batches_of, matching
+    from amudai.arrow.kept import SCHEMA_PROPERTY
+    from amudai.arrow.natural import Bounds, arrow_field, child_type, project
+    from amudai.arrow.scalars import bytes_scalar, number_scalar
+    from amudai.arrow.storage import Timestamps, schema_nodes
+    from amudai.arrow.stored_forms import stored_array, stored_form
+    from amudai.arrow.storing import to_storage
+    from amudai.arrow.ticks import EPOCH, ticks_around
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.arrow.arrays": "least_bits to_array",
+            "amudai.arrow.arrow_fields": "ArrowFields",
+            "amudai.arrow.inputs": "batches_of matching",
+            "amudai.arrow.kept": "SCHEMA_PROPERTY",
+            "amudai.arrow.natural": "Bounds arrow_field child_type project",
+            "amudai.arrow.scalars": "bytes_scalar number_scalar",
+            "amudai.arrow.storage": "Timestamps schema_nodes",
+            "amudai.arrow.stored_forms": "stored_array stored_form",
+            "amudai.arrow.storing": "to_storage",
+            "amudai.arrow.ticks": "EPOCH ticks_around",
+        },
+    )
 
 __all__ = [
     "EPOCH",

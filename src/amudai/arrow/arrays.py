@@ -7,14 +7,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from amudai.arrow.ticks import from_ticks, from_timespan
 from amudai.column import AbsentValues, ColumnValues, ConstantValues, JoinedValues, Projection, StoredValues
 from amudai.encoding import Values, require_memory
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import AnyValue
-from amudai.types import CONTAINERS, TIMESPAN, WIDTHS, BasicType, SchemaNode, decimal128
+from amudai.types import CONTAINERS, TIMESPAN, WIDTHS, BasicType, SchemaNode
 
 __all__ = ["least_bits", "to_array"]
 
@@ -33,6 +32,8 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
     if pa.types.is_run_end_encoded(kind):
         if column.length > _largest(kind.run_end_type):
             raise OverflowError("more rows than the run ends of this Arrow type can count")
+        import pyarrow.compute as pc  # takes long to import, and few need it
+
         return pc.run_end_encode(to_array(column, projection, kind.value_type), kind.run_end_type)
     if pa.types.is_string_view(kind):
         return to_array(column, projection, pa.string()).cast(kind)
@@ -101,6 +102,8 @@ def _numbers(values: Values, kind: pa.DataType, numbers: npt.NDArray[Any]) -> pa
 
 
 def _decimals(values: Values, kind: pa.DataType) -> pa.Array:
+    from amudai.types import decimal128  # its tables take a moment, and few columns need them
+
     stored = decimal128.decode(np.frombuffer(values.data or b"", np.uint8, 16 * values.length))
     width = kind.bit_width // 8
     if width in (4, 8):
@@ -274,6 +277,8 @@ def _union(types: pa.Array, variants: list[pa.Array], kind: pa.DataType) -> pa.A
 
 
 def _list_view(column: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
+    import pyarrow.compute as pc  # takes long to import, and few need it
+
     large = pa.types.is_large_list_view(kind)
     plain = pa.large_list(kind.value_field) if large else pa.list_(kind.value_field)
     lists = to_array(column, projection, plain)

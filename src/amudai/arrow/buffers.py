@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.shard.build.stored import Bits
+from amudai.shard import Bits
 
 __all__ = ["Mask", "Seen", "bits_of", "dtype_of", "validity_of", "view", "visible"]
 

@@ -17,7 +17,7 @@ from amudai.arrow.take import MISSING, take
 from amudai.arrow.ticks import to_ticks, to_timespan
 from amudai.encoding import is_text
 from amudai.errors import InvalidArgument
-from amudai.shard.build.stored import Bits, StoredArray
+from amudai.shard import Bits, StoredArray
 from amudai.types import TIMESPAN, WIDTHS, BasicType, SchemaNode, decimal128
 
 __all__ = ["leaf", "leaf_fits"]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.shard.build.stored import Bits, StoredArray, StoredDictionary
+from amudai.shard import Bits, StoredArray, StoredDictionary
 from amudai.types import BasicType
 
 __all__ = ["MISSING", "Places", "spans", "take"]

@@ -7,13 +7,31 @@ container opens and keeps the columns below it. Values leave as `ColumnValues`, 
 makes of them is the matter of `arrow`.
 """
 
-from amudai.column.column_values import AbsentValues, ColumnValues, ConstantValues, JoinedValues, StoredValues
-from amudai.column.constant import constant_of
-from amudai.column.context import ColumnContext
-from amudai.column.contract import Codes, ColumnSource
-from amudai.column.layout import BlockLayout, BufferLayout, CheckedBuffers, ColumnLayout
-from amudai.column.open import open_column
-from amudai.column.projection import Projection
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.column.column_values import AbsentValues, ColumnValues, ConstantValues, JoinedValues, StoredValues
+    from amudai.column.constant import constant_of
+    from amudai.column.context import ColumnContext
+    from amudai.column.contract import Codes, ColumnSource
+    from amudai.column.layout import BlockLayout, BufferLayout, CheckedBuffers, ColumnLayout
+    from amudai.column.open import open_column
+    from amudai.column.projection import Projection
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.column.column_values": "AbsentValues ColumnValues ConstantValues JoinedValues StoredValues",
+            "amudai.column.constant": "constant_of",
+            "amudai.column.context": "ColumnContext",
+            "amudai.column.contract": "Codes ColumnSource",
+            "amudai.column.layout": "BlockLayout BufferLayout CheckedBuffers ColumnLayout",
+            "amudai.column.open": "open_column",
+            "amudai.column.projection": "Projection",
+        },
+    )
 
 __all__ = [
     "AbsentValues",

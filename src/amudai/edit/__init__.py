@@ -8,9 +8,31 @@ gets its URL; it says which files the root owns. `garbage.py` removes files that
 Indexes are carried along as they are while positions stay the same, which is so for all operations so far.
 """
 
-from amudai.edit.garbage import GRACE, collect_garbage
-from amudai.edit.indexes import feed, with_indexes
-from amudai.edit.publish import Publication
-from amudai.edit.root import Root
+from typing import TYPE_CHECKING
 
-__all__ = ["GRACE", "Publication", "Root", "collect_garbage", "feed", "with_indexes"]
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.edit.garbage import GRACE, collect_garbage
+    from amudai.edit.indexes import feed, with_indexes
+    from amudai.edit.publish import Publication
+    from amudai.edit.root import Root
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.edit.garbage": "GRACE collect_garbage",
+            "amudai.edit.indexes": "feed with_indexes",
+            "amudai.edit.publish": "Publication",
+            "amudai.edit.root": "Root",
+        },
+    )
+
+__all__ = [
+    "GRACE",
+    "Publication",
+    "Root",
+    "collect_garbage",
+    "feed",
+    "with_indexes",
+]

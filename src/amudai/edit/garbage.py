@@ -9,8 +9,7 @@ from typing import Final
 
 from amudai.errors import AmudaiError, CorruptedData, StorageError
 from amudai.format import RootFiles
-from amudai.shard import ShardReader
-from amudai.shard.build import INDEX_SUFFIX, STRIPE_SUFFIX
+from amudai.shard import INDEX_SUFFIX, STRIPE_SUFFIX, ShardReader
 from amudai.storage import Store, container, remove_files, resolve
 
 __all__ = ["GRACE", "Former", "collect_garbage", "former_files", "now"]

@@ -10,8 +10,7 @@ from amudai.arrow import project, stored_array, stored_form, to_array
 from amudai.edit.root import Root
 from amudai.format import IndexCollection
 from amudai.rows import Rows
-from amudai.shard import StripeReader
-from amudai.shard.build import Sinks
+from amudai.shard import Sinks, StripeReader
 from amudai.types import SchemaNode
 
 __all__ = ["feed", "with_indexes"]

@@ -12,7 +12,7 @@ from amudai.edit.garbage import GRACE, Former, expired_of, former_files, now
 from amudai.edit.root import Root
 from amudai.format import FOOTER, HEADER, RootFiles, with_root_files
 from amudai.lazy import lazy
-from amudai.shard.build import write_metadata
+from amudai.shard import write_metadata
 from amudai.storage import SealedFile, Sealing, Store, container, resolve
 
 __all__ = ["Publication"]

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from amudai.edit.take_over import TakeOver
 from amudai.errors import InvalidArgument
 from amudai.format import Fingerprint
-from amudai.shard import ShardReader
-from amudai.shard.build import ShardMetadata
+from amudai.shard import ShardMetadata, ShardReader
 from amudai.storage import container
 
 __all__ = ["Root"]

@@ -16,8 +16,7 @@ from amudai.format import (
     unknown_fields,
     unknown_fields_of_stripes,
 )
-from amudai.shard import ShardReader, StripeReader, fingerprint_of_tail
-from amudai.shard.build import ShardMetadata, StripeMetadata
+from amudai.shard import ShardMetadata, ShardReader, StripeMetadata, StripeReader, fingerprint_of_tail
 from amudai.storage import Artifact, container, is_relative, resolve
 
 __all__ = ["TakeOver"]

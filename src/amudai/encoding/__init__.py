@@ -5,39 +5,74 @@ which finds the blocks of a range of positions, then `decode.py`, which hands ru
 `compare.py`, which asks them what they hold instead. `numeric/` and `binary/` list the encodings, one module each.
 """
 
-from amudai.encoding.binary.catalog import BINARY
-from amudai.encoding.buffer import BlockBuffer
-from amudai.encoding.bytes import BytesEncoder
-from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section
-from amudai.encoding.compare import ByteKeys, NumberRanges, Wanted, compare_bytes, compare_numbers
-from amudai.encoding.decode import (
-    allocate,
-    decode_bits,
-    decode_dictionary,
-    decode_few,
-    decode_few_bytes,
-    decode_fixed,
-    decode_numbers,
-    decode_variable,
-    describe_binary,
-    describe_each,
-    describe_numbers,
-    open_numbers,
-    require_memory,
-    require_text,
-)
-from amudai.encoding.decoded import Values
-from amudai.encoding.dictionary import DictionaryEncoder
-from amudai.encoding.numbers import NumberEncoder
-from amudai.encoding.numeric.catalog import NUMERIC
-from amudai.encoding.plan import Plan
-from amudai.encoding.prepared import PreparedBuffer
-from amudai.encoding.profile import PROFILES, Profile, profile_of
-from amudai.encoding.range_index import RangeIndex, RangeIndexBuilder, decode_range_index
-from amudai.encoding.room import ROOM, Room
-from amudai.encoding.slots import CodedSlots, ValueSlots
-from amudai.encoding.text import is_text
-from amudai.encoding.units import divided_exactly
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.encoding.binary.catalog import BINARY
+    from amudai.encoding.buffer import BlockBuffer
+    from amudai.encoding.bytes import BytesEncoder
+    from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section
+    from amudai.encoding.compare import ByteKeys, NumberRanges, Wanted, compare_bytes, compare_numbers
+    from amudai.encoding.decode import (
+        allocate,
+        decode_bits,
+        decode_dictionary,
+        decode_few,
+        decode_few_bytes,
+        decode_fixed,
+        decode_numbers,
+        decode_variable,
+        describe_binary,
+        describe_each,
+        describe_numbers,
+        open_numbers,
+        require_memory,
+        require_text,
+    )
+    from amudai.encoding.decoded import Values
+    from amudai.encoding.dictionary import DictionaryEncoder
+    from amudai.encoding.numbers import NumberEncoder
+    from amudai.encoding.numeric.catalog import NUMERIC
+    from amudai.encoding.plan import Plan
+    from amudai.encoding.prepared import PreparedBuffer
+    from amudai.encoding.profile import PROFILES, Profile, profile_of
+    from amudai.encoding.range_index import RangeIndex, decode_range_index
+    from amudai.encoding.range_index_builder import RangeIndexBuilder
+    from amudai.encoding.room import ROOM, Room
+    from amudai.encoding.slots import CodedSlots, ValueSlots
+    from amudai.encoding.text import is_text
+    from amudai.encoding.units import divided_exactly
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.encoding.binary.catalog": "BINARY",
+            "amudai.encoding.buffer": "BlockBuffer",
+            "amudai.encoding.bytes": "BytesEncoder",
+            "amudai.encoding.codec": "compress_small_numbers compress_zstd encode_section",
+            "amudai.encoding.compare": "ByteKeys NumberRanges Wanted compare_bytes compare_numbers",
+            "amudai.encoding.decode": (
+                "allocate decode_bits decode_dictionary decode_few decode_few_bytes decode_fixed decode_numbers "
+                "decode_variable describe_binary describe_each describe_numbers open_numbers require_memory "
+                "require_text"
+            ),
+            "amudai.encoding.decoded": "Values",
+            "amudai.encoding.dictionary": "DictionaryEncoder",
+            "amudai.encoding.numbers": "NumberEncoder",
+            "amudai.encoding.numeric.catalog": "NUMERIC",
+            "amudai.encoding.plan": "Plan",
+            "amudai.encoding.prepared": "PreparedBuffer",
+            "amudai.encoding.profile": "PROFILES Profile profile_of",
+            "amudai.encoding.range_index": "RangeIndex decode_range_index",
+            "amudai.encoding.range_index_builder": "RangeIndexBuilder",
+            "amudai.encoding.room": "ROOM Room",
+            "amudai.encoding.slots": "CodedSlots ValueSlots",
+            "amudai.encoding.text": "is_text",
+            "amudai.encoding.units": "divided_exactly",
+        },
+    )
 
 __all__ = [
     "BINARY",

@@ -9,26 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding.codec import encode_blocks
 from amudai.encoding.decode import inflate, require_memory
-from amudai.encoding.numeric.plain import PLAIN
-from amudai.encoding.numeric.zstd import ZSTD
-from amudai.encoding.plan import Plan
-from amudai.encoding.prepared import PreparedBuffer
 from amudai.errors import CorruptedData, UnsupportedFeature
-from amudai.format import BufferKind, RangeIndexHeader, encode_range_index
-from amudai.types import SchemaNode, decimal128
+from amudai.format import RangeIndexHeader
+from amudai.types import SchemaNode
 
-__all__ = ["RangeIndex", "RangeIndexBuilder", "decode_range_index"]
-
-SPAN: Final = 256  # positions of a stretch
-# Fewer bytes are not compressed, nor those that hardly shrink.
-_LEAST: Final = 512
-_GAIN: Final = 0.9
-# Nanoseconds for a byte: thrice what inflating takes, for an index is inflated as a whole to find a few rows.
-_INFLATING: Final = 3.0
-
-Bools = npt.NDArray[np.bool_]
+__all__ = ["RangeIndex", "decode_range_index"]
 
 _MAX_PAYLOAD: Final = 0xFFFF_FFFF  # kernels number the slots of a block with 32 bits
 
@@ -59,6 +45,8 @@ def decode_range_index(buffer: memoryview, node: SchemaNode, positions: int, ver
     count = header.logical_block_count
     low, high = (_decoded(payload, count * header.width, header.has_checksum) for payload in payloads[:2])
     if node.is_decimal:
+        from amudai.types import decimal128  # its tables take a moment, and few columns need them
+
         least, greatest = low.reshape(-1, decimal128.SIZE), high.reshape(-1, decimal128.SIZE)
     else:
         least, greatest = low.view(f"<{node.dtype}"), high.view(f"<{node.dtype}")
@@ -83,90 +71,3 @@ def _decoded(payload: memoryview, size: int, has_checksum: bool) -> npt.NDArray[
     values = np.empty(size, np.uint8)
     _kernels.decode_stretch(blocks, 0, values, None)
     return values
-
-
-class RangeIndexBuilder:
-    """Smallest and largest value, and the number of nulls and NaNs, of each 256 positions of a field.
-
-    Parameters
-    ----------
-    levels
-        Levels of Zstandard that are tried.
-    price
-        Bytes that a nanosecond of inflating is worth.
-    """
-
-    def __init__(self, node: SchemaNode, levels: tuple[int, ...] = (), price: float = 0.0) -> None:
-        self._node = node
-        self._levels = levels
-        self._price = price
-        self._minimums: list[npt.NDArray[Any]] = []
-        self._maximums: list[npt.NDArray[Any]] = []
-        self._invalid: list[npt.NDArray[np.uint16]] = []
-        self._rest: tuple[npt.NDArray[Any], Bools] | None = None
-        self._count = self._valid = 0
-
-    def append(self, values: npt.NDArray[Any], valid: Bools | None) -> None:
-        """Take values; decimals as rows of 16 bytes."""
-        if self._node.is_decimal:
-            values = values.reshape(-1, decimal128.SIZE)
-        mask = np.ones(len(values), np.bool_) if valid is None else valid
-        if self._rest is not None:
-            values = np.concatenate((self._rest[0], values))
-            mask = np.concatenate((self._rest[1], mask))
-        whole = len(values) // SPAN * SPAN
-        if whole:
-            self._take(values[:whole], mask[:whole])
-        self._rest = (values[whole:].copy(), mask[whole:].copy()) if whole < len(values) else None
-
-    def _take(self, values: npt.NDArray[Any], valid: Bools) -> None:
-        if self._node.is_decimal:
-            low, high, invalid = _decimal_ranges(values, valid)
-        else:
-            bits = None if valid.all() else np.packbits(valid, bitorder="little")
-            low, high, invalid = _kernels.range_minmax(np.ascontiguousarray(values), bits, 0, SPAN)
-        self._minimums.append(low)
-        self._maximums.append(high)
-        self._invalid.append(invalid)
-        self._count += len(values)
-        self._valid += len(values) - int(invalid.sum(dtype=np.int64))
-
-    def finish(self) -> PreparedBuffer | None:
-        """The index; None where no value is valid, as then it would say nothing."""
-        if self._rest is not None:
-            self._take(*self._rest)
-            self._rest = None
-        if self._valid == 0:
-            return None
-        payloads = [self._block(np.concatenate(parts)) for parts in (self._minimums, self._maximums)]
-        invalid = np.concatenate(self._invalid)
-        third = self._block(invalid) if invalid.any() else None
-        whole = encode_range_index(self._node, self._count, payloads[0], payloads[1], third)
-        return PreparedBuffer(BufferKind.RANGE_INDEX, whole=whole)
-
-    def _block(self, values: npt.NDArray[Any]) -> bytes:
-        data = np.frombuffer(values.tobytes(), np.uint8)
-        plain = encode_blocks(data, None, 0, Plan(PLAIN), max(1, len(data)), 0)[0]
-        if not self._levels or len(data) < _LEAST:
-            return plain
-        packed = min((encode_blocks(data, None, 0, Plan(ZSTD), len(data), level)[0] for level in self._levels), key=len)
-        is_worth = len(packed) + self._price * _INFLATING * len(data) < len(plain)
-        return packed if is_worth and len(packed) < _GAIN * len(plain) else plain
-
-
-def _decimal_ranges(
-    rows: npt.NDArray[np.uint8], valid: Bools
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.uint16]]:
-    """The same for decimals, which only their own arithmetic can compare."""
-    low, high, invalid = [], [], []
-    for start in range(0, len(rows), SPAN):
-        part, mask = rows[start : start + SPAN], valid[start : start + SPAN]
-        sound = part[mask]
-        decoded = decimal128.decode(np.ascontiguousarray(sound).reshape(-1))
-        ends = decimal128.extremes(decoded)
-        nan = int(np.count_nonzero(decoded.kind == decimal128.Kind.NAN))
-        zero = np.zeros(decimal128.SIZE, np.uint8)
-        low.append(zero if ends is None else sound[ends[0]])
-        high.append(zero if ends is None else sound[ends[1]])
-        invalid.append(len(part) - len(sound) + nan)
-    return np.array(low), np.array(high), np.array(invalid, np.uint16)

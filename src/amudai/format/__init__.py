@@ -8,59 +8,105 @@ which files a root owns. A number that the file states is compared with the byte
 it. The way back is `encode` on every fact, `encode_*` for what is no message, and `frame` around it.
 """
 
-from amudai.format.any_value import AnyValue, Properties, any_value, any_values, python_value, python_values
-from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, decode_block_map, encode_block_map
-from amudai.format.carry import carried, unknown_fields, unknown_fields_of_stripes
-from amudai.format.container import (
-    BUFFER_ALIGNMENT,
-    FOOTER,
-    HEADER,
-    MAGIC,
-    MAX_DIRECTORY,
-    MIN_SHARD_SIZE,
-    TAIL_READ,
-    check_footer,
-    check_header,
-    checksum,
-    directory_length,
-    directory_range,
-    frame,
-    frame_directory,
-    unframe,
-)
-from amudai.format.dictionary import DictionaryHeader, ValueDictionary, encode_dictionary, section
-from amudai.format.directory import ShardDirectory, ShardProperties, StripeDirectory, StripeList, StripeProperties
-from amudai.format.encodings import (
-    BufferKind,
-    DataEncoding,
-    EncodedBuffer,
-    NativeEncoding,
-    ParquetColumnChunk,
-    ParquetEncoding,
-    ParquetFileColumn,
-    UnknownEncoding,
-)
-from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
-from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
-from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
-from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
-from amudai.format.references import DataRef, FieldList, UrlList
-from amudai.format.root_files import FILES_PROPERTY, Fingerprint, RootFiles, references_of, with_root_files
-from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
-from amudai.format.schema_writer import encode_schema
-from amudai.format.statistics import (
-    BinaryStats,
-    BloomFilter,
-    BooleanStats,
-    Cardinality,
-    DecimalStats,
-    FloatingStats,
-    HllSketch,
-    ListStats,
-    RangeStats,
-    StringStats,
-    TypeStats,
-)
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, decode_block_map, encode_block_map
+    from amudai.format.carry import carried, unknown_fields, unknown_fields_of_stripes
+    from amudai.format.container import (
+        BUFFER_ALIGNMENT,
+        FOOTER,
+        HEADER,
+        MAGIC,
+        MAX_DIRECTORY,
+        MIN_SHARD_SIZE,
+        TAIL_READ,
+        check_footer,
+        check_header,
+        checksum,
+        directory_length,
+        directory_range,
+        frame,
+        frame_directory,
+        unframe,
+    )
+    from amudai.format.dictionary import DictionaryHeader, ValueDictionary, encode_dictionary, section
+    from amudai.format.directory import ShardDirectory, ShardProperties, StripeDirectory, StripeList, StripeProperties
+    from amudai.format.encodings import (
+        BufferKind,
+        DataEncoding,
+        EncodedBuffer,
+        NativeEncoding,
+        ParquetColumnChunk,
+        ParquetEncoding,
+        ParquetFileColumn,
+        UnknownEncoding,
+    )
+    from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
+    from amudai.format.flat import Table
+    from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
+    from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
+    from amudai.format.property_values import (
+        AnyValue,
+        Kind,
+        Properties,
+        any_value,
+        any_values,
+        python_value,
+        python_values,
+    )
+    from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
+    from amudai.format.references import DataRef, FieldList, UrlList
+    from amudai.format.root_files import FILES_PROPERTY, Fingerprint, RootFiles, references_of, with_root_files
+    from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
+    from amudai.format.schema_writer import encode_schema
+    from amudai.format.statistics import (
+        BinaryStats,
+        BloomFilter,
+        BooleanStats,
+        Cardinality,
+        DecimalStats,
+        FloatingStats,
+        HllSketch,
+        ListStats,
+        RangeStats,
+        StringStats,
+        TypeStats,
+    )
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.format.property_values": "AnyValue Kind Properties any_value any_values python_value python_values",
+            "amudai.format.block_map": "DATA_ALIGNMENT BlockMap decode_block_map encode_block_map",
+            "amudai.format.carry": "carried unknown_fields unknown_fields_of_stripes",
+            "amudai.format.container": (
+                "BUFFER_ALIGNMENT FOOTER HEADER MAGIC MAX_DIRECTORY MIN_SHARD_SIZE TAIL_READ check_footer "
+                "check_header checksum directory_length directory_range frame frame_directory unframe"
+            ),
+            "amudai.format.dictionary": "DictionaryHeader ValueDictionary encode_dictionary section",
+            "amudai.format.directory": "ShardDirectory ShardProperties StripeDirectory StripeList StripeProperties",
+            "amudai.format.encodings": (
+                "BufferKind DataEncoding EncodedBuffer NativeEncoding ParquetColumnChunk ParquetEncoding "
+                "ParquetFileColumn UnknownEncoding"
+            ),
+            "amudai.format.field_descriptors": "FieldDescriptor StripeFieldDescriptor",
+            "amudai.format.flat": "Table",
+            "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor",
+            "amudai.format.lookup": "LOOKUP LookupBuffer lookup_buffers lookup_property",
+            "amudai.format.range_index": "LOGICAL_BLOCK_SIZE RangeIndexHeader encode_range_index",
+            "amudai.format.references": "DataRef FieldList UrlList",
+            "amudai.format.root_files": "FILES_PROPERTY Fingerprint RootFiles references_of with_root_files",
+            "amudai.format.schema": "SHARED_BYTES SHARED_SCHEMAS ShardSchema",
+            "amudai.format.schema_writer": "encode_schema",
+            "amudai.format.statistics": (
+                "BinaryStats BloomFilter BooleanStats Cardinality DecimalStats FloatingStats HllSketch ListStats "
+                "RangeStats StringStats TypeStats"
+            ),
+        },
+    )
 
 __all__ = [
     "BUFFER_ALIGNMENT",
@@ -96,6 +142,7 @@ __all__ = [
     "IndexArtifact",
     "IndexCollection",
     "IndexDescriptor",
+    "Kind",
     "ListStats",
     "LookupBuffer",
     "NativeEncoding",
@@ -114,6 +161,7 @@ __all__ = [
     "StripeFieldDescriptor",
     "StripeList",
     "StripeProperties",
+    "Table",
     "TypeStats",
     "UnknownEncoding",
     "UrlList",

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from amudai.errors import CorruptedData
-from amudai.format.any_value import Properties, pairs_of, properties_of
 from amudai.format.container import Bytes
 from amudai.format.message import Fact, parse, require
+from amudai.format.property_values import Properties, pairs_of, properties_of
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from amudai.errors import CorruptedData
-from amudai.format.any_value import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.container import Bytes
 from amudai.format.encodings import DataEncoding, encoding_message, encoding_of
 from amudai.format.indexes import IndexCollection
 from amudai.format.message import Fact, LateFact, parse, require
+from amudai.format.property_values import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.statistics import BloomFilter, Cardinality, RangeStats, TypeStats, set_type_stats, type_stats
 from amudai.format.wire import amudai_pb2 as wire
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
-from amudai.format.any_value import Properties, pairs_of, properties_of
 from amudai.format.container import Bytes
 from amudai.format.message import Fact, LateFact, parse
+from amudai.format.property_values import Properties, pairs_of, properties_of
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
 

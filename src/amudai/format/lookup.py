@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from amudai.errors import CorruptedData
-from amudai.format.any_value import AnyValue, Properties
 from amudai.format.encodings import BufferKind, EncodedBuffer
+from amudai.format.property_values import AnyValue, Properties
 from amudai.format.references import DataRef
 
 __all__ = ["LOOKUP", "LookupBuffer", "lookup_buffers", "lookup_property"]

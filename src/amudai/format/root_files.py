@@ -11,10 +11,10 @@ from typing import Final, Self
 import xxhash
 
 from amudai.errors import CorruptedData
-from amudai.format.any_value import AnyValue, any_value, pairs_of, python_value
 from amudai.format.container import Bytes
 from amudai.format.directory import ShardProperties
 from amudai.format.message import parse
+from amudai.format.property_values import AnyValue, any_value, pairs_of, python_value
 from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "references_of", "with_root_files"]

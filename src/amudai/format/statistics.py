@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Self, TypeAlias
 
-from amudai.format.any_value import AnyValue
 from amudai.format.message import Fact, same_names
+from amudai.format.property_values import AnyValue
 from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = [

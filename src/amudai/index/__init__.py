@@ -4,15 +4,37 @@
 Answers are `rows.Positions`.
 """
 
-from amudai.index.artifacts import open_artifact
-from amudai.index.build import index_sinks
-from amudai.index.catalog import index_type
-from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
-from amudai.index.hash import HashIndex
-from amudai.index.questions import Between, Every, Keys, Match, Number, Question, Terms
-from amudai.index.range import RangeProbe, open_range
-from amudai.index.statistics import Share, bloom_rules_out, could_hold
-from amudai.index.term import TERM, TermIndex
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.index.artifacts import open_artifact
+    from amudai.index.build import index_sinks
+    from amudai.index.catalog import index_type
+    from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
+    from amudai.index.hash.spec import HashIndex
+    from amudai.index.questions import Between, Every, Keys, Match, Number, Question, Terms
+    from amudai.index.range import RangeProbe, open_range
+    from amudai.index.statistics import Share, bloom_rules_out, could_hold
+    from amudai.index.term.kind import TERM
+    from amudai.index.term.spec import TermIndex
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.index.artifacts": "open_artifact",
+            "amudai.index.build": "index_sinks",
+            "amudai.index.catalog": "index_type",
+            "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType",
+            "amudai.index.hash.spec": "HashIndex",
+            "amudai.index.questions": "Between Every Keys Match Number Question Terms",
+            "amudai.index.range": "RangeProbe open_range",
+            "amudai.index.statistics": "Share bloom_rules_out could_hold",
+            "amudai.index.term.kind": "TERM",
+            "amudai.index.term.spec": "TermIndex",
+        },
+    )
 
 __all__ = [
     "TERM",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from amudai.errors import InvalidArgument, located
 from amudai.index.catalog import index_type
 from amudai.index.contract import LEVELS, BuildPlan, IndexSpec
-from amudai.shard.build import RowSink, Sinks
+from amudai.shard import RowSink, Sinks
 from amudai.types import BasicType, SchemaNode, find_in
 
 __all__ = ["index_sinks"]

@@ -8,21 +8,11 @@ from __future__ import annotations
 from typing import Final
 
 from amudai.errors import InvalidArgument
-from amudai.index.contract import Capabilities, IndexType
-from amudai.index.hash import FIELD_HASHING, KEY_TYPES, HashIndexBuilder, HashIndexReader
-from amudai.index.questions import Keys
-from amudai.index.term import TERM
+from amudai.index.contract import IndexType
+from amudai.index.hash.kind import HASH
+from amudai.index.term.kind import TERM
 
-__all__ = ["HASH", "TYPES", "index_type", "index_types", "register"]
-
-HASH: Final = IndexType(
-    name=FIELD_HASHING,
-    label="hash index",
-    aliases=("hashmap-index",),
-    capabilities=Capabilities(questions=frozenset({Keys}), basic_types=KEY_TYPES),
-    open=HashIndexReader,
-    build=lambda _, plan: HashIndexBuilder(plan),
-)
+__all__ = ["TYPES", "index_type", "index_types", "register"]
 
 TYPES: Final[tuple[IndexType, ...]] = (HASH, TERM)
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from amudai.errors import InvalidArgument
 from amudai.format import IndexDescriptor
 from amudai.index.questions import Question
 from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
-from amudai.shard.build import RowSink
 from amudai.storage import Artifact
 from amudai.types import BasicType, NodePath
+
+if TYPE_CHECKING:
+    from amudai.shard import RowSink
 
 __all__ = ["LEVELS", "BuildPlan", "Capabilities", "IndexReader", "IndexSpec", "IndexType", "require_level"]
 

@@ -9,9 +9,7 @@ from amudai.errors import CorruptedData
 from amudai.format import AnyValue, DecimalStats, FieldDescriptor, FloatingStats
 from amudai.index.bounds import Bounds, bounds_of
 from amudai.index.questions import Between, Number
-from amudai.stats import BLOOM_SEED, hash_value
-from amudai.stats.bloom import probe
-from amudai.stats.hashing import HASH_ALGORITHM
+from amudai.stats import BLOOM_SEED, HASH_ALGORITHM, hash_value, probe
 from amudai.types import BasicType, SchemaNode, decimal128
 
 __all__ = ["Share", "bloom_rules_out", "could_hold"]

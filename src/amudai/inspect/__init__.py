@@ -5,14 +5,33 @@ room describes. `describe.py` collects them from an open shard. `verify.py` read
 command line and notebooks show what this room says.
 """
 
-from amudai.column import BlockLayout, BufferLayout
-from amudai.inspect.describe import Depth, file_sizes, inspect_shard, total_layouts, user_properties
-from amudai.inspect.indexes import Index, indexes_of
-from amudai.inspect.labels import field_label
-from amudai.inspect.layout import FieldLayout, ShardLayout, StripeLayout
-from amudai.inspect.problem import Problem
-from amudai.inspect.texts import counted, size_text
-from amudai.inspect.verify import Verification, verify_shard
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.column import BlockLayout, BufferLayout
+    from amudai.inspect.describe import Depth, file_sizes, inspect_shard, total_layouts, user_properties
+    from amudai.inspect.indexes import Index, indexes_of
+    from amudai.inspect.labels import field_label
+    from amudai.inspect.layout import FieldLayout, ShardLayout, StripeLayout
+    from amudai.inspect.problem import Problem
+    from amudai.inspect.texts import counted, size_text
+    from amudai.inspect.verify import Verification, verify_shard
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.column": "BlockLayout BufferLayout",
+            "amudai.inspect.describe": "Depth file_sizes inspect_shard total_layouts user_properties",
+            "amudai.inspect.indexes": "Index indexes_of",
+            "amudai.inspect.labels": "field_label",
+            "amudai.inspect.layout": "FieldLayout ShardLayout StripeLayout",
+            "amudai.inspect.problem": "Problem",
+            "amudai.inspect.texts": "counted size_text",
+            "amudai.inspect.verify": "Verification verify_shard",
+        },
+    )
 
 __all__ = [
     "BlockLayout",

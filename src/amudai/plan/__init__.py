@@ -6,12 +6,29 @@ piece of a plan that any process can run. `leaf.py` and `words.py` say what is a
 columns are wanted, `reading.py` reads one column of one stripe.
 """
 
-from amudai.plan.columns import SelectedColumn, select, select_nodes
-from amudai.plan.prune import EvidenceStep, LeafEvidence
-from amudai.plan.reading import prepare_columns, read_arrays
-from amudai.plan.request import OnDamage, ScanRequest
-from amudai.plan.shard_plan import ShardPlan
-from amudai.plan.task import Task
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.plan.columns import SelectedColumn, select, select_nodes
+    from amudai.plan.prune import EvidenceStep, LeafEvidence
+    from amudai.plan.reading import prepare_columns, read_arrays
+    from amudai.plan.request import OnDamage, ScanRequest
+    from amudai.plan.shard_plan import ShardPlan
+    from amudai.plan.task import Task
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.plan.columns": "SelectedColumn select select_nodes",
+            "amudai.plan.prune": "EvidenceStep LeafEvidence",
+            "amudai.plan.reading": "prepare_columns read_arrays",
+            "amudai.plan.request": "OnDamage ScanRequest",
+            "amudai.plan.shard_plan": "ShardPlan",
+            "amudai.plan.task": "Task",
+        },
+    )
 
 __all__ = [
     "EvidenceStep",

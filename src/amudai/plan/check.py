@@ -11,7 +11,7 @@ from amudai.plan.leaf import LeafQuestion
 from amudai.plan.prune import LeafEvidence
 from amudai.plan.reading import read_rows
 from amudai.plan.wanted import wanted_values
-from amudai.predicate import Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr, evaluate
+from amudai.predicate import Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
 from amudai.rows import Rows
 from amudai.shard import StripeReader
 from amudai.types import BYTES, CONTAINERS, WIDTHS
@@ -108,6 +108,8 @@ def _compared(question: LeafQuestion, wanted: Wanted | None, stripe: StripeReade
             bits = question.source(stripe).compare(wanted, asked, inverted=question.inverted)
             if bits is not None:
                 return asked.chosen(bits).intersect(rows)
+    from amudai.predicate import evaluate  # it imports pyarrow.compute, which takes long
+
     return rows.selected(evaluate(question.leaf, read_rows(stripe, question.column, rows)))
 
 

@@ -26,7 +26,6 @@ from amudai.predicate import (
     IsIn,
     IsNull,
     IsValid,
-    evaluate_values,
     questions,
 )
 from amudai.rows import Rows
@@ -130,6 +129,8 @@ class LeafQuestion:
         offsets = entries.offsets
         if offsets is None:
             offsets = np.arange(entries.value_count + 1, dtype=np.uint64) * np.uint64(entries.fixed_value_size)
+        from amudai.predicate import evaluate_values  # it imports pyarrow.compute, which takes long
+
         found = evaluate_values(self.plain, offsets, np.frombuffer(entries.values, np.uint8))
         if entries.null_id is not None:
             found[entries.null_id] = False

@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from amudai.plan.evidence import BLOOM, DICTIONARY, RANGES, STATISTICS, Evidence, index_evidence
+from amudai.plan.evidence.bloom import BLOOM
+from amudai.plan.evidence.contract import Evidence
+from amudai.plan.evidence.dictionary import DICTIONARY
+from amudai.plan.evidence.indexes import index_evidence
+from amudai.plan.evidence.ranges import RANGES
+from amudai.plan.evidence.statistics import STATISTICS
 from amudai.plan.leaf import LeafQuestion
 from amudai.plan.open_indexes import OpenIndex
 from amudai.plan.reading import prepare_columns

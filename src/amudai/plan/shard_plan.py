@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields
 from amudai.lazy import lazy
-from amudai.plan.check import Checker
 from amudai.plan.columns import SelectedColumn, select
-from amudai.plan.leaf import LeafQuestion
-from amudai.plan.open_indexes import open_indexes, unknown_indexes
-from amudai.plan.prune import LeafEvidence, Pruner
 from amudai.plan.reading import require_scannable
 from amudai.plan.request import ScanRequest
 from amudai.predicate import Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr, bind
 from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
+
+# Evidence and checks are imported by the first scan with a predicate: reading columns needs neither.
+if TYPE_CHECKING:
+    from amudai.plan.check import Checker
+    from amudai.plan.leaf import LeafQuestion
+    from amudai.plan.prune import LeafEvidence, Pruner
 
 __all__ = ["ShardPlan"]
 
@@ -84,6 +86,8 @@ class ShardPlan:
     @lazy
     def leaves(self) -> dict[str, LeafQuestion]:
         """What each leaf of the predicate asks, by the leaf's name."""
+        from amudai.plan.leaf import LeafQuestion
+
         return {leaf.name: LeafQuestion(leaf, self.shard, self._fields) for leaf in _leaves(self.bound)}
 
     @lazy
@@ -105,6 +109,9 @@ class ShardPlan:
 
     @lazy
     def _pruner(self) -> Pruner:
+        from amudai.plan.open_indexes import open_indexes
+        from amudai.plan.prune import Pruner
+
         asks = any(question.keys is not None or question.terms for question in self.leaves.values())
         indexes = open_indexes(self.shard, self.request.on_damage) if asks else ()
         return Pruner(self.shard, self.leaves, indexes, self.rows)
@@ -116,11 +123,15 @@ class ShardPlan:
     @lazy
     def checker(self) -> Checker:
         """Checks rows in doubt on their values."""
+        from amudai.plan.check import Checker
+
         return Checker(self.bound, self._pruner.found)
 
     @property
     def unknown_indexes(self) -> tuple[str, ...]:
         """The types of indexes that this version does not know."""
+        from amudai.plan.open_indexes import unknown_indexes
+
         return unknown_indexes(self.shard)
 
     # ---- pieces of work ----

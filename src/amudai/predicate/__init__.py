@@ -1,9 +1,9 @@
 """What is asked of the rows?
 
 A user writes `column.py`, with the operators of `text_operators.py` and `strings.py`; it makes `tree.py`, the
-predicate. `parse.py` reads predicates written as text, `from_arrow.py` the expressions of pyarrow. `bind.py` checks
+predicate. `parse.py` reads predicates written as text, `from_arrow.py` the expressions of pyarrow. `binding.py` checks
 a predicate against a table's columns (`schema.py`), with the help of `comparison.py`; the result is in `bound.py`.
-`evaluate.py` finds the rows of arrays for which a leaf is true, `terms.py` says what an index can be asked,
+`evaluation.py` finds the rows of arrays for which a leaf is true, `terms.py` says what an index can be asked,
 `regex.py`, `rust_regex.py` and `like.py` read patterns, and `words.py` makes a predicate of words to search for.
 
 A predicate knows no schema. It is a small value that compares, hashes and pickles: what goes to another process is the
@@ -11,34 +11,56 @@ predicate, and it is bound there, to the columns of the shard that the other pro
 too, but its leaves carry their columns with everything below them, a wide struct's members included.
 """
 
-from amudai.predicate.bind import bind
-from amudai.predicate.bound import LISTS, Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
-from amudai.predicate.column import Column, col
-from amudai.predicate.comparison import is_text
-from amudai.predicate.evaluate import evaluate, evaluate_values
-from amudai.predicate.from_arrow import from_expression
-from amudai.predicate.parse import parse_where
-from amudai.predicate.schema import TableSchema
-from amudai.predicate.terms import Alternative, questions
-from amudai.predicate.tree import (
-    Always,
-    And,
-    Compare,
-    Interval,
-    IsIn,
-    IsNull,
-    IsValid,
-    Leaf,
-    Matches,
-    Not,
-    Or,
-    Predicate,
-    Text,
-)
-from amudai.predicate.words import WordMatch, text_columns, words_predicate
+from typing import TYPE_CHECKING
 
-# What a scan without a predicate asks for.
-EVERYTHING = Always(True)
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.predicate.binding import bind
+    from amudai.predicate.bound import LISTS, Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
+    from amudai.predicate.column import Column, col
+    from amudai.predicate.comparison import is_text
+    from amudai.predicate.evaluation import evaluate, evaluate_values
+    from amudai.predicate.from_arrow import from_expression
+    from amudai.predicate.parse import parse_where
+    from amudai.predicate.schema import TableSchema
+    from amudai.predicate.terms import Alternative, questions
+    from amudai.predicate.tree import (
+        EVERYTHING,
+        Always,
+        And,
+        Compare,
+        Interval,
+        IsIn,
+        IsNull,
+        IsValid,
+        Leaf,
+        Matches,
+        Not,
+        Or,
+        Predicate,
+        Text,
+    )
+    from amudai.predicate.words import WordMatch, text_columns, words_predicate
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.predicate.binding": "bind",
+            "amudai.predicate.bound": "LISTS Bound BoundAlways BoundAnd BoundLeaf BoundOr",
+            "amudai.predicate.column": "Column col",
+            "amudai.predicate.comparison": "is_text",
+            "amudai.predicate.evaluation": "evaluate evaluate_values",
+            "amudai.predicate.from_arrow": "from_expression",
+            "amudai.predicate.parse": "parse_where",
+            "amudai.predicate.schema": "TableSchema",
+            "amudai.predicate.terms": "Alternative questions",
+            "amudai.predicate.tree": (
+                "EVERYTHING Always And Compare Interval IsIn IsNull IsValid Leaf Matches Not Or Predicate Text"
+            ),
+            "amudai.predicate.words": "WordMatch text_columns words_predicate",
+        },
+    )
 
 __all__ = [
     "EVERYTHING",

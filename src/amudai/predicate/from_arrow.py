@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
-from amudai.format.flat import Table
+from amudai.format import Table
 from amudai.predicate.plain_values import plain_value
 from amudai.predicate.regex import quoted
 from amudai.predicate.tree import (

@@ -9,7 +9,6 @@ from string import ascii_letters, punctuation
 from typing import Final, NamedTuple, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from amudai import _kernels
 from amudai.errors import InvalidArgument, UnsupportedFeature
@@ -81,6 +80,8 @@ def quoted(text: str) -> str:
 
 def require_regex(what: str, pattern: str) -> None:
     """Raise an error that begins with `what` if RE2 cannot read the pattern. Constructs that RE2 lacks are named."""
+    import pyarrow.compute as pc  # takes long to import, and few need it
+
     missing = lacking(pattern)
     if missing is not None:
         raise UnsupportedFeature(f"{what}: expected the syntax of RE2, which has no {missing}, found {pattern!r}")

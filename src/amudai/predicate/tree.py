@@ -1,7 +1,7 @@
 """Predicates as a user makes them.
 
 A tree of frozen nodes, made by `column.py` and put together by `&`, `|` and `~`. Nodes compare, hash and pickle, and
-print as the Python that makes them. Nothing here knows a schema: `bind.py` checks a tree against one.
+print as the Python that makes them. Nothing here knows a schema: `binding.py` checks a tree against one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pyarrow as pa
 from amudai.errors import InvalidArgument
 
 __all__ = [
+    "EVERYTHING",
     "Always",
     "And",
     "Compare",
@@ -246,9 +247,13 @@ class Always(Predicate):
         return f"Always({self.value})"
 
 
+# What a scan without a predicate asks for.
+EVERYTHING: Final = Always(True)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Interval(Predicate):
-    """A column above one value and below another: what `bind.py` makes of two comparisons, to ask once."""
+    """A column above one value and below another: what `binding.py` makes of two comparisons, to ask once."""
 
     path: str
     low: Compare

@@ -5,10 +5,34 @@ the one set of positions that every room uses, `positions.py` the algebra of yes
 `named.py` turns what a user passes as `rows` into a set, and `visibility.py` says which rows are not deleted.
 """
 
-from amudai.rows.named import row_range, row_ranges
-from amudai.rows.origin import SLOTS, Origin
-from amudai.rows.positions import Positions
-from amudai.rows.rows import Rows
-from amudai.rows.visibility import Visibility
+from typing import TYPE_CHECKING
 
-__all__ = ["SLOTS", "Origin", "Positions", "Rows", "Visibility", "row_range", "row_ranges"]
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.rows.named import row_range, row_ranges
+    from amudai.rows.origin import SLOTS, Origin
+    from amudai.rows.positions import Positions
+    from amudai.rows.rows import Rows
+    from amudai.rows.visibility import Visibility
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.rows.named": "row_range row_ranges",
+            "amudai.rows.origin": "SLOTS Origin",
+            "amudai.rows.positions": "Positions",
+            "amudai.rows.rows": "Rows",
+            "amudai.rows.visibility": "Visibility",
+        },
+    )
+
+__all__ = [
+    "SLOTS",
+    "Origin",
+    "Positions",
+    "Rows",
+    "Visibility",
+    "row_range",
+    "row_ranges",
+]

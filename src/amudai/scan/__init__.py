@@ -4,9 +4,32 @@
 other processes and runs them there. `receipt.py` says what a scan did.
 """
 
-from amudai.scan.receipt import Explanation, LeafReport
-from amudai.scan.run import ScanRun
-from amudai.scan.tasks import run_task, tasks_of
-from amudai.scan.threads import run_each, thread_count
+from typing import TYPE_CHECKING
 
-__all__ = ["Explanation", "LeafReport", "ScanRun", "run_each", "run_task", "tasks_of", "thread_count"]
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.scan.receipt import Explanation, LeafReport
+    from amudai.scan.run import ScanRun
+    from amudai.scan.tasks import run_task, tasks_of
+    from amudai.scan.threads import run_each, thread_count
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.scan.receipt": "Explanation LeafReport",
+            "amudai.scan.run": "ScanRun",
+            "amudai.scan.tasks": "run_task tasks_of",
+            "amudai.scan.threads": "run_each thread_count",
+        },
+    )
+
+__all__ = [
+    "Explanation",
+    "LeafReport",
+    "ScanRun",
+    "run_each",
+    "run_task",
+    "tasks_of",
+    "thread_count",
+]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from html import escape
 from threading import Lock
 from time import perf_counter
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from amudai.plan import EvidenceStep
 from amudai.storage import Meter, metered
+
+if TYPE_CHECKING:
+    from amudai.plan import EvidenceStep
 
 __all__ = ["Explanation", "LeafReport", "Note", "Receipt"]
 
@@ -137,6 +138,8 @@ class Explanation:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        from html import escape  # only notebooks ask for it
+
         parts = [("ruled out", self.ruled_out, "#90a4ae"), ("match", self.sure, "#2e9e4f")]
         parts.append(("to be checked" if self.found is None else "checked", self.doubtful, "#e0a100"))
         bar = "".join(
@@ -156,6 +159,8 @@ class Explanation:
         )
 
     def _leaves_html(self) -> str:
+        from html import escape
+
         rows = []
         for leaf in self.leaves:
             said = [escape(_noted(note)) for note in leaf.notes]

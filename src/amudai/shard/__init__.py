@@ -5,8 +5,63 @@ opens its columns, whose values are the matter of `column`. `portable.py` says h
 `build/` writes shards.
 """
 
-from amudai.shard.portable import PortableShard
-from amudai.shard.reader import ShardReader, fingerprint_of_tail
-from amudai.shard.stripe import StripeReader
+from typing import TYPE_CHECKING
 
-__all__ = ["PortableShard", "ShardReader", "StripeReader", "fingerprint_of_tail"]
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.shard.build.artifact import INDEX_SUFFIX, ArtifactSpace, PreparedStripe, RowSink, Sinks
+    from amudai.shard.build.container_builders import ListBuilder, StructBuilder, builder_of
+    from amudai.shard.build.field_builder import BitEncoder, FieldBuildContext, FieldBuilder
+    from amudai.shard.build.metadata import ShardMetadata, StripeMetadata, write_metadata
+    from amudai.shard.build.prepared import PreparedField
+    from amudai.shard.build.shard import STRIPE_SUFFIX, BuildOptions, ShardBuilder, StripeBuilder
+    from amudai.shard.build.stored import Bits, StoredArray, StoredDictionary
+    from amudai.shard.portable import PortableShard
+    from amudai.shard.reader import ShardReader, fingerprint_of_tail
+    from amudai.shard.stripe import StripeReader
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.shard.build.artifact": "INDEX_SUFFIX ArtifactSpace PreparedStripe RowSink Sinks",
+            "amudai.shard.build.container_builders": "ListBuilder StructBuilder builder_of",
+            "amudai.shard.build.field_builder": "BitEncoder FieldBuildContext FieldBuilder",
+            "amudai.shard.build.metadata": "ShardMetadata StripeMetadata write_metadata",
+            "amudai.shard.build.prepared": "PreparedField",
+            "amudai.shard.build.shard": "STRIPE_SUFFIX BuildOptions ShardBuilder StripeBuilder",
+            "amudai.shard.build.stored": "Bits StoredArray StoredDictionary",
+            "amudai.shard.portable": "PortableShard",
+            "amudai.shard.reader": "ShardReader fingerprint_of_tail",
+            "amudai.shard.stripe": "StripeReader",
+        },
+    )
+
+__all__ = [
+    "INDEX_SUFFIX",
+    "STRIPE_SUFFIX",
+    "ArtifactSpace",
+    "BitEncoder",
+    "Bits",
+    "BuildOptions",
+    "FieldBuildContext",
+    "FieldBuilder",
+    "ListBuilder",
+    "PortableShard",
+    "PreparedField",
+    "PreparedStripe",
+    "RowSink",
+    "ShardBuilder",
+    "ShardMetadata",
+    "ShardReader",
+    "Sinks",
+    "StoredArray",
+    "StoredDictionary",
+    "StripeBuilder",
+    "StripeMetadata",
+    "StripeReader",
+    "StructBuilder",
+    "builder_of",
+    "fingerprint_of_tail",
+    "write_metadata",
+]

@@ -6,8 +6,22 @@ cut into whole records with known line numbers (`records.py`), so that a bad one
 knows what well-known logs look like, `type_names.py` what types are called. `streams.py` copies streams to files.
 """
 
-from amudai.sources.catalog import FORMATS
-from amudai.sources.records import BadRecord, BadRecords, Tell
-from amudai.sources.source import Inputs, Source, read_files
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.sources.catalog import FORMATS
+    from amudai.sources.records import BadRecord, BadRecords, Tell
+    from amudai.sources.source import Inputs, Source, read_files
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.sources.catalog": "FORMATS",
+            "amudai.sources.records": "BadRecord BadRecords Tell",
+            "amudai.sources.source": "Inputs Source read_files",
+        },
+    )
 
 __all__ = ["FORMATS", "BadRecord", "BadRecords", "Inputs", "Source", "Tell", "read_files"]

@@ -6,14 +6,31 @@ distinct values, `bloom` refuses values that are not there; both use the hashes 
 by `format`.
 """
 
-from amudai.stats.bloom import probe
-from amudai.stats.collector import BooleanCollector, BytesCollector, CountCollector, ListCollector, NumberCollector
-from amudai.stats.field import FieldStatistics, merge
-from amudai.stats.hashing import BLOOM_SEED, HLL_SEED, hash_value
-from amudai.stats.hll import Hll
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.stats.bloom import probe
+    from amudai.stats.collector import BooleanCollector, BytesCollector, CountCollector, ListCollector, NumberCollector
+    from amudai.stats.field import FieldStatistics, merge
+    from amudai.stats.hashing import BLOOM_SEED, HASH_ALGORITHM, HLL_SEED, hash_value
+    from amudai.stats.hll import Hll
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.stats.bloom": "probe",
+            "amudai.stats.collector": "BooleanCollector BytesCollector CountCollector ListCollector NumberCollector",
+            "amudai.stats.field": "FieldStatistics merge",
+            "amudai.stats.hashing": "BLOOM_SEED HASH_ALGORITHM HLL_SEED hash_value",
+            "amudai.stats.hll": "Hll",
+        },
+    )
 
 __all__ = [
     "BLOOM_SEED",
+    "HASH_ALGORITHM",
     "HLL_SEED",
     "BooleanCollector",
     "BytesCollector",

@@ -17,12 +17,12 @@ from amudai.format import (
     DecimalStats,
     FloatingStats,
     HllSketch,
+    Kind,
     ListStats,
     RangeStats,
     StringStats,
     TypeStats,
 )
-from amudai.format.any_value import Kind
 from amudai.stats import bloom
 from amudai.stats.field import FieldStatistics
 from amudai.stats.hashing import BLOOM_SEED, HASH_ALGORITHM, HLL_SEED

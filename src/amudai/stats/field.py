@@ -7,9 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Self
 
 from amudai.errors import InvalidArgument
-from amudai.format.any_value import AnyValue
-from amudai.format.field_descriptors import FieldDescriptor
-from amudai.format.statistics import BloomFilter, Cardinality, HllSketch, RangeStats, TypeStats
+from amudai.format import AnyValue, BloomFilter, Cardinality, FieldDescriptor, HllSketch, RangeStats, TypeStats
 from amudai.stats.hashing import HASH_ALGORITHM
 from amudai.stats.hll import Hll
 from amudai.types import decimal128

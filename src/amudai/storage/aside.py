@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from contextlib import suppress
 from typing import Final
 
@@ -209,7 +208,7 @@ def _open_part(folder: str, mode: int) -> tuple[int, str]:
 
 
 def _part_name(folder: str) -> str:
-    return os.path.join(folder, f".amudai-{secrets.token_hex(8)}.part")
+    return os.path.join(folder, f".amudai-{os.urandom(8).hex()}.part")
 
 
 def _link_unnamed(handle: int, path: str) -> None:

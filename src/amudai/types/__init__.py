@@ -4,10 +4,27 @@ The basic types of the format, the extension types that give them a meaning, and
 Facts only: how a schema is stored is `format`'s matter, how Arrow sees it is `arrow`'s.
 """
 
-from amudai.types.basic import BYTES, CONTAINERS, INTEGERS, WIDTHS, BasicType
-from amudai.types.lookup import find_in, find_path, missing_column
-from amudai.types.path import parse_path, quote_name
-from amudai.types.schema import DECIMAL, DYNAMIC, TIMESPAN, NodePath, SchemaNode, nodes_below
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.types import decimal128
+    from amudai.types.basic import BYTES, CONTAINERS, INTEGERS, WIDTHS, BasicType
+    from amudai.types.lookup import find_in, find_path, missing_column
+    from amudai.types.path import parse_path, quote_name
+    from amudai.types.schema import DECIMAL, DYNAMIC, TIMESPAN, NodePath, SchemaNode, nodes_below
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.types": "decimal128",
+            "amudai.types.basic": "BYTES CONTAINERS INTEGERS WIDTHS BasicType",
+            "amudai.types.lookup": "find_in find_path missing_column",
+            "amudai.types.path": "parse_path quote_name",
+            "amudai.types.schema": "DECIMAL DYNAMIC TIMESPAN NodePath SchemaNode nodes_below",
+        },
+    )
 
 __all__ = [
     "BYTES",
@@ -20,6 +37,7 @@ __all__ = [
     "BasicType",
     "NodePath",
     "SchemaNode",
+    "decimal128",
     "find_in",
     "find_path",
     "missing_column",

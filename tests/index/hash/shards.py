@@ -12,9 +12,9 @@ from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
 from amudai.format import IndexDescriptor
 from amudai.index import BuildPlan
-from amudai.index.hash import HashIndexBuilder, HashIndexReader
-from amudai.shard import ShardReader
-from amudai.shard.build import BuildOptions, ShardBuilder, Sinks
+from amudai.index.hash.builder import HashIndexBuilder
+from amudai.index.hash.reader import HashIndexReader
+from amudai.shard import BuildOptions, ShardBuilder, ShardReader, Sinks
 from amudai.storage import open_store
 from amudai.types import SchemaNode
 

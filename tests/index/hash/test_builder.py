@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 from amudai.errors import InvalidArgument
 from amudai.index import BuildPlan, Keys
 from amudai.index.artifacts import open_artifact
-from amudai.index.hash import HashIndex, HashIndexBuilder, builder
+from amudai.index.hash import builder
+from amudai.index.hash.builder import HashIndexBuilder
+from amudai.index.hash.spec import HashIndex
 from amudai.shard import ShardReader
 from amudai.types import BasicType, SchemaNode
 from tests.effort import examples

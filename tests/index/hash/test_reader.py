@@ -15,8 +15,8 @@ import amudai
 from amudai.errors import AmudaiError, CorruptedData
 from amudai.format import AnyValue, DataRef, IndexArtifact, IndexDescriptor
 from amudai.index import Keys
-from amudai.index.hash import HashIndexReader
 from amudai.index.hash.keys import hash_key, key_prefix
+from amudai.index.hash.reader import HashIndexReader
 from amudai.shard import ShardReader
 from amudai.types import BasicType, SchemaNode
 from tests import golden

@@ -15,8 +15,7 @@ from amudai.index import BuildPlan, TermIndex
 from amudai.index.term.builder import TermBuilder
 from amudai.index.term.reader import TermReader, open_term_index
 from amudai.index.term.tuning import Tuning, tuning_of
-from amudai.shard import ShardReader
-from amudai.shard.build import BuildOptions, ShardBuilder, Sinks
+from amudai.shard import BuildOptions, ShardBuilder, ShardReader, Sinks
 from amudai.shard.build.shard import one_by_one
 from amudai.storage import open_store
 from amudai.types import SchemaNode

@@ -18,7 +18,8 @@ from amudai import TermIndex, col
 from amudai.errors import CorruptedData
 from amudai.format import IndexDescriptor
 from amudai.index import Match, Terms, open_artifact
-from amudai.index.term import open_term_index, slots
+from amudai.index.term import slots
+from amudai.index.term.reader import open_term_index
 from amudai.index.term.slots import Slots
 from amudai.rows import Rows
 from amudai.shard import ShardReader

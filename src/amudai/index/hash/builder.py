@@ -17,20 +17,17 @@ from amudai import _kernels
 from amudai.format import AnyValue, IndexArtifact, IndexDescriptor
 from amudai.index.contract import BuildPlan
 from amudai.index.hash.keys import by_value, hash_values, key_prefix, require_path
-from amudai.index.hash.partition import BUCKET, LOOKUP_COLUMNS, PartitionWriter, bucket_count
+from amudai.index.hash.layout import BUCKET, BY_VALUE, COMPLETE, LOOKUP_COLUMNS
+from amudai.index.hash.partition import PartitionWriter, bucket_count
 from amudai.index.hash.spec import FIELD_HASHING
 from amudai.rows import Rows
-from amudai.shard.build import ArtifactSpace, PreparedStripe, StoredArray
+from amudai.shard import ArtifactSpace, PreparedStripe, StoredArray
 from amudai.storage import Spool
 from amudai.types import BasicType, SchemaNode
 
-__all__ = ["BY_VALUE", "COMPLETE", "HashIndexBuilder"]
+__all__ = ["HashIndexBuilder"]
 
 U64 = npt.NDArray[np.uint64]
-
-# Properties of the descriptor: that every value of the fields is in the index, and which fields are hashed by value.
-COMPLETE: Final = "complete"
-BY_VALUE: Final = "by_value"
 
 _ENTRY: Final = 16  # bytes
 _ENTRY_MEMORY: Final = 96  # bytes for an entry while its partition is sorted

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,10 @@ import xxhash
 
 from amudai import _kernels
 from amudai.errors import InvalidArgument
-from amudai.shard.build import StoredArray
 from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode, decimal128
+
+if TYPE_CHECKING:
+    from amudai.shard import StoredArray
 
 __all__ = ["KEY_TYPES", "by_value", "hash_key", "hash_values", "key_prefix", "require_path"]
 

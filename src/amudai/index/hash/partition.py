@@ -11,28 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.encoding import Profile
-from amudai.format import BufferKind
-from amudai.shard.build import FieldBuildContext, ListBuilder, PreparedStripe, StoredArray, StructBuilder
+from amudai.index.hash.layout import BUCKET, HASH, POSITION
+from amudai.shard import FieldBuildContext, ListBuilder, PreparedStripe, StoredArray, StructBuilder
 from amudai.storage import Spool
-from amudai.types import BasicType, SchemaNode
 
-__all__ = ["BUCKET", "LOOKUP_COLUMNS", "PartitionWriter", "bucket_count"]
+__all__ = ["PartitionWriter", "bucket_count"]
 
 U64 = npt.NDArray[np.uint64]
-
-_POSITION: Final = SchemaNode(schema_id=4, name="item", basic_type=BasicType.INT64)
-_POSITIONS: Final = SchemaNode(schema_id=3, name="positions", basic_type=BasicType.LIST, children=(_POSITION,))
-_HASH: Final = SchemaNode(schema_id=2, name="hash", basic_type=BasicType.INT64)
-_ITEM: Final = SchemaNode(schema_id=1, name="item", basic_type=BasicType.STRUCT, children=(_HASH, _POSITIONS))
-BUCKET: Final = SchemaNode(schema_id=0, name="bucket", basic_type=BasicType.LIST, children=(_ITEM,))
-
-# What a look-up reads: the hashes of a bucket, and the positions of a hash.
-LOOKUP_COLUMNS: Final = (
-    (BUCKET, BufferKind.OFFSETS),
-    (_HASH, BufferKind.DATA),
-    (_POSITIONS, BufferKind.OFFSETS),
-    (_POSITION, BufferKind.DATA),
-)
 
 # Nothing that must be inflated as a whole, and small blocks: a lookup wants a few numbers of each column.
 PROFILE: Final = Profile(
@@ -65,12 +50,12 @@ class PartitionWriter:
     def append_hashes(self, hashes: U64, ends: U64) -> None:
         """Take hashes, and where the positions of each end among those of all these."""
         self._items.append_structs(len(hashes))
-        self._hashes.append(StoredArray(node=_HASH, length=len(hashes), data=hashes))
+        self._hashes.append(StoredArray(node=HASH, length=len(hashes), data=hashes))
         self._lists.append_lists(np.concatenate((np.zeros(1, np.uint64), ends)))
 
     def append_positions(self, positions: U64) -> None:
         """Take the next positions."""
-        self._lists.children[0].append(StoredArray(node=_POSITION, length=len(positions), data=positions))
+        self._lists.children[0].append(StoredArray(node=POSITION, length=len(positions), data=positions))
 
     def finish(self, sizes: npt.NDArray[np.int64]) -> PreparedStripe:
         """End the partition; `sizes` says how many hashes each bucket has."""

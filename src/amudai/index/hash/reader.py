@@ -16,9 +16,8 @@ from amudai.encoding import BlockBuffer, decode_few
 from amudai.errors import CorruptedData, located
 from amudai.format import IndexDescriptor, encode_schema
 from amudai.index.artifacts import Piece
-from amudai.index.hash.builder import BY_VALUE, COMPLETE
 from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, key_prefix
-from amudai.index.hash.partition import BUCKET, LOOKUP_COLUMNS
+from amudai.index.hash.layout import BUCKET, BY_VALUE, COMPLETE, LOOKUP_COLUMNS
 from amudai.index.questions import Keys, Question
 from amudai.rows import Origin, Positions, Rows
 from amudai.shard import ShardReader, StripeReader

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from amudai.errors import InvalidArgument
 from amudai.index.term.layout import Layout
-from amudai.shard.build import PreparedStripe
+from amudai.shard import PreparedStripe
 from amudai.storage import Spool
 
 __all__ = ["EXACT", "Made", "within_budget"]

@@ -35,7 +35,7 @@ from amudai.index.term.positions import PositionsWriter
 from amudai.index.term.spec import TermIndex
 from amudai.index.term.texts import Texts, require_text_path, slots_of, texts_of
 from amudai.index.term.tuning import Tuning, tuning_of
-from amudai.shard.build import ArtifactSpace, BuildOptions, PreparedStripe, StoredArray, StripeBuilder
+from amudai.shard import ArtifactSpace, BuildOptions, PreparedStripe, StoredArray, StripeBuilder
 from amudai.storage import Spool
 from amudai.types import NodePath, SchemaNode
 

@@ -18,7 +18,7 @@ from amudai.index.term.layout import Layout
 from amudai.index.term.names import TERMS_SCHEMA
 from amudai.index.term.sections import U64, block, plain_terms, shortest_steps, term_block
 from amudai.index.term.tuning import Tuning
-from amudai.shard.build import BitEncoder, FieldBuildContext, PreparedField
+from amudai.shard import BitEncoder, FieldBuildContext, PreparedField
 from amudai.stats import FieldStatistics
 from amudai.storage import Spool
 from amudai.types import SchemaNode

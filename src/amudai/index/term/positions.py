@@ -24,7 +24,7 @@ from amudai.index.term.sections import (
     zstd_section,
 )
 from amudai.index.term.tuning import Tuning
-from amudai.shard.build import PreparedField
+from amudai.shard import PreparedField
 from amudai.stats import FieldStatistics
 from amudai.storage import Spool
 from amudai.types import SchemaNode

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.errors import InvalidArgument, UnsupportedFeature
-from amudai.shard.build import StoredArray
+from amudai.shard import StoredArray
 from amudai.types import BasicType, NodePath, SchemaNode
 
 __all__ = ["Texts", "require_text_path", "slots_of", "texts_of"]

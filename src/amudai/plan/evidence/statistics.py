@@ -7,7 +7,7 @@ from amudai.index import Share, could_hold
 from amudai.plan.evidence.contract import Evidence, by_stripe
 from amudai.plan.leaf import LeafQuestion
 from amudai.plan.reading import read_rows
-from amudai.predicate import IsNull, IsValid, evaluate
+from amudai.predicate import IsNull, IsValid
 from amudai.rows import Positions, Rows
 from amudai.shard import StripeReader
 
@@ -38,6 +38,8 @@ def _share(question: LeafQuestion, stripe: StripeReader) -> Share:
     field = question.descriptor(stripe)
     assert field is not None
     if question.is_single and question.is_solid(stripe) and constant_of(question.node, field) is not None:
+        from amudai.predicate import evaluate  # it imports pyarrow.compute, which takes long
+
         first = read_rows(stripe, question.column, Rows.one(0, 1, stripe.origin))
         return Share.ALL if evaluate(question.plain, first)[0] else Share.NONE
     if question.between is None:

@@ -5,34 +5,3 @@ buffers and statistics come out, in a spool. `stripe.py` puts the buffers of a s
 lie, `shard.py` puts it all together, `placed.py` describes it and `metadata.py` writes the description. `artifact.py`
 is what an index needs to be built along the way.
 """
-
-from amudai.shard.build.artifact import INDEX_SUFFIX, ArtifactSpace, PreparedStripe, RowSink, Sinks
-from amudai.shard.build.container_builders import ListBuilder, StructBuilder, builder_of
-from amudai.shard.build.field_builder import BitEncoder, FieldBuildContext, FieldBuilder
-from amudai.shard.build.metadata import ShardMetadata, StripeMetadata, write_metadata
-from amudai.shard.build.prepared import PreparedField
-from amudai.shard.build.shard import STRIPE_SUFFIX, BuildOptions, ShardBuilder, StripeBuilder
-from amudai.shard.build.stored import StoredArray
-
-__all__ = [
-    "INDEX_SUFFIX",
-    "STRIPE_SUFFIX",
-    "ArtifactSpace",
-    "BitEncoder",
-    "BuildOptions",
-    "FieldBuildContext",
-    "FieldBuilder",
-    "ListBuilder",
-    "PreparedField",
-    "PreparedStripe",
-    "RowSink",
-    "ShardBuilder",
-    "ShardMetadata",
-    "Sinks",
-    "StoredArray",
-    "StripeBuilder",
-    "StripeMetadata",
-    "StructBuilder",
-    "builder_of",
-    "write_metadata",
-]

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Self
 
 import pyarrow as pa
 
-from amudai.api.open import open as open_shard
+from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
@@ -21,7 +21,7 @@ from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, located
 from amudai.format import Properties, any_value, any_values
 from amudai.index import IndexSpec, index_sinks
 from amudai.scan import run_each, thread_count
-from amudai.shard.build import BuildOptions, ShardBuilder
+from amudai.shard import BuildOptions, ShardBuilder
 from amudai.storage import Size, open_store, size_of
 from amudai.types import SchemaNode, find_in, quote_name
 

@@ -20,7 +20,7 @@ from amudai.arrow.buffers import Mask, Seen, dtype_of, validity_of, view, visibl
 from amudai.arrow.leaves import leaf, leaf_fits
 from amudai.arrow.take import MISSING, Places, spans, take
 from amudai.errors import InvalidArgument, located
-from amudai.shard.build.stored import Bits, StoredArray, StoredDictionary
+from amudai.shard import Bits, StoredArray, StoredDictionary
 from amudai.types import BYTES, CONTAINERS, BasicType, SchemaNode, quote_name
 
 __all__ = ["to_storage"]

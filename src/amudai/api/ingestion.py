@@ -11,7 +11,7 @@ import pyarrow as pa
 from amudai.api.progress import Report
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
-from amudai.api.write import Layout, write
+from amudai.api.writing import Layout, write
 from amudai.arrow import Timestamps
 from amudai.index import IndexSpec
 from amudai.sources import Inputs, Tell, read_files

@@ -238,4 +238,7 @@ def _valid(array: pa.Array) -> Bools:
 
 def _bools(array: pa.Array) -> Bools:
     known = pc.fill_null(array, False) if array.null_count else array
-    return np.asarray(known.to_numpy(zero_copy_only=False), np.bool_)
+    # Not by `to_numpy`: it would import pandas.
+    first, last = known.offset, known.offset + len(known)
+    stored = np.frombuffer(known.buffers()[1] or b"", np.uint8, count=-(-last // 8) - first // 8, offset=first // 8)
+    return np.unpackbits(stored, count=first % 8 + len(known), bitorder="little")[first % 8 :].view(np.bool_)

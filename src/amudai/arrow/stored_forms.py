@@ -14,8 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.errors import UnsupportedFeature
-from amudai.shard.build import StoredArray
-from amudai.shard.build.stored import Bits
+from amudai.shard import Bits, StoredArray
 from amudai.types import WIDTHS, BasicType, SchemaNode
 
 __all__ = ["stored_array", "stored_form"]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import AnyValue, DataRef, any_value, any_values, python_value, python_values
-from amudai.format.any_value import properties_of
 from amudai.format.message import parse
+from amudai.format.property_values import properties_of
 from amudai.format.wire import amudai_pb2 as wire
 
 UNIX_EPOCH = 621_355_968_000_000_000

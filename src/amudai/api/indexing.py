@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from amudai.api.open import open as open_shard
+from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.edit import Publication, Root, feed, with_indexes
 from amudai.errors import InvalidArgument, located
 from amudai.index import IndexSpec, index_sinks
-from amudai.shard import ShardReader
-from amudai.shard.build import ArtifactSpace
+from amudai.shard import ArtifactSpace, ShardReader
 from amudai.storage import Size, container, open_store, size_of
 
 __all__ = ["add_indexes"]

@@ -1,0 +1,32 @@
+"""The term index as a type of index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from amudai.index.contract import BuildPlan, Capabilities, IndexSpec, IndexType
+from amudai.index.questions import Every, Terms
+from amudai.index.term.names import INDEX_TYPE, OLDER_NAMES
+from amudai.index.term.reader import open_term_index
+from amudai.types import BasicType
+
+if TYPE_CHECKING:
+    from amudai.shard import RowSink
+
+__all__ = ["TERM"]
+
+
+def _build(spec: IndexSpec, plan: BuildPlan) -> RowSink:
+    from amudai.index.term.builder import build_term_index  # readers need no builder
+
+    return build_term_index(spec, plan)
+
+
+TERM: Final = IndexType(
+    name=INDEX_TYPE,
+    label="term index",
+    capabilities=Capabilities(questions=frozenset({Terms, Every}), basic_types=frozenset({BasicType.STRING})),
+    open=open_term_index,
+    build=_build,
+    aliases=OLDER_NAMES,
+)
