@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from amudai.format import AnyValue, FieldDescriptor, RangeStats
 from amudai.index.questions import Between
-from amudai.index.statistics import Share, bloom_rules_out, could_hold
+from amudai.index.statistics import Matching, bloom_rules_out, could_hold
 from amudai.types import BasicType, SchemaNode
 from tests.effort import examples
 from tests.oracle.statistics import collect
@@ -35,12 +35,12 @@ def described(array: pa.Array, node: SchemaNode) -> FieldDescriptor:
     )
 
 
-def share(values: list[Any], low: Any, high: Any) -> Share:
+def share(values: list[Any], low: Any, high: Any) -> Matching:
     hits = [
         value is not None and (low is None or low <= value) and (high is None or value <= high) and value == value
         for value in values
     ]
-    return Share.NONE if not any(hits) else Share.ALL if all(hits) else Share.SOME
+    return Matching.NONE if not any(hits) else Matching.ALL if all(hits) else Matching.SOME
 
 
 @examples(300)
@@ -48,10 +48,10 @@ def share(values: list[Any], low: Any, high: Any) -> Share:
 def test_integers(values: list[int | None], low: Any, high: Any) -> None:
     truth = share(values, low, high)
     found = could_hold(described(pa.array(values, pa.int32()), INT), INT, Between(low, high))
-    assert found in (truth, Share.SOME)
+    assert found in (truth, Matching.SOME)
     known = [value for value in values if value is not None]
     if (
-        truth is Share.ALL
+        truth is Matching.ALL
         or not known
         or (low is not None and low > max(known))
         or (high is not None and high < min(known))
@@ -64,8 +64,8 @@ def test_integers(values: list[int | None], low: Any, high: Any) -> None:
 def test_floats(values: list[float | None], low: Any, high: Any) -> None:
     truth = share(values, low, high)
     found = could_hold(described(pa.array(values, pa.float64()), DOUBLE), DOUBLE, Between(low, high))
-    assert found in (truth, Share.SOME)
-    if truth is Share.ALL or all(value is None or math.isnan(value) for value in values):
+    assert found in (truth, Matching.SOME)
+    if truth is Matching.ALL or all(value is None or math.isnan(value) for value in values):
         assert found is truth
 
 
@@ -78,24 +78,24 @@ def stated(low: int | None, high: int | None, *, inclusive: bool = True, nulls: 
 @pytest.mark.parametrize(
     ("descriptor", "low", "high", "expected"),
     [
-        (stated(3, 9), 9, None, Share.SOME),
-        (stated(3, 9, inclusive=False), 9, None, Share.NONE),
-        (stated(3, 9, inclusive=False), None, 3, Share.NONE),
-        (stated(3, 9, inclusive=False), 3, 9, Share.ALL),
-        (stated(3, 9, nulls=None), 0, 10, Share.SOME),
-        (stated(3, 9, nulls=9), 0, 10, Share.NONE),
-        (stated(None, None), 0, 10, Share.SOME),
-        (stated(None, 4), 5, None, Share.NONE),
-        (stated(None, 4), None, 5, Share.ALL),
-        (FieldDescriptor(position_count=9), 0, 1, Share.SOME),
-        (FieldDescriptor(position_count=0), 0, 1, Share.NONE),
-        (FieldDescriptor(position_count=9, constant_value=AnyValue("i64", 5)), 5, 5, Share.ALL),
-        (FieldDescriptor(position_count=9, constant_value=AnyValue("i64", 5)), 6, None, Share.NONE),
-        (FieldDescriptor(position_count=9, constant_value=AnyValue("null", None)), None, None, Share.NONE),
-        (FieldDescriptor(position_count=9, constant_value=AnyValue("string", "x")), 1, 2, Share.SOME),
+        (stated(3, 9), 9, None, Matching.SOME),
+        (stated(3, 9, inclusive=False), 9, None, Matching.NONE),
+        (stated(3, 9, inclusive=False), None, 3, Matching.NONE),
+        (stated(3, 9, inclusive=False), 3, 9, Matching.ALL),
+        (stated(3, 9, nulls=None), 0, 10, Matching.SOME),
+        (stated(3, 9, nulls=9), 0, 10, Matching.NONE),
+        (stated(None, None), 0, 10, Matching.SOME),
+        (stated(None, 4), 5, None, Matching.NONE),
+        (stated(None, 4), None, 5, Matching.ALL),
+        (FieldDescriptor(position_count=9), 0, 1, Matching.SOME),
+        (FieldDescriptor(position_count=0), 0, 1, Matching.NONE),
+        (FieldDescriptor(position_count=9, constant_value=AnyValue("i64", 5)), 5, 5, Matching.ALL),
+        (FieldDescriptor(position_count=9, constant_value=AnyValue("i64", 5)), 6, None, Matching.NONE),
+        (FieldDescriptor(position_count=9, constant_value=AnyValue("null", None)), None, None, Matching.NONE),
+        (FieldDescriptor(position_count=9, constant_value=AnyValue("string", "x")), 1, 2, Matching.SOME),
     ],
 )
-def test_what_is_stated(descriptor: FieldDescriptor, low: Any, high: Any, expected: Share) -> None:
+def test_what_is_stated(descriptor: FieldDescriptor, low: Any, high: Any, expected: Matching) -> None:
     assert could_hold(descriptor, INT, Between(low, high)) is expected
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from amudai.index.hash.spec import HashIndex
     from amudai.index.questions import Between, Every, Keys, Match, Number, Question, Terms
     from amudai.index.range import RangeProbe, open_range
-    from amudai.index.statistics import Share, bloom_rules_out, could_hold
+    from amudai.index.statistics import Matching, bloom_rules_out, could_hold
     from amudai.index.term.kind import TERM
     from amudai.index.term.spec import TermIndex
 else:
@@ -30,7 +30,7 @@ else:
             "amudai.index.hash.spec": "HashIndex",
             "amudai.index.questions": "Between Every Keys Match Number Question Terms",
             "amudai.index.range": "RangeProbe open_range",
-            "amudai.index.statistics": "Share bloom_rules_out could_hold",
+            "amudai.index.statistics": "Matching bloom_rules_out could_hold",
             "amudai.index.term.kind": "TERM",
             "amudai.index.term.spec": "TermIndex",
         },
@@ -48,10 +48,10 @@ __all__ = [
     "IndexType",
     "Keys",
     "Match",
+    "Matching",
     "Number",
     "Question",
     "RangeProbe",
-    "Share",
     "TermIndex",
     "Terms",
     "bloom_rules_out",

@@ -1,4 +1,4 @@
-"""How is a piece of an index opened?"""
+"""Readers of index artifacts: the shards that hold the data of an index."""
 
 from __future__ import annotations
 
@@ -11,50 +11,61 @@ from amudai.lazy import lazy
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
 
-__all__ = ["Piece", "open_artifact"]
+__all__ = ["IndexArtifactReader", "open_artifact"]
 
-_AROUND: Final = 12  # the frame's length and checksum, and the length once more
+_AROUND: Final = 12  # bytes around a directory: the frame's length and checksum, and the length once more
 
 
-class Piece:
-    """A piece of an index. Look-ups read the buffers that it names; all else is in the shard that it is."""
+class IndexArtifactReader:
+    """One artifact of an index, which is a shard itself.
 
-    def __init__(self, artifact: IndexArtifact, shard: ShardReader, anchor: Artifact) -> None:
-        self.artifact = artifact
+    Look-ups read the buffers that the properties of the artifact name, and need not open the shard.
+
+    Parameters
+    ----------
+    shard
+        The shard that the index belongs to.
+    anchor
+        The file that holds the index descriptor. References without a URL point into it.
+    """
+
+    def __init__(self, descriptor: IndexArtifact, shard: ShardReader, anchor: Artifact) -> None:
+        self.descriptor = descriptor
         self._shard = shard
         self._anchor = anchor
 
     @lazy
     def file(self) -> Artifact:
-        """Where it lies."""
-        if self.artifact.data.is_empty:
-            raise CorruptedData(f"index artifact {self.artifact.name!r}: expected a reference, found an empty one")
-        return self._shard.artifact(self.artifact.data.url, self._anchor)
+        """The file that holds the artifact."""
+        if self.descriptor.data.is_empty:
+            raise CorruptedData(f"index artifact {self.descriptor.name!r}: expected a reference, found an empty one")
+        return self._shard.artifact(self.descriptor.data.url, self._anchor)
 
     @lazy
     def shard(self) -> ShardReader:
-        """The shard that it is: a file of its own, or a part of the file that names it."""
-        file, data = self.file, self.artifact.data
+        """The artifact, opened as a shard: a file of its own, or a part of the anchor."""
+        file, data = self.file, self.descriptor.data
         end = data.end if file is self._anchor or _is_directory(data, file) else None
         return ShardReader(file.url, self._shard.store, verify=self._shard.verify, allow=self._shard.allow, end=end)
 
     def lookup(self, count: int) -> list[BlockBuffer] | None:
-        """The `count` buffers that each look-up reads; None where the piece names none."""
-        found = lookup_buffers(self.artifact.properties, count)
+        """The `count` buffers that each look-up reads; None if the artifact names none."""
+        found = lookup_buffers(self.descriptor.properties, count)
         if found is None:
             return None
         return [BlockBuffer(self.file, each.descriptor(), each.values, self._shard.verify) for each in found]
 
 
-def open_artifact(artifact: IndexArtifact, shard: ShardReader, anchor: Artifact) -> ShardReader:
-    """The shard that a piece of an index is."""
-    return Piece(artifact, shard, anchor).shard
+def open_artifact(descriptor: IndexArtifact, shard: ShardReader, anchor: Artifact) -> ShardReader:
+    """Open an artifact of an index as a shard."""
+    return IndexArtifactReader(descriptor, shard, anchor).shard
 
 
 def _is_directory(ref: DataRef, file: Artifact) -> bool:
-    """Whether a range is that of a shard's directory, with its length behind it.
+    """Whether `ref` is the range of a shard's directory, with the directory's length at its end.
 
-    A piece in a file of its own may have any: the reference opens it from the file's end whatever the range says.
+    The range of an artifact in a file of its own may be anything: the reference ignores it and opens the shard from the
+    end of the file.
     """
     if ref.end > file.size or ref.size <= _AROUND:
         return False

@@ -1,7 +1,7 @@
-"""Which stored values lie between two numbers?
+"""The bounds of a `Between` question, expressed in values that a field can store.
 
-A question's bounds are any numbers; a field holds those of its type. Here the one becomes the other, exactly: a bound
-that no stored value can have moves to the next one inside.
+The bounds of a question can be any numbers, but a field stores only numbers of its own type. A bound that the type
+cannot represent moves inwards to the next number that it can. This is exact: no stored value changes sides.
 """
 
 from __future__ import annotations
@@ -14,27 +14,29 @@ from amudai.errors import InvalidArgument
 from amudai.index.questions import Between, Number
 from amudai.types import WIDTHS, BasicType, SchemaNode
 
-__all__ = ["Bounds", "bounds_of", "has_order"]
+__all__ = ["StoredBounds", "has_order", "stored_bounds"]
 
 _FLOATS: Final = frozenset({BasicType.FLOAT32, BasicType.FLOAT64})
-# Low and high in numbers that compare exactly with stored ones (int, float, Decimal by the field's type); None: open.
-Bounds = tuple[Number | None, Number | None]
+# The low and the high bound, as the type of number that compares exactly with the stored values; None: no bound.
+StoredBounds = tuple[Number | None, Number | None]
 
 
 def has_order(node: SchemaNode) -> bool:
-    """Whether a field's values are numbers or times."""
+    """Whether the values of a field are numbers or times."""
     return node.basic_type in WIDTHS or node.is_decimal
 
 
-def bounds_of(node: SchemaNode, question: Between) -> Bounds | None:
-    """The bounds for values of this field; None where no value can lie between them.
+def stored_bounds(node: SchemaNode, question: Between) -> StoredBounds | None:
+    """The bounds of `question` for stored values of this field; None if no value can lie between them.
 
     >>> byte = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT8)
-    >>> bounds_of(byte, Between(-5, 2.5)), bounds_of(byte, Between(256, None)), bounds_of(byte, Between(1, 2**70))
-    ((None, 2), None, (1, None))
+    >>> stored_bounds(byte, Between(-5, 2.5)), stored_bounds(byte, Between(1, 2**70))
+    ((None, 2), (1, None))
+    >>> stored_bounds(byte, Between(256, None)) is None
+    True
     """
     if not has_order(node):
-        raise InvalidArgument(f"{node.name!r}: expected numbers or times to look between, found {node}")
+        raise InvalidArgument(f"{node.name!r}: expected a field of numbers or times, found {node}")
     low, high = question.low, question.high
     if any(bound is not None and bound != bound for bound in (low, high)):
         return None  # NaN
@@ -55,7 +57,7 @@ def bounds_of(node: SchemaNode, question: Between) -> Bounds | None:
 
 
 def _integer(bound: Number, *, up: bool, least: int, greatest: int) -> int:
-    """The next integer from `bound`, inside of `least..greatest`."""
+    """`bound` rounded to an integer, upwards if `up`, and limited to `least..greatest`."""
     if bound <= least:
         return least
     if bound >= greatest:
@@ -64,7 +66,7 @@ def _integer(bound: Number, *, up: bool, least: int, greatest: int) -> int:
 
 
 def _float(bound: Number, *, up: bool) -> float:
-    """The next double from `bound`."""
+    """`bound` rounded to a double, upwards if `up`, otherwise downwards."""
     try:
         found = float(bound)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""How is an index begun?"""
+"""Builders for the indexes that a user asks for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ __all__ = ["index_sinks"]
 def index_sinks(
     specs: Sequence[IndexSpec], nodes: Sequence[SchemaNode], *, memory: int, temp_folder: str | None, profile: str
 ) -> Sinks:
-    """A builder for each index, which all share the memory. Columns that are missing or of a wrong type are refused."""
+    """One builder for each of `specs`; together they use at most `memory` bytes.
+
+    Raises an error if a column is missing or has a type that the index does not take.
+    """
     if isinstance(specs, str) or not isinstance(specs, Sequence):
         raise InvalidArgument(f"indexes: expected a list such as [amudai.TermIndex(...)], found {specs!r}")
     sinks: dict[str, list[RowSink]] = {level: [] for level in LEVELS}
@@ -31,7 +34,7 @@ def index_sinks(
                 path = (*path, path[-1].children[0])  # a list is indexed by its items
             node = path[-1]
             if node.basic_type not in kind.capabilities.basic_types:
-                raise InvalidArgument(f"{spec!r}: expected a column that it can index, found {node}", field=name)
+                raise InvalidArgument(f"{spec!r}: expected a column that the index can cover, found {node}", field=name)
             paths.append(path)
         plan = BuildPlan(tuple(paths), max(1, memory // len(specs)), temp_folder, profile)
         with located(index=kind.name):

@@ -1,6 +1,6 @@
-"""Which types of index are there?
+"""The types of index.
 
-A range index is none of these: it is a buffer of its field, and `range.py` opens it.
+A range index is not one of them: it is a buffer of its field, and `range.py` opens it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _added: list[IndexType] = []
 
 
 def index_types() -> tuple[IndexType, ...]:
-    """Every type that is known: our own, and those that other packages added."""
+    """All known types: our own and those that other packages registered."""
     return (*TYPES, *_added)
 
 
 def index_type(name: str) -> IndexType | None:
-    """The type that shards name so; None where nobody knows it.
+    """The type that shards call `name`; None if it is unknown.
 
     >>> found = index_type("hashmap-index")
     >>> None if found is None else found.name
@@ -35,9 +35,9 @@ def index_type(name: str) -> IndexType | None:
 
 
 def register(added: IndexType) -> None:
-    """Add a type of index: from now on, shards that name it are searched with it.
+    """Add a type of index. From now on scans use the indexes of this type that they find in shards.
 
-    A name that is taken is an error.
+    Raises InvalidArgument if its name or one of its aliases is taken.
     """
     for name in (added.name, *added.aliases):
         if index_type(name) is not None:

@@ -1,7 +1,7 @@
-"""What is a type of index?
+"""The contract of an index type.
 
-A type has a name that shards carry, says what it can do, and can be opened and built. Its reader answers questions
-about one field; its builder sees the rows of a shard as they are written.
+A type has the name that shards use for it, its capabilities, and functions that open and build an index. The reader of
+an index answers questions about one field. The builder sees the rows of a shard while they are written.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LEVELS", "BuildPlan", "Capabilities", "IndexReader", "IndexSpec", "IndexType", "require_level"]
 
-# What an index belongs to.
+# An index covers all rows of the shard, or those of one stripe.
 LEVELS: Final = ("shard", "stripe")
 
 
 def require_level(level: str) -> None:
-    """Refuse what an index cannot belong to."""
+    """Raise InvalidArgument if `level` is not one of `LEVELS`."""
     if level not in LEVELS:
         raise InvalidArgument(f"level: expected one of {', '.join(LEVELS)}, found {level!r}")
 
@@ -40,9 +40,9 @@ class Capabilities:
     Attributes
     ----------
     questions
-        The kinds of questions that it answers.
+        The kinds of questions that the index answers.
     basic_types
-        The types of values that it takes.
+        The types of fields that the index can cover.
     """
 
     questions: frozenset[type[Question]]
@@ -53,45 +53,45 @@ class IndexReader(Protocol):
     """An open index."""
 
     def answer(self, path: NodePath, question: Question, rows: Rows | None = None) -> Positions | None:
-        """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell.
+        """The rows of the shard for which the answer is yes or maybe; None if this index cannot tell.
 
         Parameters
         ----------
         path
-            The nodes from a top-level field down to the one that is asked about.
+            The nodes from a top-level field down to the field in question.
         rows
-            Those that matter: what is said of others is not heard, and need not be found out.
+            The rows that matter. The caller ignores the answer for all other rows, so the index may leave them out.
         """
 
 
 class IndexSpec(Protocol):
-    """What a user asks for when an index is to be built: a `TermIndex`, a `HashIndex`."""
+    """An index that a user wants built: a `TermIndex` or a `HashIndex`."""
 
     @property
     def index_type(self) -> str:
-        """The name of the type."""
+        """The name of the index type."""
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The paths of the fields that it covers."""
+        """The paths of the fields to cover."""
 
     @property
     def level(self) -> str:
-        """Whether there is one for the shard, or one for each stripe."""
+        """`"shard"` for one index of all rows, `"stripe"` for one index per stripe."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildPlan:
-    """What a builder needs to know.
+    """What the builder of an index needs to know.
 
     Attributes
     ----------
     paths
-        For each field of the index the nodes from the top-level field down to it.
+        For each field of the index, the nodes from the top-level field down to it.
     memory
-        Bytes that the builder may take.
+        Bytes of memory that the builder may use.
     temp_folder
-        Where it may put what does not fit.
+        Folder for temporary files with what does not fit into memory.
     profile
         The name of the shard's profile.
     """
@@ -104,16 +104,18 @@ class BuildPlan:
 
 @dataclass(frozen=True, slots=True)
 class IndexType:
-    """One type of index: its name in shards, older names, and how it is opened and built.
+    """One type of index.
 
     Attributes
     ----------
+    name, aliases
+        The name in shards, and older names that shards may still use.
     label
-        What people call it.
+        The name that `explain` shows.
     open
-        Opens an index of a shard. References in the descriptor are those of the file given last.
+        Opens an index of a shard. References in the descriptor are relative to the file that is the last argument.
     build
-        Begins one; None for types that are only read.
+        Creates a builder; None for types that can only be read.
     """
 
     name: str

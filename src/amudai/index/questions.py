@@ -1,6 +1,6 @@
-"""What can an index be asked?
+"""The questions that an index can answer.
 
-Small questions about the values of one field. What a predicate means in terms of them is `scan`'s matter.
+They are small questions about the values of one field. `predicate` and `plan` translate predicates into them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Number = int | float | Decimal
 
 
 class Match(Enum):
-    """How a term must resemble the text that is looked for."""
+    """How a term must match the text of a question."""
 
     EQUAL = "equal"
     PREFIX = "prefix"
@@ -26,12 +26,12 @@ class Match(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Rows whose field has a term that is, begins with, ends with or holds `text`.
+    """Rows whose field has a term that equals, begins with, ends with or contains `text`, as `match` says.
 
     Attributes
     ----------
     whole
-        Whether terms are whole values, or words: runs of alphanumeric code points.
+        True if a term is a whole value; False if a term is a word, a run of alphanumeric code points.
     """
 
     text: str
@@ -42,21 +42,21 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """Rows for which all of these are true."""
+    """Rows for which all of these questions are true."""
 
     terms: tuple[Terms, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Rows whose field has one of these values, in the bytes that are stored: a null has none."""
+    """Rows whose field has one of these values, given as stored bytes. A null matches no value."""
 
     values: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Rows whose field has a value from `low` to `high`, both included, as stored: times are ticks. None: no bound."""
+    """Rows whose field has a value from `low` to `high`, both included. None: no bound. Times are in ticks."""
 
     low: Number | None
     high: Number | None

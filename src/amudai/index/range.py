@@ -1,7 +1,7 @@
-"""Which stretches of a stripe can hold a number?
+"""Look-ups in the range index of a field.
 
-The range index of a field tells the least and the greatest value of every 256 positions. It is no index of a
-collection but a buffer of the field, so it has a reader of its own: positions are those of the field in its stripe.
+A range index holds the least and the greatest value of each stretch of 256 positions. It is a buffer of the field, not
+a member of an index collection, so it has a reader of its own. Its positions count from the start of the stripe.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from amudai.column import ColumnSource
 from amudai.encoding import RangeIndex
 from amudai.errors import CorruptedData
-from amudai.index.bounds import Bounds, bounds_of, has_order
+from amudai.index.bounds import StoredBounds, has_order, stored_bounds
 from amudai.index.questions import Between
 from amudai.rows import SLOTS, Positions, Rows
 from amudai.types import SchemaNode, decimal128
@@ -27,14 +27,14 @@ Bools = npt.NDArray[np.bool_]
 
 
 class RangeProbe:
-    """The range index of one field in one stripe, asked for the positions whose values lie between two bounds."""
+    """The range index of one field in one stripe. It finds the positions whose values lie between two bounds."""
 
     def __init__(self, node: SchemaNode, index: RangeIndex) -> None:
         self._node = node
         self._index = index
         count = -(-index.span // index.size)
-        self._empty: Bools | None = None  # stretches without a valid value: their bounds mean nothing
-        self._sure: Bools | None = None  # stretches without an invalid one
+        self._empty: Bools | None = None  # stretches without a valid value: their least and greatest mean nothing
+        self._sure: Bools | None = None  # stretches without an invalid value
         if index.invalid is not None:
             sizes = np.full(count, index.size, np.uint32)
             sizes[-1] = index.span - (count - 1) * index.size
@@ -48,16 +48,16 @@ class RangeProbe:
             )
             wrong = _differences(self._least, self._greatest) > 0
         else:
-            wrong = ~(self._least <= self._greatest)  # NaN, which is no bound, included
+            wrong = ~(self._least <= self._greatest)  # also true for NaN, which is not a valid bound
         if self._empty is not None:
             wrong &= ~self._empty
         if np.logical_or.reduce(wrong):
             at = int(np.argmax(wrong))
-            raise CorruptedData(f"range index: expected a minimum up to the maximum, found otherwise in stretch {at}")
+            raise CorruptedData(f"range index: expected minimum <= maximum, found a greater minimum in stretch {at}")
 
     def between(self, question: Between) -> Positions:
-        """The positions whose values lie between the bounds: of the field, counted from the start of the stripe."""
-        bounds = bounds_of(self._node, question)
+        """The positions of the field whose values lie between the bounds, counted from the start of the stripe."""
+        bounds = stored_bounds(self._node, question)
         if bounds is None:
             return Positions.none(SLOTS)
         possible, within = self._compared(bounds)
@@ -66,8 +66,8 @@ class RangeProbe:
             within &= self._sure
         return Positions(self._slots(within), self._slots(possible & ~within))
 
-    def _compared(self, bounds: Bounds) -> tuple[Bools, Bools]:
-        """Which stretches may have a value between the bounds, and which no other, by their least and greatest."""
+    def _compared(self, bounds: StoredBounds) -> tuple[Bools, Bools]:
+        """Which stretches may have a value between the bounds, and which have no value outside them."""
         low, high = bounds
         if low is None and high is None:
             return np.ones(len(self._least), np.bool_), np.ones(len(self._least), np.bool_)
@@ -82,7 +82,7 @@ class RangeProbe:
     def _at_least(self, values: npt.NDArray[Any], bound: Any) -> Bools:
         if isinstance(bound, Decimal):
             return np.asarray(decimal128.compare(values, bound) >= 0)
-        # A float32 is compared as the double it is: the bound must not be rounded.
+        # float64, so that comparing with float32 values does not round the bound.
         return np.asarray(values >= (bound if isinstance(bound, int) else np.float64(bound)))
 
     def _at_most(self, values: npt.NDArray[Any], bound: Any) -> Bools:
@@ -99,12 +99,12 @@ class RangeProbe:
         return Rows(found.starts * np.uint64(size), np.minimum(found.ends * np.uint64(size), span))
 
 
-# Kept as long as the column is: a range is often asked for by its two ends, and a shard again and again.
+# A probe lives as long as its column: many predicates ask twice, once for each end of a range.
 _PROBES: Final[WeakKeyDictionary[ColumnSource, RangeProbe]] = WeakKeyDictionary()
 
 
 def open_range(source: ColumnSource) -> RangeProbe | None:
-    """The range index of a column of a stripe; None where it has none."""
+    """The range index of a column of a stripe; None if the column has no range index."""
     found = _PROBES.get(source)
     if found is None and has_order(source.node):
         index = source.range_index()

@@ -211,7 +211,7 @@ def test_small_indexes_have_a_least_size_too(tmp_path: Path, values: list[str | 
 def test_few_tries_are_enough(tmp_path: Path, exact: amudai.Shard, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[int] = []
 
-    def counting(most: int, make: Any, estimate: Any) -> budget.Made:
+    def counting(most: int, make: Any, estimate: Any) -> budget.BuiltIndex:
         return budget.within_budget(most, lambda price: (tries.append(price), make(price))[1], estimate)
 
     monkeypatch.setattr("amudai.index.term.builder.within_budget", counting)

@@ -14,7 +14,7 @@ import pytest
 from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
 from amudai.format import LOOKUP, AnyValue, IndexDescriptor, any_values
 from amudai.index import Match, TermIndex, Terms
-from amudai.index.artifacts import Piece
+from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.term.reader import TermReader
 from amudai.rows import Origin
 from tests.index.term.made import SMALL, Indexed, indexed
@@ -131,7 +131,9 @@ def test_places_of_columns_that_are_lies_are_refused(specimen: Indexed) -> None:
 
 
 def test_rows_that_the_shard_has_not_are_refused(specimen: Indexed) -> None:
-    terms, positions = (Piece(each, specimen.shard, specimen.shard.root) for each in specimen.descriptor.artifacts)
+    terms, positions = (
+        IndexArtifactReader(each, specimen.shard, specimen.shard.root) for each in specimen.descriptor.artifacts
+    )
     reader = TermReader(
         terms,
         positions,

@@ -20,7 +20,7 @@ from amudai.format import IndexDescriptor
 from amudai.index import Match, Terms, open_artifact
 from amudai.index.term import slots
 from amudai.index.term.reader import open_term_index
-from amudai.index.term.slots import Slots
+from amudai.index.term.slots import SlotMap
 from amudai.rows import Rows
 from amudai.shard import ShardReader
 from amudai.storage import Meter, metered
@@ -221,7 +221,7 @@ def read_blocks(offsets: int, wanted: Rows, monkeypatch: pytest.MonkeyPatch, sha
     monkeypatch.setattr(slots, "_SMALL", offsets)
     meter = Meter()
     with metered(meter):
-        found = Slots(shard, find_in(shard.schema.fields(), "tags.item")).rows(wanted)
+        found = SlotMap(shard, find_in(shard.schema.fields(), "tags.item")).rows(wanted)
     return found, meter.blocks
 
 
@@ -268,9 +268,9 @@ def test_slots_that_the_shard_has_not_are_refused(tmp_path: Path) -> None:
     made = indexed(table, spec, tmp_path / "a.amudai.shard")
     # Rows 0..6 taken for slots of another field, which has 7.
     path = made.path("tags.item")
-    assert Slots(made.shard, path).count == 7
+    assert SlotMap(made.shard, path).count == 7
     with pytest.raises(CorruptedData):
-        Slots(made.shard, path)._rows(made.shard.stripes[0], Rows.one(7, 8))
+        SlotMap(made.shard, path)._rows(made.shard.stripes[0], Rows.one(7, 8))
 
 
 def found_in(word: str, *stripes: dict[str, Column], rows: int | None = None) -> list[int]:

@@ -160,13 +160,13 @@ def test_specs_are_checked() -> None:
             TermIndex(*wrong)
     with pytest.raises(InvalidArgument, match="tokenizer: expected one of word, log, trivial"):
         TermIndex("a", tokenizer="ngram")
-    with pytest.raises(InvalidArgument, match="as there are fields"):
+    with pytest.raises(InvalidArgument, match="tokenizer: expected one for all fields, or 2, one for each field"):
         TermIndex("a", "b", tokenizer=["word"])
     with pytest.raises(InvalidArgument, match="collation"):
         TermIndex("a", collation="german")
     with pytest.raises(InvalidArgument, match="granularity: expected one of record, element, found 'page'"):
         TermIndex("a", granularity="page")
-    with pytest.raises(InvalidArgument, match="granularity: expected one, or 2 as there are fields"):
+    with pytest.raises(InvalidArgument, match="granularity: expected one for all fields, or 2, one for each field"):
         TermIndex("a", "b", granularity=["element"])
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from amudai.format import DataRef, IndexArtifact
 from amudai.index import TERM, Match, TermIndex, Terms
-from amudai.index.artifacts import Piece
+from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.term.names import TOKENIZERS
 from amudai.index.term.reader import TermReader
 from amudai.rows import Origin
@@ -36,8 +36,8 @@ def is_whole(case: IndexCase) -> bool:
     return case.tokenizer == "trivial"
 
 
-def piece(name: str, beside: ShardReader) -> Piece:
-    return Piece(IndexArtifact(name="", data=DataRef(name, 0, 1)), beside, beside.root)
+def piece(name: str, beside: ShardReader) -> IndexArtifactReader:
+    return IndexArtifactReader(IndexArtifact(name="", data=DataRef(name, 0, 1)), beside, beside.root)
 
 
 def reader_of(case: IndexCase, *, trust: bool) -> TermReader:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amudai import _kernels
 from amudai.encoding import compress_small_numbers, open_numbers
 from amudai.errors import CorruptedData
-from amudai.index.term.layout import Layout
+from amudai.index.term.layout import PageLayout
 from amudai.rows import Rows
 from tests.effort import examples
 from tests.encoding.runs import Block, buffer_of
@@ -272,7 +272,7 @@ def test_small_steps_compress_well(gap: int, bits: float) -> None:
 
 @pytest.mark.parametrize("leaves", [1, 2, 3, 4, 9, 10, 27, 28, 100])
 def test_the_layout_says_where_pages_are(leaves: int) -> None:
-    layout = Layout(leaves, 3, True, True)
+    layout = PageLayout(leaves, 3, True, True)
     below, first, record = leaves, 0, leaves
     levels, level = [0] * leaves, 0
     while True:
@@ -287,5 +287,5 @@ def test_the_layout_says_where_pages_are(leaves: int) -> None:
         if pages == 1:
             break
     assert layout.levels.tolist() == levels
-    assert Layout.of(layout.properties, len(levels)) == layout
-    assert Layout.of(layout.properties, len(levels) + 1) is None
+    assert PageLayout.of(layout.properties, len(levels)) == layout
+    assert PageLayout.of(layout.properties, len(levels) + 1) is None

@@ -1,7 +1,8 @@
-"""How is a hash index built?
+"""The builder of a hash index.
 
-Every value becomes an entry of 16 bytes: its hash and its row. Entries wait in a spool, those of a batch sorted by the
-topmost bits of their hashes, so that each partition can be taken out when the number of partitions is known.
+Every value becomes an entry of 16 bytes: its hash and its row. Entries wait in a spool, in batches. The entries of a
+batch are sorted by the topmost bits of their hashes, so that one partition after another can be read back once the
+number of partitions is known.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _POSITIONS_AT_ONCE: Final = 1 << 16
 
 
 class HashIndexBuilder:
-    """Sees the rows of a shard and gathers the hashes of its fields."""
+    """Collects the hashes of the indexed fields while the rows of a shard are written."""
 
     def __init__(self, plan: BuildPlan) -> None:
         for path in plan.paths:
@@ -47,31 +48,31 @@ class HashIndexBuilder:
         self._paths = plan.paths
         self._plan = plan
         self.fields = frozenset(path[0].schema_id for path in plan.paths)
-        # A quarter waits for the spool, a quarter in it, a half is for finishing.
+        # A quarter for entries that wait for the spool, a quarter for the spool itself, half for finishing.
         memory = max(plan.memory, _LEAST_MEMORY)
         self._at_once = memory // 2 // _ENTRY_MEMORY
         self._memory = memory // 4
-        self._entries = self._begun()
+        self._entries = self._new_spool()
 
-    def _begun(self) -> Entries:
-        return Entries(self._plan.temp_folder, self._memory, min(self._memory // _ENTRY, _MOST_STAGED))
+    def _new_spool(self) -> EntrySpool:
+        return EntrySpool(self._plan.temp_folder, self._memory, min(self._memory // _ENTRY, _MOST_STAGED))
 
-    def append(self, values: StoredArray, stripe: int, first_row: int) -> None:  # noqa: ARG002 - one index for all
-        """Take values of one top-level field."""
+    def append(self, values: StoredArray, stripe: int, first_row: int) -> None:  # noqa: ARG002 - one index for all stripes
+        """Append values of one top-level field."""
         for path in self._paths:
             if path[0].schema_id == values.node.schema_id:
                 hashes, rows = _entries_of(values, path, first_row)
                 self._entries.append(hashes, rows)
 
     def finish(self, space: ArtifactSpace) -> IndexDescriptor:
-        """Write the index, and say where it lies."""
+        """Write the index and return its descriptor."""
         self._entries.flush()
         bits = next(
             (bits for bits in _PARTITION_BITS if self._entries.count >> bits <= _PARTITION_ENTRIES), _PARTITION_BITS[-1]
         )
         artifacts = tuple(self._partition(number, bits, space) for number in range(1 << bits))
         self.close()
-        self._entries = self._begun()
+        self._entries = self._new_spool()
         values = tuple(AnyValue("u64", path[-1].schema_id) for path in self._paths if by_value(path[-1]))
         return IndexDescriptor(
             index_type=FIELD_HASHING,
@@ -83,7 +84,7 @@ class HashIndexBuilder:
         )
 
     def close(self) -> None:
-        """Let go of everything, finished or not."""
+        """Release memory and temporary files, finished or not."""
         self._entries.close()
 
     def _partition(self, number: int, bits: int, space: ArtifactSpace) -> IndexArtifact:
@@ -96,13 +97,14 @@ class HashIndexBuilder:
             return space.place(f"part{number}", (BUCKET,), (stripe,), LOOKUP_COLUMNS)
 
     def _written_in_slices(self, writer: PartitionWriter, number: int, bits: int) -> PreparedStripe:
-        """A partition with more entries than memory may hold: because memory is small, or a value is in many rows.
+        """Write a partition with more entries than memory may hold, one slice of its hashes after another.
 
-        Its entries are read once for each slice of hashes; a hash with too many entries is a slice of its own.
+        The entries of the partition are read once for each slice. A hash with too many entries for memory is a slice
+        of its own.
         """
         hashes, counts = _distinct(self._entries.each_of(number, bits))
         buckets = bucket_count(len(hashes))
-        # With the bucket on top, the order of buckets and hashes is that of numbers.
+        # With the bits of the bucket on top, sorting by number sorts by bucket first and by hash second.
         turn = buckets.bit_length() - 1
         keys = _turned(hashes, turn)
         order = np.argsort(keys)
@@ -126,15 +128,15 @@ class HashIndexBuilder:
         return writer.finish(_bucket_sizes(hashes, buckets))
 
 
-class Entries:
-    """Hashes and rows while a shard is written.
+class EntrySpool:
+    """The hashes and rows that were collected so far, partly in a temporary file.
 
     Parameters
     ----------
     memory
         Bytes that the spool may keep in memory.
     staged
-        Entries that wait for the spool.
+        How many entries may wait before they are sorted and moved to the spool.
     """
 
     def __init__(self, folder: str | None, memory: int, staged: int) -> None:
@@ -143,12 +145,12 @@ class Entries:
         self._most = staged
         self._staged: list[tuple[U64, U64]] = []
         self._waiting = 0
-        # For each batch in the spool where the entries with each value of the topmost bits begin.
+        # For each batch in the spool: where the entries begin for each value of the topmost bits.
         self._batches: list[U64] = []
         self.count = 0
 
     def append(self, hashes: U64, rows: U64) -> None:
-        """Take entries, from any thread."""
+        """Append entries. Any thread may call this."""
         for start in range(0, len(hashes), self._most):
             part = slice(start, start + self._most)
             with self._lock:
@@ -158,7 +160,7 @@ class Entries:
             self._store(ripe)
 
     def flush(self) -> None:
-        """Bring everything to the spool."""
+        """Move all waiting entries to the spool."""
         with self._lock:
             ripe = self._taken()
         self._store(ripe)
@@ -179,16 +181,16 @@ class Entries:
             self.count += len(hashes)
 
     def count_of(self, number: int, bits: int) -> int:
-        """How many entries a partition has."""
+        """How many entries partition `number` of `2**bits` has."""
         return sum(end - start for start, end in self._extents(number, bits)) // _ENTRY
 
     def each_of(self, number: int, bits: int) -> Iterator[U64]:
-        """The entries of a partition, some at a time: a hash, its row, the next hash."""
+        """The entries of a partition, some at a time: a hash, its row, the next hash, its row, and so on."""
         for piece in self._spool.pieces(self._extents(number, bits)):
             yield np.frombuffer(piece, np.uint64)
 
     def all_of(self, number: int, bits: int) -> U64:
-        """The entries of a partition."""
+        """All entries of a partition in one array."""
         pieces = list(self.each_of(number, bits))
         return np.concatenate(pieces) if pieces else np.empty(0, np.uint64)
 
@@ -198,15 +200,15 @@ class Entries:
         return [(int(offsets[first]), int(offsets[last])) for offsets in self._batches]
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release memory and the temporary file."""
         self._staged = []
         self._spool.close()
 
 
 def _entries_of(values: StoredArray, path: Sequence[SchemaNode], first_row: int) -> tuple[U64, U64]:
-    """Hash and row of every value of a field below a top-level one."""
+    """The hash and the row of every value of the field at the end of `path`."""
     rows = np.arange(first_row, first_row + values.length, dtype=np.uint64)
-    kept: npt.NDArray[np.bool_] | None = None  # what is not below a null
+    kept: npt.NDArray[np.bool_] | None = None  # values that are not below a null
     for node in path[1:]:
         valid = values.valid()
         match values.node.basic_type:
@@ -239,13 +241,13 @@ def _write(writer: PartitionWriter, hashes: U64, ends: U64, positions: U64) -> N
 
 
 def _write_hot(writer: PartitionWriter, hash_: np.uint64, entries: Iterator[U64]) -> None:
-    """A hash with more entries than memory may hold: a bit for each row holds them in any order, and once."""
+    """Write a hash with more entries than memory may hold. A bitmap of the rows sorts them and drops duplicates."""
     bits = np.zeros(0, np.uint8)
     for pairs in entries:
         rows = pairs[1::2]
         if not len(rows):
             continue
-        # Whole pages of bits, so that growing is rare.
+        # Round up, so that the bitmap rarely has to grow.
         size = (int(rows.max()) // 8 | 0xFFFF) + 1
         if size > len(bits):
             bits = np.concatenate((bits, np.zeros(max(size, 2 * len(bits)) - len(bits), np.uint8)))
@@ -263,7 +265,7 @@ def _write_hot(writer: PartitionWriter, hash_: np.uint64, entries: Iterator[U64]
 
 
 def _distinct(entries: Iterator[U64]) -> tuple[U64, npt.NDArray[np.int64]]:
-    """The distinct hashes, ascending, and how many entries each has."""
+    """The distinct hashes in ascending order, and how many entries each has."""
     hashes, counts = np.empty(0, np.uint64), np.empty(0, np.int64)
     for pairs in entries:
         more, times = np.unique(pairs[::2], return_counts=True)
@@ -274,7 +276,7 @@ def _distinct(entries: Iterator[U64]) -> tuple[U64, npt.NDArray[np.int64]]:
 
 
 def _turned(hashes: U64, bits: int) -> U64:
-    """The hashes with their lowest bits on top."""
+    """The hashes, rotated so that their lowest `bits` bits are on top."""
     return hashes >> np.uint64(bits) | hashes << np.uint64(64 - bits)
 
 

@@ -1,8 +1,8 @@
-"""Which 64 bits stand for a value of a field?
+"""The 64-bit hash of a value of a field.
 
-The hash of a key: the names from the top-level field down to the field, joined by dots, a colon, and the value's bytes.
-A null has no bytes. Floats and decimals that are equal may have different bytes; they are hashed by value: -0.0 as 0.0,
-every NaN as one, 1.0 and 1.00 as one.
+The hashed key consists of the names from the top-level field down to the field, joined by dots, then a colon, then the
+bytes of the value. A null has no bytes. Equal floats and equal decimals may have different bytes, so they are hashed by
+value: -0.0 like 0.0, all NaNs alike, 1.0 like 1.00.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DECIMALS_AT_ONCE: Final = 1 << 16
 
 
 def require_path(path: Sequence[SchemaNode]) -> None:
-    """Refuse a field that a hash index cannot cover."""
+    """Raise InvalidArgument if a hash index cannot cover the field at the end of `path`."""
     shown = ".".join(node.name for node in path)
     for node in path[:-1]:
         if node.basic_type not in _THROUGH:
@@ -47,7 +47,7 @@ def require_path(path: Sequence[SchemaNode]) -> None:
 
 
 def key_prefix(path: Sequence[SchemaNode]) -> bytes:
-    """What the keys of a field begin with.
+    """The bytes that all keys of a field begin with.
 
     >>> names = SchemaNode(schema_id=1, name="", basic_type=BasicType.STRING)
     >>> key_prefix([SchemaNode(schema_id=0, name="names", basic_type=BasicType.LIST, children=(names,)), names])
@@ -60,12 +60,12 @@ def key_prefix(path: Sequence[SchemaNode]) -> bytes:
 
 
 def by_value(node: SchemaNode) -> bool:
-    """Whether values of this field are hashed by what they mean and not by their bytes."""
+    """Whether values of this field are hashed by value, so that equal values with different bytes have one hash."""
     return node.basic_type in _FLOATS or node.is_decimal
 
 
 def hash_key(prefix: bytes, node: SchemaNode, value: bytes) -> int:
-    r"""The hash of one value, given by its stored bytes; of a boolean one byte, 0 or 1, as number or digit.
+    r"""The hash of one value, given as stored bytes. A boolean is one byte: the number or the digit 0 or 1.
 
     >>> node = SchemaNode(schema_id=0, name="flag", basic_type=BasicType.BOOLEAN)
     >>> hex(hash_key(b"flag:", node, b"\x01"))
@@ -85,7 +85,7 @@ def hash_key(prefix: bytes, node: SchemaNode, value: bytes) -> int:
 
 
 def hash_values(prefix: bytes, values: StoredArray) -> U64:
-    """The hash of each value, nulls included."""
+    """The hashes of all values, nulls included."""
     bits, at = (None, 0) if values.validity is None else (values.validity.data, values.validity.first)
     if values.dictionary is not None:
         distinct = hash_values(prefix, values.dictionary.values)
@@ -110,7 +110,7 @@ def hash_values(prefix: bytes, values: StoredArray) -> U64:
 
 
 def _by_value(data: npt.NDArray[Any], node: SchemaNode) -> npt.NDArray[Any]:
-    """Numbers of which equal ones have equal bytes."""
+    """The numbers in a form in which equal numbers have equal bytes."""
     if node.is_decimal:
         size = _DECIMALS_AT_ONCE * decimal128.SIZE
         parts = [data[start : start + size] for start in range(0, len(data), size)]

@@ -1,6 +1,6 @@
-"""How do hashes and positions become a partition?
+"""The writer of one partition of a hash index.
 
-A partition is a shard of one stripe: a row for each bucket, in it a list of hashes with their positions.
+A partition is a shard with one stripe. Each bucket is a row, which holds a list of hashes with their positions.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ __all__ = ["PartitionWriter", "bucket_count"]
 
 U64 = npt.NDArray[np.uint64]
 
-# Nothing that must be inflated as a whole, and small blocks: a lookup wants a few numbers of each column.
+# A look-up needs only a few numbers of each column, so blocks are small and nothing must be inflated as a whole.
 PROFILE: Final = Profile(
     name="lookup", price=1.0, cascades=False, block_values=2048, codec_values=2048, range_index=False
 )
 
 
 def bucket_count(hashes: int) -> int:
-    """How many buckets so many distinct hashes get.
+    """The number of buckets for `hashes` distinct hashes.
 
     >>> [bucket_count(hashes) for hashes in (0, 5, 6, 10, 100, 12500)]
     [2, 2, 4, 8, 64, 8192]
@@ -35,7 +35,7 @@ def bucket_count(hashes: int) -> int:
 
 
 class PartitionWriter:
-    """Takes hashes in the order of their buckets, and the positions of each, which may come in pieces."""
+    """Writes hashes in the order of their buckets. The positions of a hash may be appended in several calls."""
 
     def __init__(self, temp_folder: str | None, memory: int) -> None:
         self.spool = Spool(temp_folder, memory)
@@ -48,16 +48,16 @@ class PartitionWriter:
         self._lists = positions
 
     def append_hashes(self, hashes: U64, ends: U64) -> None:
-        """Take hashes, and where the positions of each end among those of all these."""
+        """Append `hashes`. `ends[i]` is where the positions of hash `i` end among all positions of this call."""
         self._items.append_structs(len(hashes))
         self._hashes.append(StoredArray(node=HASH, length=len(hashes), data=hashes))
         self._lists.append_lists(np.concatenate((np.zeros(1, np.uint64), ends)))
 
     def append_positions(self, positions: U64) -> None:
-        """Take the next positions."""
+        """Append positions."""
         self._lists.children[0].append(StoredArray(node=POSITION, length=len(positions), data=positions))
 
     def finish(self, sizes: npt.NDArray[np.int64]) -> PreparedStripe:
-        """End the partition; `sizes` says how many hashes each bucket has."""
+        """Finish the partition. `sizes` says how many hashes each bucket has."""
         self._buckets.append_lists(np.concatenate((np.zeros(1, np.uint64), np.cumsum(sizes, dtype=np.uint64))))
         return PreparedStripe((self._buckets.finish(),), len(sizes), self.spool)

@@ -1,4 +1,4 @@
-"""At which rows is a hash?"""
+"""The reader of a hash index."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, decode_few
 from amudai.errors import CorruptedData, located
 from amudai.format import IndexDescriptor, encode_schema
-from amudai.index.artifacts import Piece
+from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, key_prefix
 from amudai.index.hash.layout import BUCKET, BY_VALUE, COMPLETE, LOOKUP_COLUMNS
 from amudai.index.questions import Keys, Question
@@ -33,12 +33,12 @@ _SCHEMA: Final = encode_schema((BUCKET,))
 
 
 class HashIndexReader:
-    """An open hash index. A partition is opened when a key leads to it; opening the index reads nothing.
+    """An open hash index. Opening it reads nothing; a partition is opened by the first key that belongs to it.
 
     Parameters
     ----------
     trust
-        Whether an index that does not say that it is complete is believed to be, and to cover any field.
+        Treat the index as complete even if its properties do not say so, and as covering all fields if it lists none.
     """
 
     def __init__(
@@ -61,16 +61,16 @@ class HashIndexReader:
         self._by_value = {each.value for each in listed} if isinstance(listed, tuple) else set()
 
     def answer(self, path: NodePath, question: Question, rows: Rows | None = None) -> Positions | None:  # noqa: ARG002
-        """The rows that may have one of the keys; None where this index cannot tell.
+        """The rows that may have one of the keys; None if this index cannot tell.
 
-        Rows are never sure: two keys may have one hash, and a null has that of an empty value.
+        The answer is always maybe: two keys can have the same hash, and a null has the hash of an empty value.
         """
         node = path[-1]
         if not isinstance(question, Keys) or not self._complete or node.basic_type not in KEY_TYPES:
             return None
         if not self._covers_all and node.schema_id not in self._covered:
             return None
-        # Floats and decimals by their bytes would miss those that are equal and look different.
+        # Floats and decimals that were hashed by their bytes would miss equal values with other bytes.
         if by_value(node) and node.schema_id not in self._by_value:
             return None
         prefix = key_prefix(path)
@@ -78,11 +78,11 @@ class HashIndexReader:
         return Positions.perhaps(Rows.united([self.lookup(hash_) for hash_ in hashes], self._shard.origin))
 
     def lookup(self, hash_: int) -> Rows:
-        """The rows that a hash is stored with."""
+        """The rows that the index holds for a hash."""
         number = hash_ >> (64 - self._bits) if self._bits else 0
         partition = self._partitions.get(number)
         if partition is None:
-            opened = Partition(Piece(self._descriptor.artifacts[number], self._shard, self._anchor))
+            opened = Partition(IndexArtifactReader(self._descriptor.artifacts[number], self._shard, self._anchor))
             with self._lock:
                 partition = self._partitions.setdefault(number, opened)
         return partition.lookup(hash_, self._bits, self._shard.origin)
@@ -91,16 +91,16 @@ class HashIndexReader:
 class Partition:
     """One partition: a shard with a row for each bucket."""
 
-    def __init__(self, piece: Piece) -> None:
-        self._url = piece.file.url
-        self._opened: dict[int, Columns] = {}
+    def __init__(self, artifact: IndexArtifactReader) -> None:
+        self._url = artifact.file.url
+        self._opened: dict[int, BucketColumns] = {}
         with located(url=self._url):
-            found = piece.lookup(len(LOOKUP_COLUMNS))
+            found = artifact.lookup(len(LOOKUP_COLUMNS))
             if found is not None:
-                self._opened[0] = Columns.of_buffers(found)
+                self._opened[0] = BucketColumns.of_buffers(found)
                 self._buckets, self._stripes = found[0].values - 1, [0]
             else:
-                self._shard = piece.shard
+                self._shard = artifact.shard
                 self._bucket = _bucket_of(self._shard)
                 self._buckets = self._shard.num_rows
                 self._stripes = [stripe.first_row for stripe in self._shard.stripes]
@@ -108,13 +108,13 @@ class Partition:
                 raise CorruptedData(f"buckets of a hash index: expected a power of two, found {self._buckets}")
 
     def lookup(self, hash_: int, bits: int, origin: Origin) -> Rows:
-        """The rows of a hash."""
+        """The rows that this partition holds for a hash. `bits` is the logarithm of the number of partitions."""
         bucket = hash_ & (self._buckets - 1)
         with located(url=self._url):
             number = bisect_right(self._stripes, bucket) - 1
             columns = self._opened.get(number)
             if columns is None:
-                columns = self._opened[number] = Columns.of_stripe(self._shard.stripes[number], self._bucket)
+                columns = self._opened[number] = BucketColumns.of_stripe(self._shard.stripes[number], self._bucket)
             with located(stripe=number):
                 first, last = columns.buckets.at(bucket - self._stripes[number])
                 hashes = columns.hashes.at(first, last)
@@ -125,66 +125,66 @@ class Partition:
                 return _rows(columns.positions.at(*columns.lists.at(first + place[0])), origin)
 
     def _check(self, hashes: U64, bucket: int, hash_: int, bits: int, places: int) -> None:
-        """Refuse a bucket that holds what belongs elsewhere: what belongs here may then be elsewhere."""
+        """Raise CorruptedData if a hash of the bucket belongs elsewhere: then `hash_` may be elsewhere too."""
         for found in hashes.tolist():
             if (found ^ hash_) & (self._buckets - 1) or (found ^ hash_) >> (64 - bits):
-                raise CorruptedData(f"bucket {bucket}: expected hashes of its own, found {found:#018x}")
+                raise CorruptedData(f"bucket {bucket}: expected only hashes that belong to it, found {found:#018x}")
         if places > 1:
             raise CorruptedData(f"bucket {bucket}: expected each hash once, found {hash_:#018x} {places} times")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Columns:
+class BucketColumns:
     """The four columns of a stripe of buckets."""
 
-    buckets: Lists
-    hashes: Numbers
-    lists: Lists
-    positions: Numbers
+    buckets: ListOffsets
+    hashes: NumberColumn
+    lists: ListOffsets
+    positions: NumberColumn
 
     @classmethod
-    def of_stripe(cls, stripe: StripeReader, bucket: SchemaNode) -> Columns:
-        """Those of a stripe, whoever wrote it."""
+    def of_stripe(cls, stripe: StripeReader, bucket: SchemaNode) -> BucketColumns:
+        """The columns of a stripe that any writer may have written."""
         stripe.prepare(nodes_below((bucket,)))
         buckets = stripe.column(bucket)
         hashes, lists = (buckets.child(0).child(index) for index in range(2))
         positions = lists.child(0)
         return cls(
-            Lists.of_column(buckets, hashes.position_count),
-            Numbers.of_column(hashes),
-            Lists.of_column(lists, positions.position_count),
-            Numbers.of_column(positions),
+            ListOffsets.of_column(buckets, hashes.position_count),
+            NumberColumn.of_column(hashes),
+            ListOffsets.of_column(lists, positions.position_count),
+            NumberColumn.of_column(positions),
         )
 
     @classmethod
-    def of_buffers(cls, found: Sequence[BlockBuffer]) -> Columns:
-        """Those of a partition of ours."""
+    def of_buffers(cls, found: Sequence[BlockBuffer]) -> BucketColumns:
+        """The columns of a partition that this library wrote, from its look-up buffers."""
         buckets, hashes, lists, positions = found
         if lists.values != hashes.values + 1:
             raise CorruptedData(f"offsets of positions: expected {hashes.values + 1}, found {lists.values}")
         return cls(
-            Lists(buckets, hashes.values, "bucket"),
-            Numbers(hashes, None, "bucket.item.hash"),
-            Lists(lists, positions.values, "bucket.item.positions"),
-            Numbers(positions, None, "bucket.item.positions"),
+            ListOffsets(buckets, hashes.values, "bucket"),
+            NumberColumn(hashes, None, "bucket.item.hash"),
+            ListOffsets(lists, positions.values, "bucket.item.positions"),
+            NumberColumn(positions, None, "bucket.item.positions"),
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lists:
-    """Where each list of a column begins and ends among its items."""
+class ListOffsets:
+    """The offsets of a list column: where each list begins and ends among the items."""
 
     buffer: BlockBuffer
     items: int
     path: str
 
     @classmethod
-    def of_column(cls, column: ColumnSource, items: int) -> Lists:
-        """Those of a column with offsets and no null."""
+    def of_column(cls, column: ColumnSource, items: int) -> ListOffsets:
+        """The offsets of a column. Raises CorruptedData if there are none, or if a list is null."""
         found = column.offsets()
         if found is None or column.null_count:
             raise CorruptedData(
-                "lists of a hash index: expected offsets and no null, found otherwise", field=column.path
+                "lists of a hash index: expected offsets and no nulls, found nulls or no offsets", field=column.path
             )
         return cls(found, items, column.path)
 
@@ -198,22 +198,25 @@ class Lists:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Numbers:
-    """A column of numbers, of which none is null: in a buffer, or one for all positions, or none that can be read."""
+class NumberColumn:
+    """A column of numbers without nulls: in a buffer, or one constant for all positions.
+
+    Neither is set if the column cannot be read that way; then any number that is wanted is an error.
+    """
 
     buffer: BlockBuffer | None
     constant: int | None
     path: str
 
     @classmethod
-    def of_column(cls, column: ColumnSource) -> Numbers:
-        """Those of a column."""
+    def of_column(cls, column: ColumnSource) -> NumberColumn:
+        """The numbers of a column."""
         if column.constant is not None:
             return cls(None, column.constant.value if isinstance(column.constant.value, int) else None, column.path)
         return cls(column.numbers(), None, column.path)
 
     def at(self, first: int, last: int) -> U64:
-        """The numbers at these positions."""
+        """The numbers at positions `first..last`."""
         if first == last:
             return np.empty(0, np.uint64)
         if self.constant is not None:
@@ -228,18 +231,18 @@ class Numbers:
 def _rows(positions: U64, origin: Origin) -> Rows:
     if not len(positions):
         raise CorruptedData("positions of a hash: expected at least one, found none")
-    # The reference repeats a row in which a list has a value twice.
+    # Equal neighbours are fine: the reference repeats a row whose list has a value twice.
     if (positions[1:] < positions[:-1]).any():
-        raise CorruptedData("positions of a hash: expected them to ascend")
+        raise CorruptedData("positions of a hash: expected them in ascending order")
     if int(positions[-1]) >= origin.size:
         raise CorruptedData(f"positions of a hash: expected less than {origin.size}, found {positions[-1]}")
     return Rows.of_positions(positions, origin)
 
 
 def _bucket_of(shard: ShardReader) -> SchemaNode:
-    """The field of the buckets; names do not count."""
+    """The field that holds the buckets. Any names are accepted; the types must fit."""
     if shard.schema.payload == _SCHEMA:
-        return BUCKET  # as we write it: nothing is left to check
+        return BUCKET  # the schema that this library writes: nothing is left to check
     fields = shard.schema.fields()
     if not fields or not _is_bucket(fields[0]):
         found = ", ".join(map(str, fields)) or "no field"
@@ -249,7 +252,7 @@ def _bucket_of(shard: ShardReader) -> SchemaNode:
 
 
 def _is_bucket(node: SchemaNode) -> bool:
-    """Whether a field has the shape of buckets."""
+    """Whether a field has the type of a bucket list."""
     if node.basic_type is not BasicType.LIST or node.children[0].basic_type is not BasicType.STRUCT:
         return False
     inner = node.children[0].children

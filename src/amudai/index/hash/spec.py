@@ -1,4 +1,4 @@
-"""Which fields shall be found by their values?"""
+"""`HashIndex`: what a user passes to ask for a hash index."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from amudai.index.contract import require_level
 
 __all__ = ["FIELD_HASHING", "HashIndex"]
 
-FIELD_HASHING: Final = "field-hashing-index"  # as shards name the type
+FIELD_HASHING: Final = "field-hashing-index"  # the name of the type in shards
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class HashIndex:
     """An index that finds the rows with a value: `trace_id == "4bf92f35"`, `user.id` in a set.
 
-    It costs some 9 bytes for each distinct value and 3 for each row, and a lookup reads a few blocks, however large the
-    shard is. Fields of any type can be indexed that hold single values, also inside structs and lists: then a row is
-    found by each of its values.
+    It takes about 9 bytes for each distinct value and 3 bytes for each row. A look-up reads a few blocks, however large
+    the shard is. Fields of every type with single values can be indexed, also inside structs and lists. A row is found
+    by each value that its list has.
 
     Parameters
     ----------
     fields
-        Paths of the fields.
+        Paths of the fields to index.
     level
-        `"shard"`: one index of all rows. `"stripe"`: one for each stripe, of its own rows, finished with it.
+        `"shard"`: one index of all rows. `"stripe"`: one index for each stripe, written together with the stripe.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
-"""How exact can an index be that must not be larger than this?
+"""The search for the most exact index that fits into a budget of bytes.
 
-A price says how many rows may become doubtful for a bit that is saved: at a low one only long, dense lists become
-ranges, at a high one all do. The lowest price at which everything fits is looked for, by what lists would take, about,
-and by what they then do take.
+A price says how many rows may become doubtful for each bit that is saved. At a low price only long, dense lists become
+ranges; at a high price all lists do. The search looks for the lowest price at which the index fits. It predicts sizes
+from estimates and corrects them by the sizes of the indexes that it builds.
 """
 
 from __future__ import annotations
@@ -16,69 +16,69 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.errors import InvalidArgument
-from amudai.index.term.layout import Layout
+from amudai.index.term.layout import PageLayout
 from amudai.shard import PreparedStripe
 from amudai.storage import Spool
 
-__all__ = ["EXACT", "Made", "within_budget"]
+__all__ = ["EXACT", "BuiltIndex", "within_budget"]
 
 U64 = npt.NDArray[np.uint64]
 
 EXACT: Final = 0
-# From a sixteenth of a row for a bit on, four to a power of two, and the highest: then a list is one range.
+# From a sixteenth of a row per bit upwards, four prices per power of two. At the last price every list is one range.
 _PRICES: Final = (
     EXACT,
     *((part << power) // 128 for power in range(12, 56) for part in (128, 152, 181, 215)),
     (1 << 64) - 1,
 )
-_STEPS: Final = 64  # between two neighbours of them, where one is too low and the other lower than need be
+_STEPS: Final = 64  # prices to try between two neighbours of `_PRICES`
 _TRIES: Final = 8
-# Of the budget: what is aimed at, and what is good enough.
+# Parts of the budget: the size to aim at, and the size that is good enough.
 _AIM: Final = 0.98
 _ENOUGH: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Made:
-    """An index that has no place yet.
+class BuiltIndex:
+    """A built index that is not yet part of a shard.
 
     Attributes
     ----------
     layout
-        How the pages of the terms lie; None where there are no terms.
+        Where the pages of terms are; None if there are no terms.
     spool
-        Where both artifacts wait.
+        Holds the bytes of both artifacts.
     terms_size, size
-        Bytes of the terms, and of both artifacts, where they were measured.
+        Bytes of the terms artifact, and of both artifacts; 0 if they were not measured.
     """
 
     terms: PreparedStripe
     positions: PreparedStripe
-    layout: Layout | None
+    layout: PageLayout | None
     spool: Spool
     terms_size: int = 0
     size: int = 0
 
 
-def within_budget(most: int, make: Callable[[int], Made], estimate: Callable[[U64], U64]) -> Made:
-    """The most exact index of at most so many bytes.
+def within_budget(most: int, make: Callable[[int], BuiltIndex], estimate: Callable[[U64], U64]) -> BuiltIndex:
+    """The most exact index of at most `most` bytes.
 
     Parameters
     ----------
     make
-        Makes the index at a price.
+        Builds the index at a price.
     estimate
-        Says how many bits the lists take at each price, about.
+        Estimates how many bits the lists take at each price.
     """
     made = make(EXACT)
     if made.size <= most:
         return made
     prices = _PRICES
     bits = _estimated(prices, estimate)
-    # The prices between which the best one lies, and bits and size of the index at the low one, which is too large.
+    # The best price is between `low` and `high`. `above`: bits and size at `low`, where the index is too large.
     low, high = 0, len(prices) - 1
     above = bits[0], made.size
-    best: Made | None = None
+    best: BuiltIndex | None = None
     below = 0
     made.spool.close()
     for left in reversed(range(_TRIES)):
@@ -87,7 +87,7 @@ def within_budget(most: int, make: Callable[[int], Made], estimate: Callable[[U6
             bits = _estimated(prices, estimate)
             low, high = 0, len(prices) - 1
         if best is None:
-            # The highest price was not tried yet. If nothing fits it must be.
+            # Nothing has fitted so far, so the last try must be the highest price.
             wanted = above[0] * (_AIM * most - made.terms_size) / max(1, above[1] - made.terms_size)
             at = _first(bits, wanted, low + 1, high) if left else high
         elif high - low > 1:
@@ -117,13 +117,13 @@ def _estimated(prices: Sequence[int], estimate: Callable[[U64], U64]) -> list[in
 
 
 def _between(low: int, high: int) -> tuple[int, ...]:
-    """Prices from one to the other, both included."""
+    """Evenly spaced prices from `low` to `high`, both included."""
     return tuple(sorted({low + (high - low) * step // _STEPS for step in range(_STEPS + 1)}))
 
 
 def _first(bits: Sequence[int], most: float, low: int, high: int) -> int:
-    """The first of the prices `low .. high` at which lists take at most so many bits; the last where none does.
+    """The first of the prices `low .. high` at which the lists take at most `most` bits; `high` if there is none.
 
-    Bits fall as prices rise.
+    `bits` falls as prices rise.
     """
     return bisect_left(bits, -most, low, high, key=lambda each: -each)

@@ -1,7 +1,7 @@
-"""How is a term index built?
+"""The builder of a term index.
 
-Each field gathers terms into runs: sorted, and small enough to be gathered in a processor's cache. Runs wait in memory
-or in a temporary file; at the end they are merged, once, into the two artifacts.
+The terms of each field are collected in runs. A run is sorted, and small enough for the cache of a processor while it
+grows. Finished runs wait in memory or in a temporary file. At the end they are merged, once, into the two artifacts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from amudai.encoding import profile_of
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import IndexDescriptor, any_values
 from amudai.index.contract import BuildPlan, IndexSpec
-from amudai.index.term.budget import EXACT, Made, within_budget
+from amudai.index.term.budget import EXACT, BuiltIndex, within_budget
 from amudai.index.term.names import (
     COLLATIONS,
     ELEMENT,
@@ -41,19 +41,19 @@ from amudai.types import NodePath, SchemaNode
 
 __all__ = ["TermBuilder", "build_term_index"]
 
-# More does not fit into the caches of a core, and makes gathering slower.
+# A larger run would not fit into the caches of a core and would grow more slowly.
 _RUN_SCRATCH: Final = 4 * 1024 * 1024
 _RUN_TEXT: Final = 16 * 1024 * 1024
 _LEAST_SCRATCH: Final = 64 * 1024
 # Positions of a run are numbered with 32 bits.
 _RUN_POSITIONS: Final = 1 << 31
 _MAX_STRIPE: Final = 0xFFFF
-# Integers of a step of the merge.
+# Integers that one step of the merge returns.
 _SLICE: Final = 65_536
 
 
 def build_term_index(spec: IndexSpec, plan: BuildPlan) -> TermBuilder:
-    """Begin a term index."""
+    """Create the builder of a term index."""
     if not isinstance(spec, TermIndex):
         raise InvalidArgument(f"index: expected a TermIndex, found {spec!r}")
     return TermBuilder(spec, plan, tuning_of(plan.profile))
@@ -61,7 +61,7 @@ def build_term_index(spec: IndexSpec, plan: BuildPlan) -> TermBuilder:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Where a run lies in the spool, and whose terms it holds."""
+    """A finished run: its place in the spool, and the stripe, the field and the first position of its terms."""
 
     start: int
     end: int
@@ -70,20 +70,20 @@ class _Run:
     first: int
 
 
-class _Gathering:
-    """The run of one field that still grows."""
+class _GrowingRun:
+    """The run of one field that still grows, and the field's position in the stream of values."""
 
     def __init__(self, path: NodePath, tokenizer: str, limit: int, *, by_slot: bool) -> None:
         self.path = path
         self.by_slot = by_slot
-        self.slots = 0  # of all batches so far
+        self.slots = 0  # slots of all batches so far
         self._run = _kernels.TermRun(tokenizer)
         self._limit = limit
         self._text = 0
         self._stripe = self._first = 0
 
     def take(self, values: StoredArray, stripe: int, first_row: int) -> list[tuple[bytes, int, int]]:
-        """Take the values of a batch; runs that have become full, with stripe and first position of each."""
+        """Append a batch of values. Returns the runs that became full, each with its stripe and its first position."""
         done = []
         first, count = first_row, values.length
         if self.by_slot:
@@ -117,20 +117,21 @@ class _Gathering:
         )
 
     def finish(self) -> list[tuple[bytes, int, int]]:
-        """The run as it is; none where nothing was gathered."""
+        """Finish the run as it is. Returns an empty list if the run has no terms."""
         self._text = 0
         return [(self._run.finish(), self._stripe, self._first)] if self._run.terms else []
 
 
 class TermBuilder:
-    """Sees the rows of a shard, and adds a term index to it.
+    """Collects the terms of the indexed fields while the rows of a shard are written.
 
-    Fields may come on different threads: each gathers by itself, and only the list of finished runs is shared.
+    Different fields may be appended on different threads: each has its own growing run, and only the list of finished
+    runs is shared.
     """
 
     def __init__(self, spec: TermIndex, plan: BuildPlan, tuning: Tuning) -> None:
         if len(plan.paths) != len(spec.fields):
-            raise InvalidArgument(f"paths: expected {len(spec.fields)} as there are fields, found {len(plan.paths)}")
+            raise InvalidArgument(f"paths: expected {len(spec.fields)}, one for each field, found {len(plan.paths)}")
         for path in plan.paths:
             require_text_path(path)
         self._spec = spec
@@ -139,7 +140,7 @@ class TermBuilder:
         self.fields = frozenset(path[0].schema_id for path in plan.paths)
         limit = max(_LEAST_SCRATCH, min(_RUN_SCRATCH, plan.memory // (4 * len(plan.paths))))
         self._gathering = [
-            _Gathering(path, TOKENIZERS[tokenizer], limit, by_slot=granularity == ELEMENT)
+            _GrowingRun(path, TOKENIZERS[tokenizer], limit, by_slot=granularity == ELEMENT)
             for path, tokenizer, granularity in zip(plan.paths, spec.tokenizers, spec.granularities, strict=True)
         ]
         self._lock = Lock()
@@ -150,7 +151,7 @@ class TermBuilder:
         self._runs: list[_Run] = []
 
     def append(self, values: StoredArray, stripe: int, first_row: int) -> None:
-        """Take values of one top-level field."""
+        """Append values of one top-level field."""
         if stripe > _MAX_STRIPE:
             raise UnsupportedFeature(f"term index: expected at most {_MAX_STRIPE + 1} stripes, found more")
         for each in self._gathering:
@@ -158,14 +159,14 @@ class TermBuilder:
                 self._keep(each, each.take(values, stripe, first_row))
 
     def finish(self, space: ArtifactSpace) -> IndexDescriptor:
-        """Merge the runs, and write both artifacts."""
+        """Merge the runs and write both artifacts."""
         for each in self._gathering:
             self._keep(each, each.finish())
-        made = self._made(space)
-        with made.spool:
-            terms = space.place(TERMS, TERMS_SCHEMA, [made.terms], TERMS_LOOKUP)
-            layout = () if made.layout is None else (*made.layout.properties, *terms.properties)
-            positions = space.place(POSITIONS, POSITIONS_SCHEMA, [made.positions], POSITIONS_LOOKUP)
+        built = self._built(space)
+        with built.spool:
+            terms = space.place(TERMS, TERMS_SCHEMA, [built.terms], TERMS_LOOKUP)
+            layout = () if built.layout is None else (*built.layout.properties, *terms.properties)
+            positions = space.place(POSITIONS, POSITIONS_SCHEMA, [built.positions], POSITIONS_LOOKUP)
         self.close()
         self._begin()
         return IndexDescriptor(
@@ -179,7 +180,7 @@ class TermBuilder:
         found: dict[str, object] = {
             "collation": COLLATIONS[self._spec.collation],
             "tokenizers": [TOKENIZERS[name] for name in self._spec.tokenizers],
-            # The reference loses rows of some terms: only an index that says this proves absence.
+            # The reference loses rows of some terms, so only an index with this property proves that a term is absent.
             "complete": True,
         }
         if ELEMENT in self._spec.granularities:
@@ -187,19 +188,19 @@ class TermBuilder:
         return found
 
     def close(self) -> None:
-        """Let go of everything, finished or not."""
+        """Release memory and temporary files, finished or not."""
         self._runs = []
         self._spool.close()
 
-    def _keep(self, gathered: _Gathering, runs: list[tuple[bytes, int, int]]) -> None:
+    def _keep(self, growing: _GrowingRun, runs: list[tuple[bytes, int, int]]) -> None:
         for data, stripe, first in runs:
             start = self._spool.append(data)
-            run = _Run(start, start + len(data), stripe, gathered.path[-1].schema_id, first)
+            run = _Run(start, start + len(data), stripe, growing.path[-1].schema_id, first)
             with self._lock:
                 self._runs.append(run)
 
-    def _made(self, space: ArtifactSpace) -> Made:
-        # Threads finish runs in any order; those of one field come in the order of their positions.
+    def _built(self, space: ArtifactSpace) -> BuiltIndex:
+        # Threads finish runs in any order. The merge needs the runs of a field in the order of their positions.
         runs = sorted(self._runs, key=lambda run: (run.stripe, run.field, run.first, run.start))
         if self._spec.max_bytes is None:
             return self._merged(runs, EXACT)
@@ -218,36 +219,36 @@ class TermBuilder:
             price,
         )
 
-    def _merged(self, runs: list[_Run], price: int) -> Made:
-        # With a budget, the best one so far waits while the next is made.
+    def _merged(self, runs: list[_Run], price: int) -> BuiltIndex:
+        # With a budget, the best index so far is kept while the next one is built.
         at_once = 1 if self._spec.max_bytes is None else 2
         spool = Spool(self._plan.temp_folder, self._plan.memory // (8 * at_once))
         if not runs:
-            return Made(_empty(TERMS_SCHEMA), _empty(POSITIONS_SCHEMA), None, spool)
+            return BuiltIndex(_empty(TERMS_SCHEMA), _empty(POSITIONS_SCHEMA), None, spool)
         merge = self._merge(runs, price)
         pages, positions = PagesWriter(spool, self._tuning), PositionsWriter(spool, self._tuning)
         while not merge.done:
-            piece = merge.next(pages.room, _SLICE)
-            counts = piece.counts()
+            merged = merge.next(pages.room, _SLICE)
+            counts = merged.counts()
             first = positions.count
-            positions.add(piece.integers(), counts, piece.is_long(), piece.continues)
-            pages.add(piece, counts, first)
+            positions.add(merged.integers(), counts, merged.is_long(), merged.continues)
+            pages.add(merged, counts, first)
         fields = pages.finish()
-        made = positions.finish(POSITIONS_SCHEMA[0])
-        return Made(
+        integers = positions.finish(POSITIONS_SCHEMA[0])
+        return BuiltIndex(
             PreparedStripe(fields, pages.pages, spool),
-            PreparedStripe((made,), positions.count, spool),
+            PreparedStripe((integers,), positions.count, spool),
             pages.layout,
             spool,
         )
 
 
-def _measured(made: Made, space: ArtifactSpace) -> Made:
-    """The same, with its sizes."""
-    terms, positions = space.measure([(TERMS_SCHEMA, (made.terms,)), (POSITIONS_SCHEMA, (made.positions,))])
-    return replace(made, terms_size=terms, size=terms + positions)
+def _measured(built: BuiltIndex, space: ArtifactSpace) -> BuiltIndex:
+    """The index with the sizes of its artifacts filled in."""
+    terms, positions = space.measure([(TERMS_SCHEMA, (built.terms,)), (POSITIONS_SCHEMA, (built.positions,))])
+    return replace(built, terms_size=terms, size=terms + positions)
 
 
 def _empty(schema: tuple[SchemaNode, ...]) -> PreparedStripe:
-    """A stripe without rows; the few bytes that it has stay in memory."""
+    """A stripe without rows. Its few bytes stay in memory."""
     return StripeBuilder(schema, BuildOptions(profile=profile_of("balanced"))).prepared()

@@ -1,6 +1,6 @@
-"""What do the columns of an artifact hold?
+"""Functions that read numbers, offsets and terms from the columns of an artifact.
 
-Artifacts are shards, read by the ordinary readers of fields. These are short ways to numbers, offsets and terms.
+An artifact is a shard, and its columns are read like those of any shard.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class TermsColumn:
 
 
 def only_stripe(shard: ShardReader) -> StripeReader | None:
-    """The stripe of an artifact; None where it has no records."""
+    """The stripe of an artifact; None if the artifact has no records."""
     if shard.num_rows == 0:
         return None
     if len(shard.stripes) != 1:
@@ -56,7 +56,7 @@ def only_stripe(shard: ShardReader) -> StripeReader | None:
 
 
 def known_fields(shard: ShardReader, schema: tuple[SchemaNode, ...]) -> tuple[SchemaNode, ...]:
-    """The fields of an artifact, without decoding them where they are those of `schema`."""
+    """The fields of an artifact. If its schema is `schema`, as expected, nothing is decoded."""
     if shard.directory.schema.is_empty:
         return shard.schema.fields()
     payload, _ = shard.payload(shard.directory.schema, "Schema", shard.root)
@@ -69,7 +69,7 @@ def _encoded(schema: tuple[SchemaNode, ...]) -> bytes:
 
 
 def field_named(fields: tuple[SchemaNode, ...], name: str, basic_type: BasicType) -> SchemaNode:
-    """One of these fields by its name."""
+    """The one of `fields` with this name. Raises CorruptedData if it is missing or of another type."""
     found = next((node for node in fields if node.name == name), None)
     if found is None or found.basic_type is not basic_type or found.signed:
         stated = "none" if found is None else str(found)
@@ -78,7 +78,7 @@ def field_named(fields: tuple[SchemaNode, ...], name: str, basic_type: BasicType
 
 
 def numbers(column: ColumnSource, ranges: Rows) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
-    """The numbers at these positions, and which of them are not null; None where none is."""
+    """The numbers at these positions, and a mask of those that are not null; no mask if none is null."""
     count = ranges.count
     dtype = column.node.dtype
     if not count:
@@ -93,7 +93,7 @@ def numbers(column: ColumnSource, ranges: Rows) -> tuple[npt.NDArray[Any], npt.N
 
 
 def present(column: ColumnSource, ranges: Rows) -> npt.NDArray[Any]:
-    """The numbers at these positions, none of which may be null."""
+    """The numbers at these positions. Raises CorruptedData if one is null."""
     values, valid = numbers(column, ranges)
     if valid is not None and not valid.all():
         raise CorruptedData("index artifact: expected no nulls, found some", field=column.path)
@@ -101,7 +101,7 @@ def present(column: ColumnSource, ranges: Rows) -> npt.NDArray[Any]:
 
 
 def offsets(column: ColumnSource, start: int, end: int, most: int | None) -> U64:
-    """Where the items of lists `start..end` begin, and where the last ends, which is at most `most`."""
+    """Where the items of lists `start..end` begin, and where the last list ends. No offset may exceed `most`."""
     if end > column.position_count:
         raise CorruptedData(f"positions: expected at most {column.position_count}, found {end}", field=column.path)
     buffer = column.offsets()

@@ -1,7 +1,7 @@
-"""Which page is which, without reading any?
+"""The order of the pages in a terms artifact that this library wrote.
 
-Pages that we write come level by level, and each is one block of the column of terms. What else is needed to find a
-page stands in the properties of the artifact, so that a lookup reads the columns that hold terms and lists, no other.
+We write pages level by level, and each page is one block of the column of terms. The properties of the artifact state
+the rest of what is needed to find a page. So a look-up reads only the columns that hold terms and lists.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import numpy.typing as npt
 from amudai.format import Properties, any_values
 from amudai.lazy import lazy
 
-__all__ = ["Layout"]
+__all__ = ["PageLayout"]
 
 
 @dataclass(frozen=True)
-class Layout:
-    """How the pages of an artifact of ours lie.
+class PageLayout:
+    """The order of the pages in an artifact, and what all its lists have in common.
 
     Attributes
     ----------
     leaf_pages, fan_out
-        Leaves, which come first, and how many pages a page above leads to.
+        The number of leaf pages, which come first, and the number of children of each page above them.
     single_lists
-        Whether every term has one list: then they have the same number.
+        Whether every term has exactly one list. Then a term and its list have the same number.
     only_rows
-        Whether all lists hold rows, none holds ranges.
+        Whether all lists hold single rows, and none holds ranges.
     """
 
     leaf_pages: int
@@ -39,12 +39,12 @@ class Layout:
 
     @property
     def properties(self) -> Properties:
-        """The layout as an artifact states it."""
+        """The layout as properties of the artifact."""
         return any_values(asdict(self))
 
     @classmethod
     def of(cls, properties: Properties, pages: int) -> Self | None:
-        """The layout that an artifact of so many pages states; None where it states none that can be."""
+        """The layout in the properties of an artifact with `pages` pages; None if it is missing or impossible."""
         stated = {name: value.value for name, value in properties}
         leaves, fan_out = stated.get("leaf_pages"), stated.get("fan_out")
         flags = stated.get("single_lists"), stated.get("only_rows")
@@ -57,7 +57,7 @@ class Layout:
 
     @lazy
     def level_sizes(self) -> list[int]:
-        """Pages of each level, leaves first, one root at the end."""
+        """The number of pages of each level: leaves first, the one root last."""
         sizes = [self.leaf_pages]
         while len(sizes) < 2 or sizes[-1] > 1:
             sizes.append(-(-sizes[-1] // self.fan_out))
@@ -69,7 +69,7 @@ class Layout:
         return np.repeat(np.arange(len(self.level_sizes), dtype=np.uint8), self.level_sizes)
 
     def child(self, record: int, entry: int) -> int:
-        """The page to which an entry of a page above the leaves leads."""
+        """The child page of entry `entry` of page `record`, which is not a leaf."""
         level = int(self.levels[record])
         first = sum(self.level_sizes[:level])
         return first - self.level_sizes[level - 1] + (record - first) * self.fan_out + entry

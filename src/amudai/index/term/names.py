@@ -1,4 +1,4 @@
-"""What are the parts of a term index called in shards?"""
+"""The names, limits and schemas of a term index in a shard."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ __all__ = [
 INDEX_TYPE: Final = "inverted-text-index-v1"
 OLDER_NAMES: Final = ("inverted-term-index-v1", "inverted-term-index")
 
-# By the names that users give them.
+# The keys are the names for users, the values the names in shards.
 TOKENIZERS: Final[Mapping[str, str]] = {"word": "unicode-word", "log": "unicode-log", "trivial": "trivial"}
 COLLATIONS: Final[Mapping[str, str]] = {
     "case_preserving": "unicode-case-preserving",
     "case_insensitive": "unicode-case-insensitive",
 }
 
-# What a position is: a row, or a slot of the field.
+# A position is a row (record) or a slot of the field (element).
 ELEMENT: Final = "element"
 GRANULARITIES: Final = ("record", ELEMENT)
 
@@ -43,7 +43,7 @@ GRANULARITIES: Final = ("record", ELEMENT)
 TERMS: Final = "terms"
 POSITIONS: Final = "positions"
 
-# A term is cut to this many bytes, and may have been cut from the second number on: a code point has up to four.
+# A term is cut to MAX_TERM bytes, at a code point of up to four bytes. A term of MAYBE_CUT bytes may have been cut.
 MAX_TERM: Final = 128
 MAYBE_CUT: Final = MAX_TERM - 3
 
@@ -82,6 +82,6 @@ TERMS_SCHEMA: Final = (
 # One record for each integer of a list.
 POSITIONS_SCHEMA: Final = (_node(0, "position", BasicType.INT64),)
 
-# What a look-up reads of each.
+# The buffers that a look-up reads in each artifact.
 TERMS_LOOKUP: Final = ((_TERM, BufferKind.DATA), (_LIST_END, BufferKind.DATA))
 POSITIONS_LOOKUP: Final = ((POSITIONS_SCHEMA[0], BufferKind.DATA),)

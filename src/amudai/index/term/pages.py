@@ -1,7 +1,7 @@
-"""How are terms stored?
+"""The writer of the terms artifact.
 
-As pages of a tree, one record each: leaves in the order of their terms, then the pages that lead to them, the root
-last. A leaf is a block of its own in the columns that a lookup reads.
+Terms are stored as pages of a tree, one record per page: first the leaves in the order of their terms, then the pages
+above them, the root last. In the columns that a look-up reads, each leaf is a block of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.encoding import NumberEncoder, PreparedBuffer, Profile, profile_of
 from amudai.format import AnyValue, BufferKind
-from amudai.index.term.layout import Layout
+from amudai.index.term.layout import PageLayout
 from amudai.index.term.names import TERMS_SCHEMA
 from amudai.index.term.sections import U64, block, plain_terms, shortest_steps, term_block
 from amudai.index.term.tuning import Tuning
@@ -30,7 +30,7 @@ Numbers = npt.NDArray[Any]
 
 
 class PagesWriter:
-    """Takes merged terms and the ends of their lists, and makes the columns of the terms artifact."""
+    """Writes the columns of the terms artifact from merged terms and the ends of their position lists."""
 
     def __init__(self, spool: Spool, tuning: Tuning) -> None:
         self._spool = spool
@@ -38,56 +38,56 @@ class PagesWriter:
         profile = profile_of("balanced")
         self._leaf: list[tuple[Numbers, ...]] = []
         self._leaf_terms = 0
-        self._leaf_start = 0  # where the lists of the open leaf begin
-        self._last_terms: list[bytes] = []  # of the pages of the level below
+        self._leaf_start = 0  # where the position lists of the open leaf begin
+        self._last_terms: list[bytes] = []  # the last term of each leaf
         self.pages = 0
 
         self._entries = self._lists = self._stripes = 0
         self._term_blocks = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
         self._end_blocks = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
-        self._level = _Column("u1", profile, spool)
-        self._start = _Column("u8", profile, spool)
-        self._child = _Column("u8", profile, spool)
-        self._stripe = _Column("u2", profile, spool)
-        self._field = _Column("u4", profile, spool)
-        self._form = _Column("u1", profile, spool)
-        self._page_ends = _Offsets(profile, spool)
-        self._stripe_ends = _Offsets(profile, spool)
-        self._list_ends = _Offsets(profile, spool)
+        self._level = _NumberColumnWriter("u1", profile, spool)
+        self._start = _NumberColumnWriter("u8", profile, spool)
+        self._child = _NumberColumnWriter("u8", profile, spool)
+        self._stripe = _NumberColumnWriter("u2", profile, spool)
+        self._field = _NumberColumnWriter("u4", profile, spool)
+        self._form = _NumberColumnWriter("u1", profile, spool)
+        self._page_ends = _OffsetsWriter(profile, spool)
+        self._stripe_ends = _OffsetsWriter(profile, spool)
+        self._list_ends = _OffsetsWriter(profile, spool)
         self._has_lists = BitEncoder(FieldBuildContext(profile, spool, frozenset()), BufferKind.PRESENCE)
 
     @property
     def room(self) -> int:
-        """Terms that the open leaf still takes."""
+        """How many more terms fit into the open leaf."""
         return self._tuning.page_terms - self._leaf_terms
 
     @property
-    def layout(self) -> Layout:
-        """How the pages lie, once they are finished."""
-        return Layout(
+    def layout(self) -> PageLayout:
+        """The layout of the finished pages."""
+        return PageLayout(
             leaf_pages=len(self._last_terms),
             fan_out=self._tuning.fan_out,
             single_lists=self._lists == self._leaf_entries,
             only_rows=self._form.constant == 0,
         )
 
-    def add(self, piece: _kernels.TermSlice, counts: U64, first: int) -> None:
-        """Take the terms of a merge, whose lists begin at `first` in the column of positions."""
+    def add(self, merged: _kernels.TermSlice, counts: U64, first: int) -> None:
+        """Append merged terms. Their lists have `counts` integers and begin at `first` in the column of positions."""
         ends = np.cumsum(counts) + np.uint64(first)
-        begins, stripes, fields, forms = piece.begins(), piece.stripes(), piece.fields(), piece.forms()
-        if piece.continues:
-            # The list is known: only its end has moved.
+        begins, stripes, fields, forms = merged.begins(), merged.stripes(), merged.fields(), merged.forms()
+        if merged.continues:
+            # The first list was appended by the call before: only its end has moved.
             self._leaf[-1][-1][-1] = ends[0]
             begins, stripes, fields, forms, ends = begins[1:], stripes[1:], fields[1:], forms[1:], ends[1:]
-        lengths = piece.lengths()
+        lengths = merged.lengths()
         self._leaf_terms += len(lengths)
         if len(ends):
-            self._leaf.append((piece.terms(), lengths, begins, stripes, fields, forms, ends))
-        if self._leaf_terms >= self._tuning.page_terms and piece.whole_terms:
+            self._leaf.append((merged.terms(), lengths, begins, stripes, fields, forms, ends))
+        if self._leaf_terms >= self._tuning.page_terms and merged.whole_terms:
             self._end_leaf()
 
     def finish(self) -> tuple[PreparedField, ...]:
-        """Write the pages above the leaves; the fields of the artifact."""
+        """Write the pages above the leaves, and return the fields of the artifact."""
         self._end_leaf()
         level, first, below = 1, 0, self._last_terms
         while below:
@@ -96,7 +96,7 @@ class PagesWriter:
                 terms = below[at : at + self._tuning.fan_out]
                 self._interior(level, first + at, terms)
                 above.append(terms[-1])
-            # The root is the last page, and it is no leaf.
+            # The root is the last page. It is never a leaf.
             level, first, below = level + 1, first + len(below), above if len(above) > 1 else []
         return self._fields()
 
@@ -113,7 +113,7 @@ class PagesWriter:
             count,
         )
         self._put(self._end_blocks, block(shortest_steps(ends, compress=tuning.compress_numbers)), len(ends))
-        # A stripe begins with a term, or where the number changes within one.
+        # A stripe entry begins with each term, and where the stripe changes within a term.
         first_of_stripe = begins.astype(np.bool_)
         first_of_stripe[1:] |= stripes[1:] != stripes[:-1]
         marks = np.flatnonzero(first_of_stripe)
@@ -134,7 +134,7 @@ class PagesWriter:
 
     def _interior(self, level: int, first_child: int, terms: list[bytes]) -> None:
         count = len(terms)
-        # Every look-up reads these few pages: nothing is to be inflated for them.
+        # Every look-up reads these few pages, so they are stored uncompressed.
         data = np.frombuffer(b"".join(terms), np.uint8)
         self._put(self._term_blocks, plain_terms(_offsets([len(term) for term in terms]), data), count)
         self._child.append(np.arange(first_child, first_child + count, dtype=np.uint64))
@@ -195,7 +195,7 @@ class PagesWriter:
 
 
 def _offsets(lengths: npt.ArrayLike) -> U64:
-    """Where terms of these lengths begin, and where the last one ends."""
+    """Where terms of these lengths begin, and where the last term ends."""
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.uint64)
 
 
@@ -206,8 +206,8 @@ def _plain(
     return PreparedField(node, FieldStatistics(position_count=count, null_count=0), None, None, buffers, children)
 
 
-class _Column:
-    """Numbers that are often all the same: then nothing is written but the one."""
+class _NumberColumnWriter:
+    """Writes a column of numbers. If all are the same, only a constant is written."""
 
     def __init__(self, dtype: str, profile: Profile, spool: Spool) -> None:
         self._dtype = dtype
@@ -217,7 +217,7 @@ class _Column:
         self.count = self.nulls = 0
 
     def append(self, values: Numbers, valid: Bools | None = None) -> None:
-        """Take values; `valid` says which are not null."""
+        """Append values. `valid` says which are not null."""
         if not len(values):
             return
         if self._constant:
@@ -235,26 +235,26 @@ class _Column:
 
     @property
     def constant(self) -> int | None:
-        """The number that all are; None where they differ."""
+        """The number that all values are; None if they differ."""
         return self._same if self._constant else None
 
     def finish(self, node: SchemaNode) -> PreparedField:
-        """End the column."""
+        """Finish the column."""
         known = FieldStatistics(position_count=self.count, null_count=self.nulls)
         if self.constant is not None:
             return PreparedField(node, known, AnyValue("u64", self.constant), None, ())
         return PreparedField(node, known, None, None, (self._encoder.finish(),))
 
 
-class _Offsets:
-    """Where the items of each list end; the first begin at 0."""
+class _OffsetsWriter:
+    """Writes the offsets of a list column: 0, then the end of each list."""
 
     def __init__(self, profile: Profile, spool: Spool) -> None:
         self._encoder = NumberEncoder("u8", profile, spool, PreparedBuffer(BufferKind.OFFSETS))
         self._encoder.append(_ZERO)
 
     def append(self, ends: Numbers) -> None:
-        """Take ends."""
+        """Append the ends of lists."""
         self._encoder.append(ends.astype(np.uint64))
 
     def finish(self) -> PreparedBuffer:

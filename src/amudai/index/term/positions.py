@@ -1,7 +1,7 @@
-"""How are lists of rows stored?
+"""The writer of the positions artifact.
 
-All lists lie one behind the other in one column. A long list has blocks of its own: differences, compressed where the
-list is dense and bit-packed where it is not. Short lists share blocks of bit-packed rows.
+All position lists are concatenated in one column. A long list has blocks of its own with the differences of its rows:
+compressed if the list is dense, otherwise bit-packed. Short lists share blocks of bit-packed rows.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ __all__ = ["PositionsWriter"]
 _CHUNK: Final = 1024  # values that are bit-packed together
 _SHARED: Final = 2 * _CHUNK  # values of a block that lists share
 _FLUSH: Final = 65_536
-_ENVELOPE: Final = 40  # bytes of a block besides its packed differences, about
-_SPARSE: Final = 400  # rows from one to the next: from here on compression never wins
-_FEW: Final = 32  # values that are not worth a block
+_ENVELOPE: Final = 40  # bytes of a block besides its packed differences, estimated
+_SPARSE: Final = 400  # average difference of rows from which on compression never wins
+_FEW: Final = 32  # fewer values are not worth a block of their own
 
 
 class PositionsWriter:
-    """Takes the integers of lists in their order, and makes the column of the positions artifact."""
+    """Writes the column of the positions artifact from the integers of all lists, in order."""
 
     def __init__(self, spool: Spool, tuning: Tuning) -> None:
         self._spool = spool
         self._tuning = tuning
         self._buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
-        self._shared = _Staged()
-        self._long = _Staged()
-        self._compressed: bool | None = None  # the open long list; None: not decided yet
+        self._shared = _PendingIntegers()
+        self._long = _PendingIntegers()
+        self._compressed: bool | None = None  # whether the open long list is compressed; None: not decided yet
         self.count = 0
 
     def add(self, integers: U64, counts: U64, is_long: npt.NDArray[np.uint8], continues: bool) -> None:
-        """Take lists; where it `continues`, the first one goes on from the call before."""
+        """Append lists. If `continues`, the first list continues the last list of the call before."""
         self.count += len(integers)
         ends = np.cumsum(counts)
         at = 0
@@ -73,7 +73,7 @@ class PositionsWriter:
                 self._write_shared(self._shared.take(self._shared.count // _SHARED * _SHARED))
 
     def finish(self, node: SchemaNode) -> PreparedField:
-        """Write what is left."""
+        """Write the remaining integers and return the field."""
         self._end_list()
         self._end_shared()
         known = FieldStatistics(position_count=self.count, null_count=0)
@@ -82,7 +82,7 @@ class PositionsWriter:
     # ---- long lists ----
 
     def _write_long(self) -> None:
-        """Write whole blocks of the open list."""
+        """Write the full blocks of the open list."""
         size = self._tuning.list_values
         while self._long.count >= size:
             values = self._long.take(size)
@@ -98,7 +98,7 @@ class PositionsWriter:
             self._put_packed(values[:whole])
             values = values[whole:]
         if len(values) > 1:
-            # What does not fill a chunk costs as much as one that is full, or moves in with the lists that follow.
+            # A partial chunk takes as many bytes as a full one. If that is too much, its values join the shared blocks.
             own = _ENVELOPE + _CHUNK // 8 * int(np.diff(values).max()).bit_length()
             if own < len(values) * int(values[-1]).bit_length() / 8:
                 self._put_packed(values)
@@ -107,7 +107,7 @@ class PositionsWriter:
         self._compressed = None
 
     def _put_compressed(self, values: U64) -> bool:
-        """Whether the open list is compressed, which its first values decide; then these are."""
+        """Write a compressed block if the open list is compressed. Returns whether it is; its first values decide."""
         gain = self._tuning.gain
         if self._compressed is None and (not gain or int(values[-1] - values[0]) >= _SPARSE * len(values)):
             self._compressed = False
@@ -147,7 +147,7 @@ class PositionsWriter:
             self._put_best(values[whole:])
 
     def _put_best(self, values: U64) -> None:
-        """A block of few values, in whatever form is shortest."""
+        """Write a block of few values in the shortest form."""
         forms = [block(plain_section(values))]
         forms.append(_kernels.encode_numbers(values, None, 0, packed_program, len(values), None, True)[0])
         if self._tuning.gain and len(values) >= _FEW:
@@ -156,7 +156,7 @@ class PositionsWriter:
         self._put(min(forms, key=len), len(values))
 
     def _put(self, data: bytes, count: int, sizes: npt.NDArray[np.uint32] | None = None, each: int = 0) -> None:
-        """Blocks into the spool: one of `count` values, or several of `each` and the rest."""
+        """Append blocks to the spool: one block of `count` values, or blocks of `each` values and the rest."""
         if sizes is None:
             counts, sizes = np.array([count], np.uint32), np.array([len(data)], np.uint32)
         else:
@@ -166,7 +166,7 @@ class PositionsWriter:
         self._buffer.add(start, start + len(data), counts, sizes)
 
 
-class _Staged:
+class _PendingIntegers:
     """Integers that wait to become blocks."""
 
     def __init__(self) -> None:
@@ -174,13 +174,13 @@ class _Staged:
         self.count = 0
 
     def add(self, values: U64) -> None:
-        """Take integers."""
+        """Append integers."""
         if len(values):
             self._parts.append(values)
             self.count += len(values)
 
     def take(self, count: int) -> U64:
-        """The first `count` of them."""
+        """Remove and return the first `count` integers."""
         joined = self._parts[0] if len(self._parts) == 1 else np.concatenate([*self._parts, _NOTHING])
         rest = joined[count:]
         self._parts, self.count = ([rest] if len(rest) else []), len(rest)

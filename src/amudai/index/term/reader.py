@@ -1,4 +1,4 @@
-"""Which rows have this term?"""
+"""The reader of a term index."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, allocate, decode_numbers, open_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import IndexDescriptor
-from amudai.index.artifacts import Piece
+from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.questions import Every, Match, Question, Terms
 from amudai.index.term.columns import U64, field_named, known_fields, only_stripe, present
 from amudai.index.term.names import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
-from amudai.index.term.slots import Slots
-from amudai.index.term.tree import Leaves, Lists, TermTree
+from amudai.index.term.slots import SlotMap
+from amudai.index.term.tree import Leaves, PositionLists, TermTree
 from amudai.lazy import lazy
 from amudai.rows import Origin, Positions, Rows
 from amudai.shard import ShardReader
@@ -30,10 +30,10 @@ from amudai.types import BasicType, NodePath
 __all__ = ["TermReader", "open_term_index"]
 
 _APPROXIMATE: Final = 2
-# Folding a code point leaves at least half its bytes: a term that may have been cut has more than these.
+# Case folding leaves at least half the bytes of a code point, so a term that may have been cut folds to more than this.
 _LEAST_FOLDED: Final = (MAYBE_CUT - 1) // 2
 _ARTIFACTS: Final = 2
-# For a few values the method `any` takes longer than it looks.
+# For a few values this is much faster than the method `any`.
 _any: Final = np.logical_or.reduce
 _EVERYWHERE: Final = np.empty(0, np.uint64), np.empty(0, np.uint64)
 
@@ -41,12 +41,12 @@ _EVERYWHERE: Final = np.empty(0, np.uint64), np.empty(0, np.uint64)
 def open_term_index(
     descriptor: IndexDescriptor, shard: ShardReader, anchor: Artifact, *, trust: bool = False
 ) -> TermReader:
-    """Open a term index. Its artifacts are opened by the first question.
+    """Open a term index. The first question opens its artifacts.
 
     Parameters
     ----------
     trust
-        Whether a term that is missing from an index of unknown origin proves that no row has it.
+        Treat an index of unknown origin as complete: a term that it does not have is in no row.
     """
     if len(descriptor.artifacts) < _ARTIFACTS:
         raise CorruptedData(f"term index: expected two artifacts, found {len(descriptor.artifacts)}", url=anchor.url)
@@ -60,18 +60,18 @@ def open_term_index(
     stated = properties.get("granularities")
     sizes = [each.value for each in stated] if isinstance(stated, tuple) else []
     tokenizers: dict[int, str] = {}
-    elements: dict[int, Callable[[NodePath], Slots]] = {}
+    elements: dict[int, Callable[[NodePath], SlotMap]] = {}
     for at, schema_ids in enumerate(descriptor.indexed_fields):
         name = names[at] if at < len(names) and isinstance(names[at], str) else TOKENIZERS["word"]
         granularity = sizes[at] if at < len(sizes) else GRANULARITIES[0]
-        # Only an index of single fields can be asked about one.
+        # An entry with several fields cannot answer for one of them.
         if len(schema_ids) == 1 and name in TOKENIZERS.values() and granularity in GRANULARITIES:
             tokenizers[schema_ids[0]] = str(name)
             if granularity == ELEMENT:
-                elements[schema_ids[0]] = partial(Slots, shard)
+                elements[schema_ids[0]] = partial(SlotMap, shard)
     return TermReader(
-        Piece(terms, shard, anchor),
-        Piece(positions, shard, anchor),
+        IndexArtifactReader(terms, shard, anchor),
+        IndexArtifactReader(positions, shard, anchor),
         tokenizers,
         origin=shard.origin,
         case_sensitive=collation == COLLATIONS["case_preserving"],
@@ -82,15 +82,15 @@ def open_term_index(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """What an index has for a term: lists of rows that surely have it, and of rows that perhaps do."""
+class MatchingLists:
+    """The position lists for a question: `yes` for rows that surely match, `maybe` for rows that perhaps do."""
 
-    yes: Lists
-    maybe: Lists
+    yes: PositionLists
+    maybe: PositionLists
 
     @property
     def is_one(self) -> bool:
-        """Whether it is one list, of rows that surely have it."""
+        """Whether there is exactly one list, of single rows that surely match."""
         return len(self.yes.starts) == 1 and not self.yes.forms[0] and not len(self.maybe.starts)
 
 
@@ -100,37 +100,37 @@ class TermReader:
     Parameters
     ----------
     terms, positions
-        The artifacts.
+        The two artifacts of the index.
     tokenizers
-        By the schema id of each field that is covered.
+        The tokenizer of each covered field, by schema id.
     origin
-        What rows of the shard are counted from.
+        The origin of the rows of the shard.
     case_sensitive
-        Whether the spelling of a term says how rows spell it.
+        Whether the index keeps the upper and lower case of terms.
     own
-        Whether every term of every row is there, because we wrote it.
+        Whether this library wrote the index, so that it has every term of every row.
     elements
-        By the schema id of each field whose positions are slots: what knows their rows.
+        For each field whose positions are slots, by schema id: makes the map from slots to rows.
     """
 
     def __init__(
         self,
-        terms: Piece,
-        positions: Piece,
+        terms: IndexArtifactReader,
+        positions: IndexArtifactReader,
         tokenizers: Mapping[int, str],
         *,
         origin: Origin,
         case_sensitive: bool,
         own: bool,
         trust: bool = False,
-        elements: Mapping[int, Callable[[NodePath], Slots]] | None = None,
+        elements: Mapping[int, Callable[[NodePath], SlotMap]] | None = None,
     ) -> None:
         self._terms = terms
         self._positions = positions
         self._tokenizers = tokenizers
         self._origin = origin
         self._elements = elements or {}
-        self._slots: dict[int, Slots] = {}
+        self._slots: dict[int, SlotMap] = {}
         self._case_sensitive = case_sensitive
         self._own = own
         self._answers = own or trust
@@ -142,13 +142,13 @@ class TermReader:
 
     @lazy
     def _blocks(self) -> BlockBuffer | None:
-        """The column of all lists, where we wrote it."""
+        """The buffer of all position lists, if this library wrote the index."""
         found = self._positions.lookup(1) if self._own else None
         return None if found is None else found[0]
 
     @lazy
     def _integers(self) -> ColumnSource:
-        """The column of all lists."""
+        """The column of all position lists."""
         shard = self._positions.shard
         stripe = only_stripe(shard)
         assert stripe is not None
@@ -156,13 +156,13 @@ class TermReader:
         return stripe.column(node)
 
     def answer(self, path: NodePath, question: Question, rows: Rows | None = None) -> Positions | None:
-        """The rows of the shard for which the answer is yes or maybe; None where this index cannot tell."""
+        """The rows of the shard for which the answer is yes or maybe; None if this index cannot tell."""
         if not isinstance(question, Terms | Every) or not self._answers:
             return None
         asked = question.terms if isinstance(question, Every) else (question,)
         if not all(self._knows(path, each) for each in asked):
             return None
-        found: list[Found] = []
+        found: list[MatchingLists] = []
         for each in asked:
             lists = self._lists(path[-1].schema_id, each)
             if not len(lists.yes.starts) and not len(lists.maybe.starts):
@@ -179,18 +179,19 @@ class TermReader:
             return False
         return (tokenizer == TOKENIZERS["trivial"]) == question.whole
 
-    def _lists(self, schema_id: int, question: Terms) -> Found:
-        """The lists of entries that match surely, and of those that match perhaps."""
+    def _lists(self, schema_id: int, question: Terms) -> MatchingLists:
+        """The position lists of the entries that surely match, and of those that perhaps match."""
         try:
             text = question.text.encode()
         except UnicodeEncodeError:
-            return Found(Lists.joined([]), Lists.joined([]))  # half a code point: no stored text has it
-        # An index without regard to case has one spelling for all: only folded forms can be compared.
+            # Half a surrogate pair: no stored text has it.
+            return MatchingLists(PositionLists.joined([]), PositionLists.joined([]))
+        # A case-insensitive index has one spelling for all forms of a term, so only folded forms can be compared.
         folded = not question.case_sensitive or not self._case_sensitive
         words = self._tokenizers[schema_id] == TOKENIZERS["log"]
         name = question.match.value
-        yes: list[Lists] = []
-        maybe: list[Lists] = []
+        yes: list[PositionLists] = []
+        maybe: list[PositionLists] = []
         with located(url=self._terms.file.url):
             for leaves, low, high in self._candidates(text, question, folded):
                 terms = leaves.terms
@@ -201,11 +202,11 @@ class TermReader:
                         mine = lists.fields == schema_id
                         kept.append(lists.take(mine) if _any(~mine) else lists)
         if question.case_sensitive and not self._case_sensitive:
-            return Found(Lists.joined([]), Lists.joined(yes + maybe))
-        return Found(Lists.joined(yes), Lists.joined(maybe))
+            return MatchingLists(PositionLists.joined([]), PositionLists.joined(yes + maybe))
+        return MatchingLists(PositionLists.joined(yes), PositionLists.joined(maybe))
 
     def _candidates(self, text: bytes, question: Terms, folded: bool) -> Iterator[tuple[Leaves, int, int]]:
-        """Leaves and the entries in them that may match."""
+        """Groups of leaves, each with the range of entries that may match."""
         if question.match in (Match.EQUAL, Match.PREFIX):
             key = _shared_beginning(question.text, folded)
             if key is None:
@@ -216,30 +217,30 @@ class TermReader:
         for leaves in self._tree.all():
             yield leaves, 0, len(leaves.terms)
 
-    def _slots_of(self, path: NodePath) -> Slots | None:
+    def _slots_of(self, path: NodePath) -> SlotMap | None:
         begin = self._elements.get(path[-1].schema_id)
         return None if begin is None else self._slots.setdefault(path[-1].schema_id, begin(path))
 
-    def _rows_of(self, found: Found, slots: Slots | None) -> Positions:
-        """The rows of lists of any kind."""
+    def _rows_of(self, found: MatchingLists, slots: SlotMap | None) -> Positions:
+        """The rows of lists in any form."""
         approximate = found.yes.forms == _APPROXIMATE
-        yes, maybe = found.yes.take(~approximate), Lists.joined([found.maybe, found.yes.take(approximate)])
+        yes, maybe = found.yes.take(~approximate), PositionLists.joined([found.maybe, found.yes.take(approximate)])
         sure = self._rows(yes, slots)
         return Positions(sure, self._rows(maybe, slots).subtract(sure))
 
-    def _rows(self, lists: Lists, slots: Slots | None) -> Rows:
-        """The rows of all lists, which hold rows, or slots that lead to them."""
+    def _rows(self, lists: PositionLists, slots: SlotMap | None) -> Rows:
+        """The rows of all lists. The lists hold rows, or slots if `slots` is given."""
         if not len(lists.starts):
             return Rows.none(self._origin)
         if slots is not None:
             return slots.rows(self._read(lists, slots.count))
         return self._read_rows(lists)
 
-    def _read_rows(self, lists: Lists) -> Rows:
+    def _read_rows(self, lists: PositionLists) -> Rows:
         return self._read(lists, self._origin.size).counted_from(self._origin)
 
-    def _common(self, parts: Sequence[Lists], wanted: Rows | None) -> Rows:
-        """The rows that stand in all of these lists, each of them one; others than the wanted may be missing."""
+    def _common(self, parts: Sequence[PositionLists], wanted: Rows | None) -> Rows:
+        """The rows that are in all `parts`, each of which is a single list. Rows outside `wanted` may be left out."""
         with located(url=self._positions.file.url):
             lists = []
             for part in parts:
@@ -249,7 +250,7 @@ class TermReader:
                 if found is None:
                     return reduce(Rows.intersect, map(self._read_rows, parts))
                 lists.append((*found, end - start))
-            # One range holds as a rule all rows: to compare them would take time and change nothing.
+            # A single range usually covers all rows. Restricting the lists to it would take time and change nothing.
             among = wanted if wanted is not None and wanted.num_ranges > 1 else None
             least = min(count for _, _, count in lists)
             starts, ends = _allocate(least + 1), _allocate(least + 1)
@@ -257,8 +258,8 @@ class TermReader:
             count = _kernels.common_rows(lists, self._origin.size, *outer, starts, ends)
         return Rows(starts[:count], ends[:count], self._origin, among)
 
-    def _read(self, lists: Lists, most: int) -> Rows:
-        """The positions of all lists, all of them below `most`."""
+    def _read(self, lists: PositionLists, most: int) -> Rows:
+        """The positions of all lists. Raises CorruptedData if a position is not below `most`."""
         with located(url=self._positions.file.url):
             self._require(lists)
             starts, ends, forms = lists.starts, lists.ends, lists.forms
@@ -266,7 +267,7 @@ class TermReader:
                 order = np.argsort(starts, kind="stable")
                 starts, ends, forms = starts[order], ends[order], forms[order]
                 if _any(starts[1:] < ends[:-1]):
-                    raise CorruptedData("position lists: expected that none overlap")
+                    raise CorruptedData("position lists: expected no overlap, found two lists that overlap")
             wanted = Rows.joined(starts, ends)
             if self._blocks is None:
                 integers = present(self._integers, wanted)
@@ -277,8 +278,8 @@ class TermReader:
             found = _kernels.row_ranges(integers, ends - starts, pairs, most, begin, stop)
         return Rows(begin[:found], stop[:found])
 
-    def _require(self, lists: Lists) -> None:
-        """Refuse lists that go on behind the last integer."""
+    def _require(self, lists: PositionLists) -> None:
+        """Raise CorruptedData if a list ends behind the last integer of the artifact."""
         count = self._positions.shard.num_rows if self._blocks is None else self._blocks.values
         last = int(np.maximum.reduce(lists.ends))
         if last > count:
@@ -286,15 +287,15 @@ class TermReader:
 
 
 def _allocate(count: int) -> U64:
-    # From Arrow's pool, which keeps its pages: fresh ones would cost more than filling them.
+    # Arrow's pool reuses its memory. Fresh pages would cost more than filling them.
     room: U64 = allocate(count, "u8")[1]
     return room
 
 
 def _shared_beginning(text: str, folded: bool) -> bytes | None:
-    """What a text has in common with all terms that were cut and may have been it; None where it is too short for that.
+    """The beginning that `text` shares with every cut term that may stand for it; None if `text` is too short.
 
-    Such a term is a beginning of the text. Folded, it may have been spelled in up to twice the bytes.
+    A cut term is a beginning of the text. Before folding it may have had up to twice the bytes.
     """
     stored = text.encode()
     if not folded:

@@ -1,6 +1,6 @@
-"""How do the numbers and terms of an index become blocks?
+"""Blocks of the numbers and terms of an index.
 
-An index knows what its columns hold: nothing is chosen here by trying many encodings.
+The encodings are chosen by what the columns of an index hold, not by trying many of them.
 """
 
 from __future__ import annotations
@@ -41,29 +41,29 @@ _DELTA: Final = _BY_NAME["delta"].code
 
 
 def block(section: bytes) -> bytes:
-    """A block of values that are all there."""
+    """A block of values without nulls."""
     return _kernels.build_block(b"", section, True)
 
 
 def plain_section(values: U64) -> bytes:
-    """The values as they are."""
+    """The values, not encoded."""
     return _PLAIN + values.tobytes()
 
 
 def zstd_section(frame: bytes) -> bytes:
-    """A Zstandard frame of the values as they are."""
+    """A section that holds a Zstandard frame of the plain values."""
     return _ZSTD_HEADER + frame
 
 
 def steps_section(values: U64) -> bytes:
-    """The first value and the compressed steps to the next ones; there are at least two values."""
+    """The first value, and the compressed differences to the following values. Needs at least two values."""
     steps = np.diff(values)
     frame = compress_small_numbers(steps.data)
     return b"".join((_DELTA_HEADER.pack(_DELTA, int(values[0])), _ZSTD_HEADER, frame))
 
 
 def shortest_steps(values: U64, *, compress: bool) -> bytes:
-    """Ascending values in the form that is shorter here; of those that must be inflated only where `compress`."""
+    """Ascending values in their shortest form. Compressed forms are tried only if `compress`."""
     if len(values) < 8:
         return plain_section(values)
     forms = [plain_section(values), encode_section(values, packed_steps_program)]
@@ -73,7 +73,10 @@ def shortest_steps(values: U64, *, compress: bool) -> bytes:
 
 
 def term_block(offsets: U64, data: U8, level: int, *, compress: bool) -> bytes:
-    """A block of compressed terms: `offsets` begin with 0, and are compressed themselves where `compress`."""
+    """A block of compressed terms, or of plain terms if that is shorter.
+
+    `offsets` begins with 0. The offsets may be compressed as well if `compress`.
+    """
     plain = plain_terms(offsets, data)
     frame = compress_zstd(data.data, level) if len(data) else b""
     if not frame or len(frame) >= len(data):
@@ -83,5 +86,5 @@ def term_block(offsets: U64, data: U8, level: int, *, compress: bool) -> bytes:
 
 
 def plain_terms(offsets: U64, data: U8) -> bytes:
-    """A block of terms as they are."""
+    """A block of plain terms."""
     return block(_kernels.plain_region(offsets.view(np.int64), data))

@@ -1,7 +1,7 @@
-"""In which rows are the slots of a field?
+"""The map from the slots of a field to the rows of the shard.
 
-A slot is the place of a value in its field. Above it may be lists, whose offsets say which of them holds it, up to the
-row. Slots count from the field's first one in the shard, stripe after stripe.
+A slot is the place of a value in its field. If there are lists above the field, their offsets say which list holds the
+slot, level by level up to the row. Slots are numbered through all stripes of the shard.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.types import BasicType, NodePath
 
-__all__ = ["Slots"]
+__all__ = ["SlotMap"]
 
 U64 = npt.NDArray[np.uint64]
 
-# Offsets up to this size are read at once: searching them would take longer.
+# Offsets of up to this many bytes are read in one go: a binary search would take longer.
 _SMALL: Final = 64 * 1024
 
 
-class Slots:
-    """The slots of one field. What is read of its lists is what a question needs, and offsets only."""
+class SlotMap:
+    """The slots of one field. It reads only the offsets of lists, and only those that a question needs."""
 
     def __init__(self, shard: ShardReader, path: NodePath) -> None:
         self._shard = shard
@@ -38,21 +38,21 @@ class Slots:
 
     @lazy
     def _ends(self) -> U64:
-        """Where the slots of each stripe end."""
+        """The number of the slot at which each stripe ends."""
         counts = [self._count(stripe) for stripe in self._shard.stripes]
         return np.cumsum(np.array(counts, np.uint64), dtype=np.uint64)
 
     def before(self, stripe: int) -> int:
-        """How many slots the stripes before this one have."""
+        """How many slots the stripes before `stripe` have."""
         return int(self._ends[stripe - 1]) if stripe else 0
 
     @property
     def count(self) -> int:
-        """How many slots there are."""
+        """How many slots the field has in the shard."""
         return self.before(len(self._shard.stripes))
 
     def rows(self, slots: Rows) -> Rows:
-        """The rows of the shard that these slots are in."""
+        """The rows of the shard that hold these slots."""
         found = []
         for stripe in self._shard.stripes:
             before = self.before(stripe.ordinal)
@@ -63,7 +63,7 @@ class Slots:
         return Rows.united(found, self._shard.origin)
 
     def _columns(self, stripe: StripeReader) -> list[ColumnSource]:
-        """The columns on the way, from the top-level one on."""
+        """The columns of the path, from the top-level column down."""
         stripe.prepare(self._path)
         columns = [stripe.column(self._path[0])]
         for node in self._path[1:]:
@@ -78,7 +78,7 @@ class Slots:
                     count *= column.node.fixed_size
                 case BasicType.LIST | BasicType.MAP:
                     if column.is_absent:
-                        return 0  # null throughout
+                        return 0  # all lists are null
                     if not below.is_absent:
                         count = below.position_count
                     else:
@@ -112,7 +112,7 @@ def _owners(column: ColumnSource, items: Rows) -> Rows:
         for first, fences in _fences(_offsets(column), items):
             if (fences[1:] < fences[:-1]).any():
                 raise CorruptedData("list offsets: expected an ascending sequence")
-            # How many of the items lie before each fence: a list holds some if there are more at its end.
+            # `count` is how many items are before each fence. A list holds items if `count` is larger at its end.
             behind = np.searchsorted(items.starts, fences, "left")
             count = before[behind]
             inside = behind > 0
@@ -126,13 +126,13 @@ def _owners(column: ColumnSource, items: Rows) -> Rows:
 
 
 def _fences(offsets: BlockBuffer, items: Rows) -> Iterator[tuple[int, U64]]:
-    """Where lists that may hold the items begin and end, some at a time: the first one's number, and the fences."""
+    """The offsets (fences) of the lists that may hold the items, in parts: number of the first list, and fences."""
     values = offsets.block_map.values
     last = offsets.block_map.block_count
     if offsets.size <= _SMALL or 4 * items.num_ranges >= last:
         yield 0, decode_numbers(offsets, Rows.one(0, int(values[-1])), "u8", nullable=False).numbers("u8")
         return
-    # Blocks low..high hold the lists of the items; a block is known by its first fence.
+    # A binary search over blocks by the first fence of each. Blocks low..high hold the lists of the items `mine`.
     waiting = [(0, last, items, _NO_FENCES)]
     while waiting:
         low, high, mine, end = waiting.pop()
@@ -151,7 +151,7 @@ def _fences(offsets: BlockBuffer, items: Rows) -> Iterator[tuple[int, U64]]:
 
 
 def _united(starts: U64, ends: U64) -> Rows:
-    """From ranges whose beginnings and ends ascend, and which may overlap."""
+    """The union of ranges that may overlap. Both `starts` and `ends` ascend."""
     apart = starts[1:] > ends[:-1]
     return Rows(starts[np.concatenate(([True], apart))], ends[np.concatenate((apart, [True]))])
 

@@ -1,4 +1,4 @@
-"""What does a user say who wants a term index?"""
+"""`TermIndex`: what a user passes to ask for a term index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["TermIndex"]
 
 @dataclass(frozen=True, slots=True, init=False)
 class TermIndex:
-    """An index of the terms of text: which rows have this word, or one that begins so, ends so or holds this?
+    """An index of the terms in text. It finds rows by a word, or by the beginning, the end or a part of a word.
 
     Parameters
     ----------
@@ -26,19 +26,20 @@ class TermIndex:
         What a term is, for all fields or one for each. `"word"`: a run of letters and digits. `"log"`: the same, and
         IPv4 addresses as a whole besides. `"trivial"`: the value itself.
     collation
-        `"case_preserving"` serves questions with and without regard to case; `"case_insensitive"` is for other readers
-        that cannot ask the first kind without regard to case: here it leaves case-sensitive answers to be checked.
+        `"case_preserving"` answers case-sensitive and case-insensitive questions. `"case_insensitive"` is for other
+        readers that cannot search a case-preserving index without regard to case; our scans must then check the values
+        to answer case-sensitive questions.
     granularity
-        What a position is, for all fields or one for each. `"record"`: a row of the shard. `"element"`: a slot of the
-        field, the item of a list say, from which rows are found through the lists above it. Answers are the same;
-        other readers take slots for rows.
+        What the index stores for a term, for all fields or one for each. `"record"`: the rows of the shard.
+        `"element"`: the slots of the field, such as the items of a list; rows are found through the offsets of the
+        lists. Answers are the same. Other readers mistake slots for rows.
     max_bytes
-        How large the index may be, as `memory_limit` is written: `"20MB"`; with `level="stripe"` each of them. None for
-        exact lists. Where the index would be larger, lists of rows become ranges in which rows only may have the term,
-        first those that save most for the least doubt; scans look at the values of such rows. Terms are never left
-        out: less than they need is an error, and nothing is written.
+        The largest size of the index, as a number or as text such as `"20MB"`; with `level="stripe"`, of each index.
+        None keeps all lists exact. If the index would be larger, lists of rows become ranges of rows that may have the
+        term, starting with the lists that save most bytes for the fewest doubtful rows; scans check the values of
+        such rows. Terms are never left out: if they do not fit, that is an error, and nothing is written.
     level
-        `"shard"`: one index of all rows. `"stripe"`: one for each stripe, of its own rows, finished with it.
+        `"shard"`: one index of all rows. `"stripe"`: one index for each stripe, written together with the stripe.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class TermIndex:
         if not fields or not all(isinstance(field, str) for field in fields):
             raise InvalidArgument(f"fields: expected at least one path, found {fields}")
         if len(set(fields)) < len(fields):
-            raise InvalidArgument(f"fields: expected each once, found {fields}")
+            raise InvalidArgument(f"fields: expected each field once, found {fields}")
         tokenizers = _of_each("tokenizer", tokenizer, len(fields), TOKENIZERS)
         granularities = _of_each("granularity", granularity, len(fields), GRANULARITIES)
         if collation not in COLLATIONS:
@@ -93,10 +94,10 @@ class TermIndex:
 
 
 def _of_each(name: str, given: str | Sequence[str], count: int, known: Collection[str]) -> tuple[str, ...]:
-    """What is said of each field: the same of all, or one of each."""
+    """The setting of each field: `given` for all fields, or one setting per field."""
     found = (given,) * count if isinstance(given, str) else tuple(given)
     if len(found) != count:
-        raise InvalidArgument(f"{name}: expected one, or {count} as there are fields, found {found}")
+        raise InvalidArgument(f"{name}: expected one for all fields, or {count}, one for each field, found {found}")
     for each in found:
         if each not in known:
             raise InvalidArgument(f"{name}: expected one of {', '.join(known)}, found {each!r}")

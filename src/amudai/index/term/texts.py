@@ -1,4 +1,4 @@
-"""Which texts does a field bring, and in which rows?"""
+"""The texts of a field in a batch of values, with their positions."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _CONTAINERS = (BasicType.STRUCT, BasicType.LIST, BasicType.MAP, BasicType.FIXED_
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Texts:
-    """Strings by slot: which are there, and the position of each, counted from the first one of the batch.
+    """The strings of a batch by slot, with their validity and their positions, counted from the start of the batch.
 
-    Where there are `codes`, slot i holds the string of that number; `positions` is None where slot i is at position i.
+    If there are `codes`, slot i holds string number `codes[i]`. If `positions` is None, slot i is at position i.
     """
 
     offsets: npt.NDArray[Any]
@@ -36,12 +36,12 @@ class Texts:
 
     @property
     def count(self) -> int:
-        """How many slots."""
+        """How many slots there are."""
         return len(self.offsets) - 1 if self.codes is None else len(self.codes)
 
 
 def require_text_path(path: NodePath) -> None:
-    """Refuse a field that has no text, or whose texts have no place in a row."""
+    """Raise an error if the field is not text, or if a union or the like is above it."""
     if path[-1].basic_type is not BasicType.STRING:
         raise InvalidArgument(f"term index: expected a field of strings, found {path[-1]}", field=path[-1].name)
     for node in path[:-1]:
@@ -61,12 +61,12 @@ def _below(values: StoredArray, node: SchemaNode, below: SchemaNode) -> StoredAr
 
 
 def texts_of(values: StoredArray, path: NodePath, *, by_slot: bool = False) -> Texts | None:
-    """The texts at the end of `path`, which begins with the node of `values`; None where there are none.
+    """The texts of the field at the end of `path`; None if there are none. `path` begins with the node of `values`.
 
-    Their positions are rows; with `by_slot` they are slots.
+    Positions are rows, or slots if `by_slot`.
     """
     rows: npt.NDArray[np.uint32] | None = None
-    hidden: Bools | None = None  # slots below something null
+    hidden: Bools | None = None  # slots below a null
     for node, below in pairwise(path):
         valid = values.valid()
         if valid is not None:

@@ -1,7 +1,7 @@
-"""Which entries of an index match, and which lists do they have?
+"""The reader of the terms artifact: a tree of pages with the entries of terms.
 
-Pages are records of the terms artifact. A group of neighbouring leaves is read as if it were one: its entries are
-neighbours in the columns, and so are their lists.
+Pages are records of the artifact. A group of neighbouring leaves is read like one leaf: their entries are neighbours in
+the columns, and so are the lists of the entries.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from amudai import _kernels
 from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, decode_few, decode_few_bytes
 from amudai.errors import CorruptedData
-from amudai.index.artifacts import Piece
+from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.term.columns import (
     U64,
     TermsColumn,
@@ -29,38 +29,41 @@ from amudai.index.term.columns import (
     present,
     terms,
 )
-from amudai.index.term.layout import Layout
+from amudai.index.term.layout import PageLayout
 from amudai.index.term.names import TERMS_SCHEMA
 from amudai.lazy import lazy
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.types import BasicType, SchemaNode
 
-__all__ = ["Leaves", "Lists", "TermTree"]
+__all__ = ["Leaves", "PositionLists", "TermTree"]
 
 U32 = npt.NDArray[np.uint32]
 
-# Leaves that a scan of all terms reads at once, and pages that are kept for the next question.
+# The leaves that a scan of all terms reads at once, and the pages that stay in memory for the next question.
 _GROUP: Final = 64
 _KEPT: Final = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lists:
-    """Lists of integers: `starts[i] .. ends[i]` of the positions artifact, what they are, and whose."""
+class PositionLists:
+    """Some position lists. List i is integers `starts[i] .. ends[i]` of the positions artifact.
+
+    `forms[i]` says what the integers are, and `fields[i]` which field they belong to.
+    """
 
     starts: U64
     ends: U64
     forms: npt.NDArray[np.uint8]
     fields: U32
 
-    def take(self, chosen: npt.NDArray[np.bool_]) -> Lists:
-        """Some of them."""
-        return Lists(self.starts[chosen], self.ends[chosen], self.forms[chosen], self.fields[chosen])
+    def take(self, chosen: npt.NDArray[np.bool_]) -> PositionLists:
+        """The lists that the mask `chosen` selects."""
+        return PositionLists(self.starts[chosen], self.ends[chosen], self.forms[chosen], self.fields[chosen])
 
     @classmethod
-    def joined(cls, parts: list[Lists]) -> Lists:
-        """Those of several groups."""
+    def joined(cls, parts: list[PositionLists]) -> PositionLists:
+        """The lists of all `parts`, concatenated."""
         if len(parts) < 2:
             return parts[0] if parts else _NO_LISTS
         return cls(
@@ -73,7 +76,7 @@ class Lists:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaves:
-    """Neighbouring leaf pages: records `first .. last`, and the slots of their entries."""
+    """Neighbouring leaf pages: records `first .. last`. Their entries begin at slot `start`."""
 
     first: int
     last: int
@@ -82,18 +85,18 @@ class Leaves:
 
 
 class TermTree:
-    """The terms artifact, opened. What a question touches is read then, and single pages are kept.
+    """An open terms artifact. Questions read what they need; single pages stay in memory.
 
     Parameters
     ----------
     is_own
-        Whether we wrote it: then columns that say what is known of it are not read.
+        Whether this library wrote the artifact. Then its properties replace some of its columns.
     only_field
-        The schema id that all lists of an own one have, where there is only one.
+        The schema id of the indexed field, if the index covers a single field.
     """
 
-    def __init__(self, piece: Piece, *, is_own: bool, only_field: int | None) -> None:
-        self._piece = piece
+    def __init__(self, artifact: IndexArtifactReader, *, is_own: bool, only_field: int | None) -> None:
+        self._artifact = artifact
         self._is_own = is_own
         self._only_field = only_field
         self._pages: dict[int, TermsColumn] = {}
@@ -102,25 +105,25 @@ class TermTree:
 
     @property
     def _shard(self) -> ShardReader:
-        return self._piece.shard
+        return self._artifact.shard
 
     @lazy
-    def _known(self) -> tuple[BlockBuffer, BlockBuffer, Layout] | None:
-        """Of an artifact of ours: the terms, of which each page is a block, where lists end, and how the pages lie."""
-        found = self._piece.lookup(2) if self._is_own else None
+    def _known(self) -> tuple[BlockBuffer, BlockBuffer, PageLayout] | None:
+        """Of our own artifact: the terms, one block per page, the ends of the lists, and the layout of the pages."""
+        found = self._artifact.lookup(2) if self._is_own else None
         if found is None:
             return None
         pages, ends = found
-        layout = Layout.of(self._piece.artifact.properties, pages.block_map.block_count)
+        layout = PageLayout.of(self._artifact.descriptor.properties, pages.block_map.block_count)
         return None if layout is None else (pages, ends, layout)
 
     @lazy
-    def _layout(self) -> Layout | None:
+    def _layout(self) -> PageLayout | None:
         return None if self._known is None else self._known[2]
 
     @lazy
     def _is_simple(self) -> bool:
-        """Whether it is known of every term that it has one list, of rows of one field."""
+        """Whether every term is known to have one list, of single rows of the only field."""
         layout = self._layout
         return layout is not None and layout.single_lists and layout.only_rows and self._only_field is not None
 
@@ -142,22 +145,22 @@ class TermTree:
 
     @lazy
     def _entry(self) -> ColumnSource:
-        """An entry of a page: its term, the page below it, its lists."""
+        """The entries of pages, each with its term, its child page and its lists."""
         return _member(self._column("entries", BasicType.LIST), "item", BasicType.STRUCT)
 
     @lazy
     def _stripe_lists(self) -> ColumnSource:
-        """The stripes of an entry."""
+        """The stripes of each entry."""
         return _member(self._entry, "term_positions", BasicType.LIST)
 
     @lazy
     def _field_lists(self) -> ColumnSource:
-        """The fields of a stripe of an entry."""
+        """The fields of each stripe of an entry."""
         return _member(_member(self._stripe_lists, "item", BasicType.STRUCT), "fields", BasicType.LIST)
 
     @lazy
     def _list(self) -> ColumnSource:
-        """The list of a field: whose it is, what it is, where it ends."""
+        """The position lists, each with its field, its form and its end."""
         return _member(self._field_lists, "item", BasicType.STRUCT)
 
     @lazy
@@ -166,7 +169,7 @@ class TermTree:
 
     @lazy
     def _slots(self) -> U64:
-        """Where the entries of each page begin, and where the last end."""
+        """Where the entries of each page begin, and where those of the last page end."""
         if self._known is not None:
             return self._known[0].block_map.values
         pages = self._page_count
@@ -180,17 +183,20 @@ class TermTree:
 
     @lazy
     def _starts(self) -> U64:
-        """Where the lists of each page begin; 0 for pages that have none."""
+        """Where the position lists of each page begin; 0 for pages without lists."""
         column = self._column("pos_list_start_offset", BasicType.INT64)
         values, valid = numbers(column, Rows.one(0, self._page_count))
         if valid is not None and not valid[self._levels == 0].all():
-            raise CorruptedData("pos_list_start_offset: expected one for each leaf")
+            raise CorruptedData("pos_list_start_offset: expected a value for each leaf, found a null")
         return values
 
     # ---- pages ----
 
     def range(self, text: bytes, *, prefix: bool) -> Iterator[tuple[Leaves, int, int]]:
-        """The entries that equal `text` or begin with it, everything folded: leaves and the entries in them."""
+        """The entries that equal `text`, or begin with it if `prefix`, ignoring case.
+
+        Yields leaves, each with the range of its entries.
+        """
         if not self._page_count:
             return
         record, size = self._descend(text), 1
@@ -200,13 +206,13 @@ class TermTree:
             low, high = _kernels.term_range(page.offsets, page.data, text, prefix)
             if low < high:
                 yield leaves, low, high
-            # They go on in the next leaf where they reach the end of this one; many do so in many.
+            # A range that reaches the end of these leaves continues in the next one. Then read more leaves at a time.
             if high < len(page):
                 return
             record, size = self._next_leaf(leaves.last), min(2 * size, _GROUP)
 
     def all(self) -> Iterator[Leaves]:
-        """All entries."""
+        """All leaves, in groups."""
         if not self._page_count:
             return
         is_leaf = self._levels == 0
@@ -216,7 +222,7 @@ class TermTree:
                 yield self._leaves(low, min(_GROUP, last - low))
 
     def _leaves(self, record: int, size: int) -> Leaves:
-        """A leaf, and up to `size` with those that follow it."""
+        """The leaf at `record`, and the leaves right behind it, up to `size` leaves."""
         start = int(self._slots[record])
         if size == 1:
             return Leaves(record, record + 1, start, self._page(record))
@@ -225,7 +231,7 @@ class TermTree:
         return Leaves(record, last, start, self._read_terms(start, int(self._slots[last])))
 
     def _descend(self, text: bytes) -> int:
-        """The record of the leaf where `text` would be."""
+        """The record of the leaf that would hold `text`."""
         record = self._page_count - 1
         level = int(self._levels[record])
         while level:
@@ -268,13 +274,13 @@ class TermTree:
 
     # ---- lists ----
 
-    def lists(self, leaves: Leaves, entries: U32) -> Lists:
-        """The lists of these entries, ascending, of a group of leaves."""
+    def lists(self, leaves: Leaves, entries: U32) -> PositionLists:
+        """The position lists of `entries`, which ascend, of a group of leaves."""
         if len(entries) == 1 and self._is_simple and (number := leaves.start + int(entries[0])):
             ends = self._list_ends(number - 1, number + 1)
             if ends[0] >= ends[1]:
                 raise _not_ascending()
-            return Lists(ends[:1], ends[1:], _ROWS, np.array([self._only_field], np.uint32))
+            return PositionLists(ends[:1], ends[1:], _ROWS, np.array([self._only_field], np.uint32))
         count = len(leaves.terms)
         first, bounds = self._bounds(leaves, count)
         if len(entries) == 1 and bounds is None:
@@ -291,10 +297,10 @@ class TermTree:
             sizes = bounds[entries.astype(np.int64) + 1] - bounds[entries]
             before = np.cumsum(sizes) - sizes
             chosen = np.repeat(bounds[entries] - before, sizes) + np.arange(int(sizes.sum()))
-        return Lists(found.starts[chosen], found.ends[chosen], found.forms[chosen], found.fields[chosen])
+        return PositionLists(found.starts[chosen], found.ends[chosen], found.forms[chosen], found.fields[chosen])
 
     def _bounds(self, leaves: Leaves, count: int) -> tuple[int, npt.NDArray[np.int64] | None]:
-        """The first list of a group, and where those of each entry begin; None where each entry has one."""
+        """The first list of a group, and where the lists of each entry begin; None if each entry has one list."""
         start = leaves.start
         if self._layout is not None and self._layout.single_lists:
             return start, None
@@ -304,9 +310,9 @@ class TermTree:
         bounds = of_stripe[(of_entry - of_entry[0]).astype(np.int64)]
         return int(bounds[0]), (bounds - bounds[0]).astype(np.int64)
 
-    def _read_lists(self, leaves: Leaves, first: int, low: int, high: int) -> Lists:
-        """Lists `low .. high` of a group whose first list is `first`."""
-        # Where a list begins is where the one before it ends; for the first of a page the page says it.
+    def _read_lists(self, leaves: Leaves, first: int, low: int, high: int) -> PositionLists:
+        """Lists `low .. high` of a group whose first list has the number `first`."""
+        # A list begins where the list before it ends. For the first list of a page, the page has the beginning.
         before = 1 if low or (self._layout is not None and first) else 0
         ends = self._list_ends(first + low - before, first + high)
         starts = np.empty(high - low, np.uint64)
@@ -327,17 +333,17 @@ class TermTree:
             forms = present(_member(self._list, "repr_type", BasicType.INT8), wanted)
         if len(forms) and int(forms.max()) > _LAST_FORM:
             raise CorruptedData(f"repr_type: expected 0..{_LAST_FORM}, found {forms.max()}")
-        return Lists(starts, ends, forms, fields)
+        return PositionLists(starts, ends, forms, fields)
 
     def _list_ends(self, first: int, last: int) -> U64:
-        """Where these lists end."""
+        """The ends of lists `first .. last`."""
         if self._known is not None:
             return decode_few(self._known[1], first, last, "u8")
         return present(_member(self._list, "pos_list_end_offset", BasicType.INT64), Rows.one(first, last))
 
 
 def _member(column: ColumnSource, name: str, basic_type: BasicType) -> ColumnSource:
-    """One of the columns right below a column of the artifact, by its name."""
+    """The column with this name right below `column`."""
     return column.child_of(field_named(column.node.children, name, basic_type))
 
 
@@ -349,4 +355,4 @@ _LAST_FORM: Final = 2
 _ROWS: Final = np.zeros(1, np.uint8)
 _NO_BYTES: Final = np.empty(0, np.uint8)
 _NO_NUMBERS: Final = np.empty(0, np.uint64)
-_NO_LISTS: Final = Lists(_NO_NUMBERS, _NO_NUMBERS, np.empty(0, np.uint8), np.empty(0, np.uint32))
+_NO_LISTS: Final = PositionLists(_NO_NUMBERS, _NO_NUMBERS, np.empty(0, np.uint8), np.empty(0, np.uint32))

@@ -1,4 +1,4 @@
-"""How small should an index be?"""
+"""The settings of a term index that trade size against speed, by profile."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ __all__ = ["Tuning", "tuning_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """How an index is laid out.
+    """The sizes of pages and blocks of an index, and how much it compresses.
 
     Attributes
     ----------
     page_terms, fan_out
-        Entries of a leaf page, and of the pages above.
+        Entries of a leaf page, and of a page above the leaves.
     level
-        Zstandard's level for terms.
+        The Zstandard level for terms.
     gain
-        Long lists are compressed where that leaves less than this part of what bit packing takes; 0 for never.
+        A long list is compressed if that takes less than this fraction of its bit-packed size; 0 means never.
     list_values
-        Integers of a compressed block.
+        Integers in a compressed block.
     compress_numbers
-        Whether the numbers of a page may be compressed as well: smaller by a few percent, and slower to look up.
+        Whether the numbers of a page may be compressed as well. Saves a few percent and makes look-ups slower.
     """
 
     page_terms: int = 2048
@@ -44,5 +44,5 @@ _BY_PROFILE: Final = {
 
 
 def tuning_of(profile: str) -> Tuning:
-    """The layout that suits a profile of the shard."""
+    """The tuning for a profile of the shard."""
     return _BY_PROFILE.get(profile, Tuning())

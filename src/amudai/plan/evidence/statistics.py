@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amudai.column import constant_of
-from amudai.index import Share, could_hold
+from amudai.index import Matching, could_hold
 from amudai.plan.evidence.contract import Evidence, by_stripe
 from amudai.plan.leaf import LeafQuestion
 from amudai.plan.reading import read_rows
@@ -17,16 +17,16 @@ __all__ = ["STATISTICS"]
 def _answer(question: LeafQuestion, rows: Rows) -> Positions | None:
     def say(stripe: StripeReader, mine: Rows) -> Positions | None:
         match _share(question, stripe):
-            case Share.ALL:
+            case Matching.ALL:
                 return Positions.surely(mine)
-            case Share.NONE:
+            case Matching.NONE:
                 return Positions.none(mine.origin)
         return None
 
     return by_stripe(question, rows, say)
 
 
-def _share(question: LeafQuestion, stripe: StripeReader) -> Share:
+def _share(question: LeafQuestion, stripe: StripeReader) -> Matching:
     """For which of a stripe's rows the question is true: none, some, all."""
     stripe.prepare(question.leaf.nodes)
     if isinstance(question.plain.leaf, IsNull | IsValid):
@@ -34,36 +34,36 @@ def _share(question: LeafQuestion, stripe: StripeReader) -> Share:
     for node in question.leaf.nodes:
         found = stripe.descriptor(node)
         if found is None or found.field.null_count == found.field.position_count:
-            return Share.NONE
+            return Matching.NONE
     field = question.descriptor(stripe)
     assert field is not None
     if question.is_single and question.is_solid(stripe) and constant_of(question.node, field) is not None:
         from amudai.predicate import evaluate  # it imports pyarrow.compute, which takes long
 
         first = read_rows(stripe, question.column, Rows.one(0, 1, stripe.origin))
-        return Share.ALL if evaluate(question.plain, first)[0] else Share.NONE
+        return Matching.ALL if evaluate(question.plain, first)[0] else Matching.NONE
     if question.between is None:
-        return Share.SOME
+        return Matching.SOME
     between, exact = question.between
     share = could_hold(field, question.node, between)
     # All values of a column with nulls, or of lists, are not all rows.
     sure = exact and question.is_single and question.is_solid(stripe)
-    return share if share is not Share.ALL or sure else Share.SOME
+    return share if share is not Matching.ALL or sure else Matching.SOME
 
 
-def _nulls(question: LeafQuestion, stripe: StripeReader) -> Share:
+def _nulls(question: LeafQuestion, stripe: StripeReader) -> Matching:
     if not question.is_single:
-        return Share.SOME
+        return Matching.SOME
     wants_null = isinstance(question.plain.leaf, IsNull)
     counts = []
     for node in question.leaf.nodes:
         found = stripe.descriptor(node)
         if found is None or found.field.null_count == found.field.position_count:
-            return Share.ALL if wants_null else Share.NONE
+            return Matching.ALL if wants_null else Matching.NONE
         counts.append(found.field.null_count)
     if any(count != 0 for count in counts):
-        return Share.SOME
-    return Share.NONE if wants_null else Share.ALL
+        return Matching.SOME
+    return Matching.NONE if wants_null else Matching.ALL
 
 
 STATISTICS = Evidence("statistics", _answer)
