@@ -340,7 +340,7 @@ def test_a_search_looks_into_every_text(texts: amudai.Shard) -> None:
         (lambda shard: shard.search("x", within=["n"]), "n"),
         (lambda shard: shard.search("x", ["nope"]), "'nope'"),
         (lambda shard: shard.search(3), "text: expected words, found 3"),
-        (lambda shard: shard.search("x", within=[]), "columns of text, found none"),
+        (lambda shard: shard.search("x", within=[]), "with text columns, found none"),
     ],
 )
 def test_nonsense_about_searches_is_refused(
@@ -351,6 +351,6 @@ def test_nonsense_about_searches_is_refused(
 
 
 def test_a_shard_without_texts_cannot_be_searched(thousand: amudai.Shard) -> None:
-    with pytest.raises(amudai.InvalidArgument, match="columns of text, found none"):
+    with pytest.raises(amudai.InvalidArgument, match="with text columns, found none"):
         thousand.search("x")
     assert thousand.search("").count() == 1000

@@ -147,7 +147,7 @@ REFUSED: list[tuple[pc.Expression, str]] = [
     (pc.is_nan(f("a")), "found is_nan"),
     (f("a").cast(pa.int8()) == 1, "cast: expected a literal, found a column"),
     (f("a") == f("b"), "equal: expected a column and a literal"),
-    (f("a") == pa.scalar(None, pa.int64()), "equal: expected a value, found a null: ask is_null"),
+    (f("a") == pa.scalar(None, pa.int64()), "equal: expected a value, found a null: use is_null"),
     (f("a").is_null(nan_is_null=True), "is_null: expected nan_is_null=False"),
     (f("a").isin([float("nan")]), "is_in: expected numbers, found NaN"),
     (pc.is_null(f("a") == 1), "is_null: expected a column"),

@@ -115,7 +115,7 @@ def test_predicates_written_as_text(text: str, predicate: Predicate) -> None:
 
 MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: col("s").like(5), "like: expected a pattern, found 5"),  # type: ignore[arg-type]
-    (lambda: col("s").ilike("a", escape="ab"), "ilike: expected one character to escape with, found 'ab'"),
+    (lambda: col("s").ilike("a", escape="ab"), "ilike: expected a single escape character, found 'ab'"),
     (lambda: col("s").like("a!", escape="!"), "like: expected a character behind the last '!', found 'a!'"),
     (lambda: bind(col("n").like("5"), PlainSchema(pa.schema({"n": pa.int64()}))), "column 'n' .* expected text"),
     (lambda: parse_where("s like 5"), "expected a text in quotes, found `5`"),

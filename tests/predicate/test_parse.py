@@ -100,7 +100,7 @@ ERRORS = [
     ("", "a column, found the end", ""),
     ("status >= ", "a value, found the end", ""),
     ("status >= and x = 1", "a value, found `and`", "and"),
-    ("status = ok", 'texts stand in "quotes"', "ok"),
+    ("status = ok", 'put text in "quotes"', "ok"),
     ("status", "found the end", ""),
     ("status resembles 'x'", "has_all, matches, like or ilike, found `resembles`", "resembles"),
     ("a = 1 b = 2", "`and`, `or` or the end, found `b`", "b"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.index import Match, Terms
-from amudai.predicate import BoundLeaf, Predicate, Text, col, questions
+from amudai.predicate import BoundLeaf, Predicate, Text, col, term_questions
 from tests.effort import examples
 from tests.oracle import operators
 from tests.predicate.shards import Bindable
@@ -37,7 +37,7 @@ def holds(term: Terms, value: str) -> bool:
 
 
 def check(shard: Bindable, predicate: Predicate, value: str, answer: bool) -> None:
-    for alternative in questions(bound(shard, predicate)):
+    for alternative in term_questions(bound(shard, predicate)):
         assert all(term.whole is alternative.whole for group in alternative.questions for term in group)
         found = any(all(holds(term, value) for term in group) for group in alternative.questions)
         if answer:
@@ -110,7 +110,7 @@ WORDS: list[tuple[Predicate, tuple[tuple[Terms, ...], ...] | None, bool]] = [
 def test_questions_about_words(
     shard: Bindable, predicate: Predicate, groups: tuple[tuple[Terms, ...], ...] | None, exact: bool
 ) -> None:
-    found = [each for each in questions(bound(shard, predicate)) if not each.whole]
+    found = [each for each in term_questions(bound(shard, predicate)) if not each.whole]
     assert [(each.questions, each.exact) for each in found] == ([] if groups is None else [(groups, exact)])
 
 
@@ -133,10 +133,10 @@ WHOLE: list[tuple[Predicate, tuple[tuple[Terms, ...], ...] | None, bool]] = [
 def test_questions_about_whole_values(
     shard: Bindable, predicate: Predicate, groups: tuple[tuple[Terms, ...], ...] | None, exact: bool
 ) -> None:
-    found = [each for each in questions(bound(shard, predicate)) if each.whole]
+    found = [each for each in term_questions(bound(shard, predicate)) if each.whole]
     assert [(each.questions, each.exact) for each in found] == ([] if groups is None else [(groups, exact)])
 
 
 def test_no_question_about_other_things(shard: Bindable) -> None:
     for predicate in (col("n") == 1, col("s") < "a", col("s") != "a", col("s").is_null()):
-        assert questions(bound(shard, predicate)) == []
+        assert term_questions(bound(shard, predicate)) == []

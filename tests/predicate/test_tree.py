@@ -131,16 +131,16 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: c.has("x") or c.has("y"), "write & | ~"),
     (lambda: not c.has("x"), "write & | ~"),
     (lambda: 1 < c < 5, r"between\(low, high\)"),
-    (lambda: bool(c), "a column is no predicate"),
-    (lambda: c == None, r'found None: ask col\("a"\).is_null\(\)'),  # noqa: E711
-    (lambda: c.isin([1, None]), r'found None: ask col\("a"\).is_null\(\)'),
+    (lambda: bool(c), "a column is not a predicate"),
+    (lambda: c == None, r'found None: use col\("a"\).is_null\(\)'),  # noqa: E711
+    (lambda: c.isin([1, None]), r'found None: use col\("a"\).is_null\(\)'),
     (lambda: c == pa.scalar(None, pa.int64()), r"is_null\(\)"),
     (lambda: c == 1 & c == 2, "put comparisons in parentheses"),
     (lambda: c == 1 | c, "put comparisons in parentheses"),
     (lambda: c.has("x") & 1, "put comparisons in parentheses"),
     (lambda: 1 | c.has("x"), "put comparisons in parentheses"),
     (lambda: ~c, "put comparisons in parentheses"),
-    (lambda: c == col("b"), "columns are compared with values only"),
+    (lambda: c == col("b"), "columns can only be compared with values"),
     (lambda: c == np.datetime64(1, "ps"), "expected a value to compare"),
     (lambda: c == np.datetime64("NaT"), r"is_null\(\)"),
     (lambda: c == np.timedelta64("NaT", "ns"), r"is_null\(\)"),
@@ -152,7 +152,7 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
     (lambda: c.matches(b"x"), "expected a regular expression, found b'x'"),
     (lambda: col(5), "expected the name of a column, found 5"),
     (lambda: 5 in c, r"isin\(values\)"),
-    (lambda: list(c), "holds no values"),
+    (lambda: list(c), "has no values to iterate over"),
 ]  # fmt: skip
 
 

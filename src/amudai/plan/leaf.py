@@ -1,4 +1,4 @@
-"""A leaf of a predicate, with the stored columns that it is about."""
+"""A leaf of a predicate, together with the stored columns of a shard."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from amudai.predicate import (
     IsIn,
     IsNull,
     IsValid,
-    questions,
+    term_questions,
 )
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
@@ -38,10 +38,10 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 
 class LeafQuestion:
-    """What a leaf asks of a shard.
+    """A leaf that is asked about the rows of a shard.
 
-    Evidence is about the *plain* leaf: the leaf without its negation, where `!=` is the negation of `==`. `inverted`
-    says that the rows wanted are those for which the plain leaf is false.
+    Evidence answers for the *plain* leaf: the leaf without its negation, and with `==` instead of `!=`. If `inverted`,
+    the wanted rows are those for which the plain leaf is false.
     """
 
     def __init__(self, leaf: BoundLeaf, shard: ShardReader, fields: ArrowFields) -> None:
@@ -52,12 +52,12 @@ class LeafQuestion:
 
     @property
     def name(self) -> str:
-        """The leaf's name, unique in its predicate."""
+        """The name of the leaf, unique in its predicate."""
         return self.leaf.name
 
     @lazy
     def inverted(self) -> bool:
-        """Whether rows are wanted for which the plain leaf is false."""
+        """Whether the wanted rows are those for which the plain leaf is false."""
         return self.leaf.negated != (isinstance(self.leaf.leaf, Compare) and self.leaf.leaf.op == "!=")
 
     @lazy
@@ -71,30 +71,30 @@ class LeafQuestion:
 
     @property
     def node(self) -> SchemaNode:
-        """The field of the values."""
+        """The field that holds the values."""
         return self.leaf.nodes[-1]
 
     @lazy
     def is_single(self) -> bool:
-        """Whether each row has one slot: no list is on the way."""
+        """Whether each row has exactly one slot, because there is no list on the path."""
         return not self.leaf.lists
 
     @lazy
     def column(self) -> SelectedColumn:
-        """What must be read to answer the leaf."""
+        """The column to read to answer the leaf."""
         return select_nodes(self._fields, self.leaf.nodes)
 
     def source(self, stripe: StripeReader) -> ColumnSource:
-        """The values in one stripe."""
+        """The stored values in one stripe."""
         return stripe.column_at(self.leaf.nodes)
 
     def descriptor(self, stripe: StripeReader) -> FieldDescriptor | None:
-        """What is known of the values in one stripe; None where there are none."""
+        """The descriptor of the field in one stripe; None if the stripe has no values of it."""
         found = stripe.descriptor(self.node)
         return None if found is None else found.field
 
     def is_solid(self, stripe: StripeReader) -> bool:
-        """Whether no row of a stripe lacks a value, so that the question is true or false for each."""
+        """Whether the leaf is true or false for each row of the stripe, because no value is null."""
         if isinstance(self.leaf.leaf, IsNull | IsValid):
             return self.is_single
         stripe.prepare(self.leaf.nodes)
@@ -103,23 +103,23 @@ class LeafQuestion:
             if found is None or found.field.null_count != 0:
                 return False
             if node.basic_type in LISTS:
-                return True  # a list that is not null makes the question true or false, whatever is in it
+                return True  # for a list that is not null the leaf is true or false, whatever the list holds
         return True
 
     def stripes(self, rows: Rows) -> Iterator[tuple[StripeReader, Rows]]:
-        """The stripes that hold some of these rows, and these rows of each, still counted from the shard's first."""
+        """The stripes that hold some of `rows`, each with its part of `rows`, counted from the start of the shard."""
         for stripe in self.shard.stripes:
             mine = rows.intersect(stripe.extent)
             if mine:
                 yield stripe, mine
 
     def codes(self, stripe: StripeReader) -> Bools | None:
-        """For each entry of a stripe's dictionary whether the question is true of it; None where there is none."""
+        """For each entry of the stripe's dictionary, whether the plain leaf is true; None if there is no dictionary."""
         if stripe.ordinal not in self._codes:
-            self._codes[stripe.ordinal] = self._judged(stripe)
+            self._codes[stripe.ordinal] = self._evaluated_entries(stripe)
         return self._codes[stripe.ordinal]
 
-    def _judged(self, stripe: StripeReader) -> Bools | None:
+    def _evaluated_entries(self, stripe: StripeReader) -> Bools | None:
         if isinstance(self.leaf.leaf, IsNull | IsValid) or self.node.is_decimal:
             return None
         codes = self.source(stripe).codes()
@@ -136,11 +136,11 @@ class LeafQuestion:
             found[entries.null_id] = False
         return found
 
-    # ---- what the question is in stored values ----
+    # ---- the plain leaf in terms of stored values ----
 
     @lazy
     def between(self) -> tuple[Between, bool] | None:
-        """The range of stored numbers that the question asks for, and whether it is exactly that; None for others."""
+        """A range of stored numbers that holds all matches, and whether all of it matches; None if there is none."""
         asked, node = self.plain.leaf, self.node
         if not (node.basic_type in WIDTHS or node.is_decimal):
             return None
@@ -155,12 +155,12 @@ class LeafQuestion:
 
     @lazy
     def terms(self) -> list[Alternative]:
-        """What an index of terms can be asked: one way after the other."""
-        return questions(self.plain)
+        """The ways to ask a term index, best first."""
+        return term_questions(self.plain)
 
     @lazy
     def keys(self) -> tuple[bytes, ...] | None:
-        """The stored bytes of the values that the question asks for; None where it asks for no single ones."""
+        """The stored bytes of all values that match; None if the leaf is not about single values."""
         plain = self.plain.leaf
         if not (isinstance(plain, IsIn) or (isinstance(plain, Compare) and plain.op == "==")):
             return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from amudai.predicate.from_arrow import from_expression
     from amudai.predicate.parse import parse_where
     from amudai.predicate.schema import TableSchema
-    from amudai.predicate.terms import Alternative, questions
+    from amudai.predicate.terms import Alternative, term_questions
     from amudai.predicate.tree import (
         EVERYTHING,
         Always,
@@ -54,7 +54,7 @@ else:
             "amudai.predicate.from_arrow": "from_expression",
             "amudai.predicate.parse": "parse_where",
             "amudai.predicate.schema": "TableSchema",
-            "amudai.predicate.terms": "Alternative questions",
+            "amudai.predicate.terms": "Alternative term_questions",
             "amudai.predicate.tree": (
                 "EVERYTHING Always And Compare Interval IsIn IsNull IsValid Leaf Matches Not Or Predicate Text"
             ),
@@ -94,7 +94,7 @@ __all__ = [
     "from_expression",
     "is_text",
     "parse_where",
-    "questions",
+    "term_questions",
     "text_columns",
     "words_predicate",
 ]

@@ -1,7 +1,7 @@
-"""Check a predicate against the columns of a table.
+"""Binding of a predicate to the columns of a table.
 
-Binding finds each column, checks that its type can be compared so, and writes values in that type, exactly. In the
-result negations stand at the leaves alone, so that whoever prunes or evaluates sees what must be true.
+Binding finds each column, checks that its type supports the comparison, and converts the values to that type, exactly.
+In the result only leaves are negated, so that pruning and evaluation need not handle negated trees.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _OPPOSITE: Final[dict[CompareOp, CompareOp]] = {
 
 
 def bind(predicate: Predicate, schema: TableSchema) -> Bound:
-    """The predicate for the columns of this schema, without negations but at its leaves."""
+    """The predicate, bound to the columns of this schema. Only its leaves are negated."""
     if not isinstance(predicate, Predicate):
         raise InvalidArgument(f"where: expected a predicate, found {predicate!r}")
     return _Binder(schema).bind(predicate, False)
@@ -84,7 +84,7 @@ class _Binder:
         nodes = self._find(leaf.path)
         for node in nodes[:-1]:
             if node.basic_type is BasicType.UNION:
-                raise UnsupportedFeature(f"column {leaf.path!r}: expected no union on the way to it, found one")
+                raise UnsupportedFeature(f"column {leaf.path!r}: expected a path without unions, found one")
         if isinstance(leaf, IsNull | IsValid):
             return self._null(name, leaf, negated, nodes)
         while nodes[-1].basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST):
@@ -131,7 +131,7 @@ class _Binder:
         for parent, child in pairwise(nodes):
             kind = child_type(parent, child, kinds[-1])
             if kind is None:
-                raise MissingColumn(f"column {_path(nodes)!r}: expected it in the schema, found it left out")
+                raise MissingColumn(f"column {_path(nodes)!r}: expected it in the schema, found a schema without it")
             kinds.append(kind)
         return tuple(kinds)
 
@@ -150,7 +150,7 @@ class _Binder:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """Where a leaf is asked: what becomes of it when its answer is known for every value."""
+    """The column of a leaf, and the bound leaf for answers that are the same for all values."""
 
     name: str
     path: str
@@ -163,11 +163,11 @@ class _Target:
         return self.kinds[-1]
 
     def compare(self, op: CompareOp, value: Value, negated: bool) -> Bound:
-        """A comparison. Where each row has one value, the negation is the opposite; but a NaN is not even less."""
+        """A comparison. Without lists its negation is the opposite comparison, except for floats: NaN fails both."""
         found = comparison(op, value, self.kind, self.path)
         if isinstance(found, bool):
             return self.everything(negated) if found else self.nothing(negated)
-        # The user's own value is shown as long as the question is the user's.
+        # Show the value that the user wrote, unless the operator had to change.
         leaf = Compare(self.path, found[0], value if found[0] == op else plain_value(found[1]))
         scalar = found[1]
         bound = BoundLeaf(self.name, leaf, negated, self.nodes, self.kind, (scalar,))
@@ -178,12 +178,12 @@ class _Target:
         return bound
 
     def everything(self, negated: bool) -> Bound:
-        """True for every value: asked of the items where the path names a list."""
+        """A leaf that is true for every value: for the items, if the path leads to a list."""
         bound = BoundLeaf(self.name, IsValid(_path(self.nodes)), negated, self.nodes, self.kind)
         return BoundAlways(False) if negated and not bound.lists else bound
 
     def nothing(self, negated: bool) -> Bound:
-        """False for every value: its negation is true where there is one, or where there is a list of them."""
+        """A leaf that is false for every value. Its negation is true for rows with a value, or with a list."""
         if not negated:
             return BoundAlways(False)
         first = next((at for at, node in enumerate(self.nodes[:-1]) if node.basic_type in LISTS), None)
@@ -193,13 +193,13 @@ class _Target:
         return BoundLeaf(self.name, IsValid(_path(nodes)), False, nodes, self.kinds[first])
 
     def unknown(self, negated: bool) -> Bound:
-        """Nothing is known, for there are only nulls."""
+        """A leaf about a column that has only nulls: it is neither true nor false."""
         bound = BoundLeaf(self.name, IsValid(self.path), negated, self.nodes, self.kind)
         return self.nothing(negated) if bound.lists else BoundAlways(False)
 
 
 def _joined(terms: tuple[Bound, ...], *, all_of: bool) -> Bound:
-    """All or any of the terms, without constants and without a tree of the same kind inside."""
+    """The terms joined by `and` or `or`, without constants, and with nested trees of the same kind flattened."""
     kind = BoundAnd if all_of else BoundOr
     found: list[Bound] = []
     for term in terms:
@@ -218,7 +218,7 @@ def _joined(terms: tuple[Bound, ...], *, all_of: bool) -> Bound:
 
 
 def _with_intervals(terms: list[Bound]) -> list[Bound]:
-    """The terms, with one for the two ends of a column's range where there were two."""
+    """The terms, with a lower and an upper bound of the same column joined to one interval."""
     found: list[Bound] = []
     open_ends: dict[tuple[bool, tuple[int, ...]], int] = {}
     for term in terms:
@@ -247,7 +247,7 @@ def _interval(one: Bound, other: Bound) -> BoundLeaf:
 
 def _require_text(path: str, kind: pa.DataType, op: str, text: str) -> None:
     if not is_text(kind):
-        raise InvalidArgument(f"column {path!r} of type {kind}: expected text for {op}, found none")
+        raise InvalidArgument(f"column {path!r} of type {kind}: expected text for {op}")
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -256,7 +256,7 @@ def _require_text(path: str, kind: pa.DataType, op: str, text: str) -> None:
 
 
 def _paths(node: SchemaNode, path: str) -> Iterator[str]:
-    """A field and what lies in its structs, as a user names them."""
+    """The paths of a field and of all members of its structs, as a user writes them."""
     yield path
     inner = node
     while inner.basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST):

@@ -1,4 +1,4 @@
-"""The tree that `bind` makes of a predicate: leaves with the columns they are about, under `and` and `or`."""
+"""The result of `bind`: a tree of `and` and `or` whose leaves know their columns."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ LISTS: Final = (BasicType.LIST, BasicType.FIXED_SIZE_LIST, BasicType.MAP)
 
 @dataclass(frozen=True, slots=True)
 class BoundLeaf:
-    """A question about one column, with the column it is about.
+    """A question about one column, together with the column.
 
-    It is true for a row whose value makes `leaf` true or, where it is `negated`, false: a null does neither. A path
-    through a list asks about all items of a row: `leaf` is true where any of them makes it true and false where none
-    does; only a list that is null itself leaves it open.
+    It is true for a row if `leaf` is true for the row's value or, when `negated`, if `leaf` is false for it. For a null
+    `leaf` is neither. If the path leads through a list, `leaf` is true if it is true for any item, and false if it is
+    true for none; it is neither only if the list itself is null.
 
     Attributes
     ----------
@@ -29,13 +29,13 @@ class BoundLeaf:
         The number of the leaf in the predicate, counted from 1 in reading order; `1+3` for an interval made of leaves 1
         and 3. Unique within a bound predicate, and the same for every schema that the predicate is bound to.
     leaf
-        The question; comparisons are those that the column's type can hold.
+        The question. The values of comparisons have been converted to the type of the column.
     nodes
-        From the top-level field down to the values, items of lists included.
+        The nodes from the top-level field down to the values, including the items of lists.
     type
         The Arrow type of the values at the end of the path.
     scalars
-        The values of a comparison or `isin`, of the type behind dictionaries, runs and extensions.
+        The values of a comparison or `isin`, in the type that dictionaries, runs and extensions wrap.
     """
 
     name: str
@@ -57,7 +57,7 @@ class BoundLeaf:
 
 @dataclass(frozen=True, slots=True)
 class BoundAnd:
-    """All of two or more terms."""
+    """True if all of two or more terms are true."""
 
     terms: tuple[Bound, ...]
 
@@ -67,7 +67,7 @@ class BoundAnd:
 
 @dataclass(frozen=True, slots=True)
 class BoundOr:
-    """Any of two or more terms."""
+    """True if any of two or more terms is true."""
 
     terms: tuple[Bound, ...]
 
@@ -77,7 +77,7 @@ class BoundOr:
 
 @dataclass(frozen=True, slots=True)
 class BoundAlways:
-    """All rows, or none."""
+    """True for all rows, or for none."""
 
     value: bool
 

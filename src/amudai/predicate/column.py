@@ -1,7 +1,7 @@
-"""What a user writes: `col("name")`, whose operators and methods make the nodes of `tree.py`.
+"""`col("name")`, with which users write predicates. Its operators and methods make the nodes of `tree.py`.
 
-Values become Python's own here. What cannot be a value, and the mistakes that Python's operators invite, are errors at
-once.
+Values of numpy, pandas and pyarrow become plain Python values here. Objects that are not values raise an error at once,
+and so do common mistakes with Python's operators.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ __all__ = ["Column", "col"]
 
 
 def col(name: str) -> Column:
-    """A column, to be compared.
+    """A column to write predicates with.
 
     A dot leads into a struct (`"http.status"`), a list (any of its items) or, with `key` and `value`, a map (any of its
-    entries); backticks keep a name with dots whole.
+    entries). Put a name that contains dots in backticks.
 
     Examples
     --------
@@ -37,10 +37,10 @@ def col(name: str) -> Column:
 
 
 class Column(TextOperators):
-    """A column that is to be compared. Made by `amudai.col`.
+    """A column in a predicate. Made by `amudai.col`.
 
-    Text operators without `_cs` ignore case. Their names are KQL's; those of Polars are in `str`, and mind case as in
-    Polars. `docs/operators.md` shows both.
+    The text operators have the names of KQL, and ignore case unless their name ends in `_cs`. The operators of Polars
+    are in `str`; they are case-sensitive, as in Polars. `docs/operators.md` shows both.
 
     Examples
     --------
@@ -57,11 +57,11 @@ class Column(TextOperators):
 
     @property
     def str(self) -> Strings:
-        """The text operators of Polars, with their names and meaning there."""
+        """The text operators of Polars, with the same names and meaning as in Polars."""
         return Strings(self._path)
 
     def __bool__(self) -> NoReturn:
-        raise InvalidArgument(f"{self!r}: a column is no predicate: compare it, as in {self!r} == True")
+        raise InvalidArgument(f"{self!r}: a column is not a predicate: compare it, as in {self!r} == True")
 
     # ---- values ----
 
@@ -84,19 +84,19 @@ class Column(TextOperators):
         return _compare(self, ">=", value)
 
     def between(self, low: Value, high: Value) -> Predicate:
-        """From `low` to `high`, both included."""
+        """True if the value is from `low` to `high`, both included."""
         return _compare(self, ">=", low) & _compare(self, "<=", high)
 
     def isin(self, values: Iterable[Value]) -> Predicate:
-        """One of these values. A null is none of them, whatever they are: ask `is_null()` beside."""
+        """True if the value is one of `values`. Never true for a null: add `| is_null()` to get those rows too."""
         return IsIn(self._path, tuple(_value(self, "isin", value) for value in list_of_values("isin", values)))
 
     def is_null(self) -> Predicate:
-        """Without a value."""
+        """True if there is no value."""
         return IsNull(self._path)
 
     def is_valid(self) -> Predicate:
-        """With a value."""
+        """True if there is a value."""
         return IsValid(self._path)
 
     # ---- mistakes that are easy to make ----
@@ -120,7 +120,9 @@ class Column(TextOperators):
         raise InvalidArgument(f"in: expected {self!r}.isin(values) or {self!r}.contains(text), found Python's `in`")
 
     def __iter__(self) -> NoReturn:
-        raise InvalidArgument(f"{self!r}: a column of a predicate holds no values: read them from the shard")
+        raise InvalidArgument(
+            f"{self!r}: a column of a predicate has no values to iterate over: read them from the shard"
+        )
 
 
 def _refuse_operator(column: Column, operator: str) -> NoReturn:
@@ -136,9 +138,9 @@ def _compare(column: Column, op: CompareOp, value: object) -> Predicate:
 
 def _value(column: Column, op: str, value: object) -> Value:
     if is_missing(value):
-        raise InvalidArgument(f"{op}: expected a value, found None: ask {column!r}.is_null()")
+        raise InvalidArgument(f"{op}: expected a value, found None: use {column!r}.is_null()")
     if isinstance(value, Column):
-        raise InvalidArgument(f"{op}: expected a value, found {value!r}: columns are compared with values only")
+        raise InvalidArgument(f"{op}: expected a value, found {value!r}: columns can only be compared with values")
     plain = plain_value(value)
     if not is_value(plain):
         raise InvalidArgument(f"{op}: expected a value to compare {column!r} with, found {value!r}")

@@ -1,7 +1,7 @@
-"""Comparisons of a column with a value, written in the column's type.
+"""Comparisons of a column with a value, converted to the type of the column.
 
-A comparison with a value that the type cannot hold is not rounded: it becomes one with the same answer that the type
-can hold (`n < 5.5` is `n <= 5` for integers), or it is true for all values, or for none.
+A value that the type cannot represent is not rounded. The comparison becomes another one with the same answer
+(`n < 5.5` is `n <= 5` for integers), or it is true for all values of the type, or for none.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from amudai.predicate.tree import CompareOp, Nanoseconds, Real, Value
 
 __all__ = ["Comparison", "comparison", "is_text", "value_type"]
 
-# An operator and a value of the type; or True and False where all values of the type, or none, compare so.
+# An operator and a value of the type. True if the comparison is true for all values of the type, False if for none.
 Comparison: TypeAlias = tuple[CompareOp, pa.Scalar] | bool
 
 _DAY: Final = 86_400 * 10**9
 _NANOSECONDS: Final = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 _EPOCH: Final = datetime(1970, 1, 1)
 _INT64: Final = (-(2**63), 2**63 - 1)
-# What is left of an operator once its value has been moved down or up to one that the type has.
+# The operators that ask for values below the given one.
 _BELOW: Final[tuple[CompareOp, ...]] = ("<", "<=")
 
 
 def value_type(kind: pa.DataType) -> pa.DataType:
-    """The type of the values behind dictionaries, runs and extensions other than UUIDs."""
+    """The type of the values that dictionaries, runs and extensions wrap."""
     while True:
         if isinstance(kind, pa.BaseExtensionType):
             kind = kind.storage_type
@@ -52,7 +52,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def comparison(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparison:
-    """The comparison of a column of this type with this value, exactly."""
+    """The exact comparison of a column of this type with this value."""
     stored = value_type(kind)
     for fits, convert in _KINDS:
         if fits(stored):
@@ -69,7 +69,7 @@ def _refuse(path: str, kind: pa.DataType, expected: str, value: Value) -> Invali
 
 
 def _number(value: Value, kind: pa.DataType, path: str) -> Fraction | float:
-    """A number as it is: a fraction, or a float that is none."""
+    """The number without rounding: a `Fraction` if it is finite, a `float` for infinities and NaN."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise _refuse(path, kind, "a number", value)
     if isinstance(value, Decimal):
@@ -105,7 +105,7 @@ def _decimal(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Compa
 
 
 def _quotient(number: int, step: int) -> int | Fraction:
-    """How many steps a number is: a whole number wherever it is one."""
+    """`number / step`, as an int if it is a whole number."""
     count, rest = divmod(number, step)
     return Fraction(number, step) if rest else count
 
@@ -115,7 +115,7 @@ def _on_grid(
 ) -> Comparison:
     """The comparison of the integers from `low` to `high` with a number."""
     if isinstance(number, float):
-        return _with_no_number(op, number)
+        return _with_non_finite(op, number)
     if op in ("==", "!="):
         if number.denominator == 1 and low <= number <= high:
             return op, scalar(int(number))
@@ -127,8 +127,8 @@ def _on_grid(
     return ("<=", scalar(floor(number))) if op in _BELOW else (">=", scalar(ceil(number)))
 
 
-def _with_no_number(op: CompareOp, number: float) -> bool:
-    """The comparison of a finite number with an infinite one, or with none."""
+def _with_non_finite(op: CompareOp, number: float) -> bool:
+    """The comparison of any finite number with an infinity or NaN."""
     if isnan(number) or op in ("==", "!="):
         return op == "!="
     return (number > 0) == (op in _BELOW)
@@ -153,7 +153,7 @@ def _float(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Compari
 
 
 def _nearest(number: Fraction, dtype: type[np.floating]) -> np.floating:
-    """A float of this type with no other between it and the number."""
+    """A float of this type that is next to the number: no other float lies between them."""
     try:
         with np.errstate(over="ignore"):
             return dtype(float(number))
@@ -188,9 +188,9 @@ def _fixed_bytes(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> C
     width = stored.byte_width
     if len(value) != width and op in ("==", "!="):
         return op == "!="
-    if len(value) > width:  # what it begins with comes before it
+    if len(value) > width:  # the first `width` bytes of the value sort before the value
         op = "<=" if op in _BELOW else ">"
-    elif len(value) < width:  # what begins with it comes behind it
+    elif len(value) < width:  # everything that begins with the value sorts behind it
         op = "<" if op in _BELOW else ">="
     return op, bytes_scalar(value[:width].ljust(width, b"\0"), stored)
 
@@ -235,7 +235,7 @@ def _date(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparis
 
 
 def _instant(value: Value, kind: pa.DataType, path: str, zoned: bool) -> int:
-    """Nanoseconds since 1970."""
+    """The point in time as nanoseconds since 1970."""
     if isinstance(value, Nanoseconds) and pa.types.is_timestamp(value.type):
         return _same_zoning(value.count, value.type.tz is not None, zoned, value, kind, path)
     nanoseconds = 0
@@ -261,7 +261,7 @@ def _same_zoning(number: int, aware: bool, zoned: bool, value: Value, kind: pa.D
 
 
 def _parsed(text: str, kind: pa.DataType, path: str) -> tuple[datetime, int]:
-    """A point in time of ISO 8601 to the microsecond, and the nanoseconds beyond."""
+    """Parse an ISO 8601 text. Returns the point in time to the microsecond, and the remaining nanoseconds."""
     head, dot, tail = text.strip().partition(".")
     digits = tail[: len(tail) - len(tail.lstrip("0123456789"))]
     try:

@@ -1,4 +1,4 @@
-"""Evaluate a leaf of a bound predicate on the values of its column."""
+"""Evaluation of a leaf of a bound predicate on the values of its column."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _COMPARE: Final[Mapping[CompareOp, Callable[[pa.Array, pa.Scalar], pa.Array]]] =
 
 
 def evaluate(leaf: BoundLeaf, array: pa.Array | pa.ChunkedArray) -> Bools:
-    """The rows for which the leaf is true, its negation applied.
+    """A mask of the rows for which the leaf is true, with its negation applied.
 
     Parameters
     ----------
     array
-        The top-level column of the leaf's path. Its structs may have lost members that the path does not lead through.
+        The top-level column of the leaf's path. Members of structs that are not on the path may be missing.
     """
     if isinstance(array, pa.ChunkedArray):
         parts = [evaluate(leaf, chunk) for chunk in array.chunks]
@@ -48,7 +48,7 @@ def evaluate(leaf: BoundLeaf, array: pa.Array | pa.ChunkedArray) -> Bools:
 
 
 def evaluate_values(leaf: BoundLeaf, offsets: npt.NDArray[np.uint64], data: npt.NDArray[np.uint8]) -> Bools:
-    """The values for which a leaf about text or bytes is true, not negated: the values of a dictionary, say.
+    """A mask of the values for which a leaf about text or bytes is true, without its negation. For dictionaries.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def _wide(kind: pa.DataType) -> pa.DataType:
 
 
 def _at(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools, Bools]:
-    """Where the leaf is true, and where it is true or false; of the node at this depth of the path."""
+    """Masks for the node at this depth of the path: where the leaf is true, and where it is true or false."""
     if isinstance(array, pa.ExtensionArray):
         return _at(leaf, array.storage, depth)
     if pa.types.is_run_end_encoded(array.type):
@@ -102,7 +102,7 @@ def _at(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools, Bools]:
 
 
 def _at_dictionary(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools, Bools]:
-    """Every entry is asked once, unless there are more of them than rows."""
+    """Evaluate each entry of the dictionary once, unless there are more entries than rows."""
     if len(array.dictionary) > len(array) or not len(array.dictionary):
         return _at(leaf, array.dictionary_decode(), depth)
     true, known = _at(leaf, array.dictionary, depth)
@@ -117,7 +117,7 @@ def _at_dictionary(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools,
 
 
 def _member(node: SchemaNode, child: SchemaNode, kind: pa.StructType) -> int:
-    """Which member of a struct is this child: the one of its name, or of its place where names repeat."""
+    """The index of `child` in the Arrow struct: by its place if no member is missing, otherwise by its name."""
     if [field.name for field in kind] == [each.name for each in node.children]:
         return next(at for at, each in enumerate(node.children) if each.schema_id == child.schema_id)
     place = kind.get_field_index(child.name)
@@ -127,7 +127,7 @@ def _member(node: SchemaNode, child: SchemaNode, kind: pa.StructType) -> int:
 
 
 def _items(node: SchemaNode, child: SchemaNode, array: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
-    """How many items each row has, none where it is null; and the items of all rows."""
+    """How many items each row has (0 for a null), and the items of all rows."""
     if node.basic_type is BasicType.MAP:
         kind = array.type
         entry = pa.struct([kind.key_field.with_name("key"), kind.item_field.with_name("value")])
@@ -142,7 +142,7 @@ def _flattened(array: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
 
 
 def _any(true: Bools, lengths: npt.NDArray[np.int64]) -> Bools:
-    """The rows with an item that is true."""
+    """The rows with at least one true item."""
     ends = np.cumsum(lengths)
     counts = np.concatenate([[0], np.cumsum(true)])
     return np.asarray(counts[ends] > counts[ends - lengths])
@@ -190,7 +190,7 @@ def _text(array: pa.Array, text: str, op: str, case_sensitive: bool, valid: Bool
 
 
 def _matches(array: pa.Array, pattern: str, valid: Bools) -> Bools:
-    """A regular expression is tried where the texts that it requires are: they are found ten times faster."""
+    """Try the regular expression only on values with the texts that it requires: finding texts is ten times faster."""
     candidates = valid
     for text, case_sensitive in required_texts(pattern):
         candidates = candidates & _text(array, text, "contains", case_sensitive, candidates)
@@ -208,7 +208,7 @@ def _match(offsets: npt.NDArray[Any], data: npt.NDArray[np.uint8], text: str, op
 
 
 def _computable(array: pa.Array) -> pa.Array:
-    """The same values in a type for which Arrow has every function."""
+    """The same values in a type that all functions of Arrow support."""
     kind = array.type
     if pa.types.is_float16(kind):
         return array.cast(pa.float32())
@@ -226,7 +226,7 @@ def _of(scalar: pa.Scalar, kind: pa.DataType) -> pa.Scalar:
 
 
 def _both_zeros(scalars: list[pa.Scalar]) -> list[pa.Scalar]:
-    """Arrow looks floats up by their bits, but 0.0 is -0.0."""
+    """Add 0.0 and -0.0 if one of them is there: Arrow looks floats up by their bits, but the two are equal."""
     if not pa.types.is_floating(scalars[0].type) or not any(each.as_py() == 0 for each in scalars):
         return scalars
     return [*scalars, *(pa.scalar(zero, scalars[0].type) for zero in (0.0, -0.0))]

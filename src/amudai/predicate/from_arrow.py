@@ -1,7 +1,7 @@
 """Expressions of pyarrow as predicates.
 
-Pyarrow has no visitor for expressions, but it pickles them: as an Arrow file whose schema spells the tree in its
-metadata, and whose columns hold the literals and the options of functions, each in its own type. That is read here.
+Pyarrow has no visitor for expressions, but it can pickle them. The pickled form is an Arrow file: the metadata of its
+schema spells the tree, and its columns hold the literals and the options of functions, each in its own type.
 
 `Expression.to_substrait` would be a documented form, but it does not say enough (pyarrow 26):
 
@@ -40,7 +40,7 @@ from amudai.types import quote_name
 
 __all__ = ["from_expression"]
 
-_COMPARE: Final[dict[str, tuple[CompareOp, CompareOp]]] = {  # and the operator with its sides changed
+_COMPARE: Final[dict[str, tuple[CompareOp, CompareOp]]] = {  # the operator, and the operator with its sides swapped
     "equal": ("==", "=="),
     "not_equal": ("!=", "!="),
     "less": ("<", ">"),
@@ -48,7 +48,7 @@ _COMPARE: Final[dict[str, tuple[CompareOp, CompareOp]]] = {  # and the operator 
     "greater": (">", "<"),
     "greater_equal": (">=", "<="),
 }
-# How pyarrow numbers what `is_in` makes of nulls.
+# The numbers of pyarrow's `null_matching_behavior`.
 _MATCH, _SKIP, _EMIT_NULL, _INCONCLUSIVE = range(4)
 
 
@@ -70,7 +70,7 @@ _Node: TypeAlias = _Field | _Call | pa.Scalar
 
 
 def from_expression(expression: pc.Expression) -> Predicate:
-    """The predicate that asks the same as an expression of pyarrow.
+    """The predicate that is equivalent to an expression of pyarrow.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _tree(expression: pc.Expression) -> _Node:
 
 
 def _entries(file: memoryview) -> Iterator[tuple[str, str]]:
-    """Keys and values of the metadata of the schema, an Arrow file's first message, in their order: keys repeat."""
+    """The keys and values of the schema's metadata, in order. Keys repeat. The schema is the first message."""
     try:
         size = int.from_bytes(file[12:16], "little")
         header = Table.root(file[16 : 16 + size]).table(2)
@@ -189,7 +189,10 @@ def _comparison(call: _Call) -> Predicate:
 
 
 def _is_in(call: _Call) -> Predicate:
-    """In pyarrow a null is in a set or not, but for one way to ask; here neither, so it is asked beside."""
+    """`isin`, with separate leaves for nulls.
+
+    pyarrow's `is_in` can count null as a member, or as not a member. Our `isin` is neither true nor false for a null.
+    """
     path = _path(call)
     found = call.options["value_set"].values
     behaviour = _option(call, "null_matching_behavior")
@@ -203,7 +206,9 @@ def _is_in(call: _Call) -> Predicate:
         return asked | IsNull(path)
     if behaviour in (_MATCH, _SKIP):
         return IsValid(path) & asked
-    raise UnsupportedFeature("expression: is_in: expected no null among the values, found one that makes all doubtful")
+    raise UnsupportedFeature(
+        "expression: is_in: expected no null among the values, found one, which makes every other row inconclusive"
+    )
 
 
 def _is_null(call: _Call) -> Predicate:
@@ -220,7 +225,7 @@ def _text(call: _Call) -> Predicate:
     path, pattern = _path(call), _option(call, "pattern")
     begin, op, end = _TEXT[call.name]
     if _option(call, "ignore_case"):
-        # As pyarrow does it: RE2 folds some letters that KQL's operators do not.
+        # A regular expression, as in pyarrow: RE2 folds some letters that our operators do not.
         return Matches(path, f"(?i){begin}{quoted(pattern)}{end}")
     return Text(path, op, pattern, True)
 
@@ -250,19 +255,19 @@ _FUNCTIONS: Final[dict[str, Callable[[_Call], Predicate]]] = {
 
 
 def _option(call: _Call, name: str) -> Any:
-    """An option of a function; None where pyarrow leaves them all at their defaults."""
+    """An option of a function; None if pyarrow left out all options because they have their defaults."""
     return call.options[name].as_py() if call.options else None
 
 
 def _path(call: _Call) -> str:
     node = call.arguments[0]
     if not isinstance(node, _Field):
-        raise UnsupportedFeature(f"expression: {call.name}: expected a column, found something made of one")
+        raise UnsupportedFeature(f"expression: {call.name}: expected a column, found an expression")
     return str(node)
 
 
 def _folded(node: _Node) -> _Node:
-    """A literal that is cast is a literal of the other type."""
+    """The node, with a cast of a literal replaced by a literal of the other type."""
     if isinstance(node, _Call):
         if node.name != "cast":
             _unsupported(node)
@@ -275,7 +280,7 @@ def _folded(node: _Node) -> _Node:
 
 def _value(call: _Call, scalar: pa.Scalar) -> Value:
     if not scalar.is_valid:
-        raise UnsupportedFeature(f"expression: {call.name}: expected a value, found a null: ask is_null")
+        raise UnsupportedFeature(f"expression: {call.name}: expected a value, found a null: use is_null")
     value: Value = plain_value(scalar)
     return value
 

@@ -1,4 +1,4 @@
-"""Patterns of SQL's LIKE as predicates."""
+"""SQL LIKE patterns as predicates."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ class _Wildcard(Enum):
 # A part of a pattern: a wildcard, or a text that stands for itself.
 _Part = _Wildcard | str
 
-# Which operator finds a text, by whether anything may stand before and behind it.
+# The operator for a text, by whether a `%` stands before it and behind it.
 _OPERATORS: Final[dict[tuple[bool, bool], TextOp]] = {
     (False, False): "equals",
     (False, True): "startswith",
     (True, False): "endswith",
     (True, True): "contains",
 }
-# Above this code no letter has a case.
+# No character above this code has upper and lower case.
 _LAST_CASED: Final = 0x1FFFF
 
 
 def like(path: str, pattern: object, escape: object, *, case_sensitive: bool) -> Predicate:
-    """The predicate that is true where the whole text of a column fits the pattern.
+    """The predicate that is true if the whole text of a column matches the pattern.
 
-    A text with `%` before or behind it, or both, is what the text operators ask, and indexes answer these. Everything
-    else is a regular expression.
+    A text with `%` before it, behind it or both becomes a text operator, which indexes can answer. All other patterns
+    become regular expressions.
     """
     op = "like" if case_sensitive else "ilike"
     if not isinstance(pattern, str):
         raise InvalidArgument(f"{op}: expected a pattern, found {pattern!r}")
     if escape is not None and (not isinstance(escape, str) or len(escape) != 1):
-        raise InvalidArgument(f"{op}: expected one character to escape with, found {escape!r}")
+        raise InvalidArgument(f"{op}: expected a single escape character, found {escape!r}")
     parts = list(_parts(op, pattern, escape))
     before, behind = parts[:1] == [_Wildcard.MANY], parts[-1:] == [_Wildcard.MANY]
     inner = parts[before : len(parts) - behind]
@@ -59,7 +59,7 @@ def like(path: str, pattern: object, escape: object, *, case_sensitive: bool) ->
 
 
 def _parts(op: str, pattern: str, escape: str | None) -> Iterator[_Part]:
-    """The parts of a pattern; neither two texts nor two `%` follow each other."""
+    """The parts of a pattern. Adjacent texts are joined, and adjacent `%` are one."""
     text, after_many = "", False
     characters = iter(pattern)
     for character in characters:
@@ -88,9 +88,9 @@ def _regex(part: _Part, case_sensitive: bool) -> str:
 
 
 def _in_any_case(character: str) -> str:
-    """A regular expression that matches what the operators that ignore case take for this character.
+    """A regular expression for the character in any case, as our case-insensitive operators understand case.
 
-    Not RE2's own `(?i)`: it folds other characters, the Kelvin sign for example.
+    RE2's own `(?i)` would also fold other characters, such as the Kelvin sign.
     """
     spellings = _spellings().get(_kernels.fold(character.encode()))
     return quoted(character) if spellings is None else f"[{spellings}]"
@@ -98,7 +98,7 @@ def _in_any_case(character: str) -> str:
 
 @lru_cache(1)
 def _spellings() -> dict[bytes, str]:
-    """The characters that are the same but for case, by what they fold to."""
+    """The characters that differ only in case, by the character that they fold to."""
     characters = "".join(map(chr, [*range(0xD800), *range(0xE000, _LAST_CASED)]))
     folded = _kernels.fold(characters.encode()).decode()
     codes, folded_codes = (np.frombuffer(text.encode("utf-32-le"), np.uint32) for text in (characters, folded))

@@ -1,7 +1,6 @@
-"""Predicates that are written as text.
+"""The parser of predicates that are written as text, such as `status >= 500 and message has "timeout"`.
 
-`status >= 500 and message has "timeout"`: the operators of the tree in the words of SQL and KQL. `docs/where.md` has
-the grammar. A text that does not follow it is an error that points at the place.
+The syntax combines SQL and KQL; `docs/where.md` has the grammar. A syntax error points at its place in the text.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ __all__ = ["parse_where"]
 
 T = TypeVar("T")
 
-# Words that may follow a column, with `!` or `not` in front for the opposite.
+# Words that may follow a column. `!` or `not` in front negates them.
 _TEXT_OPS: Final = {
     f"{op}{case}": f"{op}{case}"
     for op in ("has", "hasprefix", "hassuffix", "contains", "startswith", "endswith")
@@ -40,12 +39,12 @@ _OPERATORS: Final = (
     "=, !=, <, <=, >, >=, =~, between, in, is null, has, hasprefix, hassuffix, contains, startswith, endswith, "
     "has_any, has_all, matches, like or ilike"
 )
-# Parentheses and negations inside each other: each takes a few calls.
+# The deepest nesting of parentheses and negations: each level takes a few recursive calls.
 _DEEPEST: Final = 100
 
 
 def parse_where(text: str) -> Predicate:
-    """The predicate that a text writes down.
+    """Parse a predicate.
 
     >>> parse_where('status >= 500 and not (message has "timeout" or level in ("debug", "info"))')
     (col("status") >= 500) & ~(col("message").has("timeout") | col("level").isin(["debug", "info"]))
@@ -83,7 +82,7 @@ class _Parser:
         return token
 
     def _take(self, *words: str) -> bool:
-        """Step over the next token if it is one of these."""
+        """Skip the next token if it is one of `words`. Returns whether it was."""
         if self._now.word in words:
             self._at += 1
             return True
@@ -108,7 +107,7 @@ class _Parser:
     def _negated(self) -> Predicate:
         self._depth += 1
         if self._depth > _DEEPEST:
-            self._expected(f"at most {_DEEPEST} parentheses and negations inside each other")
+            self._expected(f"at most {_DEEPEST} nested parentheses and negations")
         try:
             if self._take("not", "!"):
                 return ~self._negated()
@@ -136,7 +135,7 @@ class _Parser:
         return ~found if negated else found
 
     def _asked(self, column: Column, negated: bool) -> Predicate:
-        """What is asked of a column, without the negation that stood in front."""
+        """The operator behind a column and its operands. The caller has taken the `not` in front, and applies it."""
         token = self._now
         if token.word in _COMPARISONS and not negated:
             self._at += 1
@@ -222,7 +221,7 @@ class _Parser:
         if token.word == "null":
             self._expected("a value (`is null` asks for nulls)")
         if token.value is None:
-            hint = "a value" if token.kind != "name" or token.word in _RESERVED else 'a value (texts stand in "quotes")'
+            hint = "a value" if token.kind != "name" or token.word in _RESERVED else 'a value (put text in "quotes")'
             self._expected(hint)
         self._at += 1
         return token.value

@@ -1,4 +1,4 @@
-"""Values that a user compares with, as Python's own: those of numpy, pandas and pyarrow too."""
+"""Conversion of the values of predicates, including those of numpy, pandas and pyarrow, to plain Python values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS: Final = (bool, int, float, Decimal, str, bytes, datetime, date, time, ti
 
 
 def is_missing(value: object) -> bool:
-    """Whether this is a null: Python's, pyarrow's, or that of numpy's and pandas' times, which is not itself."""
+    """Whether this is None, a null of pyarrow, or NaT of numpy or pandas, which is not equal to itself."""
     if value is None or (isinstance(value, pa.Scalar) and not value.is_valid):
         return True
     return isinstance(value, datetime | timedelta | np.datetime64 | np.timedelta64) and bool(value != value)
@@ -32,14 +32,14 @@ def is_value(value: object) -> TypeGuard[Value]:
 
 
 def list_of_values(op: str, values: object) -> list[Any]:
-    """The values of a list. A text is none: it would be a list of its characters."""
+    """The values of an iterable. Text is refused: it would be taken for a list of its characters."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise InvalidArgument(f"{op}: expected a list of values, found {values!r}")
     return list(values)
 
 
 def plain_value(value: Any) -> Any:
-    """Python's own value of the same meaning, where there is one."""
+    """The equal plain Python value, if there is one."""
     if isinstance(value, np.datetime64 | np.timedelta64) and np.datetime_data(value.dtype)[0] == "ns":
         value = pa.scalar(value)
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -50,7 +50,7 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     if isinstance(value, datetime) and getattr(value, "nanosecond", False):
-        value = pa.scalar(value)  # pandas' Timestamp counts finer than the class that it is made from
+        value = pa.scalar(value)  # a pandas Timestamp has nanoseconds, which datetime lacks
     if isinstance(value, timedelta) and getattr(value, "nanoseconds", False):
         value = pa.scalar(value)
     if isinstance(value, pa.Scalar) and value.is_valid:

@@ -1,4 +1,4 @@
-"""Regular expressions in the syntax of RE2: which constructs RE2 lacks, and which texts every match contains."""
+"""Analysis of regular expressions in RE2 syntax: constructs that RE2 lacks, and texts that every match contains."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ __all__ = ["RequiredText", "lacking", "quoted", "require_regex", "required_texts
 
 
 class RequiredText(NamedTuple):
-    """A text that occurs in everything a regular expression matches."""
+    """A text that is contained in everything a regular expression matches."""
 
     text: str
     case_sensitive: bool
 
 
-# A character that must follow the one before it, and whether its case matters: None for characters without case. In
-# place of a character, None is a gap: what comes behind it need not follow at once.
+# A character that must directly follow the one before it, and whether its case matters (None for characters without
+# case). None instead of a character is a gap: anything may stand there.
 _Character: TypeAlias = tuple[str, bool | None]
 _Piece: TypeAlias = _Character | None
 _GAP: Final = None
 
 _QUOTED: Final = frozenset(punctuation) - {"_"}
 _LETTERS: Final = frozenset(ascii_letters)
-# RE2 takes the Kelvin sign for a k and the long s for an s where case is ignored; the folding of indexes does not.
+# When RE2 ignores case, it treats the Kelvin sign as k and the long s as s. The case folding of indexes does not.
 _SAFE_IN_ANY_CASE: Final = _LETTERS - frozenset("kKsS")
 _CONTROL: Final = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
-# What other engines know and RE2 does not. The names of these groups are shown to users, with spaces.
+# Constructs of other engines that RE2 lacks. Errors show the names of these groups, with spaces.
 _LACKING: Final = r"""
     (?P<lookahead>\(\?[=!])
   | (?P<lookbehind>\(\?<[=!])
@@ -74,13 +74,13 @@ _PLAIN_SET: Final = re.compile(r"\[([^\]\[\\^-]{1,8})\]")
 
 
 def quoted(text: str) -> str:
-    """A regular expression that matches this text alone."""
+    """A regular expression that matches exactly this text."""
     return "".join("\\x00" if each == "\0" else f"\\{each}" if each in _QUOTED else each for each in text)
 
 
 def require_regex(what: str, pattern: str) -> None:
-    """Raise an error that begins with `what` if RE2 cannot read the pattern. Constructs that RE2 lacks are named."""
-    import pyarrow.compute as pc  # takes long to import, and few need it
+    """Raise an error that begins with `what` if RE2 cannot parse the pattern. It names a construct that RE2 lacks."""
+    import pyarrow.compute as pc  # slow to import, and rarely needed
 
     missing = lacking(pattern)
     if missing is not None:
@@ -103,13 +103,13 @@ def lacking(pattern: str) -> str | None:
 
 @lru_cache(256)
 def required_texts(pattern: str) -> tuple[RequiredText, ...]:
-    """Texts that occur in everything a regular expression matches, as far as they are easily found."""
+    """Texts that are contained in everything a regular expression matches. There may be more than are found here."""
     return tuple(dict.fromkeys(_texts(_pieces(pattern))))
 
 
 @lru_cache(1)
 def _tokens() -> re.Pattern[str]:
-    return re.compile(_TOKEN, re.VERBOSE | re.DOTALL)  # not when this is imported: it takes a while
+    return re.compile(_TOKEN, re.VERBOSE | re.DOTALL)  # not at import time: compiling takes a while
 
 
 class _Group:
@@ -125,12 +125,12 @@ class _Group:
         self.branches[-1] += pieces
 
     def repeat(self, least: int) -> None:
-        """Repeat the last operand. One that may be absent is a gap; others may stand several times."""
+        """Repeat the last operand. If it may be absent it becomes a gap, otherwise it gets a gap on both sides."""
         last = self.branches[-1]
         last[self.operand :] = [_GAP, *last[self.operand :], _GAP] if least else [_GAP]
 
     def pieces(self) -> list[_Piece]:
-        """What all alternatives have: the only one, or what each of them begins with."""
+        """What all alternatives share: the only alternative, or their common beginning."""
         if len(self.branches) == 1:
             return self.branches[0]
         found: list[_Piece] = []
@@ -142,7 +142,7 @@ class _Group:
 
 
 def _pieces(pattern: str) -> list[_Piece]:
-    """What every match of a pattern that RE2 can read consists of."""
+    """The characters and gaps that every match consists of. The pattern must be one that RE2 can parse."""
     groups = [_Group(ignore_case=False)]
     for token in _tokens().finditer(pattern):
         group = groups[-1]
@@ -198,7 +198,7 @@ def _piece(character: str, ignore_case: bool) -> _Piece:
 
 
 def _set(text: str, ignore_case: bool) -> _Piece:
-    """A set of one character is that character; one of its spellings, upper and lower case, is it in any case."""
+    """The character of a set that has only one, or only its upper and lower case. Other sets are gaps."""
     found = _PLAIN_SET.fullmatch(text)
     if found is None:
         return _GAP
@@ -210,7 +210,7 @@ def _set(text: str, ignore_case: bool) -> _Piece:
 
 
 def _texts(pieces: list[_Piece]) -> Iterator[RequiredText]:
-    """The texts between gaps, cut where characters whose case matters meet others."""
+    """The texts between gaps. They are split where case-sensitive characters meet case-insensitive ones."""
     text, case = "", None
     for piece in [*pieces, _GAP]:
         if piece is not None and (case is None or piece[1] in (None, case)):

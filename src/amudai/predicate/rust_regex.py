@@ -1,8 +1,8 @@
-r"""Regular expressions in the syntax of Rust, which Polars speaks, written in the syntax of RE2.
+r"""Translation of regular expressions from the syntax of Rust, which Polars uses, to the syntax of RE2.
 
-The same pattern may mean something else in each: in Rust `\d`, `\w` and `\s` know all of Unicode, in RE2 only ASCII; in
-Rust `[a-z&&[^b]]` is an intersection of sets, and `\<` a boundary of words. So every part is written anew here. A part
-that RE2 cannot express is refused by name. Classes of characters are those of RE2's version of Unicode.
+The same pattern can mean different things: in Rust `\d`, `\w` and `\s` cover all of Unicode, in RE2 only ASCII; in Rust
+`[a-z&&[^b]]` is an intersection of sets, and `\<` a word boundary. So every part is translated. A part that RE2 cannot
+express raises an error that names it. Character classes are those of RE2's version of Unicode.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from amudai.predicate.regex import lacking, quoted, require_regex
 
 __all__ = ["rust_to_re2"]
 
-# Rust's classes as members of a set. Alphabetic characters that are neither letters nor marks are circled letters.
+# Rust's classes as members of a set. The ranges are circled letters: alphabetic, but neither letters nor marks.
 _DIGIT: Final = r"\p{Nd}"
 _WORD: Final = (
     r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}"
@@ -74,7 +74,7 @@ _MEMBER: Final = (
 
 
 def rust_to_re2(what: str, pattern: str) -> str:
-    """The regular expression of RE2 that is found in the same texts. Errors begin with `what`."""
+    """The regular expression of RE2 that matches the same texts. Errors begin with `what`."""
     found = _Translation(what, pattern).whole()
     require_regex(what, found)
     return found
@@ -82,7 +82,7 @@ def rust_to_re2(what: str, pattern: str) -> str:
 
 @lru_cache(2)
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.VERBOSE | re.DOTALL)  # not when this is imported: it takes a while
+    return re.compile(pattern, re.VERBOSE | re.DOTALL)  # not at import time: compiling takes a while
 
 
 class _Translation:
@@ -92,7 +92,7 @@ class _Translation:
         self._at = 0
 
     def whole(self) -> str:
-        # Each part with its kind; that of a character or class which can only be part of a word is "word".
+        # Each part with its kind. The kind is "word" for a character or class that is always part of a word.
         parts: list[tuple[str, str]] = []
         while self._at < len(self._pattern):
             token = _compiled(_TOKEN).match(self._pattern, self._at)
@@ -124,7 +124,7 @@ class _Translation:
         return "word" if is_word else "other", quoted(character)
 
     def _set(self, *, negated: bool) -> str:
-        """What stands between the brackets. Ranges are read here, so that a dash means one thing only."""
+        """Translate a set, up to its closing bracket. Ranges are parsed here, so that a dash has one meaning only."""
         found: list[str] = []
         classes: set[str] = set()
         is_first = True
@@ -179,9 +179,9 @@ class _Translation:
         return token["escaped"] or token["character"]
 
     def _with_boundaries(self, parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
-        r"""Write a `\b` at the start or end of the whole pattern, beside a word, as the absence of a word's character.
+        r"""Replace a `\b` at the start or end of the pattern, beside a word, by "no word character here".
 
-        RE2 has no boundary of words that knows all of Unicode. Elsewhere it could not be written.
+        The `\b` of RE2 knows only ASCII. A `\b` anywhere else has no equivalent and raises an error.
         """
         if not any(kind == "boundary" for kind, _ in parts):
             return parts
@@ -198,7 +198,7 @@ class _Translation:
 
     def _require_property(self, text: str) -> None:
         if text[2:].strip("{}") == "C":
-            self._refuse(text)  # in Rust it has the codes without a character, in RE2 it does not
+            self._refuse(text)  # in Rust it includes unassigned codes, in RE2 it does not
         try:
             require_regex(self._what, text)
         except InvalidArgument:
@@ -215,7 +215,7 @@ def _in_set(character: str) -> str:
 
 
 def _operands(kinds: list[str]) -> tuple[list[str], list[int]]:
-    """The kinds without flags and repetitions, and the place of each. What may be absent is of the kind `other`."""
+    """The kinds without flags and repetitions, and their places. An operand that may be absent has the kind `other`."""
     found: list[str] = []
     places: list[int] = []
     opened: list[int] = []
@@ -234,7 +234,7 @@ def _operands(kinds: list[str]) -> tuple[list[str], list[int]]:
 
 
 def _begins_with_word(kinds: list[str]) -> bool:
-    """Whether the first operand begins with a character of a word; if it is a group, in all its alternatives."""
+    """Whether the first operand begins with a word character; for a group, whether all its alternatives do."""
     if kinds[:1] != ["open"]:
         return kinds[:1] == ["word"]
     depth = 0

@@ -1,4 +1,4 @@
-"""The columns of a table, as far as a predicate must know them."""
+"""What a predicate must know about the columns of a table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["TableSchema"]
 
 
 class TableSchema(Protocol):
-    """Columns that a predicate can be bound to: those of an open shard, or of a table that no file is open for.
+    """Columns that a predicate can be bound to. They may be those of an open shard, but no file need be open.
 
     `bind` asks only for the columns that the predicate names, so an implementation can decode its columns one by one.
     """
@@ -27,4 +27,4 @@ class TableSchema(Protocol):
         """The Arrow field of a top-level column."""
 
     def visible(self) -> tuple[SchemaNode, ...]:
-        """All top-level columns that a user may name. Asked only to suggest names where `find` has found none."""
+        """All top-level columns that a user may name. Needed only to suggest names after `find` failed."""

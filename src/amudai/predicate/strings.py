@@ -14,12 +14,12 @@ from amudai.predicate.tree import Matches, Or, Predicate, Text, TextOp, source
 
 __all__ = ["Strings"]
 
-# A regular expression that nothing matches.
+# A regular expression that matches nothing.
 _NOTHING: Final = r"[^\x00-\x{10FFFF}]"
 
 
 class Strings:
-    """Questions about a column's text, with the names and the meaning that they have in Polars: case matters.
+    """The text operators of Polars for one column, with the same names and meaning. They are case-sensitive.
 
     Examples
     --------
@@ -39,9 +39,9 @@ class Strings:
         return f"col({source(self._path)}).str"
 
     def contains(self, pattern: str, *, literal: bool = False) -> Predicate:
-        r"""Holds something that a regular expression matches; with `literal`, holds this text.
+        r"""True if the text contains a match of a regular expression or, with `literal`, the text `pattern`.
 
-        The syntax is that of Rust, as in Polars. A construct that RE2, the engine here, cannot express is an error that
+        The syntax is that of Rust, as in Polars. A construct that our engine, RE2, cannot express raises an error that
         names it.
 
         Examples
@@ -57,12 +57,12 @@ class Strings:
         return Matches(self._path, rust_to_re2("str.contains", _required("contains", pattern)))
 
     def contains_any(self, patterns: Iterable[str], *, ascii_case_insensitive: bool = False) -> Predicate:
-        """Holds one of these texts. They are no regular expressions.
+        """True if the text contains one of `patterns`, which are plain texts and not regular expressions.
 
         Parameters
         ----------
         ascii_case_insensitive
-            Whether the case of the letters A to Z is ignored, and of no others.
+            Ignore the case of the letters A to Z, but of no other letters.
         """
         texts = [_required("contains_any", each) for each in list_of_values("str.contains_any", patterns)]
         if ascii_case_insensitive:
@@ -70,15 +70,15 @@ class Strings:
         else:
             found = [self._text("contains", text) for text in texts]
         if not found:
-            return Matches(self._path, _NOTHING)  # false, and open for a null
+            return Matches(self._path, _NOTHING)  # false, but neither true nor false for a null
         return found[0] if len(found) == 1 else Or(tuple(found))
 
     def starts_with(self, prefix: str) -> Predicate:
-        """Begins with this text."""
+        """True if the text begins with `prefix`."""
         return self._text("startswith", prefix)
 
     def ends_with(self, suffix: str) -> Predicate:
-        """Ends with this text."""
+        """True if the text ends with `suffix`."""
         return self._text("endswith", suffix)
 
     def _text(self, op: TextOp, text: object) -> Predicate:

@@ -1,7 +1,8 @@
-"""What an index of terms can be asked for a leaf of a predicate.
+"""Translation of a leaf of a predicate into questions for a term index.
 
-An index of words knows which rows have a word, one of whole values which rows have a value. A question about text
-becomes questions about words that every row must have for which it is true; sometimes that is all there is to it.
+A term index knows the rows of each word, or the rows of each whole value. A leaf about text becomes questions about the
+words that a matching row must have. In some cases these questions are equivalent to the leaf; otherwise the rows that
+the index finds must be checked.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from amudai.predicate.comparison import is_text
 from amudai.predicate.regex import required_texts
 from amudai.predicate.tree import Compare, IsIn, Matches, Text, TextOp
 
-__all__ = ["Alternative", "questions"]
+__all__ = ["Alternative", "term_questions"]
 
-# In which of these a word of the text that touches its left or right end may go on beyond it.
+# Operators for which a word at the left or right end of the text may be only a part of a longer word in the value.
 _OPEN_LEFT: Final = frozenset({"hassuffix", "contains", "endswith"})
 _OPEN_RIGHT: Final = frozenset({"hasprefix", "contains", "startswith"})
-# Operators that are true wherever an index finds their only word.
+# Operators that are equivalent to the look-up of their text, if the text is a single word.
 _WORDS: Final = frozenset({"has", "hasprefix", "hassuffix", "contains"})
 _WHOLE: Final[dict[TextOp, Match]] = {
     "equals": Match.EQUAL,
@@ -33,16 +34,16 @@ _WHOLE: Final[dict[TextOp, Match]] = {
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One way to ask an index for the rows of a leaf, as if it were not negated.
+    """One way to ask an index for the rows of a leaf, without the negation of the leaf.
 
     Attributes
     ----------
     questions
-        The rows lie among those for which all questions of any of these groups are true.
+        Groups of questions. For a row of the leaf, all questions of at least one group are true.
     exact
-        Whether they are just these.
+        Whether the reverse holds too, so that the rows need no check.
     whole
-        Whether the index must be one of whole values, or of words.
+        True if the index must be one of whole values, False if it must be one of words.
     """
 
     questions: tuple[tuple[Terms, ...], ...]
@@ -50,8 +51,8 @@ class Alternative:
     whole: bool
 
 
-def questions(leaf: BoundLeaf) -> list[Alternative]:
-    """How the rows of a leaf about text can be found by an index: of words, of whole values, or not at all."""
+def term_questions(leaf: BoundLeaf) -> list[Alternative]:
+    """The ways to find the rows of a leaf about text: by an index of words, and by an index of whole values."""
     if not is_text(leaf.type):
         return []
     match leaf.leaf:
@@ -75,7 +76,7 @@ def questions(leaf: BoundLeaf) -> list[Alternative]:
 def _alternatives(
     words: list[tuple[Terms, ...]], exact: bool, whole: tuple[tuple[Terms, ...], ...], whole_exact: bool
 ) -> list[Alternative]:
-    """Those that rule anything out: a group without a question is true for every row."""
+    """The alternatives that can rule rows out. A group without questions is true for every row, so it cannot."""
     found = []
     if all(words):
         found.append(Alternative(tuple(words), exact, whole=False))
@@ -89,7 +90,7 @@ def _is_word(text: str) -> bool:
 
 
 def _words(op: TextOp, text: str, case_sensitive: bool) -> tuple[Terms, ...]:
-    """What the words of a value must be like for which the operator is true."""
+    """The words that a value must have if the operator is true for it."""
     found = []
     for word, left, right in _kernels.split_words(text):
         match (left and op in _OPEN_LEFT, right and op in _OPEN_RIGHT):

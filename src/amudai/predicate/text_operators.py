@@ -1,4 +1,4 @@
-"""The text operators of a column: KQL's, and SQL's LIKE."""
+"""The text operators of a column: those of KQL, and SQL's LIKE."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["TextOperators"]
 
 
 class TextOperators:
-    """What can be asked of a column's text. `docs/operators.md` says what each operator means."""
+    """The text operators of a column. `docs/operators.md` says what each operator means."""
 
     __slots__ = ("_path",)
 
@@ -24,80 +24,80 @@ class TextOperators:
         return f"col({source(self._path)})"
 
     def has(self, text: str) -> Predicate:
-        """Holds these words, whole: `has("time")` is false for "timeout"."""
+        """True if the text contains these words as whole words: `has("time")` is false for "timeout"."""
         return self._text("has", text, False)
 
     def has_cs(self, text: str) -> Predicate:
-        """As `has`, minding case."""
+        """Like `has`, but case-sensitive."""
         return self._text("has", text, True)
 
     def hasprefix(self, text: str) -> Predicate:
-        """Holds words that begin so: `hasprefix("time")` is true for "read timeout"."""
+        """True if a word begins with this text: `hasprefix("time")` is true for "read timeout"."""
         return self._text("hasprefix", text, False)
 
     def hasprefix_cs(self, text: str) -> Predicate:
-        """As `hasprefix`, minding case."""
+        """Like `hasprefix`, but case-sensitive."""
         return self._text("hasprefix", text, True)
 
     def hassuffix(self, text: str) -> Predicate:
-        """Holds words that end so: `hassuffix("out")` is true for "timeout after 5 s"."""
+        """True if a word ends with this text: `hassuffix("out")` is true for "timeout after 5 s"."""
         return self._text("hassuffix", text, False)
 
     def hassuffix_cs(self, text: str) -> Predicate:
-        """As `hassuffix`, minding case."""
+        """Like `hassuffix`, but case-sensitive."""
         return self._text("hassuffix", text, True)
 
     def contains(self, text: str) -> Predicate:
-        """Holds this text anywhere."""
+        """True if the text contains `text` anywhere."""
         return self._text("contains", text, False)
 
     def contains_cs(self, text: str) -> Predicate:
-        """As `contains`, minding case."""
+        """Like `contains`, but case-sensitive."""
         return self._text("contains", text, True)
 
     def startswith(self, text: str) -> Predicate:
-        """Begins with this text."""
+        """True if the value begins with `text`."""
         return self._text("startswith", text, False)
 
     def startswith_cs(self, text: str) -> Predicate:
-        """As `startswith`, minding case."""
+        """Like `startswith`, but case-sensitive."""
         return self._text("startswith", text, True)
 
     def endswith(self, text: str) -> Predicate:
-        """Ends with this text."""
+        """True if the value ends with `text`."""
         return self._text("endswith", text, False)
 
     def endswith_cs(self, text: str) -> Predicate:
-        """As `endswith`, minding case."""
+        """Like `endswith`, but case-sensitive."""
         return self._text("endswith", text, True)
 
     def iequals(self, text: str) -> Predicate:
-        """Is this text but for case: KQL's `=~`."""
+        """True if the value equals `text`, ignoring case. This is `=~` in KQL."""
         return self._text("equals", text, False)
 
     def has_any(self, texts: Iterable[str]) -> Predicate:
-        """Has one of these, each as `has` understands it."""
+        """True if `has` is true for at least one of `texts`."""
         found = tuple(self.has(text) for text in list_of_values("has_any", texts))
         return found[0] if len(found) == 1 else Or(found) if found else Always(False)
 
     def has_all(self, texts: Iterable[str]) -> Predicate:
-        """Has all of these, each as `has` understands it."""
+        """True if `has` is true for all of `texts`."""
         found = tuple(self.has(text) for text in list_of_values("has_all", texts))
         return found[0] if len(found) == 1 else And(found) if found else Always(True)
 
     def matches(self, pattern: str) -> Predicate:
-        """Holds something that this regular expression matches, in the syntax of RE2. Case matters but for `(?i)`."""
+        """True if the text contains a match of a regular expression in RE2 syntax. Case-sensitive without `(?i)`."""
         if not isinstance(pattern, str):
             raise InvalidArgument(f"matches: expected a regular expression, found {pattern!r}")
         return Matches(self._path, pattern)
 
     def like(self, pattern: str, *, escape: str | None = None) -> Predicate:
-        r"""Fits this pattern as a whole, as in SQL: `%` is any text, also none, and `_` is any one character.
+        r"""True if the whole text matches the pattern, as in SQL: `%` is any text, even none; `_` is any one character.
 
         Parameters
         ----------
         escape
-            A character that takes away the meaning of the one behind it. SQL has none unless it is named.
+            A character that makes the next one stand for itself. None for no such character, as in SQL.
 
         Examples
         --------
@@ -109,7 +109,7 @@ class TextOperators:
         return like(self._path, pattern, escape, case_sensitive=True)
 
     def ilike(self, pattern: str, *, escape: str | None = None) -> Predicate:
-        """As `like`, ignoring case as the other operators do."""
+        """Like `like`, but ignores case."""
         return like(self._path, pattern, escape, case_sensitive=False)
 
     def _text(self, op: TextOp, text: object, case_sensitive: bool) -> Predicate:

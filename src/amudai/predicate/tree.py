@@ -1,7 +1,7 @@
-"""Predicates as a user makes them.
+"""Predicates: trees of frozen nodes, made by `column.py` and combined with `&`, `|` and `~`.
 
-A tree of frozen nodes, made by `column.py` and put together by `&`, `|` and `~`. Nodes compare, hash and pickle, and
-print as the Python that makes them. Nothing here knows a schema: `binding.py` checks a tree against one.
+Nodes compare, hash and pickle, and print as the Python code that makes them. They know no schema: `binding.py` checks a
+tree against a schema.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class Real(float):
-    """A number as it is written: a float to columns of floats, and its very digits to columns of decimals.
+    """A number and its digits as written. Float columns compare with the float, decimal columns with the digits.
 
     >>> Real("19.99"), Real("19.99").digits
     (19.99, Decimal('19.99'))
@@ -50,7 +50,7 @@ class Real(float):
     __slots__ = ("digits",)
 
     def __new__(cls, text: str) -> Real:
-        """The number that these digits write."""
+        """The number that `text` says."""
         found = super().__new__(cls, text)
         found.digits = Decimal(text)
         return found
@@ -63,7 +63,7 @@ class Real(float):
 
 @dataclass(frozen=True, slots=True)
 class Nanoseconds:
-    """A point or length of time that Python's own classes, which count microseconds, cannot hold."""
+    """A point or length of time in nanoseconds, which the microseconds of Python's own classes cannot represent."""
 
     count: int
     type: pa.DataType
@@ -76,22 +76,22 @@ class Nanoseconds:
         return f'pa.scalar({self.count}, pa.{name}("ns"{"" if zone is None else f", {source(zone)}"}))'
 
 
-# A value to compare with.
+# A value that a column can be compared with.
 Value: TypeAlias = bool | int | float | Decimal | str | bytes | datetime | date | time | timedelta | UUID | Nanoseconds
 CompareOp: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">="]
 TextOp: TypeAlias = Literal["has", "hasprefix", "hassuffix", "contains", "startswith", "endswith", "equals"]
 
 _NO_TRUTH: Final = (
-    "a predicate is neither true nor false before it meets rows: write & | ~ for and, or, not, put comparisons in "
+    "a predicate has no truth value of its own: write & | ~ for and, or, not, put comparisons in "
     "parentheses, and write between(low, high) for low <= column <= high"
 )
 
 
 class Predicate:
-    """A question about rows: true, false or, where nulls leave it open, neither. Made by `amudai.col`.
+    """A condition on rows. Made by `amudai.col`.
 
-    Predicates are put together by `&`, `|` and `~`. Nulls follow Kleene's logic, and a scan returns the rows for which
-    the predicate is true.
+    Predicates are combined with `&`, `|` and `~`. For each row a predicate is true, false or, if there are nulls,
+    neither; combinations follow Kleene's logic. A scan returns the rows for which the predicate is true.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Predicate:
     ~(col("message").has("timeout") & (col("status") >= 500)) | col("status").is_null()
     >>> p and p
     Traceback (most recent call last):
-    amudai.errors.InvalidArgument: a predicate is neither true nor false before it meets rows: write & | ~ for and ...
+    amudai.errors.InvalidArgument: a predicate has no truth value of its own: write & | ~ for and, or, not ...
     """
 
     __slots__ = ()
@@ -148,7 +148,7 @@ class Compare(Predicate):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class IsIn(Predicate):
-    """A column that is one of some values, none of which is a null."""
+    """A column whose value is one of `values`. None of `values` is a null."""
 
     path: str
     values: tuple[Value, ...]
@@ -179,7 +179,7 @@ class IsValid(Predicate):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Text(Predicate):
-    """A text that a column's text holds, begins with, and so on. `docs/operators.md` says what each operator means."""
+    """A column whose text contains or begins with `text`, and so on. `docs/operators.md` explains the operators."""
 
     path: str
     op: TextOp
@@ -196,7 +196,7 @@ class Text(Predicate):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Matches(Predicate):
-    """A regular expression, in the syntax of RE2, that is found somewhere in a column's text."""
+    """A column whose text contains a match of a regular expression in RE2 syntax."""
 
     path: str
     pattern: str
@@ -207,7 +207,7 @@ class Matches(Predicate):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class And(Predicate):
-    """All of them."""
+    """True if all terms are true."""
 
     terms: tuple[Predicate, ...]
 
@@ -217,7 +217,7 @@ class And(Predicate):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Or(Predicate):
-    """Any of them."""
+    """True if any term is true."""
 
     terms: tuple[Predicate, ...]
 
@@ -229,7 +229,7 @@ class Or(Predicate):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Not(Predicate):
-    """The opposite; neither where the term is neither."""
+    """The opposite of the term. If the term is neither true nor false, so is this."""
 
     term: Predicate
 
@@ -239,7 +239,7 @@ class Not(Predicate):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Always(Predicate):
-    """The same for all rows."""
+    """True for all rows, or false for all rows."""
 
     value: bool
 
@@ -247,13 +247,13 @@ class Always(Predicate):
         return f"Always({self.value})"
 
 
-# What a scan without a predicate asks for.
+# The predicate of a scan that has none.
 EVERYTHING: Final = Always(True)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Interval(Predicate):
-    """A column above one value and below another: what `binding.py` makes of two comparisons, to ask once."""
+    """A column between two values. `binding.py` makes it of two comparisons, so that the column is asked once."""
 
     path: str
     low: Compare
@@ -283,7 +283,7 @@ def _is_product(predicate: Predicate) -> bool:
 
 
 def _operand(predicate: Predicate) -> str:
-    """A predicate as a part of a larger one: in parentheses where Python would read it otherwise."""
+    """A predicate as an operand, in parentheses if Python needs them."""
     compares = isinstance(predicate, Compare) or (isinstance(predicate, Text) and str(predicate)[-1] != ")")
     joins = isinstance(predicate, And | Or) and len(predicate.terms) > 1
     return f"({predicate})" if compares or joins else str(predicate)
@@ -296,7 +296,7 @@ def _listed(terms: tuple[Predicate, ...]) -> str:
 def source(value: Value) -> str:
     """A value as Python source; text in double quotes."""
     if isinstance(value, str):
-        inner = repr("'" + value)  # a single quote inside makes Python take double ones, unless both are there
+        inner = repr("'" + value)  # with a single quote inside, repr takes double quotes, unless both kinds are inside
         return f'"{inner[2:-1]}"' if inner[0] == '"' else repr(value)
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return f'float("{value}")'

@@ -1,4 +1,4 @@
-"""The words, values and marks of a predicate that is written as text."""
+"""The tokens of a predicate that is written as text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FUNCTIONS: Final = frozenset({"datetime", "decimal"})
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the text; `value` is that of texts and numbers."""
+    """A token of the text. Texts and numbers have a `value`."""
 
     kind: str  # "name", "number", "text", "mark" or "end"
     text: str
@@ -46,7 +46,7 @@ class Token:
 
     @property
     def word(self) -> str:
-        """A name in lower case, if it may be a word of the grammar; otherwise the text itself."""
+        """The word of the grammar that this may be: a name in lower case, or a mark. Empty for other tokens."""
         return self.text.lower() if self.kind == "name" else self.text if self.kind == "mark" else ""
 
     @property
@@ -56,12 +56,12 @@ class Token:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The tokens of a text; the last one is its end."""
+    """The tokens of a text, with an end token behind them."""
     return _Splitter(text).tokens()
 
 
 def fail(text: str, message: str, start: int, end: int) -> NoReturn:
-    """Raise an error that shows the line of the text from `start` to `end`, with marks below."""
+    """Raise an error that shows the line of the text, with `start` to `end` underlined."""
     line_start = text.rfind("\n", 0, start) + 1
     line = text[line_start:].split("\n", 1)[0]
     before = re.sub(r"[^\t]", " ", text[line_start:start])
@@ -101,7 +101,7 @@ class _Splitter:
 
     def _quoted(self, found: re.Match[str]) -> Token:
         start, quote = found.start(), found[0][-1]
-        if found[0].startswith("@"):  # verbatim: a quote is written twice, and nothing else is special
+        if found[0].startswith("@"):  # verbatim text: two quotes stand for one, and nothing else is special
             closed = re.compile(f"(?:[^{quote}]|{quote}{quote})*{quote}").match(self._text, found.end())
             if closed is None:
                 self._fail(f"a closing {quote}", "none", start, len(self._text))
@@ -116,7 +116,7 @@ class _Splitter:
             if character == "\\":
                 escape = _ESCAPE.match(self._text, at)
                 if escape is None:
-                    hint = "an escape such as \\n, \\\\ or \\u00e9 (@ before the quote takes everything as it is)"
+                    hint = "an escape such as \\n, \\\\ or \\u00e9 (@ before the quote switches escapes off)"
                     self._fail(hint, f"`{self._text[at : at + 2]}`", at, at + 2)
                 parts.append(self._unescaped(escape))
                 at = escape.end()
@@ -155,7 +155,7 @@ class _Splitter:
         return self._tried(token, lambda: _span(span[1], span[2]))
 
     def _called(self, tokens: list[Token]) -> Token | None:
-        """`datetime(...)` and `decimal(...)`: what stands in the parentheses is not split."""
+        """`datetime(...)` or `decimal(...)` as one token; None if the name is not followed by a parenthesis."""
         name = tokens[-1]
         open_at = name.start + len(name.text)
         if not self._text[open_at:].lstrip().startswith("("):
@@ -201,7 +201,7 @@ def _decimal(text: str) -> Decimal:
 
 
 def _instant(text: str) -> Value:
-    """A point in time; in nanoseconds where Python's own class is too coarse."""
+    """A point in time, as `Nanoseconds` if datetime is too coarse."""
     head, dot, tail = text.partition(".")
     digits = tail[: len(tail) - len(tail.lstrip("0123456789"))]
     if not dot or len(digits) <= 6 or not digits[6:].strip("0"):

@@ -1,4 +1,4 @@
-"""The predicate of a search for words, and the columns in which words can be found."""
+"""The predicate of a search for words, and the columns that such a search covers."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _MATCHES = ("has", "hasprefix", "contains")
 def words_predicate(
     text: str, columns: Sequence[str], *, match: WordMatch = "has", any_word: bool = False, case_sensitive: bool = False
 ) -> Predicate | None:
-    """The rows in which every word of `text` is found in at least one of the columns; None where it has no words.
+    """The predicate that is true if each word of `text` is found in at least one of `columns`; None for no words.
 
-    Words are what white space separates. With `any_word` one of them is enough.
+    Words are separated by white space. With `any_word`, one found word is enough.
 
     >>> words_predicate("disk full", ["message"])
     col("message").has("disk") & col("message").has("full")
@@ -39,14 +39,14 @@ def words_predicate(
     if not words:
         return None
     if not columns:
-        raise InvalidArgument("search: expected a shard with columns of text, found none")
+        raise InvalidArgument("search: expected a shard with text columns, found none")
     operator = f"{match}_cs" if case_sensitive else match
     found: list[Predicate] = [reduce(or_, (getattr(col(name), operator)(word) for name in columns)) for word in words]
     return reduce(or_ if any_word else and_, found)
 
 
 def text_columns(schema: pa.Schema) -> tuple[str, ...]:
-    """The paths of all columns of text, of text members of structs, and of lists of text.
+    """The paths of all text columns, including text members of structs and lists of text.
 
     >>> text_columns(pa.schema([("n", pa.int64()), ("tags", pa.list_(pa.string())), ("a.b", pa.string())]))
     ('tags', '`a.b`')
