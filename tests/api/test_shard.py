@@ -527,7 +527,7 @@ def test_the_number_of_threads_is_the_one_asked_for(many_rows: amudai.Shard, mon
 @pytest.mark.parametrize("value", ["0", "-1", "many", "1.5", " ", "²"])
 def test_a_bad_number_of_threads_is_refused(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMUDAI_THREADS", value)
-    with pytest.raises(amudai.InvalidArgument, match="AMUDAI_THREADS: expected a number from 1 on, found"):
+    with pytest.raises(amudai.InvalidArgument, match="AMUDAI_THREADS: expected a number of at least 1, found"):
         amudai.open(SAMPLE)
     assert amudai.open(SAMPLE, threads=1).num_rows == 400
     monkeypatch.setenv("AMUDAI_THREADS", "")

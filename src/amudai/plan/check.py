@@ -1,4 +1,4 @@
-"""Checking rows in doubt on their values."""
+"""The check of rows in doubt on their values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from amudai.types import BYTES, CONTAINERS, WIDTHS
 
 __all__ = ["Checker"]
 
-# What it costs to read and compare a value, roughly, in those of a number.
+# Rough costs of reading and comparing a value. A number costs 1.
 _NUMBER, _CODE, _BYTES, _LIST = 1, 1, 8, 16
-# A code is looked up faster than a value is compared, once there are as many rows as this part of the entries.
+# Looking codes up beats comparing values if there is at least one row for this many entries of the dictionary.
 _ROWS_OF_ENTRIES: Final = 8
 
 
 class Checker:
-    """Reads the columns of a predicate for the rows that evidence has left in doubt.
+    """Evaluates a predicate on stored values, for the rows that evidence left in doubt.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Checker:
     def _leaf(self, leaf: BoundLeaf, stripe: StripeReader, rows: Rows) -> Rows:
         known = self._evidence.get(leaf.name)
         if known is None:
-            return Rows.none(rows.origin)  # never asked: the leaves before it had left no row
+            return Rows.none(rows.origin)  # never asked: the leaves before it left no rows
         doubtful = rows.intersect(known.positions.maybe)
         found = rows.intersect(known.positions.yes)
         if not doubtful:
@@ -78,7 +78,7 @@ class Checker:
         return found.unite(_compared(known.question, self._wanted[leaf.name], stripe, inside).outward())
 
     def _effort(self, bound: Bound, stripe: StripeReader) -> float:
-        """How much it takes to check a term, by what it is and how many rows are in doubt."""
+        """The estimated cost of checking a term: its rows in doubt times the cost of a value."""
         match bound:
             case BoundLeaf():
                 known = self._evidence.get(bound.name)
@@ -97,13 +97,13 @@ def _price(question: LeafQuestion, stripe: StripeReader) -> int:
 
 
 def _compared(question: LeafQuestion, wanted: Wanted | None, stripe: StripeReader, rows: Rows) -> Rows:
-    """Of these rows, counted from the stripe's first, those for which the leaf is true."""
+    """The rows among `rows` for which the leaf is true. Rows are counted from the start of the stripe."""
     if question.is_single and (len(question.leaf.nodes) == 1 or question.is_solid(stripe)):
         codes = question.codes(stripe)
         if codes is not None and rows.count * _ROWS_OF_ENTRIES >= len(codes):
             return _looked_up(question, stripe, rows)
         if wanted is not None:
-            # Comparing every value of the hull takes less time than picking single ones that lie close together.
+            # If rows are close together, comparing every value of the hull is faster than picking single ones.
             asked = rows.hull if rows.is_dense else rows
             bits = question.source(stripe).compare(wanted, asked, inverted=question.inverted)
             if bits is not None:
@@ -114,7 +114,7 @@ def _compared(question: LeafQuestion, wanted: Wanted | None, stripe: StripeReade
 
 
 def _looked_up(question: LeafQuestion, stripe: StripeReader, rows: Rows) -> Rows:
-    """As `_compared`, by the codes of a dictionary alone."""
+    """Like `_compared`, but only by the codes of the dictionary."""
     true, stored = question.codes(stripe), question.source(stripe).codes()
     assert true is not None
     assert stored is not None

@@ -29,9 +29,9 @@ class SelectedColumn:
 
 
 def select(fields: ArrowFields, columns: Sequence[str] | None) -> tuple[SelectedColumn, ...]:
-    """The columns of these names, in their order; all columns for None.
+    """The columns with these names, in this order; all columns for None.
 
-    A path into a struct keeps the struct and, of its members, those that were named.
+    A path into a struct selects the struct with only the named members.
     """
     if columns is None:
         return tuple(_selected(fields, node, [()]) for node in fields.visible())
@@ -45,12 +45,12 @@ def select(fields: ArrowFields, columns: Sequence[str] | None) -> tuple[Selected
 
 
 def select_nodes(fields: ArrowFields, nodes: Sequence[SchemaNode]) -> SelectedColumn:
-    """The column that a path of nodes leads into, without the members of structs beside the path."""
+    """The top-level column of a path of nodes. Its structs have only the members that are on the path."""
     return _selected(fields, nodes[0], [tuple(nodes[1:])])
 
 
 def _pruned(node: SchemaNode, field: pa.Field, paths: list[NodePath]) -> pa.Field:
-    """The field with only those members of its structs that the paths lead through."""
+    """The field, with only the struct members that are on one of `paths`."""
     if () in paths or isinstance(field.type, pa.BaseExtensionType):
         return field
     by_child: dict[int, list[NodePath]] = {}
@@ -79,7 +79,7 @@ def _pruned(node: SchemaNode, field: pa.Field, paths: list[NodePath]) -> pa.Fiel
 
 
 def _list_like(kind: pa.DataType, item: pa.Field) -> pa.DataType:
-    """A list type of the same kind over other items."""
+    """A list type of the same kind with other items."""
     if pa.types.is_large_list(kind):
         return pa.large_list(item)
     if pa.types.is_list_view(kind):

@@ -1,4 +1,4 @@
-"""The indexes of a shard that can be asked."""
+"""The indexes of a shard that this version can use."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["OpenIndex", "open_indexes", "unknown_indexes"]
 
 @dataclass(eq=False)
 class OpenIndex:
-    """An index of a shard, opened when it is first asked.
+    """An index of a shard. The first question opens it.
 
     Attributes
     ----------
     rows
-        The rows that it covers; None for all of the shard.
+        The rows that the index covers; None for all rows of the shard.
     on_damage
-        Whether damage is an error, or a warning after which the index is not asked again.
+        `"raise"` makes damage an error. `"ignore"` makes it a warning, and the index is not used any more.
     """
 
     type: IndexType
@@ -42,11 +42,11 @@ class OpenIndex:
 
     @lazy
     def schema_ids(self) -> frozenset[int]:
-        """The fields that it covers."""
+        """The schema ids of the fields that the index covers."""
         return frozenset(each for ids in self.descriptor.indexed_fields for each in ids)
 
     def ask(self, path: NodePath, question: Question, rows: Rows) -> Positions | None:
-        """The answer to a question about one field of these rows; None where the index cannot tell."""
+        """The answer to a question about one field, for `rows`; None if the index cannot tell."""
         if self._damaged:
             return None
         try:
@@ -58,7 +58,7 @@ class OpenIndex:
             if self.on_damage == "raise":
                 raise
             self._damaged = True
-            warnings.warn(f"index ignored, it is damaged: {error}", RuntimeWarning, stacklevel=2)
+            warnings.warn(f"damaged index ignored: {error}", RuntimeWarning, stacklevel=2)
             return None
 
 
@@ -73,7 +73,7 @@ def open_indexes(shard: ShardReader, on_damage: OnDamage) -> tuple[OpenIndex, ..
 
 
 def unknown_indexes(shard: ShardReader) -> tuple[str, ...]:
-    """The types of indexes that are not known here."""
+    """The types of the indexes that this version does not know."""
     return tuple(each.index_type for each, _, _ in _descriptors(shard) if index_type(each.index_type) is None)
 
 

@@ -1,4 +1,4 @@
-"""Asking all evidence about the leaves of a predicate, the cheapest first."""
+"""Pruning: evidence about the leaves of a predicate, the cheapest first."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from amudai.types import BYTES, WIDTHS
 
 __all__ = ["EvidenceStep", "LeafEvidence", "Pruner"]
 
-# What it costs to ask for evidence, roughly: numbers have small indexes, words large ones.
+# Rough order of what asking for evidence costs: numbers have small indexes, words large ones.
 _NUMBER, _KEY, _WORDS, _OTHER = range(4)
 _OF_FIELDS: Final = (STATISTICS, BLOOM, RANGES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidenceStep:
-    """What one piece of evidence changed in the answer to a leaf."""
+    """The answer to a leaf before and after one piece of evidence."""
 
     evidence: str
     before: Positions
@@ -39,14 +39,14 @@ class EvidenceStep:
 
 @dataclass(eq=False)
 class LeafEvidence:
-    """What all evidence says of a leaf.
+    """What all evidence says about a leaf.
 
     Attributes
     ----------
     rows
-        The rows that the leaf was asked about: those that the leaves before it had left.
+        The rows that the leaf was asked about: those that the leaves before it left.
     positions
-        The rows among them for which the leaf is true.
+        The rows among `rows` for which the leaf is true, surely or perhaps.
     """
 
     question: LeafQuestion
@@ -56,7 +56,7 @@ class LeafEvidence:
 
 
 class Pruner:
-    """Asks all evidence about the leaves of one predicate and keeps what it says.
+    """Asks all evidence about the leaves of one predicate and keeps the answers.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Pruner:
         by_index = index_evidence(indexes)
         self._of_words = tuple(evidence for evidence in by_index if evidence.all_words is not None)
         self._evidence: tuple[Evidence, ...] = (*_OF_FIELDS, *by_index, DICTIONARY)
-        # Statistics tell next to nothing of words, and an index of words mostly leaves no row in doubt.
+        # Statistics say almost nothing about words, and an index of words usually leaves no row in doubt.
         self._evidence_of_text = (*by_index, *_OF_FIELDS, DICTIONARY)
         self._evidence_behind_indexes = (*_OF_FIELDS, DICTIONARY)
         self.found: dict[str, LeafEvidence] = {}
@@ -106,7 +106,7 @@ class Pruner:
         return found
 
     def _grouped(self, terms: Sequence[Bound]) -> list[Bound | ConjunctionOfWords]:
-        """The terms, with leaves about words of one column joined to one."""
+        """The terms, with the leaves about words of the same column joined to one group."""
         columns: dict[int, list[LeafQuestion]] = {}
         if self._of_words:
             for term in terms:
@@ -119,7 +119,7 @@ class Pruner:
         return [*groups, *alone]
 
     def _words(self, group: ConjunctionOfWords, rows: Rows) -> Positions:
-        """What the first index says that knows all words of a group, and what other evidence says of each leaf."""
+        """Ask the first index that can look up all words of a group, then other evidence about each leaf."""
         before = Positions.perhaps(rows)
         for evidence in self._of_words:
             assert evidence.all_words is not None
@@ -133,14 +133,14 @@ class Pruner:
         found = Positions.surely(rows)
         for question, way in group.parts:
             left = found.candidates
-            # The index was asked for words: where a leaf asks for more, nothing is sure.
+            # The index was asked for words only. If a leaf asks for more, its rows are not sure.
             known = LeafEvidence(question, left, (told if way.exact else told.unsure()).within(left), steps)
             found = _narrowed(found, self._weighed(known, self._evidence_behind_indexes))
             steps = []
         return found
 
     def _weighed(self, known: LeafEvidence, order: Sequence[Evidence]) -> Positions:
-        """What is left of a leaf's rows when all evidence was asked, in this order."""
+        """The rows of a leaf that are left after all evidence was asked, in this order."""
         question = known.question
         for evidence in order:
             before = known.positions
@@ -159,15 +159,15 @@ class Pruner:
         return known.positions
 
     def _prepare(self) -> None:
-        """Read the descriptors of the columns of all leaves, once the first evidence needs one."""
+        """Read the descriptors of the columns of all leaves together, when the first evidence needs one."""
         if not self._is_prepared:
             self._is_prepared = True
             prepare_columns(self._shard, [question.column for question in self._leaves.values()], self._within)
 
 
 def _narrowed(found: Positions, said: Positions) -> Positions:
-    """The rows that are left after one more term, which was asked about the rows in `found` alone."""
-    # Where all rows were sure, nothing is left to combine.
+    """The rows that are left after one more term. The term was asked only about the rows in `found`."""
+    # If all rows in `found` are sure, the answer for the term is the answer for both.
     return found & said if found.maybe else said
 
 

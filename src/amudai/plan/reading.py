@@ -1,4 +1,4 @@
-"""Columns of one stripe, read as Arrow arrays; and the checks before anything is read."""
+"""Reading columns of one stripe as Arrow arrays, and the checks before it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["prepare_columns", "read_arrays", "read_rows", "require_scannable"]
 
 
 def require_scannable(shard: ShardReader, nodes: Sequence[SchemaNode]) -> None:
-    """Raise UnsupportedFeature for fields that a required index of an unknown type makes unreadable."""
+    """Raise UnsupportedFeature if a field cannot be read because a required index has an unknown type."""
     shard.require_readable(nodes, shard.required_indexes)
     for stripe in shard.stripes:
         if stripe.directory.indexes is not None:
@@ -29,8 +29,8 @@ def prepare_columns(
 ) -> list[tuple[StripeReader, Rows]]:
     """Check that columns can be read, and read their descriptors together.
 
-    Returns the stripes that hold some of `rows`, each with these rows, counted from the stripe's first. With
-    `prefetch`, small buffers of stripes of which most rows are wanted are read together, too.
+    Returns the stripes that hold some of `rows`, each with its part of `rows`, counted from the start of the stripe.
+    With `prefetch`, the small buffers of a stripe are read together if most of its rows are wanted.
     """
     nodes = [node for column in columns for node in column.projection.nodes()]
     shard.require_readable(nodes, shard.required_indexes)
@@ -42,9 +42,9 @@ def prepare_columns(
         for node in nodes:
             descriptor = stripe.descriptor(node)
             own = descriptor.field.indexes if descriptor is not None else None
-            # An index that a field carries itself covers the field, whatever other fields it names.
+            # An index in the descriptor of a field covers this field, whatever other fields it names.
             if own is not None and any(index.required for index in own):
-                message = "required index of the field: unknown to this version"
+                message = "required index of the field: its type is unknown to this version"
                 raise UnsupportedFeature(message, url=shard.url, stripe=stripe.ordinal, field=node.name)
         if prefetch and 2 * mine.count >= stripe.num_rows:
             stripe.prefetch([column.projection.node for column in columns])
@@ -64,7 +64,7 @@ def read_rows(stripe: StripeReader, column: SelectedColumn, rows: Rows) -> pa.Ch
 
 
 def read_arrays(stripe: StripeReader, column: SelectedColumn, rows: Rows) -> list[pa.Array]:
-    """A column at rows of one stripe, in several arrays where one would hold more than its type can count."""
+    """A column at rows of one stripe. There are several arrays if the values are too long for the offsets of one."""
     try:
         stored = stripe.column(column.projection.node).read(rows, column.projection)
         return [to_array(stored, column.projection, column.field.type)]
@@ -72,7 +72,7 @@ def read_arrays(stripe: StripeReader, column: SelectedColumn, rows: Rows) -> lis
         error.locate(url=stripe.shard.url, stripe=stripe.ordinal, field=column.path)
         raise
     except MemoryError as error:
-        message = f"rows: {rows.count} rows of {column.field.type} do not fit into memory, read fewer"
+        message = f"rows: {rows.count} rows of {column.field.type} do not fit into memory: read fewer rows"
         raise InvalidArgument(message, url=stripe.shard.url, field=column.path) from error
     except OverflowError as error:
         if rows.count == 1:

@@ -1,4 +1,4 @@
-"""What a scan is asked for."""
+"""The request of a scan."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class ScanRequest:
     Attributes
     ----------
     columns
-        Names of the columns of the result; None for all.
+        Names of the columns of the result; None for all columns.
     where
-        What must be true of a row. It is bound to the columns of each shard that is asked.
+        The predicate that rows must match. It is bound to the columns of each shard.
     limit
         The most rows to return; None for no limit.
     batch_rows
-        The most rows of a batch; None for no bound of the caller's.
+        The most rows in a batch; None to let the scan choose.
     on_damage
-        Whether a damaged index is an error, or a warning after which values are read instead.
+        `"raise"` makes a damaged index an error. `"ignore"` makes it a warning, and values are read instead.
     """
 
     columns: tuple[str, ...] | None = None

@@ -1,4 +1,4 @@
-"""What a request needs of one shard, as far as evidence tells."""
+"""The plan of a request for one shard: which rows match, and which must be checked, by evidence alone."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 __all__ = ["ShardPlan"]
 
-# What gives the columns of the result, and their schema.
-Select: TypeAlias = Callable[[], tuple[Sequence[SelectedColumn], pa.Schema]]
+# Returns the columns of the result, and their schema.
+ChooseColumns: TypeAlias = Callable[[], tuple[Sequence[SelectedColumn], pa.Schema]]
 
-# A task below this size costs more to hand to another process than to run.
+# A smaller task costs more to send to another process than to run.
 _LEAST_TASK_ROWS: Final = 1 << 16
 
 
 class ShardPlan:
     """A request for rows of one shard, with all evidence about its predicate.
 
-    The predicate is bound at once: a column that is missing, or cannot be compared so, is an error here. Evidence is
+    The constructor binds the predicate, so a missing column or an impossible comparison is an error here. Evidence is
     asked when `positions` is first needed.
 
     Parameters
     ----------
     rows
-        The rows that the request is about; no other row is found.
+        The rows to search. No other rows are found.
     choose
-        Gives the columns of the result, for callers that name columns in another way than the request.
+        Returns the columns of the result, instead of `request.columns`.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class ShardPlan:
         fields: ArrowFields,
         request: ScanRequest,
         rows: Rows,
-        choose: Select | None = None,
+        choose: ChooseColumns | None = None,
     ) -> None:
         self.shard = shard
         self.request = request
@@ -60,7 +60,7 @@ class ShardPlan:
         self._fields = fields
         self._choose = choose
         if request.columns is not None:
-            _ = self._selected  # a wrong name is an error at once; all columns of a wide shard can wait
+            _ = self._selected  # a wrong name is an error at once; selecting all columns of a wide shard can wait
 
     @lazy
     def _selected(self) -> tuple[Sequence[SelectedColumn], pa.Schema]:
@@ -85,14 +85,14 @@ class ShardPlan:
 
     @lazy
     def leaves(self) -> dict[str, LeafQuestion]:
-        """What each leaf of the predicate asks, by the leaf's name."""
+        """The leaves of the predicate, by name."""
         from amudai.plan.leaf import LeafQuestion
 
         return {leaf.name: LeafQuestion(leaf, self.shard, self._fields) for leaf in _leaves(self.bound)}
 
     @lazy
     def positions(self) -> Positions:
-        """The rows that match and the rows in doubt, by evidence alone, without rows that were deleted."""
+        """The rows that match and the rows in doubt, by evidence alone. Deleted rows are left out."""
         visibility = self.shard.visibility
         if isinstance(self.bound, BoundAlways):
             found = Positions.surely(self.rows) if self.bound.value else Positions.none(self.rows.origin)
@@ -103,7 +103,7 @@ class ShardPlan:
 
     @lazy
     def work(self) -> Positions:
-        """The rows to read or to check: where nothing is in doubt, the rows beyond the limit are left out."""
+        """The rows to read or to check. If nothing is in doubt, rows beyond the limit are left out."""
         found, limit = self.positions, self.request.limit
         return found if found.maybe or limit is None else Positions.surely(found.yes.first(limit))
 
@@ -117,7 +117,7 @@ class ShardPlan:
         return Pruner(self.shard, self.leaves, indexes, self.rows)
 
     def evidence(self, name: str) -> LeafEvidence | None:
-        """What is known of a leaf; None where it was never asked, as the leaves before it had left no row."""
+        """The evidence about a leaf; None if it was never asked because the leaves before it left no rows."""
         return self._pruner.found.get(name)
 
     @lazy
@@ -134,12 +134,12 @@ class ShardPlan:
 
         return unknown_indexes(self.shard)
 
-    # ---- pieces of work ----
+    # ---- tasks ----
 
     def stretches(self, count: int) -> list[tuple[int, int]]:
-        """Up to `count` stretches of rows, of about the same number of candidates, that hold all candidates.
+        """About `count` ranges of rows with about the same number of candidates. Together they hold all candidates.
 
-        Stretches ascend, do not overlap and do not cross stripes.
+        The ranges ascend, do not overlap and do not cross stripes.
         """
         candidates = self.work.candidates
         size = max(_LEAST_TASK_ROWS, -(-candidates.count // max(1, count)))

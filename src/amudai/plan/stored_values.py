@@ -1,4 +1,4 @@
-"""The values of a predicate in the form in which columns store them."""
+"""The values of a predicate, as columns store them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FLOATS: Final = frozenset({BasicType.FLOAT32, BasicType.FLOAT64})
 
 
 def stored_number(scalar: pa.Scalar, node: SchemaNode) -> tuple[Number, Number] | None:
-    """The nearest numbers, as a field stores them, below and above a value: the same where it can be stored.
+    """The nearest numbers below and above a value that a field can store. They are equal if it can store the value.
 
     None for types whose stored form has another order.
     """
@@ -44,22 +44,22 @@ def _twice(number: Any) -> tuple[Number, Number]:
 
 
 def next_number(number: Number, node: SchemaNode, step: int) -> Number | None:
-    """The next number that a field can store below (-1) or above (1) another; None where that cannot be said."""
+    """The next number below (`step` -1) or above (1) `number` that a field can store; None if there is none to name."""
     if isinstance(number, Decimal):
         return None
     if isinstance(number, int):
         return number + step
     dtype = np.float32 if node.basic_type is BasicType.FLOAT32 else np.float64
     found = float(np.nextafter(dtype(number), dtype(step * math.inf)))
-    return None if found == number else found  # behind infinity there is none
+    return None if found == number else found  # nothing lies beyond infinity
 
 
 def stored_bytes(scalar: pa.Scalar, node: SchemaNode) -> tuple[bytes, ...] | None:
-    """The bytes in which a field may store a value: none where it cannot; None where they say nothing of equality."""
+    """All bytes that a field may store for a value, `()` if it cannot store it; None if equality is not by bytes."""
     if node.basic_type is BasicType.BOOLEAN:
         return (b"1" if scalar.as_py() else b"0",)
     if node.is_decimal:
-        return None  # 1.0 and 1.00 are equal, and are other bytes
+        return None  # 1.0 and 1.00 are equal but have different bytes
     if node.basic_type in BYTES:
         value = scalar.as_py()
         if isinstance(value, str):
@@ -71,7 +71,7 @@ def stored_bytes(scalar: pa.Scalar, node: SchemaNode) -> tuple[bytes, ...] | Non
     low, high = found
     if low != high:
         return ()
-    # Both zeros are equal, and so are they for whoever looks for one.
+    # 0.0 and -0.0 are equal but have different bytes.
     numbers = (0.0, -0.0) if node.basic_type in _FLOATS and low == 0 else (low,)
     try:
         return tuple(np.array([number], node.dtype).tobytes() for number in numbers)

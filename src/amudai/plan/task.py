@@ -1,4 +1,4 @@
-"""A piece of a scan that any process can run."""
+"""A part of a scan that any process can run."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ __all__ = ["Task"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Some rows of a shard, to be scanned wherever the task is sent.
+    """A range of rows of a shard to scan, in this process or another.
 
     A task is small and holds no open file and no secret. The process that runs it opens the shard, binds the predicate
-    and asks the evidence again for its rows. Without a limit, the results of all tasks of a scan, one after the other,
-    are the result of the scan; each task keeps to the limit by itself.
+    and asks the evidence again for its rows. Without a limit, the concatenated results of all tasks of a scan are the
+    result of the scan. A limit applies to each task on its own.
 
     Attributes
     ----------
     shard
-        Where the shard lies, and how it is opened.
+        The URL of the shard, and how to open it.
     types
-        Arrow types that the caller asked for instead of those that the shard suggests, by column.
+        The Arrow types that the caller asked for, by column. Other columns have the type that the shard suggests.
     start, end
-        The rows, counted from the shard's first.
+        The range of rows, counted from the start of the shard.
     """
 
     shard: PortableShard

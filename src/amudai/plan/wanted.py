@@ -1,4 +1,4 @@
-"""The stored values that make a leaf true, for leaves that can be answered on blocks as they are."""
+"""The stored values for which a leaf is true, for leaves that can be answered without decoding blocks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from amudai.types import BYTES, WIDTHS
 
 __all__ = ["wanted_values"]
 
-# Each value is compared with all of them: beyond this, a table of Arrow's finds it faster.
+# Each value is compared with every key. With more keys, the hash table of Arrow's `is_in` is faster.
 _MOST_KEYS: Final = 16
 
 
 def wanted_values(question: LeafQuestion) -> Wanted | None:
-    """The stored values for which the question is true; None where it must be asked of values that have been read."""
+    """The stored values for which the leaf is true; None if decoded values are needed to answer it."""
     if question.node.basic_type in WIDTHS:
         return _numbers(question)
     if question.node.basic_type in BYTES:
@@ -41,7 +41,7 @@ def _numbers(question: LeafQuestion) -> NumberRanges | None:
 
 
 def _range(between: Between, dtype: np.dtype[Any]) -> NumberRanges | None:
-    """The range, as far as the type goes."""
+    """The range, limited to what the type can hold."""
     if dtype.kind == "f":
         least, most = -np.inf, np.inf
     else:

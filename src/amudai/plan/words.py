@@ -1,4 +1,4 @@
-"""Words that one column must have all of, looked up in an index together."""
+"""Conjunctions of words in one column, which an index looks up together."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from amudai.plan.leaf import LeafQuestion
 from amudai.predicate import Alternative, Text
 from amudai.types import NodePath
 
-__all__ = ["ConjunctionOfWords", "Words"]
+__all__ = ["ColumnWords", "ConjunctionOfWords"]
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """Words of one column, all of which a row must have."""
+class ColumnWords:
+    """Words that a row must all have in one column."""
 
     nodes: NodePath
     terms: tuple[Terms, ...]
@@ -23,28 +23,28 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class ConjunctionOfWords:
-    """Leaves about whole words of one column, joined by `and`: an index is asked once, for the words of all of them.
+    """Leaves about whole words of one column, joined by `and`. An index is asked once for all their words.
 
     Attributes
     ----------
     words
-        The words of all leaves together, each once.
+        The words of all leaves, each once.
     parts
         The leaves, each with the words that it asks for.
     """
 
-    words: Words
+    words: ColumnWords
     parts: tuple[tuple[LeafQuestion, Alternative], ...]
 
     @classmethod
     def of(cls, leaves: Sequence[LeafQuestion]) -> ConjunctionOfWords | None:
-        """The leaves that match whole words; None where there are fewer than two."""
+        """The conjunction of the leaves that match whole words; None if there are fewer than two."""
         ways = ((leaf, _whole_words(leaf)) for leaf in leaves)
         parts = tuple((leaf, way) for leaf, way in ways if way is not None)
         if len(parts) < 2:
             return None
         terms = dict.fromkeys(term for _, way in parts for term in way.questions[0])
-        return cls(Words(parts[0][0].leaf.nodes, tuple(terms)), parts)
+        return cls(ColumnWords(parts[0][0].leaf.nodes, tuple(terms)), parts)
 
 
 def _whole_words(question: LeafQuestion) -> Alternative | None:

@@ -1,4 +1,4 @@
-"""What a scan did: what ruled rows out, what was read, and how long it took."""
+"""The report of a scan: what ruled rows out, what was read, and how long it took."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Explanation", "LeafReport", "Note", "Receipt"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What one piece of evidence said of a comparison.
+    """What one piece of evidence said about a comparison.
 
     Attributes
     ----------
     ruled_out
-        Rows that were in doubt before, and for which it is not true.
+        Rows that were in doubt before, and for which the comparison is not true.
     settled
-        Rows that were in doubt before, and for which it is.
+        Rows that were in doubt before, and for which the comparison is true.
     """
 
     evidence: str
@@ -33,7 +33,7 @@ class Note:
 
     @classmethod
     def of(cls, step: EvidenceStep) -> Self:
-        """The note of a step."""
+        """The note about a step of pruning."""
         before, after = step.before, step.after
         return cls(step.evidence, before.count - after.count, after.yes.count - before.yes.count)
 
@@ -45,7 +45,7 @@ class LeafReport:
     Attributes
     ----------
     asked
-        Rows that the comparisons before it had left.
+        Rows that the comparisons before this one left.
     notes
         What each piece of evidence said.
     doubtful
@@ -68,16 +68,17 @@ class Explanation:
     Attributes
     ----------
     total_rows, sure, doubtful
-        Rows that the scan is about (all rows of the shard, unless the scan names `rows`); of these, the rows that match
-        by evidence alone, and the rows that must be checked. All others are ruled out.
+        Rows that the scan searches (all rows of the shard, unless the scan names `rows`); of these, the rows that match
+        by evidence alone, and the rows that must be checked. All other rows are ruled out.
     found
         Rows that matched; None before the scan has run.
     blocks_decoded, blocks
-        Blocks of the columns of this scan that were decoded, again where they were, and how many there are.
+        Decoded blocks of the columns of this scan, and how many blocks these columns have. A block counts each time
+        that it is decoded.
     requests, bytes
-        What this scan asked of storage. Other work on the same shard does not count.
+        Requests to storage, and the bytes that they returned. Other work on the same shard does not count.
     seconds
-        Time by phase (plan, check, read), of all threads together.
+        Time by phase (plan, check, read), summed over all threads.
 
     Examples
     --------
@@ -114,7 +115,7 @@ class Explanation:
         return self.total_rows - self.sure - self.doubtful
 
     def to_dict(self) -> dict[str, object]:
-        """All of it as plain values, for machines."""
+        """The explanation as plain Python values."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -184,7 +185,7 @@ def _noted(note: Note) -> str:
 
 
 class Receipt:
-    """Time by phase, and what storage was asked for, of all threads of one scan."""
+    """The time by phase and the requests to storage of one scan, summed over its threads."""
 
     def __init__(self) -> None:
         self.meter = Meter()
@@ -192,11 +193,11 @@ class Receipt:
         self._lock = Lock()
 
     def phase(self, name: str) -> _Phase:
-        """What this thread does inside the block belongs to a phase of the scan."""
+        """A context manager: what this thread does inside counts for a phase of the scan."""
         return _Phase(self, name)
 
     def add(self, name: str, seconds: float) -> None:
-        """Count the time of a phase."""
+        """Add to the time of a phase."""
         with self._lock:
             self._seconds[name] += seconds
 

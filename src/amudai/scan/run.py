@@ -1,7 +1,7 @@
-"""A scan of one shard on its way: planned once, then run as often as it is asked.
+"""The run of a scan of one shard. The plan is made once and can be run many times.
 
-Rows in doubt are checked part by part, on several threads; then the columns of the result are read, for the rows that
-match and no others.
+Rows in doubt are checked part by part, on several threads. Then the columns of the result are read, only for the rows
+that match.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from amudai.shard import StripeReader
 
 __all__ = ["ScanRun"]
 
-# Rows that are checked and read at a time: what is held in memory for each thread.
+# Rows that a thread checks and reads at a time, and so holds in memory.
 PART_ROWS: Final = 1 << 17
-# With a limit: the first rows are often enough.
+# Rows of the first part if there is a limit: the first rows are often enough.
 FIRST_PART: Final = 1 << 12
-# Rows of a chunk of a table: large, so that Python does not count. A multiple of every block size in use.
+# Rows of a chunk of a table: many, to keep the overhead of Python small, and a multiple of all block sizes in use.
 CHUNK_ROWS: Final = 1 << 20
-# Fewer rows to check, or values to read, are done before a thread is started.
+# Fewer rows to check, or values to read, take less time than starting a thread.
 SERIAL_ROWS: Final = 1 << 14
 SERIAL_VALUES: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """Some rows of one stripe, counted from the shard's first: those that match, and those in doubt."""
+class StripePart:
+    """Some rows of one stripe, counted from the start of the shard: those that match, and those in doubt."""
 
     stripe: StripeReader
     positions: Positions
 
 
 class ScanRun:
-    """Runs a plan on up to `threads` threads, and keeps its own receipt."""
+    """Runs a plan on up to `threads` threads and keeps a receipt."""
 
     def __init__(self, plan: ShardPlan, threads: int) -> None:
         self.plan = plan
@@ -77,7 +77,7 @@ class ScanRun:
         return found
 
     def table(self) -> pa.Table:
-        """The columns of all rows that match, a chunk or a few for each stripe."""
+        """The columns of all rows that match, with one or a few chunks for each stripe."""
         rows = self.rows()
         with self._receipt.phase("read"):
             columns, schema = self.plan.columns, self.plan.schema
@@ -99,7 +99,7 @@ class ScanRun:
         """The columns of the rows that match, in batches of at most `batch_rows` rows."""
         work, request = self._work(), self.plan.request
         with self._receipt.phase("read"):
-            # Where nothing is in doubt, all candidates are read, and it pays to fetch their small buffers together.
+            # If nothing is in doubt, all candidates are read, and it pays to fetch their small buffers together.
             prepare_columns(self.plan.shard, self.plan.columns, work.candidates, prefetch=not work.maybe)
         left = request.limit
         found = 0
@@ -114,7 +114,7 @@ class ScanRun:
                 break
         self._found = found
 
-    # ---- pieces of work, each on one thread ----
+    # ---- work, each call on one thread ----
 
     def _work(self) -> Positions:
         with self._receipt.phase("plan"):
@@ -123,26 +123,26 @@ class ScanRun:
     def _pool(self, work: Positions) -> int:
         return 1 if work.count <= SERIAL_ROWS else self.threads
 
-    def _parts(self, work: Positions) -> Iterator[Part]:
+    def _parts(self, work: Positions) -> Iterator[StripePart]:
         request, stripes = self.plan.request, self.plan.shard.stripes
         candidates = work.candidates
-        # Where nothing is in doubt, a part is a batch. Otherwise many rows are checked for a few that match.
+        # If nothing is in doubt, a part is a batch. Otherwise a part is larger, as few of its rows may match.
         most = PART_ROWS if work.maybe or request.batch_rows is None else request.batch_rows
         size = most if request.limit is None else min(most, max(FIRST_PART, request.limit))
         if len(stripes) == 1 and candidates.count <= size:
-            yield Part(stripes[0], work)
+            yield StripePart(stripes[0], work)
             return
         for stripe in stripes:
             for rows in _growing(candidates.intersect(stripe.extent), size, most):
-                yield Part(stripe, work.within(rows))
+                yield StripePart(stripe, work.within(rows))
 
-    def _matching(self, part: Part) -> Rows:
+    def _matching(self, part: StripePart) -> Rows:
         if not part.positions.maybe:
             return part.positions.yes
         with self._receipt.phase("check"):
             return part.positions.yes.unite(self.plan.checker.true_rows(part.stripe, part.positions.maybe))
 
-    def _read_part(self, part: Part) -> list[pa.RecordBatch]:
+    def _read_part(self, part: StripePart) -> list[pa.RecordBatch]:
         rows = self._matching(part)
         if not rows:
             return []
@@ -150,7 +150,7 @@ class ScanRun:
             return self._read_batches(part.stripe, rows.inward(part.stripe.origin))
 
     def _read_batches(self, stripe: StripeReader, rows: Rows) -> list[pa.RecordBatch]:
-        """Rows of a stripe, in several batches where one would hold more than its types can count."""
+        """Rows of a stripe. There are several batches if the values are too long for the offsets of one."""
         arrays = []
         for column in self.plan.columns:
             chunks = read_arrays(stripe, column, rows)
@@ -165,10 +165,10 @@ class ScanRun:
         with self._receipt.phase("read"):
             return read_arrays(stripe, column, rows)
 
-    # ---- what happened ----
+    # ---- report ----
 
     def explanation(self) -> Explanation:
-        """The plan, and what running it took, as far as it has been run."""
+        """The plan, and what its runs have done so far."""
         plan = self.plan
         with self._receipt.phase("plan"):
             positions, names = plan.positions, tuple(plan.schema.names)
@@ -208,14 +208,14 @@ class ScanRun:
 
 
 def _wanted(source: ColumnSource, projection: Projection) -> Iterator[ColumnSource]:
-    """A column and the columns below it that a projection asks for."""
+    """A column and the columns below it that a projection includes."""
     yield source
     for child in projection.children:
         yield from _wanted(source.child_of(child.node), child)
 
 
 def _growing(rows: Rows, size: int, most: int) -> Iterator[Rows]:
-    """The rows in parts: the first has `size` rows, each later one twice as many as the one before, up to `most`."""
+    """The rows in parts: the first has `size` rows, each next part twice as many, up to `most`."""
     while rows and size < most:
         first = rows.first(size)
         yield first
@@ -226,7 +226,7 @@ def _growing(rows: Rows, size: int, most: int) -> Iterator[Rows]:
 
 
 def _cut(batch: pa.RecordBatch, size: int | None) -> Iterator[pa.RecordBatch]:
-    """The rows of a batch in batches of at most `size` rows; none where it has no rows."""
+    """The rows of a batch in batches of at most `size` rows. A batch without rows gives none."""
     if batch.num_rows and (size is None or batch.num_rows <= size):
         yield batch
     elif size is not None:

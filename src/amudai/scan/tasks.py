@@ -1,4 +1,4 @@
-"""Tasks: pieces of a scan that other processes run."""
+"""Tasks: parts of a scan that other processes can run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["run_task", "tasks_of"]
 
 
 def tasks_of(plan: ShardPlan, fields: ArrowFields, count: int) -> tuple[Task, ...]:
-    """Up to about `count` tasks whose results, one after the other, are the rows of the plan."""
+    """About `count` tasks. Their concatenated results are the rows of the plan."""
     shard = plan.shard.portable()
     return tuple(
         Task(shard=shard, request=plan.request, start=start, end=end, types=fields.wanted)

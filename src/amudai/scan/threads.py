@@ -16,12 +16,12 @@ __all__ = ["in_order", "run_each", "thread_count"]
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Threads are started when they are needed; each call keeps to its own number.
+# Threads are started when they are needed. Each call limits how many it uses.
 _MAX_THREADS: Final = 64
 
 
 def thread_count(threads: int | None) -> int:
-    """The number that was asked for, else `AMUDAI_THREADS`, else the number of cores that this process may use."""
+    """`threads` if given, else `AMUDAI_THREADS`, else the number of cores that this process may use."""
     if threads is not None:
         if threads < 1:
             raise InvalidArgument(f"threads: expected at least 1, found {threads}")
@@ -29,7 +29,7 @@ def thread_count(threads: int | None) -> int:
     stated = os.environ.get("AMUDAI_THREADS", "")
     if stated:
         if not stated.isdecimal() or int(stated) < 1:
-            raise InvalidArgument(f"AMUDAI_THREADS: expected a number from 1 on, found {stated!r}")
+            raise InvalidArgument(f"AMUDAI_THREADS: expected a number of at least 1, found {stated!r}")
         return int(stated)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -60,7 +60,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int, ahead: in
         while waiting:
             yield waiting.popleft().result()
     finally:
-        # The caller went away, or something failed: what has not begun need not begin.
+        # The caller stopped early, or something failed: cancel what has not begun.
         for future in waiting:
             future.cancel()
         wait(waiting)
@@ -73,7 +73,7 @@ def run_each(work: Callable[[int], object], count: int, threads: int) -> None:
 
 
 class _Executor:
-    """One pool of threads for the process, made when it is first needed."""
+    """The pool of threads of the process, created on first use."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -86,7 +86,7 @@ class _Executor:
             return self._pool
 
     def forget(self) -> None:
-        """After a fork: threads do not come along."""
+        """Drop the pool after a fork: its threads exist only in the parent process."""
         self._lock = Lock()
         self._pool = None
 

@@ -1,4 +1,4 @@
-"""What the Bloom filter of a stripe says."""
+"""Evidence from the Bloom filter of a stripe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract of evidence."""
+"""The contract of evidence: the type `Evidence`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from amudai.errors import AmudaiError
 from amudai.plan.leaf import LeafQuestion
-from amudai.plan.words import Words
+from amudai.plan.words import ColumnWords
 from amudai.rows import Positions, Rows
 from amudai.shard import StripeReader
 
@@ -16,33 +16,33 @@ __all__ = ["Evidence", "by_stripe"]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Something that tells, without reading values, for which rows a plain leaf can be true.
+    """A source of knowledge that says for which rows a plain leaf can be true, without reading values.
 
     Attributes
     ----------
     name
-        As `explain` shows it.
+        The name that `explain` shows.
     answer
-        The answer for some rows; None where the evidence has nothing to say.
+        Answers a leaf for some rows; None if the evidence has nothing to say.
     worth
         How many rows must be in doubt before asking pays.
     of_fields
-        Whether the descriptors of columns are needed. They are read for all leaves together.
+        Whether `answer` needs the descriptors of columns. They are read for all leaves together.
     all_words
-        For evidence that can be asked for several words of one column at once: the rows that have all of them.
+        Finds the rows that have all of several words of one column, for evidence that can do that in one look-up.
     """
 
     name: str
     answer: Callable[[LeafQuestion, Rows], Positions | None]
     worth: int = 1
     of_fields: bool = True
-    all_words: Callable[[Words, Rows], Positions | None] | None = None
+    all_words: Callable[[ColumnWords, Rows], Positions | None] | None = None
 
 
 def by_stripe(
     question: LeafQuestion, rows: Rows, say: Callable[[StripeReader, Rows], Positions | None]
 ) -> Positions | None:
-    """Ask `say` about each stripe's share of the rows and unite the answers; None where no stripe has an answer."""
+    """Ask `say` about the part of `rows` in each stripe and unite the answers; None if no stripe has an answer."""
     said = []
     for stripe, mine in question.stripes(rows):
         try:

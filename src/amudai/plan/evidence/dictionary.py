@@ -1,4 +1,4 @@
-"""What the dictionary of a stripe's values says."""
+"""Evidence from the dictionary of the values in a stripe."""
 
 from __future__ import annotations
 

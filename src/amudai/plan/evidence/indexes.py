@@ -1,4 +1,4 @@
-"""What the indexes of the shard say."""
+"""Evidence from the indexes of the shard and of its stripes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from amudai.index import Every, Keys, Terms
 from amudai.plan.evidence.contract import Evidence
 from amudai.plan.leaf import LeafQuestion
 from amudai.plan.open_indexes import OpenIndex
-from amudai.plan.words import Words
+from amudai.plan.words import ColumnWords
 from amudai.predicate import Alternative
 from amudai.rows import Positions, Rows
 from amudai.types import NodePath
 
 __all__ = ["index_evidence"]
 
-# An index is a file or two to open: fewer rows than this are sooner read.
+# Asking an index opens a file or two. Reading fewer rows than this is faster.
 _WORTH = 64
 
 
@@ -27,7 +27,7 @@ Ask = Callable[[OpenIndex, Rows], Positions | None]
 
 
 def index_evidence(indexes: Sequence[OpenIndex]) -> tuple[Evidence, ...]:
-    """The evidence of each index of the shard, and of the indexes that its stripes have one by one."""
+    """One piece of evidence for each index of the shard, and one for each group of like indexes of stripes."""
     found = [
         _evidence(index.type.label, partial(_one, index), is_text=Terms in index.type.capabilities.questions)
         for index in indexes
@@ -41,12 +41,12 @@ def index_evidence(indexes: Sequence[OpenIndex]) -> tuple[Evidence, ...]:
 
 
 def _evidence(name: str, put: Callable[[Ask, Rows], Positions | None], *, is_text: bool) -> Evidence:
-    """Evidence of one index or of several: `put` asks each of them and unites the answers."""
+    """Evidence from one index or several: `put` asks each index and unites the answers."""
 
     def answer(question: LeafQuestion, rows: Rows) -> Positions | None:
         return put(partial(_leaf, question), rows)
 
-    def all_words(words: Words, rows: Rows) -> Positions | None:
+    def all_words(words: ColumnWords, rows: Rows) -> Positions | None:
         return put(partial(_words, words), rows)
 
     return Evidence(name, answer, _WORTH, of_fields=False, all_words=all_words if is_text else None)
@@ -57,7 +57,7 @@ def _one(index: OpenIndex, ask: Ask, rows: Rows) -> Positions | None:
 
 
 def _alike(indexes: Sequence[OpenIndex]) -> list[list[OpenIndex]]:
-    """Indexes of stripes in groups: the same type and fields, one of each stripe."""
+    """The indexes of stripes in groups of the same type and fields, with at most one index per stripe."""
     groups: dict[tuple[str, frozenset[int], int], list[OpenIndex]] = {}
     seen: Counter[tuple[str, frozenset[int], int]] = Counter()
     for index in indexes:
@@ -68,13 +68,13 @@ def _alike(indexes: Sequence[OpenIndex]) -> list[list[OpenIndex]]:
 
 
 def _by_stripe(indexes: Sequence[OpenIndex], ask: Ask, rows: Rows) -> Positions | None:
-    """What the indexes of stripes say together. Rows of stripes without an index stay in doubt."""
+    """The united answers of the indexes of stripes. Rows of stripes without an index stay in doubt."""
     said: list[Positions] = []
     told: list[Rows] = []
     for index in indexes:
         mine = None if index.rows is None else rows.intersect(index.rows)
         if not mine:
-            continue  # the stripe is ruled out already, or has no rows
+            continue  # no row of the stripe is left
         found = ask(index, mine)
         if found is not None:
             said.append(found.within(mine))
@@ -99,14 +99,14 @@ def _leaf(question: LeafQuestion, index: OpenIndex, rows: Rows) -> Positions | N
     return None
 
 
-def _words(words: Words, index: OpenIndex, rows: Rows) -> Positions | None:
+def _words(words: ColumnWords, index: OpenIndex, rows: Rows) -> Positions | None:
     if words.nodes[-1].schema_id not in index.schema_ids or Terms not in index.type.capabilities.questions:
         return None
     return _all_terms(words.terms, words.nodes, index, rows)
 
 
 def _alternative(way: Alternative, nodes: NodePath, index: OpenIndex, rows: Rows) -> Positions | None:
-    """The rows that have all terms of any group; None where the index cannot tell of one of the groups."""
+    """The rows that have all terms of at least one group; None if the index cannot tell for one of the groups."""
     groups = []
     for group in way.questions:
         answer = _all_terms(group, nodes, index, rows)

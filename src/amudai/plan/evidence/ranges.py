@@ -1,4 +1,4 @@
-"""What the range index of a stripe says."""
+"""Evidence from the range index of a field in a stripe."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _answer(question: LeafQuestion, rows: Rows) -> Positions | None:
         if probe is None:
             return None
         found = probe.between(between).counted_from(stripe.origin).outward()
-        # A member of a struct that is null is null itself, whatever is stored in its place.
+        # The members of a null struct are null, whatever is stored for them.
         is_sure = exact and (len(question.leaf.nodes) == 1 or question.is_solid(stripe))
         return found if is_sure else found.unsure()
 

@@ -1,4 +1,4 @@
-"""What the statistics of a stripe say."""
+"""Evidence from the statistics of a stripe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["STATISTICS"]
 
 def _answer(question: LeafQuestion, rows: Rows) -> Positions | None:
     def say(stripe: StripeReader, mine: Rows) -> Positions | None:
-        match _share(question, stripe):
+        match _matching(question, stripe):
             case Matching.ALL:
                 return Positions.surely(mine)
             case Matching.NONE:
@@ -26,8 +26,8 @@ def _answer(question: LeafQuestion, rows: Rows) -> Positions | None:
     return by_stripe(question, rows, say)
 
 
-def _share(question: LeafQuestion, stripe: StripeReader) -> Matching:
-    """For which of a stripe's rows the question is true: none, some, all."""
+def _matching(question: LeafQuestion, stripe: StripeReader) -> Matching:
+    """For which rows of a stripe the plain leaf is true: none, perhaps some, or all."""
     stripe.prepare(question.leaf.nodes)
     if isinstance(question.plain.leaf, IsNull | IsValid):
         return _nulls(question, stripe)
@@ -45,10 +45,10 @@ def _share(question: LeafQuestion, stripe: StripeReader) -> Matching:
     if question.between is None:
         return Matching.SOME
     between, exact = question.between
-    share = could_hold(field, question.node, between)
-    # All values of a column with nulls, or of lists, are not all rows.
+    matching = could_hold(field, question.node, between)
+    # If the column has nulls or lists, a match of all values is not a match of all rows.
     sure = exact and question.is_single and question.is_solid(stripe)
-    return share if share is not Matching.ALL or sure else Matching.SOME
+    return matching if matching is not Matching.ALL or sure else Matching.SOME
 
 
 def _nulls(question: LeafQuestion, stripe: StripeReader) -> Matching:
