@@ -1,4 +1,4 @@
-"""Files that former roots of a name owned: how long they stay, and how they go."""
+"""Removal of files that former roots at a URL owned, after a grace period."""
 
 from __future__ import annotations
 
@@ -12,42 +12,45 @@ from amudai.format import RootFiles
 from amudai.shard import INDEX_SUFFIX, STRIPE_SUFFIX, ShardReader
 from amudai.storage import Store, container, remove_files, resolve
 
-__all__ = ["GRACE", "Former", "collect_garbage", "former_files", "now"]
+__all__ = ["GRACE", "FormerFiles", "collect_garbage", "former_files", "now"]
 
-# A reader opens a stripe file when it first touches the stripe. So long it may have a shard open without doing so.
+# A reader opens a stripe file when it first reads the stripe, which may be this long after it opened the shard.
 GRACE: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Former:
-    """What the root at a URL leaves behind when it is replaced: files that it owns, and files that it has retired."""
+class FormerFiles:
+    """The files that a root leaves behind when it is replaced: those that it owned, and those that it had retired.
+
+    `retired` has, for each file, the time when the root that owned it was replaced.
+    """
 
     owned: frozenset[str] = frozenset()
     retired: dict[str, datetime] = field(default_factory=dict)
 
     def without(self, used: Collection[str], at: datetime) -> dict[str, datetime]:
-        """The files that are retired if the next root uses `used`, with the time at which each was replaced."""
+        """The files that are retired if the next root, written at `at`, uses only `used`."""
         left = {**dict.fromkeys(self.owned, at), **self.retired}
         return {name: since for name, since in left.items() if name not in used}
 
 
-def former_files(store: Store, url: str) -> Former:
-    """The files of the root at `url`; none where there is no root that can be read, or one that owns nothing."""
+def former_files(store: Store, url: str) -> FormerFiles:
+    """The files of the root at `url`; none if there is no readable root, or if it owns nothing."""
     try:
         said = _said(ShardReader(url, store))
     except AmudaiError:
-        return Former()  # nothing there, or nothing that can be read: then nothing of it is removed
+        return FormerFiles()  # no readable root: then nothing is removed
     if said is None:
-        return Former()
-    # A file that is gone is forgotten.
+        return FormerFiles()
+    # Retired files that were removed need not be remembered.
     retired = {name: since for name, since in said.retired.items() if _removable(name) and _is_there(store, name, url)}
-    return Former(frozenset(filter(_removable, said.owned)), retired)
+    return FormerFiles(frozenset(filter(_removable, said.owned)), retired)
 
 
 def collect_garbage(store: Store, url: str, grace: timedelta = GRACE) -> list[str]:
     """Remove the files that former roots at `url` owned, if they were replaced longer than `grace` ago.
 
-    Returns the URLs of the files that are gone. Must not run while somebody writes to `url`.
+    Returns the URLs of the removed files. Must not run while a shard is being written to `url`.
     """
     reader = ShardReader(url, store)
     said = _said(reader)
@@ -65,18 +68,18 @@ def expired_of(retired: dict[str, datetime], at: datetime, grace: timedelta) -> 
 
 
 def now() -> datetime:
-    """The time, in whole seconds."""
+    """The current time in whole seconds."""
     return datetime.now(UTC).replace(microsecond=0)
 
 
 def _said(reader: ShardReader) -> RootFiles | None:
-    """What a root says about files, where it says it about itself and is no copy of another root."""
+    """The list of files in a root; None if it has none, or if the root is a copy of a root with another name."""
     said = reader.files
     return said if said is not None and said.root == reader.url[len(container(reader.url)) :] else None
 
 
 def _removable(name: str) -> bool:
-    """Whether a file has a name that this library gives to files of stripes and indexes, beside the root."""
+    """Whether the name is one that this library gives to stripe and index files in the folder of the root."""
     return "/" not in name and name.endswith((STRIPE_SUFFIX, INDEX_SUFFIX))
 
 

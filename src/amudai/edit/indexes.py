@@ -1,4 +1,4 @@
-"""Indexes that are added to a shard that exists."""
+"""The operation that adds indexes to an existing shard."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from amudai.types import SchemaNode
 
 __all__ = ["feed", "with_indexes"]
 
-# Rows that are read and indexed at a time.
+# How many rows are read and indexed at a time.
 _BATCH_ROWS: Final = 1 << 17
 
 
 def with_indexes(root: Root, shard: IndexCollection, stripes: Sequence[IndexCollection]) -> Root:
-    """The root with more indexes: `shard` are those of all rows, `stripes` those of each stripe, in their order."""
+    """The root with more indexes: `shard` has the indexes of all rows, `stripes` those of each stripe, in order."""
     metadata = root.metadata
-    # Two payloads one after the other are one message with the repeated fields of both.
+    # The concatenation of two payloads is one message with the repeated fields of both.
     extended = tuple(
         replace(stripe, indexes=stripe.indexes + added.encode())
         for stripe, added in zip(metadata.stripes, stripes, strict=True)
@@ -31,9 +31,9 @@ def with_indexes(root: Root, shard: IndexCollection, stripes: Sequence[IndexColl
 
 
 def feed(stripe: StripeReader, nodes: Sequence[SchemaNode], sinks: Sinks) -> Iterator[tuple[int, int]]:
-    """Show the stored values of a stripe to the sinks that want them.
+    """Append the stored values of a stripe to the sinks that want them.
 
-    Gives, for each batch, the rows of the shard that were shown so far and the bytes of this batch.
+    Yields, for each batch, how many rows of the shard have been appended so far, and the bytes of this batch.
     """
     wanted = [(node, wanting) for node in nodes if (wanting := sinks.wanting(node.schema_id))]
     first = stripe.first_row

@@ -1,4 +1,4 @@
-"""The one way in which a root gets its URL."""
+"""Publication of a root: the only way in which a root gets its URL."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
-from amudai.edit.garbage import GRACE, Former, expired_of, former_files, now
+from amudai.edit.garbage import GRACE, FormerFiles, expired_of, former_files, now
 from amudai.edit.root import Root
 from amudai.format import FOOTER, HEADER, RootFiles, with_root_files
 from amudai.lazy import lazy
@@ -19,13 +19,13 @@ __all__ = ["Publication"]
 
 
 class Publication:
-    """A root on its way to its URL, with the files that are made for it. Nothing appears before `publish`.
+    """A root that is being written, with its other files. Nothing is visible before `publish`.
 
     Parameters
     ----------
     overwrite
-        Replace a root that is there, in one step. The files that it owned stay for a grace period, so that readers keep
-        the shard that they opened; a later `publish` to the same URL removes them.
+        Replace an existing root, atomically. The files that it owned stay for a grace period, so that readers keep the
+        shard that they opened. A later `publish` to the same URL removes them.
     grace
         How long files stay after the root that owned them was replaced.
 
@@ -60,22 +60,22 @@ class Publication:
 
     @lazy
     def file(self) -> SealedFile:
-        """The root file, with its header: buffers and pieces of indexes may be written to it."""
+        """The root file, with its header. Buffers and index artifacts may be written to it."""
         file = self.sealing.file(self.url)
         file.write(HEADER)
         file.hash_from_here()
         return file
 
     def publish(self, root: Root) -> None:
-        """Write the metadata of `root` and let it appear, with all files that were made for it, or nothing at all."""
+        """Write the metadata of `root` and make the root and its files visible: all of them, or none if it fails."""
         if root.url != self.url:
             root = root.at(self.url)
-        former = former_files(self._store, self.url) if self._overwrite else Former()
+        former = former_files(self._store, self.url) if self._overwrite else FormerFiles()
         at = now()
         folder = container(self.url)
         created = {url[len(folder) :] for url in self.sealing.created}
         used = created.union(root.files, root.owned, root.metadata.urls)
-        # What former roots of this name owned and this one uses again is this root's.
+        # This root also owns files that it uses again and that former roots at this URL owned.
         owned = created | root.owned | (used & former.owned.union(former.retired))
         retired = former.without(used, at)
         content = self.file.hash_so_far() if self.file.tell() > len(HEADER) else b""
@@ -83,7 +83,7 @@ class Publication:
             root=root.name if owned or retired else "",
             content=content,
             owned=tuple(owned),
-            # Those that are removed now are listed, too: the next root forgets them when it sees that they are gone.
+            # Files that are removed now are listed too. The next root drops them when it finds them gone.
             retired=retired,
             references={name: mark for name, mark in root.files.items() if name not in owned},
         )
@@ -94,7 +94,7 @@ class Publication:
         self.sealing.publish(remove=self._urls(expired_of(retired, at, self._grace)))
 
     def close(self) -> None:
-        """Let go of everything; what was not published never was."""
+        """Release all files. Unpublished files are discarded."""
         self.sealing.close()
 
     def _urls(self, names: Collection[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""A root as a value."""
+"""`Root`: the content of a root as a value."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ __all__ = ["Root"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Root:
-    """All that a root says: its metadata, and the files that it owns and refers to.
+    """The whole content of a root: its metadata, and the files that it owns and refers to.
 
-    Operations make a new root of an old one and leave the old one as it is. Files are named relative to the folder of
-    the root.
+    Operations return a new root and leave the old one unchanged. File names are relative to the folder of the root.
 
     Attributes
     ----------
     url
-        Where the root lies, or will lie.
+        Where the root is, or will be published.
     metadata
         Schema, stripes with the descriptors of their fields, statistics, indexes, properties, and the list of files.
     files
-        Every other file that the metadata refers to, with its fingerprint. Files that are made for this root and are
-        not published yet need none.
+        The fingerprint of every other file that the metadata refers to. Files that were written for this root and are
+        not published yet need no entry.
     owned
-        Names of files that belong to this root alone. Only these are ever removed, when the root is replaced.
+        Names of files that belong to this root alone. Only such files are ever removed, after the root was replaced.
     """
 
     url: str
@@ -41,9 +40,9 @@ class Root:
 
     @classmethod
     def of(cls, reader: ShardReader) -> Root:
-        """The root of an open shard. All descriptors are read; blocks are not.
+        """The root of an open shard. Reads all descriptors but no blocks.
 
-        Unknown fields that may hold references are an `UnsupportedFeature`.
+        Raises UnsupportedFeature if there are unknown fields that may hold references.
         """
         found = TakeOver(reader)
         return cls(url=reader.url, metadata=found.metadata, files=found.files, owned=found.owned)
@@ -59,7 +58,7 @@ class Root:
         return self.url[len(self.folder) :]
 
     def at(self, url: str) -> Root:
-        """The same root for another URL of the same folder. There it owns nothing."""
+        """The same root at another URL in the same folder. The new root owns no files."""
         if container(url) != self.folder:
             raise InvalidArgument(f"to: expected a place in the folder of the shard, {self.folder}", url=url)
         moved = replace(self, url=url, owned=frozenset())

@@ -1,4 +1,4 @@
-"""What the root of an open shard says, in the words of a root beside it."""
+"""Reading the root of an open shard for a new root in the same folder."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ __all__ = ["TakeOver"]
 
 
 class TakeOver:
-    """Reads a root so that another root in its folder can say the same.
+    """The content of a root, for another root in the same folder that refers to the same files.
 
-    Unknown fields that may hold references are refused, and so are references that lead out of the folder. All
-    descriptors are read; blocks are not.
+    Raises an error for unknown fields that may hold references, and for references to files outside the folder. Reads
+    all descriptors but no blocks.
 
     Attributes
     ----------
     metadata
-        The metadata of the shard, with references as a root beside it would write them.
+        The metadata of the shard, with file names relative to the folder.
     files
-        Every file that the metadata refers to, with its fingerprint; the root of the shard may be one of them.
+        The fingerprint of every file that the metadata refers to. The root file of the shard may be one of them.
     owned
         Names of the files that belong to the shard.
     """
@@ -106,7 +106,7 @@ class TakeOver:
         return carried(kind, payload, self._renaming(holder))
 
     def _descriptors(self, field_list: bytes, kind: str, anchor: Artifact) -> tuple[bytes | None, ...]:
-        """The descriptors that a field list names, those of one file read together."""
+        """The descriptors that a field list refers to. Those in the same file are read together."""
         fields = FieldList.decode(field_list)
         found: list[bytes | None] = [None] * len(fields)
         by_file: dict[str, list[tuple[int, DataRef]]] = {}
@@ -129,19 +129,19 @@ class TakeOver:
         try:
             return self._reader.artifact(reference, anchor)
         except StorageError:
-            # The reference implementation names the root by the URL that it was written to. In a root that was moved
-            # and renamed the descriptors are still at the same place, and checksums tell whether they are.
+            # The reference implementation refers to the root by the URL that it was written to. If the root was moved,
+            # the descriptors are still at the same offsets of the root; checksums confirm that.
             if is_relative(reference):
                 raise
             return self._reader.root
 
     def _renaming(self, holder: Artifact) -> Callable[[str], str]:
-        """What a root in the same folder calls the files that the messages in `holder` refer to."""
+        """A function that turns references in the messages of `holder` into file names relative to the folder."""
 
         def rename(reference: str) -> str:
             file = self._reader.artifact(reference, holder)
             if not file.url.startswith(self._folder):
-                raise InvalidArgument("shard: expected all files in its folder, found one elsewhere", url=file.url)
+                raise InvalidArgument("shard: expected all its files in one folder, found one elsewhere", url=file.url)
             name = file.url[len(self._folder) :]
             self._files[name] = file
             return name
@@ -149,7 +149,7 @@ class TakeOver:
         return rename
 
     def _listed(self) -> frozenset[str]:
-        """The files that the new root lists: all that the old one lists, and all that are referred to."""
+        """The files that the new root lists: those that the old root lists, and those that the metadata refers to."""
         listed = (resolve(each, self._reader.url, self._reader.allow) for each in self._reader.urls)
         names = {url[len(self._folder) :] for url in listed if url.startswith(self._folder)}
         return frozenset((names - {self._name}) | set(self._files))
@@ -157,7 +157,7 @@ class TakeOver:
     def _fingerprint(self, name: str, file: Artifact) -> Fingerprint:
         said = self._reader.files
         if said is not None and name in said.references:
-            return said.references[name]  # as compared when the file was opened
+            return said.references[name]  # was checked when the file was opened
         if file is self._reader.root:
             return self._reader.fingerprint()
         return fingerprint_of_tail(file)
