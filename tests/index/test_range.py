@@ -22,9 +22,10 @@ from amudai.index.questions import Between
 from amudai.index.range import RangeProbe, open_range
 from amudai.rows import Positions
 from amudai.shard import ShardReader
-from amudai.types import DECIMAL, BasicType, SchemaNode, decimal128
+from amudai.types import DECIMAL, BasicType, SchemaNode
 from tests.effort import examples
 from tests.forge.range_index import _bytes_block
+from tests.oracle.decimal128 import from_decimal
 
 SIZE = 256
 TYPES = {
@@ -149,7 +150,7 @@ def test_numbers(data: st.DataObject, name: str, low: Any, high: Any) -> None:
 def test_decimals(values: list[Decimal | None], low: Any, high: Any) -> None:
     values = [None if value is None or value.is_snan() else value for value in values]
     try:
-        stored = b"".join(bytes(16) if value is None else decimal128.from_decimal(value) for value in values)
+        stored = b"".join(bytes(16) if value is None else from_decimal(value) for value in values)
     except amudai.InvalidArgument:
         return  # more digits than a stored decimal has
     builder = RangeIndexBuilder(DECIMAL_NODE)

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from amudai.index import Keys, Terms
 from amudai.index.questions import Match
-from amudai.types import decimal128
 from tests.effort import examples
 from tests.index.hash import shards
+from tests.oracle.decimal128 import from_decimal
 
 EPOCH = datetime(1970, 1, 1)
 
@@ -56,7 +56,7 @@ LEAVES: dict[str, Leaf] = {
     "decimal": (
         pa.decimal128(9, 2),
         st.sampled_from([Decimal("0.00"), Decimal("1.50"), Decimal("-7.25"), Decimal("1234567.89")]),
-        decimal128.from_decimal,
+        from_decimal,
     ),
 }
 
@@ -152,7 +152,7 @@ def test_decimals_are_found_whatever_their_zeros(tmp_path: Path) -> None:
     shards.build(pa.table({"d": pa.array([Decimal("1.50"), Decimal("2.00"), None], pa.decimal128(9, 2))}), target, "d")
     index, descriptor, nodes = shards.opened(target)
     for text in ("1.5", "1.50", "1.500", "150E-2"):
-        found = index.answer(nodes, Keys((decimal128.from_decimal(Decimal(text)),)))
+        found = index.answer(nodes, Keys((from_decimal(Decimal(text)),)))
         assert found is not None
         assert found.maybe.positions().tolist() == [0]
     assert dict(descriptor.properties)["by_value"].value[0].value == 0  # type: ignore[index]
