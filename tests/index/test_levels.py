@@ -148,8 +148,8 @@ def test_stripes_that_are_ruled_out_are_not_asked(tmp_path: Path) -> None:
     reader = ShardReader(path)
     for stripe in (0, 1, 2):
         for index in reader.stripes[stripe].indexes:
-            for piece in index.artifacts:
-                (tmp_path / piece.data.url).unlink()
+            for artifact in index.artifacts:
+                (tmp_path / artifact.data.url).unlink()
     shard = amudai.open(path)
     where = (col("n") >= 1_800) & col("text").has("disk")
     assert shard.scan(where=where).positions().tolist() == rows(lambda n: n >= 1_800 and n % 3 > 0)
@@ -157,7 +157,7 @@ def test_stripes_that_are_ruled_out_are_not_asked(tmp_path: Path) -> None:
         shard.scan(where=col("text").has("disk")).count()
     with pytest.warns(RuntimeWarning, match="damaged"):
         assert shard.scan(where=col("text").has("first"), on_damaged_index="ignore").positions().tolist() == [7]
-    assert len(shard.verify().problems) == 3 * (2 + 8), "every piece that is gone"
+    assert len(shard.verify().problems) == 3 * (2 + 8), "every artifact that is gone"
 
 
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:

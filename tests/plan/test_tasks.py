@@ -1,4 +1,4 @@
-"""Tasks: pieces of a scan that other processes run."""
+"""Tasks: parts of a scan that other processes run."""
 
 from __future__ import annotations
 

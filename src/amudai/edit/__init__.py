@@ -1,11 +1,11 @@
 """How does a new root use old bytes?
 
-`root.py` has `Root`, a frozen value of all that a root says, what this version does not know included. `take_over.py`
-reads it from an open shard. An operation is a pure function from `Root` to `Root`: `indexes.py` has the first, which
-adds indexes, and feeds the builders of indexes with the values of a shard. `publish.py` is the one place where a root
-gets its URL; it says which files the root owns. `garbage.py` removes files that former roots owned.
+`root.py` has `Root`, a frozen value with the whole content of a root, including fields that this version does not know.
+`take_over.py` reads it from an open shard. An operation is a pure function from `Root` to `Root`: `indexes.py` has the
+first, which adds indexes, and feeds the builders of indexes with the values of a shard. `publish.py` is the only place
+where a root gets its URL; it says which files the root owns. `garbage.py` removes files that former roots owned.
 
-Indexes are carried along as they are while positions stay the same, which is so for all operations so far.
+An operation that leaves positions unchanged keeps all indexes. So far that is true of all operations.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """Where is this value?
 
-`contract.py` says what a type of index is, `questions.py` what it can be asked, and `catalog.py` which types there are.
-Answers are `rows.Positions`.
+`contract.py` defines an index type, `questions.py` the questions that an index can answer, and `catalog.py` lists the
+types. Answers are `rows.Positions`.
 """
 
 from typing import TYPE_CHECKING

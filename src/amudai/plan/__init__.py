@@ -1,9 +1,10 @@
 """What must be read?
 
-A `ScanRequest` says what is asked for and knows no shard. `ShardPlan` binds it to a shard: `prune.py` asks all evidence
-(`evidence/`) which rows match and which stay in doubt, and `check.py` checks the latter on their values. A `Task` is a
-piece of a plan that any process can run. `leaf.py` and `words.py` say what is asked of a column, `columns.py` which
-columns are wanted, `reading.py` reads one column of one stripe.
+A `ScanRequest` has the columns, predicate and limits of a scan, and knows no shard. `ShardPlan` binds it to a shard:
+`prune.py` asks all evidence (`evidence/`) which rows match and which stay in doubt, and `check.py` checks the rows in
+doubt on their values. A `Task` is a part of a plan that any process can run. `leaf.py` and `words.py` have the
+questions about columns, `columns.py` selects the columns of the result, and `reading.py` reads one column of one
+stripe.
 """
 
 from typing import TYPE_CHECKING

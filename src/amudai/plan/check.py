@@ -108,7 +108,7 @@ def _compared(question: LeafQuestion, wanted: Wanted | None, stripe: StripeReade
             bits = question.source(stripe).compare(wanted, asked, inverted=question.inverted)
             if bits is not None:
                 return asked.chosen(bits).intersect(rows)
-    from amudai.predicate import evaluate  # it imports pyarrow.compute, which takes long
+    from amudai.predicate import evaluate  # imports pyarrow.compute, which is slow to import
 
     return rows.selected(evaluate(question.leaf, read_rows(stripe, question.column, rows)))
 

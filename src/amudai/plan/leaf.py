@@ -129,7 +129,7 @@ class LeafQuestion:
         offsets = entries.offsets
         if offsets is None:
             offsets = np.arange(entries.value_count + 1, dtype=np.uint64) * np.uint64(entries.fixed_value_size)
-        from amudai.predicate import evaluate_values  # it imports pyarrow.compute, which takes long
+        from amudai.predicate import evaluate_values  # imports pyarrow.compute, which is slow to import
 
         found = evaluate_values(self.plain, offsets, np.frombuffer(entries.values, np.uint8))
         if entries.null_id is not None:

@@ -1,14 +1,14 @@
 """What is asked of the rows?
 
-A user writes `column.py`, with the operators of `text_operators.py` and `strings.py`; it makes `tree.py`, the
-predicate. `parse.py` reads predicates written as text, `from_arrow.py` the expressions of pyarrow. `binding.py` checks
-a predicate against a table's columns (`schema.py`), with the help of `comparison.py`; the result is in `bound.py`.
-`evaluation.py` finds the rows of arrays for which a leaf is true, `terms.py` says what an index can be asked,
-`regex.py`, `rust_regex.py` and `like.py` read patterns, and `words.py` makes a predicate of words to search for.
+Users write predicates with `col()` of `column.py`, whose text operators are in `text_operators.py` and `strings.py`. It
+makes the nodes of `tree.py`. `parse.py` reads predicates written as text, `from_arrow.py` the expressions of pyarrow.
+`binding.py` checks a predicate against a table's columns (`schema.py`), with the help of `comparison.py`; the result is
+in `bound.py`. `evaluation.py` evaluates a leaf on arrays, `terms.py` translates it into questions for an index,
+`regex.py`, `rust_regex.py` and `like.py` read patterns, and `words.py` makes the predicate of a search for words.
 
-A predicate knows no schema. It is a small value that compares, hashes and pickles: what goes to another process is the
-predicate, and it is bound there, to the columns of the shard that the other process opens. A bound predicate pickles
-too, but its leaves carry their columns with everything below them, a wide struct's members included.
+A predicate knows no schema. It is a small value that compares, hashes and pickles. Another process gets the predicate
+and binds it to the columns of the shard that it opens. A bound predicate pickles too, but its leaves carry their
+columns with everything below them, including all members of a wide struct.
 """
 
 from typing import TYPE_CHECKING

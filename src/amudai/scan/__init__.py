@@ -1,7 +1,7 @@
 """How is it read?
 
-`run.py` runs the plan of a scan, part by part, on the threads of `threads.py`. `tasks.py` cuts a scan into tasks for
-other processes and runs them there. `receipt.py` says what a scan did.
+`run.py` runs the plan of a scan, part by part, on the threads of `threads.py`. `tasks.py` splits a scan into tasks for
+other processes and runs them there. `receipt.py` reports what a scan did.
 """
 
 from typing import TYPE_CHECKING

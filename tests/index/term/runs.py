@@ -15,8 +15,8 @@ def terms_of_run(run: bytes) -> list[bytes]:
     merge = _kernels.TermMerge([run], *nothing)
     found: list[bytes] = []
     while not merge.done:
-        piece = merge.next(1 << 20, 1 << 20)
-        stored, ends = piece.terms().tobytes(), np.cumsum(piece.lengths()).tolist()
+        merged = merge.next(1 << 20, 1 << 20)
+        stored, ends = merged.terms().tobytes(), np.cumsum(merged.lengths()).tolist()
         found += [stored[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     return found
 

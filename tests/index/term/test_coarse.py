@@ -48,13 +48,13 @@ def merged(runs: list[bytes], firsts: list[int], price: int, step: int) -> Lists
     merge = merge_of(runs, firsts, price)
     found: Lists = []
     while not merge.done:
-        piece = merge.next(3, step)
-        forms, counts, integers = piece.forms(), piece.counts(), piece.integers().tolist()
+        part = merge.next(3, step)
+        forms, counts, integers = part.forms(), part.counts(), part.integers().tolist()
         at = 0
         for number, (form, count) in enumerate(zip(forms.tolist(), counts.tolist(), strict=True)):
             mine = integers[at : at + count]
             at += count
-            if number == 0 and piece.continues:
+            if number == 0 and part.continues:
                 assert found[-1][0] == form
                 found[-1][1].extend(mine)
             else:

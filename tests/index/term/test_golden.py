@@ -36,15 +36,15 @@ def is_whole(case: IndexCase) -> bool:
     return case.tokenizer == "trivial"
 
 
-def piece(name: str, beside: ShardReader) -> IndexArtifactReader:
+def artifact_reader(name: str, beside: ShardReader) -> IndexArtifactReader:
     return IndexArtifactReader(IndexArtifact(name="", data=DataRef(name, 0, 1)), beside, beside.root)
 
 
 def reader_of(case: IndexCase, *, trust: bool) -> TermReader:
     assert case.tokenizer is not None
     return TermReader(
-        piece("terms.amudai.shard", ShardReader(case.folder / "positions.amudai.shard")),
-        piece("positions.amudai.shard", ShardReader(case.folder / "terms.amudai.shard")),
+        artifact_reader("terms.amudai.shard", ShardReader(case.folder / "positions.amudai.shard")),
+        artifact_reader("positions.amudai.shard", ShardReader(case.folder / "terms.amudai.shard")),
         dict.fromkeys(range(len(case.fields)), case.tokenizer),
         origin=Origin("shard", case.name, case.rows),
         case_sensitive=is_sensitive(case),

@@ -1,6 +1,6 @@
-"""Which rows have just this value?
+"""Which rows have exactly this value?
 
-An index of hashes: `kind.py` says which questions it answers, `spec.py` is what a user asks for, `keys.py` what is
-hashed, `layout.py` what is stored. `builder.py` gathers hashes and rows, `partition.py` writes them in buckets,
-`reader.py` looks one up. Bytes: docs/format/hash-index.md.
+An index of hashes. `kind.py` registers the type, `spec.py` has the class that users pass, `keys.py` computes hashes,
+and `layout.py` has the schema of what is stored. `builder.py` collects hashes and rows, `partition.py` writes them in
+buckets, and `reader.py` looks hashes up. Bytes: docs/format/hash-index.md.
 """

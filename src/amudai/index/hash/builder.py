@@ -18,7 +18,7 @@ from amudai import _kernels
 from amudai.format import AnyValue, IndexArtifact, IndexDescriptor
 from amudai.index.contract import BuildPlan
 from amudai.index.hash.keys import by_value, hash_values, key_prefix, require_path
-from amudai.index.hash.layout import BUCKET, BY_VALUE, COMPLETE, LOOKUP_COLUMNS
+from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, COMPLETE, LOOKUP_COLUMNS
 from amudai.index.hash.partition import PartitionWriter, bucket_count
 from amudai.index.hash.spec import FIELD_HASHING
 from amudai.rows import Rows
@@ -94,7 +94,7 @@ class HashIndexBuilder:
                 stripe = _written_at_once(writer, self._entries.all_of(number, bits))
             else:
                 stripe = self._written_in_slices(writer, number, bits)
-            return space.place(f"part{number}", (BUCKET,), (stripe,), LOOKUP_COLUMNS)
+            return space.place(f"part{number}", (BUCKET_NODE,), (stripe,), LOOKUP_COLUMNS)
 
     def _written_in_slices(self, writer: PartitionWriter, number: int, bits: int) -> PreparedStripe:
         """Write a partition with more entries than memory may hold, one slice of its hashes after another.

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.encoding import Profile
-from amudai.index.hash.layout import BUCKET, HASH, POSITION
+from amudai.index.hash.layout import BUCKET_NODE, HASH_NODE, POSITION_NODE
 from amudai.shard import FieldBuildContext, ListBuilder, PreparedStripe, StoredArray, StructBuilder
 from amudai.storage import Spool
 
@@ -39,7 +39,7 @@ class PartitionWriter:
 
     def __init__(self, temp_folder: str | None, memory: int) -> None:
         self.spool = Spool(temp_folder, memory)
-        self._buckets = ListBuilder(BUCKET, FieldBuildContext(PROFILE, self.spool, frozenset()))
+        self._buckets = ListBuilder(BUCKET_NODE, FieldBuildContext(PROFILE, self.spool, frozenset()))
         items = self._buckets.children[0]
         assert isinstance(items, StructBuilder)
         self._items = items
@@ -50,12 +50,12 @@ class PartitionWriter:
     def append_hashes(self, hashes: U64, ends: U64) -> None:
         """Append `hashes`. `ends[i]` is where the positions of hash `i` end among all positions of this call."""
         self._items.append_structs(len(hashes))
-        self._hashes.append(StoredArray(node=HASH, length=len(hashes), data=hashes))
+        self._hashes.append(StoredArray(node=HASH_NODE, length=len(hashes), data=hashes))
         self._lists.append_lists(np.concatenate((np.zeros(1, np.uint64), ends)))
 
     def append_positions(self, positions: U64) -> None:
         """Append positions."""
-        self._lists.children[0].append(StoredArray(node=POSITION, length=len(positions), data=positions))
+        self._lists.children[0].append(StoredArray(node=POSITION_NODE, length=len(positions), data=positions))
 
     def finish(self, sizes: npt.NDArray[np.int64]) -> PreparedStripe:
         """Finish the partition. `sizes` says how many hashes each bucket has."""

@@ -17,7 +17,7 @@ from amudai.errors import CorruptedData, located
 from amudai.format import IndexDescriptor, encode_schema
 from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, key_prefix
-from amudai.index.hash.layout import BUCKET, BY_VALUE, COMPLETE, LOOKUP_COLUMNS
+from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, COMPLETE, LOOKUP_COLUMNS
 from amudai.index.questions import Keys, Question
 from amudai.rows import Origin, Positions, Rows
 from amudai.shard import ShardReader, StripeReader
@@ -29,7 +29,7 @@ __all__ = ["HashIndexReader"]
 U64 = npt.NDArray[np.uint64]
 
 _MAX_PARTITIONS: Final = 1 << 16
-_SCHEMA: Final = encode_schema((BUCKET,))
+_SCHEMA: Final = encode_schema((BUCKET_NODE,))
 
 
 class HashIndexReader:
@@ -242,7 +242,7 @@ def _rows(positions: U64, origin: Origin) -> Rows:
 def _bucket_of(shard: ShardReader) -> SchemaNode:
     """The field that holds the buckets. Any names are accepted; the types must fit."""
     if shard.schema.payload == _SCHEMA:
-        return BUCKET  # the schema that this library writes: nothing is left to check
+        return BUCKET_NODE  # the schema that this library writes: nothing is left to check
     fields = shard.schema.fields()
     if not fields or not _is_bucket(fields[0]):
         found = ", ".join(map(str, fields)) or "no field"

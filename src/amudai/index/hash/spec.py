@@ -31,7 +31,7 @@ class HashIndex:
     Attributes
     ----------
     index_type
-        The name of the type, as `Index.type` has it: an attribute of the class.
+        The name of the type in shards, and in `Index.type`. It is a class attribute.
 
     Examples
     --------

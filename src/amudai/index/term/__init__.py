@@ -1,7 +1,7 @@
 """Which rows have this term?
 
-`kind.py` says which questions it answers, `spec.py` is what a user asks for. `builder.py` gathers terms while rows are
-written and puts `pages.py` and `positions.py` together, within `budget.py` where one is set; `reader.py` answers
-questions over the pages of `tree.py`, and `slots.py` knows the rows of positions that are none. Bytes:
-docs/format/term-index.md.
+`kind.py` registers the type, and `spec.py` has the class that users pass. `builder.py` collects terms while rows are
+written; `pages.py` writes the terms and `positions.py` their lists, and `budget.py` makes the index fit a size limit.
+`reader.py` answers questions with the pages that `tree.py` reads, and `slots.py` finds the rows of positions that are
+slots. Bytes: docs/format/term-index.md.
 """

@@ -43,7 +43,8 @@ GRANULARITIES: Final = ("record", ELEMENT)
 TERMS: Final = "terms"
 POSITIONS: Final = "positions"
 
-# A term is cut to MAX_TERM bytes, at a code point of up to four bytes. A term of MAYBE_CUT bytes may have been cut.
+# A term is cut to at most MAX_TERM bytes, between code points. As a code point has up to four bytes, a term of
+# MAYBE_CUT bytes or more may have been cut.
 MAX_TERM: Final = 128
 MAYBE_CUT: Final = MAX_TERM - 3
 

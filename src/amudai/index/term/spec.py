@@ -44,7 +44,7 @@ class TermIndex:
     Attributes
     ----------
     index_type
-        The name of the type, as `Index.type` has it: an attribute of the class.
+        The name of the type in shards, and in `Index.type`. It is a class attribute.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class TermIndex:
     20000000
     """
 
-    index_type: ClassVar[str] = INDEX_TYPE  # as shards name the type
+    index_type: ClassVar[str] = INDEX_TYPE  # the name of the type in shards
 
     fields: tuple[str, ...]
     tokenizers: tuple[str, ...]

@@ -1,5 +1,5 @@
 """What tells, before values are read, for which rows a leaf can be true?
 
-There is one module for each kind of evidence, all of the same shape: they answer for the rows of one leaf, and what
-none of them knows is checked on the values.
+There is one module for each kind of evidence, and all have the same shape: they say for which rows one leaf is true.
+Rows that no evidence decides are checked on their values.
 """

@@ -38,7 +38,7 @@ def _matching(question: LeafQuestion, stripe: StripeReader) -> Matching:
     field = question.descriptor(stripe)
     assert field is not None
     if question.is_single and question.is_solid(stripe) and constant_of(question.node, field) is not None:
-        from amudai.predicate import evaluate  # it imports pyarrow.compute, which takes long
+        from amudai.predicate import evaluate  # imports pyarrow.compute, which is slow to import
 
         first = read_rows(stripe, question.column, Rows.one(0, 1, stripe.origin))
         return Matching.ALL if evaluate(question.plain, first)[0] else Matching.NONE
