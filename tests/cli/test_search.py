@@ -122,7 +122,7 @@ def test_every_text_is_searched(tmp_path: Path) -> None:
     for word in ("x", "needle", "pin", "thimble"):
         assert run("search", word, tmp_path / "x.amudai.shard", "--count").stdout == "1\n"
     amudai.write({"n": [1]}, tmp_path / "n.amudai.shard")
-    assert "columns of text" in run("search", "x", tmp_path / "n.amudai.shard", code=2).stderr
+    assert "shard with text columns" in run("search", "x", tmp_path / "n.amudai.shard", code=2).stderr
 
 
 def test_columns_with_an_index_are_recommended(shard: Path, capsys: pytest.CaptureFixture[str]) -> None:
