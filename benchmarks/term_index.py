@@ -20,7 +20,7 @@ from amudai.arrow import schema_nodes, to_storage
 from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
 from amudai.index import BuildPlan, Match, TermIndex, Terms
-from amudai.index.artifacts import Piece
+from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.term.builder import TermBuilder, build_term_index
 from amudai.index.term.reader import TermReader
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader, Sinks
@@ -126,8 +126,8 @@ def main() -> None:
 
         def opened() -> TermReader:
             terms, positions = descriptor.artifacts
-            pieces = Piece(terms, shard, shard.root), Piece(positions, shard, shard.root)
-            return TermReader(*pieces, tokenizers, rows=options.rows, case_sensitive=True, own=True)
+            artifacts = (IndexArtifactReader(each, shard, shard.root) for each in (terms, positions))
+            return TermReader(*artifacts, tokenizers, origin=shard.origin, case_sensitive=True, own=True)
 
         for name, text, match, case_sensitive in QUESTIONS:
             question = Terms(text, match, case_sensitive)

@@ -44,6 +44,7 @@ def test_importing_needs_little_of_the_system() -> None:
     run(WITHOUT.format(names=FLAGS + FUNCTIONS), "import amudai; import amudai.cli; amudai.open; amudai.write\n")
 
 
+@pytest.mark.slow
 def test_reading_and_writing_need_no_resource_no_sysconf_and_no_proc(tmp_path: Path) -> None:
     program = """
     import amudai
@@ -104,6 +105,7 @@ WRITERS = [
 OTHERS = ["pyarrow.csv", "pyarrow.dataset", "pyarrow.fs", "pyarrow.json", "pyarrow.parquet", "pandas", "rich", "typer"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "read",
     [

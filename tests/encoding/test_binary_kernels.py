@@ -213,6 +213,7 @@ def test_every_shape_in_a_run_of_its_own(encoding: BinaryEncoding, shape: Any) -
     check_strings([made], None, True, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("encoding", "kind"), CASES)
 @effort.examples(15)
 @given(data=st.data())
@@ -273,6 +274,7 @@ OFFSETS: dict[str, Encoder] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OFFSETS)
 @pytest.mark.parametrize("module", [fsst, zstd, lz4], ids=["fsst", "zstd", "lz4"])
 def test_nested_offsets(module: Any, name: str) -> None:
@@ -336,6 +338,7 @@ def test_dictionary_entries_that_repeat_are_empty_or_unused() -> None:
         check_strings([Block(block.build(b"", data), 100)], None, True, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", BINARY, ids=lambda encoding: encoding.name)
 def test_nothing_but_empty_values(encoding: BinaryEncoding) -> None:
     random = Random(1)

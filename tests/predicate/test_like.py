@@ -43,6 +43,7 @@ def of_duckdb(
     return [row for row, answer in found if answer], [row for row, answer in found if answer is False]
 
 
+@pytest.mark.slow
 @examples(300)
 @given(pattern=patterns, values=values)
 def test_duckdb_says_the_same(pattern: str, values: list[str | None]) -> None:

@@ -136,6 +136,7 @@ CLASSES = [r"\d", r"\w", r"\s", r"\D", r"\W", r"\S", r"[\d]", r"[\w]", r"[\s]", 
 PROPERTIES = [rf"\p{{{name}}}" for name in ("L", "Lu", "Lt", "M", "Nd", "N", "Pc", "P", "S", "Sm", "Z", "Cc", "Han")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", [*CLASSES, *PROPERTIES])
 def test_classes_have_the_characters_that_they_have_in_polars(pattern: str) -> None:
     """All of them, but for characters that RE2's version of Unicode does not have yet."""

@@ -44,6 +44,7 @@ def test_without_verification(case: golden.Case) -> None:
     assert same(amudai.open(case.root, verify=False).read(), expected_of(case.name), case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_on_one_thread_and_on_three(case: golden.Case, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "SERIAL_VALUES", 0)
@@ -54,6 +55,7 @@ def test_on_one_thread_and_on_three(case: golden.Case, monkeypatch: pytest.Monke
     assert same(amudai.open(case.root, threads=3).to_reader().read_all(), expected, case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_batch_by_batch(case: golden.Case) -> None:
     expected = expected_of(case.name)
@@ -64,6 +66,7 @@ def test_batch_by_batch(case: golden.Case) -> None:
         assert same(found, expected, case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_any_slice_of_rows(case: golden.Case) -> None:
     shard, expected = amudai.open(case.root), expected_of(case.name)

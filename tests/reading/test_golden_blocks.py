@@ -80,6 +80,7 @@ def check(column: ColumnSource, kind: str, blocks: list[Block]) -> None:
                 strings.check(spans, *decode_fixed(run, moved, size, 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", golden.SHARDS, ids=lambda path: f"{path.parent.name}/{path.name.partition('.')[0]}")
 def test_kernel_and_oracle_agree(path: Path) -> None:
     shard = ShardReader(path)

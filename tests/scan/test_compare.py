@@ -62,6 +62,7 @@ def check_rows(shard: amudai.Shard, table: pa.Table, wheres: Sequence[Predicate]
         assert shard.scan(where=where).positions().tolist() == rows_of(where, rows), where
 
 
+@pytest.mark.slow
 @examples(30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(
     table=tables(),

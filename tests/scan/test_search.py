@@ -96,6 +96,7 @@ def test_large_parts_and_threads_keep_the_order(tmp_path: Path) -> None:
     assert few.explain().leaves[0].checked < count // 2, "a limit stops early"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "expected"),
     [

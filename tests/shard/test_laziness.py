@@ -309,6 +309,7 @@ def test_two_columns_of_ten_thousand(wide: dict[str, bytes], monkeypatch: pytest
     assert len(content) > 4_000_000
 
 
+@pytest.mark.slow
 def test_a_thousand_columns_of_ten_thousand_take_few_requests(wide: dict[str, bytes]) -> None:
     ((name, _),) = wide.items()
     shard = amudai.open(name, store=MemoryStore(wide))

@@ -73,6 +73,7 @@ def stored_in(stripe: StripeReader, field: ColumnSource) -> FieldStatistics:
     return FieldStatistics.of(descriptor.field)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SHARDS)
 def test_of_stripes_and_of_the_shard(path: Path) -> None:
     shard = ShardReader(path)
@@ -115,6 +116,7 @@ def test_sketches_answer_for_their_values(path: Path) -> None:
             assert np.count_nonzero(bloom.probe_many(data, others)) < 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", SHARDS)
 def test_sizes_add_up(path: Path) -> None:
     shard = ShardReader(path)

@@ -77,6 +77,7 @@ def test_a_merge_is_the_sketch_of_the_union(a: list[int], b: list[int], bits_per
     assert merged.estimate() == sketch(b + a + a, bits_per_index).estimate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits_per_index", [10, 12, 14])
 def test_other_sizes_estimate_roughly(bits_per_index: int) -> None:
     for count in (10, 500, 200_000, 1_000_000):

@@ -186,6 +186,7 @@ SECRETIVE: dict[str, Callable[[], Store]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", SECRETIVE)
 def test_a_secret_is_refused_by_the_name_of_its_setting(names: str) -> None:
     with pytest.raises(InvalidArgument, match="expected a store that another process can open") as caught:

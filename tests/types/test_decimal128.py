@@ -208,6 +208,7 @@ def test_null_slots_are_not_looked_at() -> None:
     assert [int.from_bytes(row.tobytes(), "little", signed=True) for row in raw] == [15, 0, -20, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "trouble"),
     [

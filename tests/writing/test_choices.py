@@ -93,6 +93,7 @@ def changing() -> dict[str, np.ndarray[Any, Any]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["plain", "minimal_compression", "balanced"])
 @pytest.mark.parametrize("dtype", ["i8", "i2", "u4", "f8"])
 def test_plans_that_no_longer_fit(dtype: str, profile: str, tmp_path: Path) -> None:
@@ -188,6 +189,7 @@ def small() -> pa.Table:
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_oracle_reads_every_block(profile: str, tmp_path: Path) -> None:
     """In plain Python, from the format page alone; it refuses widths of 0 and whatever else does not exist."""

@@ -133,18 +133,21 @@ SHAPES: dict[str, list[pa.Array]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("profile", ["balanced", "plain"])
 def test_a_dictionary_is_stored_as_its_values_are(shape: str, profile: str, tmp_path: Path) -> None:
     assert_same(SHAPES[shape], tmp_path, profile=profile)
 
 
+@pytest.mark.slow
 def test_the_values_decide_about_a_dictionary_in_the_stripe(tmp_path: Path) -> None:
     assert assert_same(SHAPES["few values"], tmp_path)[0].startswith("dictionary(")
     for shape in ("too many values", "too many values later on", "many values of one size"):
         assert not any(name.startswith("dictionary(") for name in assert_same(SHAPES[shape], tmp_path)), shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [MEGABYTE // 8, 4 * MEGABYTE])
 @pytest.mark.parametrize("shape", ["long values", "too many values later on", "many values of one size"])
 def test_with_little_memory(shape: str, memory: int, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def cut(array: pa.Array, cuts: list[int]) -> pa.ChunkedArray:
     return pa.chunked_array(chunks, array.type)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY, ids=str)
 def test_every_type(kind: pa.DataType, tmp_path: Path) -> None:
     maker = Maker(7)
@@ -134,6 +135,7 @@ F64 = [
 F16 = [0x8000, 0x7E01, 0x7C00, 0xFC00, 0x0001, 0x7C01]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize(("kind", "dtype", "bits"), [(pa.float32(), "u4", F32), (pa.float64(), "u8", F64)], ids=str)
 def test_odd_floats(kind: pa.DataType, dtype: str, bits: list[int], profile: str, tmp_path: Path) -> None:
@@ -182,6 +184,7 @@ def test_extreme_integers(dtype: str, profile: str, tmp_path: Path) -> None:
         kept(pa.table({"c": pa.array(values, pa.from_numpy_dtype(dtype))}), tmp_path, profile=profile)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_odd_strings(profile: str, tmp_path: Path) -> None:
     long = "x" * 1_000_000

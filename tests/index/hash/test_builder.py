@@ -35,6 +35,7 @@ def skewed(rows: int) -> pa.Table:
     return pa.table({"x": names, "l": pa.array([[name, "everywhere", "everywhere"] for name in names])})
 
 
+@pytest.mark.slow
 def test_little_memory_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = skewed(20_000)
     shards.build(table, tmp_path / "a.amudai.shard", "x", "l.item", batch_rows=5000)

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.native
 TEXT = SchemaNode(schema_id=0, name="x", basic_type=BasicType.STRING)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index_type", ["field-hashing-index", "hashmap-index"])
 def test_everything_is_found_in_what_the_reference_built(index_type: str, tmp_path: Path) -> None:
     case = next(case for case in golden.INDEX_CASES if case.index == "field-hashing-index")

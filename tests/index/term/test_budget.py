@@ -134,6 +134,7 @@ def test_enough_changes_nothing(tmp_path: Path, exact: amudai.Shard) -> None:
     assert size_of(shard) < size_of(exact)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory_limit", ["512MB", "1MB"])
 def test_files_beside_the_root_fit_as_they_are(tmp_path: Path, exact: amudai.Shard, memory_limit: str) -> None:
     most = size_of(exact) * 2 // 3
@@ -143,6 +144,7 @@ def test_files_beside_the_root_fit_as_they_are(tmp_path: Path, exact: amudai.Sha
     assert check(shard) > 0
 
 
+@pytest.mark.slow
 def test_each_stripe_keeps_to_it(tmp_path: Path, exact: amudai.Shard) -> None:
     most = size_of(exact) // 4
     index = TermIndex("message", max_bytes=most, level="stripe")
@@ -208,6 +210,7 @@ def test_small_indexes_have_a_least_size_too(tmp_path: Path, values: list[str | 
     assert shard.scan(where=col("t").has("one")).count() == len([each for each in values if each and "one" in each])
 
 
+@pytest.mark.slow
 def test_few_tries_are_enough(tmp_path: Path, exact: amudai.Shard, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[int] = []
 
