@@ -207,6 +207,7 @@ def content(array: pa.Array) -> list[bytes]:
     return [bytes(buffer) for buffer in array.buffers() if buffer is not None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*SIMPLE, *OTHERS], ids=str)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("count", [0, 1, 9, 200])

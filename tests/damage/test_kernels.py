@@ -32,7 +32,7 @@ from tests.oracle.binary import zstd as binary_zstd
 from tests.oracle.common import ALL, Encoder, OracleError, pack
 from tests.oracle.numeric import delta, ffor, fl_bit_pack, plain, run_length, single_value, zstd
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.slow]
 
 REFUSED = (CorruptedData, UnsupportedFeature)
 

@@ -25,6 +25,8 @@ from tests.forge import (
     units,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_shard_is_sound_before_anything_is_changed() -> None:
     shard = specimen_of(Forge.of(columns())).open()
