@@ -1,11 +1,10 @@
-"""What went wrong, and where?
+"""All errors that the library raises, and where they occurred.
 
-One hierarchy for everything the library refuses. A message says what was expected and what was found; the place (URL,
-byte range, field, stripe, block) is added on the way up by the layer that knows it, through `located`, or `locate`
-where the same line runs very often.
+A message says what was expected and what was found. The place (URL, byte range, field, stripe, block) is added on the
+way up by the layer that knows it: with `located`, or with `locate` in code that runs very often.
 
-Most classes are also the Python class that people catch for the same trouble, such as `FileNotFoundError`. Code that
-treats one kind of trouble in a special way catches its class; no code looks into messages.
+Most classes also inherit from the Python class for the same problem, such as `FileNotFoundError`. Code that handles
+one kind of error catches its class. No code parses messages.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class AmudaiError(Exception):
         self.place: dict[str, object] = place
 
     def locate(self, **place: object) -> None:
-        """Add the place; what an inner layer said wins."""
+        """Add the place. A value that an inner layer has set stays."""
         self.place = {**place, **self.place}
 
     def __str__(self) -> str:
@@ -62,21 +61,21 @@ class AmudaiError(Exception):
 
 
 class CorruptedData(AmudaiError):
-    """Bytes that are not what the format says they must be: damaged, cut, or foreign."""
+    """Bytes that violate the format: damaged, truncated, or not an Amudai file."""
 
 
 class UnsupportedFeature(AmudaiError, NotImplementedError):
-    """Something that this version or this store cannot do. Also a `NotImplementedError`."""
+    """A feature that this version or this store does not support. Also a `NotImplementedError`."""
 
 
 class InvalidSchema(AmudaiError, ValueError):
-    """A schema that cannot be: in a shard, or asked for by a caller. Also a `ValueError`."""
+    """A schema that the format does not allow, in a shard or from a caller. Also a `ValueError`."""
 
 
 class InvalidArgument(AmudaiError, ValueError):
-    """A call that asks for something that does not exist or makes no sense. Also a `ValueError`.
+    """An argument that names something that does not exist, or that makes no sense. Also a `ValueError`.
 
-    A column that does not exist is a `KeyError` as well.
+    A missing column raises `MissingColumn`, which is also a `KeyError`.
     """
 
 
@@ -96,16 +95,16 @@ class MissingColumn(InvalidArgument, KeyError):
 
 
 class StorageError(AmudaiError, OSError):
-    """Storage that does not give what it should, for example too few bytes. Also an `OSError`.
+    """A storage operation that failed, for example because too few bytes came back. Also an `OSError`.
 
-    A missing file is also a `FileNotFoundError`, one that must not exist yet but does a `FileExistsError`, and refused
-    access a `PermissionError`. These three have an `errno`; `filename` is the local path, or the URL elsewhere.
+    A missing file is also a `FileNotFoundError`, a file that should not exist yet a `FileExistsError`, and refused
+    access a `PermissionError`. These three have an `errno`. `filename` is the path of a local file, or the URL.
     """
 
-    # Worked out when they are asked for: the layer that knows the URL adds it after the error was made.
+    # Computed on access: the layer that knows the URL adds it after the error was created.
     @property
     def filename(self) -> str | None:
-        """The file, where it is known: its local path, or its URL in another store."""
+        """The file, if it is known: the path of a local file, or the URL in another store."""
         place = self.place.get("file", self.place.get("url"))
         if place is None:
             return None
@@ -125,7 +124,7 @@ class MissingFile(StorageError, FileNotFoundError):
 
 
 class ExistingFile(StorageError, FileExistsError):
-    """A file where a new one was to be created. Also a `FileExistsError`."""
+    """A file that exists where a new one was to be created. Also a `FileExistsError`."""
 
     errno = EEXIST
 
@@ -137,7 +136,7 @@ class RefusedAccess(StorageError, PermissionError):
 
 
 class located:  # noqa: N801 - reads as a verb: with located(stripe=3): ...
-    """Add the place to any error of ours that leaves the block; what an inner layer said wins.
+    """Add the place to any `AmudaiError` that leaves the `with` block. A value that an inner layer has set stays.
 
     >>> try:
     ...     with located(url="file:///logs.amudai.shard"), located(stripe=3):

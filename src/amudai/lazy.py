@@ -1,4 +1,4 @@
-"""What is worked out once, when it is first asked for?"""
+"""Attributes that are computed once, at their first use."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 class lazy(Generic[T]):  # noqa: N801 - reads as a decorator: @lazy
-    """An attribute that a method works out at the first use.
+    """An attribute that a method computes at its first use.
 
-    As `functools.cached_property` has been since Python 3.12: without the lock that older versions share between all
-    instances. Two threads may work it out at the same time; either result will do.
+    Works like `functools.cached_property` of Python 3.12, without the lock that older versions share between all
+    instances. Two threads may compute the value at the same time; either result is kept.
 
     >>> class Circle:
     ...     def __init__(self, radius: float) -> None:
@@ -41,7 +41,7 @@ class lazy(Generic[T]):  # noqa: N801 - reads as a decorator: @lazy
     def __get__(self, instance: object | None, owner: type) -> Self | T:
         if instance is None:
             return self
-        # From now on it is found there, and nobody comes here again.
+        # From now on Python finds the value in the instance and does not call `__get__` again.
         found = instance.__dict__[self._name] = self._make(instance)
         return found
 

@@ -212,8 +212,8 @@ def test_null_slots_are_not_looked_at() -> None:
 @pytest.mark.parametrize(
     ("text", "trouble"),
     [
-        ("NaN", "no finite number"),
-        ("-Infinity", "no finite number"),
+        ("NaN", "not a finite number"),
+        ("-Infinity", "not a finite number"),
         ("0.001", "fraction digits"),
         ("1E+37", "too many digits"),
         ("1E+6111", "too many digits"),

@@ -1,4 +1,4 @@
-"""Which basic types does the format have?"""
+"""The basic types of the format."""
 
 from __future__ import annotations
 

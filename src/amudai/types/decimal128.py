@@ -1,9 +1,9 @@
-"""What number do the 16 bytes of a stored decimal hold?
+"""Stored decimals: 16 bytes to numbers and back.
 
 IEEE 754 decimal128 with densely packed digits (DPD), as a little-endian 128-bit number: a sign, a combination field in
 which the leading digit and the exponent share five bits, 12 more bits of exponent, then 33 digits, three to each
-ten-bit declet. Columns go through `decode` and `to_unscaled` or, the other way, `from_unscaled`; a single value is read
-by `to_decimal`.
+ten-bit declet. Columns are read with `decode` and `to_unscaled` and written with `from_unscaled`; `to_decimal` reads a
+single value.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _COMBINATION_INFINITY: Final = 0b11110
 _COMBINATION_NAN: Final = 0b11111
 _LOW_DIGITS: Final = 18  # the six lowest declets
 _LOW_RANGE: Final = 10**_LOW_DIGITS
-# Where the first digit stands, counted so that no number's place is 0.
+# Added to the decimal place of a number's first digit, so that the result is never 0.
 _PLACES: Final = 10_000
 _PLACE_OF_INFINITY: Final = 30_000
 _PLACE_OF_NAN: Final = 40_000
@@ -52,7 +52,7 @@ _CHUNK: Final = 1 << 14  # values at a time, so that the temporary arrays stay i
 
 
 class Kind(IntEnum):
-    """What a stored decimal can be."""
+    """The three kinds of stored decimals."""
 
     FINITE = 0
     INFINITY = 1
@@ -63,8 +63,8 @@ class Kind(IntEnum):
 class Decimals:
     """Decoded decimals, an array for each part: (-1)**negative x coefficient x 10**exponent.
 
-    A coefficient has up to 34 digits: `low` holds the last 18 of them, `high` those before. Infinities have coefficient
-    0; of a NaN the payload is the coefficient. Both have exponent 0.
+    A coefficient has up to 34 digits: `low` holds the last 18 digits, `high` the others. The coefficient of an infinity
+    is 0, that of a NaN is its payload. Both have exponent 0.
     """
 
     negative: NDArray[np.bool_]
@@ -77,7 +77,7 @@ class Decimals:
         return len(self.low)
 
     def __getitem__(self, index: int) -> Decimal:
-        """One value, with its trailing zeros; a signalling NaN comes back quiet."""
+        """One value with its trailing zeros. A signalling NaN becomes a quiet one."""
         sign = "-" if self.negative[index] else ""
         coefficient = _coefficient(self, index)
         match int(self.kind[index]):
@@ -130,17 +130,17 @@ def to_unscaled(
 ) -> NDArray[np.uint8]:
     """The numbers as Arrow stores them: value x 10**scale, as little-endian two's complement integers.
 
-    The result has a row of `width` bytes for each value. A value that Arrow cannot hold exactly is an error that names
-    the first one: NaN, infinity, more than `scale` fraction digits, more than `precision` digits in all.
+    The result has a row of `width` bytes for each value. The first value that Arrow cannot hold exactly raises
+    `InvalidArgument`: NaN, infinity, more than `scale` fraction digits, or more than `precision` digits in all.
 
     Parameters
     ----------
     width
         16 for Arrow's decimal128, 32 for decimal256.
     precision
-        The most digits a value may have; as many as `width` can hold (38 or 76) unless told.
+        The most digits a value may have. The default is what `width` can hold: 38 or 76.
     valid
-        False where a slot is null: its bytes are not looked at, its result is 0.
+        False for null slots. Their bytes are ignored and their result is 0.
     """
     widest = {16: 38, 32: 76}.get(width)
     if widest is None:
@@ -164,17 +164,17 @@ def to_unscaled(
 def from_unscaled(
     unscaled: NDArray[np.uint8], scale: int, *, precision: int = _DIGITS, valid: NDArray[np.bool_] | None = None
 ) -> NDArray[np.uint8]:
-    """The stored form of the numbers that Arrow keeps as integers x 10**-scale: the way back from `to_unscaled`.
+    """The stored form of Arrow's decimals, which are integers x 10**-scale: the inverse of `to_unscaled`.
 
-    The result has a row of 16 bytes for each value. The exponent is -scale, so trailing zeros are kept. A value with
-    more than `precision` digits is an error that names the first one.
+    The result has a row of 16 bytes for each value. The exponent is -scale, so trailing zeros are kept. The first value
+    with more than `precision` digits raises `InvalidArgument`.
 
     Parameters
     ----------
     unscaled
         A row of 4, 8, 16 or 32 bytes for each value: a little-endian two's complement integer.
     valid
-        False where a slot is null: its bytes are not looked at, its result is zeros.
+        False for null slots. Their bytes are ignored and their result is zeros.
 
     Examples
     --------
@@ -206,9 +206,9 @@ def from_unscaled(
 
 
 def extremes(decimals: Decimals) -> tuple[int, int] | None:
-    """Where the smallest and the largest number stand; None where there is none but NaN.
+    """The indexes of the smallest and the largest number; None if all values are NaN.
 
-    Numbers compare by value, so 1.0 is 1.00 and -0 is 0; of equal ones the first counts.
+    Numbers compare by value, so 1.0 equals 1.00 and -0 equals 0. The first of several equal numbers counts.
     """
     numbers = np.flatnonzero(decimals.kind != Kind.NAN)
     if not len(numbers):
@@ -221,9 +221,9 @@ def extremes(decimals: Decimals) -> tuple[int, int] | None:
 
 
 def by_value(decimals: Decimals) -> NDArray[np.int64]:
-    """Three numbers for each decimal, whose rows are equal where the decimals are, and compare as they do.
+    """A row of three numbers for each decimal. Rows compare as the decimals do.
 
-    So 1.0 is 1.00 and -0 is 0; every NaN is the same row, above all others.
+    1.0 equals 1.00 and -0 equals 0. All NaNs have the same row, which is greater than all others.
     """
     rows = np.zeros((len(decimals), 3), np.int64)
     high, low = decimals.high, decimals.low
@@ -246,7 +246,7 @@ def by_value(decimals: Decimals) -> NDArray[np.int64]:
 
 
 def compare(rows: NDArray[np.int64], value: Decimal) -> NDArray[np.int8]:
-    """-1, 0 or 1 where a row of `by_value` stands for less than, just, or more than `value`, which is not NaN."""
+    """-1, 0 or 1 for each row of `by_value`: less than, equal to or greater than `value`, which is not NaN."""
     sign, parts, exponent = value.as_tuple()
     digits = "".join(map(str, parts)).lstrip("0")
     turn = -1 if sign else 1
@@ -256,7 +256,7 @@ def compare(rows: NDArray[np.int64], value: Decimal) -> NDArray[np.int8]:
     elif not digits:
         wanted = (0, 0, 0)
     else:
-        # Beyond all places that a stored decimal can have, one is as good as another.
+        # All places beyond those of stored decimals compare the same.
         place = min(max(exponent + len(digits) + _PLACES, 1), _PLACE_OF_INFINITY - 1)
         shown = digits[:_DIGITS].ljust(_DIGITS, "0")
         wanted = (turn * place, turn * int(shown[:-_LOW_DIGITS]), turn * int(shown[-_LOW_DIGITS:]))
@@ -290,7 +290,7 @@ def to_decimal(data: BytesLike) -> Decimal:
 
 
 def _exponent_bits(exponent: int) -> NDArray[np.uint64]:
-    """The combination field and the rest of the exponent, where they stand in the upper word, by the leading digit."""
+    """The combination field and the rest of the exponent, in their place in the upper word, by the leading digit."""
     top, continuation = divmod(exponent + _BIAS, 1 << 12)
     combinations = [top << 3 | leading if leading < 8 else 0b11000 | top << 1 | leading - 8 for leading in range(10)]
     return np.array([combination << 58 | continuation << 46 for combination in combinations], np.uint64)
@@ -299,7 +299,7 @@ def _exponent_bits(exponent: int) -> NDArray[np.uint64]:
 def _pack_column(
     words: NDArray[Any], exponent: NDArray[np.uint64], precision: int, result: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:
-    """Fill `result`; False for the values that have too many digits, whose result means nothing."""
+    """Fill `result`. Returns False for values with too many digits, whose result is undefined."""
     low = words[:, 0].astype(np.int64).view(np.uint64)
     negative = words[:, -1].view(f"i{words.itemsize}") < 0
     mask = np.zeros(len(low), np.uint64) - negative
@@ -343,7 +343,7 @@ def _grouped(
 
 
 def _divided(numbers: NDArray[np.uint64], by: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Quotient and remainder; numpy's own `divmod` does not know that the divisor is always the same."""
+    """Quotient and remainder. Faster than numpy's `divmod`, which does not use that the divisor is a constant."""
     quotient = numbers // np.uint64(by)
     return quotient, numbers - quotient * np.uint64(by)
 
@@ -368,7 +368,7 @@ def _bits(words: NDArray[np.uint64], first: int, count: int) -> NDArray[np.uint6
 
 
 def _number(bits: NDArray[np.uint64], declets: int) -> NDArray[np.uint64]:
-    """The numbers whose digits stand in the lowest `declets` declets; all bits above are 0."""
+    """The numbers in the lowest `declets` declets. All higher bits must be 0."""
     # Most columns hold small numbers: their upper declets are empty in every row.
     used = -(-int(bits.max(initial=0)).bit_length() // 10)
     result = np.zeros(len(bits), np.uint64)
@@ -385,7 +385,7 @@ def _coefficient(decimals: Decimals, index: int) -> int:
 def _unscaled(
     decimals: Decimals, part: slice, scale: int, precision: int, result: NDArray[np.uint64]
 ) -> NDArray[np.bool_]:
-    """Fill `result`; False for the values that do not fit, whose result means nothing."""
+    """Fill `result`. Returns False for values that do not fit, whose result is undefined."""
     high, low = decimals.high[part], decimals.low[part]
     zero = (high | low) == 0
     shift = decimals.exponent[part] + np.int64(scale)
@@ -452,7 +452,7 @@ def _multiply(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> tuple[NDArray[np.
 def _misfit(decimals: Decimals, index: int, scale: int, precision: int) -> InvalidArgument:
     digits = len(str(_coefficient(decimals, index)))
     if decimals.kind[index] != Kind.FINITE:
-        trouble = "it is no finite number"
+        trouble = "it is not a finite number"
     elif digits + int(decimals.exponent[index]) + scale > precision:
         trouble = "it has too many digits"
     else:
@@ -470,7 +470,7 @@ def _extreme(decimals: Decimals, numbers: NDArray[np.intp], rank: NDArray[np.int
 
 
 def _first_by_size(decimals: Decimals, among: NDArray[np.intp], *, largest: bool) -> int:
-    """Where the number of the largest or smallest size stands; these are finite and not 0."""
+    """The index of the number with the largest or smallest magnitude. `among` are finite numbers other than 0."""
 
     def outermost(keys: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(keys == (keys.max() if largest else keys.min()))
@@ -517,7 +517,7 @@ def _pack(number: int) -> int:
 
 def _unpacking() -> NDArray[np.uint64]:
     numbers = {declet: number for number, declet in enumerate(_TO_DECLET)}
-    # The 24 declets that no number packs to differ from one that does by their two top bits, which say nothing there.
+    # No number packs to 24 of the declets. Each differs from a valid one only in its two top bits, which do not matter.
     return np.array([numbers.get(declet, numbers[declet & 0xFF]) for declet in range(1024)], np.uint64)
 
 
@@ -530,12 +530,12 @@ _GROUP_DIGITS: Final = 9  # three declets
 _GROUP: Final = 10**_GROUP_DIGITS
 _GROUP_LIMIT: Final = np.array([10**k for k in range(_GROUP_DIGITS + 1)], np.uint64)
 
-# By the five bits of the combination field; what infinity and NaN find here is not used.
+# By the five bits of the combination field. The entries for infinity and NaN are not used.
 _KIND: Final = np.array([Kind.FINITE] * 30 + [Kind.INFINITY, Kind.NAN], np.uint8)
 _EXPONENT_TOP: Final = np.array([g >> 3 if g < 24 else g >> 1 & 3 for g in range(30)] + [0, 0], np.int32) << 12
 _LEADING_DIGIT: Final = np.array([g & 7 if g < 24 else 8 + (g & 1) for g in range(30)] + [0, 0], np.uint64) * 10**15
 
 _POWERS: Final = np.array([10**k for k in range(_LOW_DIGITS + 1)], np.uint64)
-# A coefficient is less than 10**k where both its halves are less than these.
+# A coefficient is less than 10**k if both its halves are less than these.
 _HIGH_LIMIT: Final = np.array([10 ** max(k - _LOW_DIGITS, 0) for k in range(_DIGITS + 1)], np.uint64)
 _LOW_LIMIT: Final = np.array([10 ** min(k, _LOW_DIGITS) for k in range(_DIGITS + 1)], np.uint64)

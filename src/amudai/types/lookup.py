@@ -1,4 +1,4 @@
-"""Which field does a path lead to?"""
+"""Looking up a field by its path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEAR = 3
 
 
 def find_path(name: str, top_level: Callable[[str], SchemaNode | None]) -> NodePath | None:
-    """The nodes from a top-level field down to the one that a path names; None where there is no such top-level field.
+    """The nodes from a top-level field down to the field at path `name`; None if the top-level field does not exist.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def find_path(name: str, top_level: Callable[[str], SchemaNode | None]) -> NodeP
 
 
 def find_in(nodes: Sequence[SchemaNode], name: str) -> NodePath:
-    """The nodes from one of these top-level fields down to the one that a path names."""
+    """The nodes from one of the top-level fields `nodes` down to the field at path `name`."""
     by_name = {node.name: node for node in nodes}
     found = find_path(name, by_name.get)
     if found is None:
@@ -49,7 +49,7 @@ def find_in(nodes: Sequence[SchemaNode], name: str) -> NodePath:
 
 
 def missing_column(name: str, names: Sequence[str]) -> MissingColumn:
-    """What to say of a column that is not there: which are, and those with a name like it."""
+    """The error for a missing column. It lists the existing columns and suggests those with a similar name."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     same = [each for each in names if each.casefold() == name.casefold()]
     near = same[:_NEAR] or get_close_matches(name, names, _NEAR)
@@ -58,7 +58,7 @@ def missing_column(name: str, names: Sequence[str]) -> MissingColumn:
 
 
 def _step_into(node: SchemaNode, steps: tuple[str, ...], name: str) -> tuple[SchemaNode, tuple[str, ...]]:
-    """One step down: lists are stepped through with or without naming their items. `name` is for errors."""
+    """Go one step down. A path may name the items of a list or skip them. `name` is the whole path, for errors."""
     step = steps[0]
     match node.basic_type:
         case BasicType.STRUCT | BasicType.UNION:

@@ -1,4 +1,4 @@
-"""How is a nested field named?"""
+"""Paths of nested fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["parse_path", "quote_name"]
 
 
 def parse_path(path: str) -> tuple[str, ...]:
-    """Split a column name into steps: dots part them, backticks keep a name with dots whole.
+    """Split a column name into steps. Dots separate the steps; backticks quote a name that contains dots.
 
     >>> parse_path("http.status")
     ('http', 'status')

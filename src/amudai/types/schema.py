@@ -1,4 +1,4 @@
-"""What does a shard's schema say of one field?"""
+"""The nodes of a shard's schema."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ DYNAMIC: Final = "KustoDynamic"
 class SchemaNode:
     """One node of the schema tree, with everything below it.
 
-    `schema_id` is the slot of its descriptors in the field lists. `internal` names the role of an internal field (a
-    deleted-records marker, say) and is empty for fields that a user sees.
+    `schema_id` is the slot of the node's descriptors in the field lists. `internal` names the role of an internal field
+    (a deleted-records marker, say) and is empty for fields that a user sees.
     """
 
     schema_id: int
@@ -67,7 +67,7 @@ class SchemaNode:
         return f"{text} as {self.extension}" if self.extension and not self.is_decimal else text
 
 
-# The nodes from a top-level field down to one below it, or to itself.
+# The nodes from a top-level field down to a field below it, or the top-level field alone.
 NodePath: TypeAlias = tuple[SchemaNode, ...]
 
 
