@@ -34,7 +34,7 @@ def row_range(rows: slice | range | None, origin: Origin) -> Rows:
 def row_ranges(
     positions: Sequence[int] | pa.Array | npt.NDArray[Any], origin: Origin
 ) -> tuple[Rows, npt.NDArray[np.int64] | None]:
-    """The rows at `positions`, and the place of each position among the ascending rows; None where they ascend."""
+    """The rows at `positions`, and the index of each position among the ascending rows; None if they ascend already."""
     wanted, count = _integers(positions), origin.size
     if len(wanted) == 0:
         return Rows.none(origin), None

@@ -19,13 +19,13 @@ class Origin:
     Attributes
     ----------
     name
-        The URL of a dataset or shard, the ordinal of a stripe: what tells it from others of its kind.
+        What distinguishes it from others of its kind: the URL of a dataset or shard, the ordinal of a stripe.
     size
         How many positions there are.
     parent
-        What this is a part of, if anything.
+        The origin that this one is a part of, if any.
     first
-        Where its first row lies in `parent`.
+        The position of the first row in `parent`.
 
     Examples
     --------

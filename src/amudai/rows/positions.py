@@ -10,10 +10,10 @@ from amudai.rows.rows import Rows
 __all__ = ["Positions"]
 
 
-# Not frozen, though nobody changes one: a look-up makes dozens, and freezing takes longer than filling.
+# Not frozen, although nobody changes one: a look-up makes dozens, and a frozen dataclass is slower to create.
 @dataclass(slots=True, eq=False)
 class Positions:
-    """The rows for which a question is true: surely (`yes`) or perhaps (`maybe`). For all other rows it is false.
+    """The rows for which a question is true, certainly (`yes`) or possibly (`maybe`). For all other rows it is false.
 
     `yes` and `maybe` share no row and have the same origin.
     """
@@ -28,17 +28,17 @@ class Positions:
 
     @classmethod
     def surely(cls, rows: Rows) -> Positions:
-        """These rows and no other."""
+        """Yes for `rows`, no for all others."""
         return cls(rows, Rows.none(rows.origin))
 
     @classmethod
     def perhaps(cls, rows: Rows) -> Positions:
-        """No row but these."""
+        """Maybe for `rows`, no for all others."""
         return cls(Rows.none(rows.origin), rows)
 
     @classmethod
     def united(cls, parts: list[Positions], origin: Origin) -> Positions:
-        """What answers about different rows say together."""
+        """The combined answer of `parts`, which are answers about different rows."""
         return cls(
             Rows.united([part.yes for part in parts], origin), Rows.united([part.maybe for part in parts], origin)
         )
@@ -63,7 +63,7 @@ class Positions:
         return bool(self.yes) or bool(self.maybe)
 
     def unsure(self) -> Positions:
-        """The same rows, none of them surely."""
+        """The same rows, all of them `maybe`."""
         return Positions.perhaps(self.candidates) if self.yes else self
 
     def outward(self) -> Positions:
@@ -79,7 +79,7 @@ class Positions:
         return Positions(self.yes.intersect(rows), self.maybe.intersect(rows))
 
     def refined(self, other: Positions) -> Positions:
-        """What two answers to one question say together: sure where one is sure, ruled out where one rules out."""
+        """Combine two answers to the same question. A row is certain or ruled out if either answer says so."""
         said = other.within(self.candidates)
         return Positions(self.yes.unite(said.yes), said.maybe.subtract(self.yes))
 

@@ -18,23 +18,23 @@ U8 = npt.NDArray[np.uint8]
 
 _NOTHING: Final = np.empty(0, np.uint64)
 _WORD: Final = 64
-# A bitmap takes one bit a position, a range 128. Few ranges stay ranges: they are combined in less time than a bitmap.
+# A bitmap takes one bit a position, a range 128. A few ranges stay ranges: combining them is faster than a bitmap.
 _BITS_PER_RANGE: Final = 128
 _MANY_RANGES: Final = 1024
-# Where a set has this share of its hull, a bitmap over the hull is combined faster than single positions.
+# If a set has at least one in this many positions of its hull, a bitmap over the hull is faster than single positions.
 _DENSE_SHARE: Final = 32
 
 
 class Rows:
     """Ascending positions, each once, counted from `origin`.
 
-    They are held as half-open ranges, none empty and none touching the next, or as a bitmap where ranges would be many.
+    They are held as half-open ranges that are not empty and do not touch, or as a bitmap if there would be many ranges.
     `starts` and `ends` give the ranges either way. Combining sets of different origins raises TypeError.
 
     Parameters
     ----------
     part_of
-        A set that holds all of these positions, if one is known: `intersect` then need not compare the two.
+        A set that contains all of these positions, if one is known: `intersect` need not compare the two then.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class Rows:
         self.origin = origin
         self.part_of = part_of
 
-    # ---- how sets are made ----
+    # ---- making sets ----
 
     @classmethod
     def none(cls, origin: Origin = SLOTS) -> Rows:
@@ -85,7 +85,7 @@ class Rows:
 
     @classmethod
     def joined(cls, starts: U64, ends: U64, origin: Origin = SLOTS) -> Rows:
-        """From ascending ranges that may be empty or touch each other."""
+        """The positions of ascending ranges, which may be empty or touch each other."""
         filled = starts < ends
         if not filled.all():
             starts, ends = starts[filled], ends[filled]
@@ -98,7 +98,7 @@ class Rows:
 
     @classmethod
     def of_positions(cls, positions: U64, origin: Origin = SLOTS) -> Rows:
-        """From ascending positions."""
+        """The given positions, which ascend."""
         return cls(*_kernels.ranges_of_positions(np.ascontiguousarray(positions)), origin)
 
     @classmethod
@@ -125,7 +125,7 @@ class Rows:
 
     @classmethod
     def concatenated(cls, parts: Sequence[Rows], origin: Origin = SLOTS) -> Rows:
-        """The positions of `parts`, each of which begins behind the end of the one before it."""
+        """The positions of `parts`. Each part begins after the end of the part before it."""
         filled = [part for part in parts if part]
         if len(filled) < 2:
             return filled[0] if filled else cls.none(origin)
@@ -138,7 +138,7 @@ class Rows:
         made._starts, made._words, made._base = None, words, base
         return made
 
-    # ---- what is in them ----
+    # ---- contents ----
 
     @property
     def starts(self) -> U64:
@@ -161,19 +161,19 @@ class Rows:
 
     @property
     def num_ranges(self) -> int:
-        """How many ranges the positions make."""
+        """The number of ranges."""
         return len(self.starts)
 
     @property
     def count(self) -> int:
-        """How many positions."""
+        """The number of positions."""
         if self._count < 0:
             if self._words is not None:
                 self._count = _kernels.count_bits(self._words)
             elif len(self._ends) == 1:
                 self._count = self._ends.item(0) - self.starts.item(0)
             else:
-                # Sums that wrapped differ by the right number all the same.
+                # The difference is right even if the sums wrap around.
                 self._count = (int(np.add.reduce(self._ends)) - int(np.add.reduce(self.starts))) % (1 << 64)
         return self._count
 
@@ -183,13 +183,13 @@ class Rows:
 
     @property
     def end(self) -> int:
-        """Where the last range ends; 0 where there is none."""
+        """The end of the last range; 0 if there is none."""
         ends = self.ends
         return int(ends[-1]) if len(ends) else 0
 
     @property
     def is_dense(self) -> bool:
-        """Whether these are many single positions, close together, so that asking about their hull costs less."""
+        """Whether the positions are many and close together, so that asking about their hull is cheaper."""
         return self._words is not None and self.count * _DENSE_SHARE >= _WORD * len(self._words)
 
     @property
@@ -211,12 +211,12 @@ class Rows:
     # ---- counted from elsewhere ----
 
     def inward(self, part: Origin) -> Rows:
-        """The positions that lie in a part of this origin, counted from the part's first."""
+        """The positions that lie in `part`, counted from the first row of `part`."""
         if part.parent is not self.origin and part.parent != self.origin:
             raise TypeError(f"rows of {self.origin} cannot be looked for in {part}")
         start, end = part.first, part.first + part.size
         if start == 0 and self._words is None and self.end <= end:
-            # Mostly there is only one stripe, and nothing to move.
+            # Most shards have one stripe: the positions stay the same.
             return Rows(self.starts, self._ends, part)
         return self._moved(self.clip(start, end), -start, part)
 
@@ -228,11 +228,11 @@ class Rows:
         return self._moved(self, origin.first, origin.parent)
 
     def counted_from(self, origin: Origin) -> Rows:
-        """The same numbers as positions of `origin`: for slots that are rows, of fields with one value a row."""
+        """The same numbers as positions of `origin`. For fields with one value a row, whose slots are rows."""
         return self._moved(self, 0, origin)
 
     def shifted(self, by: int) -> Rows:
-        """Slots, each `by` further on."""
+        """The slots, each moved by `by`."""
         if self.origin is not SLOTS:
             raise TypeError(f"rows of {self.origin} cannot be shifted: use inward or outward")
         return self._moved(self, by, SLOTS)
@@ -272,7 +272,7 @@ class Rows:
         self._require_same(other)
         if not self or not other:
             return Rows.none(self.origin)
-        # One range that holds all of the other's is common, and then nothing need be looked at.
+        # One set is often a single range that contains the other: nothing to compare.
         if other is self.part_of or other._holds(self):
             return self
         if self is other.part_of or self._holds(other):
@@ -283,7 +283,7 @@ class Rows:
         return Rows._of_words(self._window(base, count) & other._window(base, count), base, self.origin)
 
     def subtract(self, other: Rows) -> Rows:
-        """The positions that `other` does not have."""
+        """The positions that are not in `other`."""
         if other is self:
             return Rows.none(self.origin)
         self._require_same(other)
@@ -314,17 +314,17 @@ class Rows:
         return Rows(np.maximum(starts[first:last], low), np.minimum(ends[first:last], high), self.origin)
 
     def chosen(self, bits: U8) -> Rows:
-        """The positions whose bit is set: bit `i` belongs to the `i`-th position of these."""
+        """The positions whose bit is set: bit `i` belongs to the `i`-th position of this set."""
         if self._words is None and len(self._ends) == 1:
             return Rows.of_bits(bits, self._low, self.count, self.origin)
         return Rows(*_kernels.select_ranges(*self.arrays, bits), self.origin)
 
     def selected(self, mask: npt.NDArray[np.bool_]) -> Rows:
-        """The positions for which a mask with one element a position is true."""
+        """The positions for which `mask`, with one element a position, is true."""
         return self.chosen(np.packbits(mask, bitorder="little"))
 
     def times(self, factor: int) -> Rows:
-        """The slots of the items, where each of these positions has `factor` items."""
+        """The slots of the items, `factor` items for each position."""
         return Rows.joined(self.starts * np.uint64(factor), self.ends * np.uint64(factor))
 
     def first(self, count: int) -> Rows:
@@ -338,7 +338,7 @@ class Rows:
         return list(self.each_part(most))
 
     def each_part(self, most: int) -> Iterator[Rows]:
-        """As `parts`, one by one: there may be more of them than a list can hold."""
+        """Like `parts`, one at a time: there may be more parts than a list can hold."""
         done, total = 0, self.count
         if total <= most:
             yield self
@@ -357,14 +357,14 @@ class Rows:
     def __repr__(self) -> str:
         return f"<Rows of {self.origin}: {self.count} in {self.num_ranges} ranges>"
 
-    # ---- the two forms ----
+    # ---- ranges and bitmaps ----
 
     def _require_same(self, other: Rows) -> None:
         if self.origin is not other.origin and self.origin != other.origin:
             raise TypeError(f"rows of {self.origin} cannot be combined with rows of {other.origin}")
 
     def _holds(self, other: Rows) -> bool:
-        """Whether this is one range that holds all positions of `other`."""
+        """Whether this set is a single range that contains `other`."""
         return (
             self._words is None
             and len(self._ends) == 1
@@ -374,12 +374,12 @@ class Rows:
 
     @property
     def _low(self) -> int:
-        """No position lies before this one."""
+        """A lower bound of the positions."""
         return self._base if self._words is not None else self.starts.item(0)
 
     @property
     def _high(self) -> int:
-        """No position lies at or behind this one."""
+        """An upper bound of the positions, exclusive."""
         return self._base + _WORD * len(self._words) if self._words is not None else self._ends.item(-1)
 
     @property
@@ -388,17 +388,17 @@ class Rows:
 
     @property
     def _weight(self) -> int:
-        """How many ranges there are, or about as many where they are bits."""
+        """The number of ranges; of a bitmap, an estimate."""
         return self.count if self._words is not None else len(self._ends)
 
     def _common(self, other: Rows) -> tuple[int, int]:
-        """The words of a bitmap that both sets may have positions in: the first one's position, and how many."""
+        """The bitmap words in which both sets may have positions: the position of the first word, and their number."""
         low, high = max(self._low, other._low), min(self._high, other._high)
         base = low - low % _WORD
         return base, max(0, -(-(high - base) // _WORD))
 
     def _window(self, base: int, count: int) -> U64:
-        """The positions from `base` on as `count` words of bits."""
+        """The positions from `base` on, as a bitmap of `count` words."""
         if self._words is None:
             return _kernels.bits_of_ranges(*self.arrays, base, count)
         first = (base - self._base) // _WORD

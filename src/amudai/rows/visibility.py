@@ -13,12 +13,12 @@ __all__ = ["Visibility"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Visibility:
-    """The rows that were not deleted. Deleting hides rows and renumbers none: positions stay what they were.
+    """The rows that were not deleted. Deleting hides rows; the positions of the other rows do not change.
 
     Attributes
     ----------
     deleted
-        The rows that nobody sees; None where nothing is deleted.
+        The deleted rows; None if nothing is deleted.
 
     Examples
     --------
