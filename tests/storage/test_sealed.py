@@ -149,18 +149,18 @@ class TestEverywhere:
 
     def test_calls_that_make_no_sense(self, place: Place) -> None:
         with Sealing(place.store, place.url(ROOT)) as sealing:
-            with pytest.raises(InvalidArgument, match="publish: expected a root file, found none written"):
+            with pytest.raises(InvalidArgument, match="publish: expected a root file, found that none was created"):
                 sealing.publish()
             out = sealing.file(place.url(ROOT))
-            with pytest.raises(InvalidArgument, match=r"expected one of each name, found a second \(url"):
+            with pytest.raises(InvalidArgument, match=r"a new name, found one that was created before \(url"):
                 sealing.file(place.url(ROOT))
             out.close()
             out.close()
-            with pytest.raises(InvalidArgument, match="file: expected an open one, found it closed"):
+            with pytest.raises(InvalidArgument, match="file: expected an open file, found a closed one"):
                 out.write(b"x")
             sealing.publish()
             for again in (sealing.publish, lambda: sealing.file(place.url("x"))):
-                with pytest.raises(InvalidArgument, match="before it is published or closed, found it after"):
+                with pytest.raises(InvalidArgument, match="an open one, found one that was published or closed"):
                     again()
 
 

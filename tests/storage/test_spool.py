@@ -127,7 +127,7 @@ def test_many_threads(limit: int) -> None:
 def test_extents_that_are_not_there(extent: tuple[int, int]) -> None:
     with Spool(None, 100) as spool:
         spool.append(bytes(10))
-        with pytest.raises(InvalidArgument, match="extent: expected start <= end <= 10, found"):
+        with pytest.raises(InvalidArgument, match="range: expected start <= end <= 10, found"):
             read(spool, (0, 5), extent)
 
 
@@ -138,7 +138,7 @@ def test_a_closed_spool_is_empty(limit: int, tmp_path: Path) -> None:
     spool.close()
     spool.close()
     for use in (lambda: spool.append(b"x"), lambda: read(spool, (0, 3))):
-        with pytest.raises(InvalidArgument, match="expected an open one, found it closed"):
+        with pytest.raises(InvalidArgument, match="spool: expected an open spool, found a closed one"):
             use()
 
 
@@ -168,7 +168,7 @@ def test_short_writes_and_reads(monkeypatch: pytest.MonkeyPatch) -> None:
         spool.append(content)
         assert read(spool, (0, 100)) == content
         monkeypatch.setattr(os, "pread", lambda *_: b"")
-        with pytest.raises(StorageError, match="expected 3 bytes more at 1, found its end"):
+        with pytest.raises(StorageError, match="expected 3 more bytes at 1, found the end of the file"):
             read(spool, (1, 4))
 
 

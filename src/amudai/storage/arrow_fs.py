@@ -40,11 +40,11 @@ class ArrowStore(Store):
         self._files: Recent[Any] = Recent(MAX_OPEN)  # opening asks S3 for the size again
 
     def forget(self, url: str) -> None:
-        """Let go of one file, if it is open: another file has its name by now."""
+        """Close the file at `url`, if it is open: another file may have its name by now."""
         self._files.drop(url)
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Close all files."""
         self._files.clear()
 
     def portable(self) -> PortableStore:
@@ -91,9 +91,9 @@ def _read(file: Any, part: tuple[int, int]) -> bytes:
 
 
 def _s3_settings(filesystem: Any) -> dict[str, Any]:
-    """The settings that are not pyarrow's defaults, from what it pickles itself: it shows them nowhere else."""
+    """The settings that differ from pyarrow's defaults, taken from its pickled form: it shows them nowhere else."""
     (shown,) = filesystem.__reduce__()[1]
-    # Always carried: the defaults of these two depend on the environment.
+    # Always included: the defaults of these two depend on the environment.
     always = {"anonymous": shown["anonymous"], "region": shown["region"]}
     (defaults,) = type(filesystem)(anonymous=True, region=shown["region"]).__reduce__()[1]
     return always | {name: value for name, value in shown.items() if name not in always and value != defaults[name]}

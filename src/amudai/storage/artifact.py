@@ -15,7 +15,7 @@ __all__ = ["MAX_READ", "MERGE_GAP", "Artifact", "Pieces"]
 
 # Two ranges this close are read as one: a request costs more than the bytes between them.
 MERGE_GAP: Final = 16 * 1024
-# No merging past this size: several reads of this size run side by side, and nobody holds a whole file for two ranges.
+# Reads are not merged past this size: several reads can run in parallel, and two ranges do not hold a whole file.
 MAX_READ: Final = 8 * 1024 * 1024
 
 Offsets = NDArray[np.uint64]
@@ -23,7 +23,7 @@ Offsets = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
-    """Where the ranges that were asked for lie: range `i` begins at `starts[i]` of `buffers[which[i]]`."""
+    """Ranges that were read: range `i` begins at `starts[i]` of `buffers[which[i]]`."""
 
     buffers: list[memoryview]
     which: NDArray[np.uint32]
@@ -33,12 +33,12 @@ class Pieces:
 class Artifact:
     """One file of a shard, opened for reading.
 
-    A range that leaves the file is `CorruptedData`: ranges come from the shard, and sound ones stay inside.
+    A range outside the file raises `CorruptedData`: ranges come from the shard, and valid ones lie inside the file.
 
     Parameters
     ----------
     tail
-        A part of the file that is known already, with its start. Ranges inside cost no request.
+        The last bytes of the file if they were read already, and where they start. Ranges inside need no request.
     """
 
     __slots__ = ("_mappable", "_store", "_tail", "_tail_end", "_tail_start", "size", "url")
@@ -48,13 +48,13 @@ class Artifact:
         self.size = size
         self._store = store
         self._mappable = store.capabilities.mappable
-        # Without a tail nothing starts at or behind `_tail_start`, not even an empty range.
+        # Without a tail no range starts at or after `_tail_start`, not even an empty one.
         self._tail_start, self._tail = tail if tail is not None else (size + 1, _NOTHING)
         self._tail_end = self._tail_start + len(self._tail)
 
     @classmethod
     def open(cls, store: Store, url: str, tail: int = 0) -> Self:
-        """Ask for the size and read the last `tail` bytes, or all of a smaller file, in advance."""
+        """Open a file: get its size and read its last `tail` bytes, or all bytes of a smaller file."""
         if not tail:
             return cls(store, url, store.size(url))
         size, found = store.read_tail(url, tail)
@@ -64,7 +64,7 @@ class Artifact:
         return f"Artifact({self.url!r}, {self.size} bytes)"
 
     def require(self, start: int, end: int) -> None:
-        """Refuse a range that leaves the file."""
+        """Raise `CorruptedData` if a range lies outside the file."""
         if not 0 <= start <= end <= self.size:
             raise self._outside(start, end)
 
@@ -83,10 +83,10 @@ class Artifact:
             raise
 
     def read_many(self, starts: Offsets, ends: Offsets) -> Pieces:
-        """Many half-open ranges, neighbours merged into one request; cheapest when they come in the order of the file.
+        """Read many half-open ranges in few requests. Ranges in the order of the file are cheapest.
 
-        Ranges up to `MERGE_GAP` apart are read together, up to `MAX_READ` bytes at once unless a range, or ranges that
-        overlap, are larger. No byte is read twice. A mapped file is not read at all: the pieces lie in its one buffer.
+        Ranges up to `MERGE_GAP` bytes apart are read together, up to `MAX_READ` bytes at once. Only a single range, or
+        ranges that overlap, can be larger. No byte is read twice. A mapped file is one buffer, and nothing is read.
         """
         starts, ends = np.asarray(starts, np.uint64), np.asarray(ends, np.uint64)
         if starts.shape != ends.shape or starts.ndim != 1:
@@ -135,13 +135,13 @@ class Artifact:
 
 
 def merge(starts: Offsets, ends: Offsets) -> tuple[Offsets, Offsets, NDArray[np.uint32]]:
-    """The reads that cover these ranges (none of them empty): their starts, their ends, and each range's read."""
+    """The starts and ends of the reads that cover these ranges, and the read of each range. No range is empty."""
     order = None
     if (starts[1:] < starts[:-1]).any():
         order = np.argsort(starts, kind="stable")
         starts, ends = starts[order], ends[order]
-    reach = np.maximum.accumulate(ends)  # ranges may overlap: how far those up to here go
-    # np.uint64 around constants: numpy 1 makes floats of an unsigned and a Python integer.
+    reach = np.maximum.accumulate(ends)  # the largest end so far: ranges may overlap
+    # np.uint64 around constants: numpy 1 turns the sum of an unsigned and a Python integer into a float.
     first = np.flatnonzero(starts[1:] > reach[:-1] + np.uint64(MERGE_GAP)) + 1
     first = np.concatenate(([0], first))
     final = np.append(first[1:], len(starts)) - 1
@@ -157,7 +157,7 @@ def merge(starts: Offsets, ends: Offsets) -> tuple[Offsets, Offsets, NDArray[np.
 
 
 def _split(starts: Offsets, reach: Offsets, first: NDArray[np.intp], final: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The first range of each read, after reads longer than `MAX_READ` were cut where no range crosses."""
+    """The first range of each read, after splitting reads longer than `MAX_READ` between ranges."""
     borders = np.flatnonzero(starts[1:] >= reach[:-1]) + 1
     heads: list[int] = []
     for low, high in zip(first.tolist(), final.tolist(), strict=True):

@@ -1,7 +1,7 @@
-"""How is a file written before it has its name?
+"""Files that are written before they get their name.
 
-Without a name where the system allows it: then a process that dies, however it dies, leaves nothing behind. Elsewhere
-as `.amudai-*.part` in the same folder. Nobody deletes parts that are found there: their writer may be alive.
+If the system allows it, the file has no name at all: a process that is killed leaves nothing behind. Otherwise its name
+is `.amudai-*.part`, in the same folder. Nobody deletes part files that are found: their writer may still be running.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _COPY: Final = 4 * 1024 * 1024
 class Aside:
     """A new file in `folder` that nobody sees until `publish` or `replace` gives it a name.
 
-    It gets the permissions that any new file gets. What the system refuses is an `OSError`.
+    It gets the permissions of any new file. Failures of the system are raised as `OSError`.
     """
 
     __slots__ = ("_folder", "_identity", "_part", "out")
@@ -43,19 +43,19 @@ class Aside:
             raise
 
     def sync(self) -> None:
-        """Bring what was written to the disk."""
+        """Flush everything written to the disk."""
         if not self.out.closed:
             self.out.flush()
             os.fsync(self.out.fileno())
 
     def park(self) -> None:
-        """Let go of the handle, for a process may hold few: the file is a part from here on."""
+        """Close the handle, because a process may have few of them. From now on the file is a part file."""
         self.sync()
         self._name_part()
         self.out.close()
 
     def publish(self, path: str) -> None:
-        """Give the synced file its name; `FileExistsError` where the name is taken."""
+        """Give the synced file its name; `FileExistsError` if the name is taken."""
         if self._part is None:
             try:
                 _link_unnamed(self.out.fileno(), path)
@@ -77,13 +77,13 @@ class Aside:
             self._claim(part, path)
 
     def replace(self, path: str) -> None:
-        """Give the synced file its name, at once and whoever had the name before."""
+        """Give the synced file its name, atomically. A file that had the name before is replaced."""
         os.replace(self._name_part(), path)
         self._part = None
 
     def discard(self) -> None:
-        """Let go of everything but the published name."""
-        with suppress(OSError):  # a full disk fails twice: closing must not hide the first error
+        """Close the file, and remove it unless it was published."""
+        with suppress(OSError):  # closing fails again on a full disk, and must not hide the first error
             self.out.close()
         if self._part is not None:
             with suppress(OSError):
@@ -91,14 +91,14 @@ class Aside:
             self._part = None
 
     def has(self, path: str) -> bool:
-        """Whether this file, and no other, has the name."""
+        """Whether the file at `path` is this one."""
         try:
             return _identity(os.lstat(path)) == self._identity
         except OSError:
             return False
 
     def equals(self, path: str) -> bool:
-        """Whether another file has the name, with the very same content."""
+        """Whether a file exists at `path` that has the same content."""
         source = (
             os.open(self._part, os.O_RDONLY | os.O_CLOEXEC) if self.out.closed and self._part else self.out.fileno()
         )
@@ -119,7 +119,7 @@ class Aside:
                 os.close(source)
 
     def withdraw(self, path: str) -> None:
-        """Take the name back, unless somebody else's file has it."""
+        """Remove the file at `path` if it is this one."""
         if self.has(path):
             with suppress(OSError):
                 os.unlink(path)
@@ -135,11 +135,11 @@ class Aside:
         self._part = None
 
     def _name_part(self) -> str:
-        """The file under the name of a part."""
+        """Give the file the name of a part file, and return it."""
         if self._part is not None:
             return self._part
         handle, part = self.out.fileno(), _part_name(self._folder)
-        self._part = part  # before: an interrupt must not leave it behind
+        self._part = part  # first, so that an interrupt does not leave the part file behind
         try:
             _link_unnamed(handle, part)
         except OSError as error:
@@ -150,7 +150,7 @@ class Aside:
         return part
 
     def _copy(self, source: int) -> str:
-        # A file without a name that cannot get one: rare, but then what was written must not be lost.
+        # Rarely, an unnamed file cannot be linked to a name. Its content must not be lost.
         handle, part = _open_part(self._folder, 0o666)
         try:
             with open(handle, "wb", 0) as target:
@@ -166,7 +166,7 @@ class Aside:
 
 
 def open_scratch(folder: str) -> int:
-    """A handle to a new file for reading and writing that never has a name."""
+    """A handle to a new file without a name, for reading and writing."""
     handle = _open_unnamed(folder, 0o600)
     if handle is None:
         handle, part = _open_part(folder, 0o600)
@@ -175,7 +175,7 @@ def open_scratch(folder: str) -> int:
 
 
 def sync_folder(folder: str) -> None:
-    """Make new names survive a loss of power, where the file system can."""
+    """Make new names survive a loss of power, if the file system can do that."""
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -203,7 +203,7 @@ def _open_unnamed(folder: str, mode: int) -> int | None:
 
 def _open_part(folder: str, mode: int) -> tuple[int, str]:
     part = _part_name(folder)
-    # Not by tempfile, which makes files for their owner only.
+    # Not with tempfile, whose files are readable by their owner only.
     return os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), part
 
 
@@ -212,7 +212,7 @@ def _part_name(folder: str) -> str:
 
 
 def _link_unnamed(handle: int, path: str) -> None:
-    # The folder handle means nothing to an absolute path, but with it the system follows the link in /proc.
+    # An absolute path needs no folder handle, but only with one does the system follow the link in /proc.
     os.link(_of_handle(handle), path, src_dir_fd=handle, follow_symlinks=True)
 
 

@@ -1,7 +1,7 @@
 """The contract of all stores: three verbs (`size`, `read_ranges`, `put_if_absent`) and declared capabilities.
 
-`Store` keeps the promises that are the same everywhere (exact bytes, counting, the place in errors), so that a store
-only says how it fetches and puts bytes, and what else it can do.
+`Store` implements what is the same everywhere (exact bytes, counting, the place in errors). A subclass only says how it
+fetches and puts bytes, and what else it can do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Requests", "Store", "StoreCapabilities"]
 
 
 class Requests:
-    """How often a store was asked, and for how many bytes.
+    """How many requests a store received, and for how many bytes.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Requests:
         self._lock = Lock()
 
     def add(self, requests: int, size: int) -> None:
-        """Count `requests` more, which asked for `size` bytes together."""
+        """Count `requests` more, for `size` bytes in total."""
         with self._lock:
             self.requests += requests
             self.bytes += size
@@ -48,22 +48,22 @@ class Requests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreCapabilities:
-    """What a store can do. Readers and writers ask for this, and never for the class of a store.
+    """What a store can do. Readers and writers check this, never the class of a store.
 
     Attributes
     ----------
     mappable
-        `Store.mapped` hands out a whole file as one view that copies nothing. A request costs next to nothing, so
-        there is no need to read ranges together or ahead.
+        `Store.mapped` returns a whole file as one view without a copy. A request costs next to nothing, so ranges need
+        not be merged or read ahead.
     create_only
-        Of several writers that put one URL at the same moment, exactly one succeeds. Without it `put_if_absent` looks
-        for a file first and then writes, so two writers at the same moment may both succeed and the later file stays;
-        or it refuses to write at all, with `UnsupportedFeature`.
+        If several writers put the same URL at the same moment, exactly one succeeds. Without this capability
+        `put_if_absent` either checks for a file and then writes, so that two writers may both succeed and the later
+        file stays, or it raises `UnsupportedFeature`.
     suffix_ranges
         `Store.read_tail` takes one request: the last bytes of a file can be read without asking for its size first.
     local_path
-        `Store.local_path` gives the path of a file in the local file system. A writer may create and replace files
-        there by itself, and tells the store by `Store.forget`.
+        `Store.local_path` returns the path of a file in the local file system. A writer may create and replace files
+        there itself, and then calls `Store.forget`.
     """
 
     mappable: bool = False
@@ -75,14 +75,13 @@ class StoreCapabilities:
 class Store(ABC):
     """Where the files of a shard live. Files are immutable: written once, as a whole, and never changed.
 
-    What a URL looks like is the store's own matter: `file://` for local files, a key or path for others. All verbs may
-    be called from several threads.
+    Each store has its own form of URLs: `file://` for local files, a key or path for others. All methods may be called
+    from several threads.
 
-    A store declares its `capabilities` and has three hooks: `_size`, `_fetch`, `_put`. They raise errors of ours
-    (`foreign.translated` makes them: a file that is not there must be a `MissingFile`, one that is there already an
-    `ExistingFile`); the URL is added here. A store that declares `mappable`, `suffix_ranges` or
-    `local_path` overrides `mapped`, `read_tail` or `local_path`. A store that another process can open overrides
-    `portable`.
+    A store declares its `capabilities` and implements three hooks: `_size`, `_fetch`, `_put`. They raise errors of this
+    library, which `foreign.translated` creates: `MissingFile` for a file that does not exist, `ExistingFile` for one
+    that exists already. The URL is added here. A store that declares `mappable`, `suffix_ranges` or `local_path`
+    overrides `mapped`, `read_tail` or `local_path`. A store that another process can open overrides `portable`.
     """
 
     def __init__(self) -> None:
@@ -95,7 +94,7 @@ class Store(ABC):
 
     @property
     def counters(self) -> Requests:
-        """What was asked of this store so far."""
+        """The requests to this store so far."""
         return self._counters
 
     def size(self, url: str) -> int:
@@ -105,7 +104,7 @@ class Store(ABC):
             return self._size(url)
 
     def read_ranges(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[memoryview]:
-        """Exactly the bytes of each half-open range, as read-only views of bytes; otherwise a `StorageError`."""
+        """Exactly the bytes of each half-open range, as read-only views of bytes, or a `StorageError`."""
         try:
             total = empty = 0
             for start, end in ranges:
@@ -115,7 +114,7 @@ class Store(ABC):
                 empty += start == end
             if not empty:
                 return self._exactly(url, ranges, total)
-            # Object stores refuse to read nothing, so nobody asks them to.
+            # Object stores reject empty ranges.
             asked = [(start, end) for start, end in ranges if start < end]
             found = iter(self._exactly(url, asked, total) if asked else ())
             return [next(found) if start < end else _NOTHING for start, end in ranges]
@@ -124,7 +123,7 @@ class Store(ABC):
             raise
 
     def read_range(self, url: str, start: int, end: int) -> memoryview:
-        """Exactly the bytes of one half-open range: `read_ranges` for those who want a single one."""
+        """Exactly the bytes of one half-open range: `read_ranges` for a single range."""
         return self.read_ranges(url, ((start, end),))[0]
 
     def read_tail(self, url: str, count: int) -> tuple[int, memoryview]:
@@ -134,32 +133,35 @@ class Store(ABC):
         return size, self.read_range(url, start, size) if start < size else _NOTHING
 
     def mapped(self, url: str, requests: int, size: int) -> memoryview:  # noqa: ARG002 - refused
-        """The whole file, for a caller who reads `size` bytes of it in `requests` ranges. Needs `mappable`."""
+        """Map the whole file. Counts `requests` ranges of `size` bytes in total, which the caller is going to read.
+
+        Needs the capability `mappable`.
+        """
         raise self._lacks("mappable")
 
     def local_path(self, url: str, *, new: bool = False) -> str:  # noqa: ARG002 - refused
-        """The path of the file that `url` means, or of a new file of this URL. Needs the capability `local_path`."""
+        """The path of the file at `url`; with `new`, of a file to create there. Needs the capability `local_path`."""
         raise self._lacks("local_path")
 
     def put_if_absent(self, url: str, parts: Iterable[bytes]) -> None:
         """Create the file at `url` from `parts`, all or nothing.
 
-        A file that is there already stays as it is, and a `FileExistsError` is raised. When `parts` raises, its error
-        leaves and nothing is created. `StoreCapabilities.create_only` says what happens when two do this at once.
+        A file that exists already is not changed, and `FileExistsError` is raised. If `parts` raises an error, nothing
+        is created. `StoreCapabilities.create_only` says what happens if two writers put the same URL at once.
         """
         with located(url=url):
             self._put(url, parts)
 
     def forget(self, url: str) -> None:  # noqa: B027 - most stores keep no file open
-        """Let go of one file, if it is open: another file has its name by now."""
+        """Close the file at `url`, if it is open: another file may have its name by now."""
 
     def close(self) -> None:  # noqa: B027 - most stores keep no file open
-        """Let go of all files. The store can still be used: files are opened again when they are read."""
+        """Close all files. The store can still be used: files are opened again when they are read."""
 
     def portable(self) -> PortableStore:
-        """How another process opens this store, without any secret; `InvalidArgument` where it cannot.
+        """How another process opens this store, without any secret; `InvalidArgument` if it cannot.
 
-        Callers use `portable_store`, which does not take the answer of a parent class for that of the store.
+        Callers use `portable_store`, which rejects an answer that is inherited from a parent class.
         """
         raise undeclared(self)
 
@@ -182,7 +184,7 @@ class Store(ABC):
 
     @abstractmethod
     def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes | memoryview]:
-        """The bytes of each range, none of them empty. Too few bytes may be returned: they are noticed."""
+        """The bytes of each range. No range is empty. The caller checks how many bytes come back."""
 
     @abstractmethod
     def _put(self, url: str, parts: Iterable[bytes]) -> None: ...

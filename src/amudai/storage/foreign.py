@@ -1,4 +1,4 @@
-"""Errors of the system and of other libraries, turned into ours."""
+"""Translation of errors of the system and of other libraries into `StorageError`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MISSING: Final = "expected a file, found none"
 NO_FOLDER: Final = "expected a folder to write into, found none"
 REFUSED: Final = "expected access to the file, found it refused"
 
-# By name, so that no optional package is imported to recognise its errors.
+# By class name, so that no optional package is imported only to recognise its errors.
 _KNOWN: Final[dict[str, tuple[type[StorageError], str]]] = {
     "AlreadyExistsError": (ExistingFile, EXISTS),
     "FileExistsError": (ExistingFile, EXISTS),
@@ -34,13 +34,13 @@ _NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT}
 
 
 def short_read(start: int, end: int, found: int, **place: object) -> StorageError:
-    """Storage gave another number of bytes than the range has."""
+    """The error for a read that returned the wrong number of bytes."""
     return StorageError(f"short read: expected {end - start} bytes, found {found}", **place, range=f"{start}..{end}")
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn whatever storage raises inside the block into a `StorageError` that says it in our words."""
+    """Turn every error of storage inside the `with` block into a `StorageError`."""
     try:
         yield
     except AmudaiError:
@@ -50,7 +50,7 @@ def translated() -> Iterator[None]:
 
 
 def translation(error: Exception, **place: object) -> StorageError:
-    """What `translated` makes of an error, for those to whom a context costs too much."""
+    """The `StorageError` that `translated` would raise, for hot paths in which a context manager is too slow."""
     for kind in type(error).__mro__:
         if kind.__name__ in _KNOWN:
             ours, message = _KNOWN[kind.__name__]

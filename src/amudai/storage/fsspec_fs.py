@@ -22,8 +22,8 @@ _HARMLESS: Final = frozenset(
 class FsspecStore(Store):
     """Files of an fsspec file system; a URL is a path in it.
 
-    Writing uses its exclusive mode (`"xb"`); a file system without one is an `UnsupportedFeature`. The file system
-    decides how safe that mode is against a second writer at the same moment, so `create_only` is not declared. A new
+    Writing uses the exclusive mode (`"xb"`); a file system without it raises `UnsupportedFeature`. Whether that mode is
+    safe against a second writer at the same moment depends on the file system, so `create_only` is not declared. A new
     file is collected in memory first.
     """
 
@@ -60,7 +60,7 @@ class FsspecStore(Store):
         starts, ends = [start for start, _ in ranges], [end for _, end in ranges]
         with translated():
             found: list[bytes] = self._filesystem.cat_ranges([url] * len(ranges), starts, ends, on_error="raise")
-            # Older asynchronous file systems return errors among the results, whatever they are told.
+            # Older asynchronous file systems return errors among the results even if they are told to raise them.
             for each in found:
                 if isinstance(each, BaseException):
                     raise each
@@ -69,7 +69,7 @@ class FsspecStore(Store):
     def _put(self, url: str, parts: Iterable[bytes]) -> None:
         content = b"".join(parts)
         with translated():
-            # Some versions take "xb" for "wb": this look before is all that keeps them from overwriting.
+            # Some versions treat "xb" as "wb". Only this check keeps them from overwriting.
             if self._filesystem.exists(url):
                 raise ExistingFile(EXISTS)
             try:

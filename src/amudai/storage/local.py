@@ -20,20 +20,20 @@ from amudai.storage.recent import Recent
 
 __all__ = ["LocalStore"]
 
-# Each file holds a descriptor, and many systems allow 1024 of them, or 256.
+# Each file needs a descriptor, and many systems allow 1024 or only 256 of them.
 MAX_OPEN: Final = 64
-# Up to this size bytes are copied: that costs less than to map a file and to touch its pages for the first time. Not
-# more, for from 128 KiB on the system's allocator maps fresh pages for each copy.
+# Ranges up to this size are copied, which is cheaper than mapping a file and touching its pages for the first time.
+# From 128 KiB on it is not: the system's allocator maps fresh pages for each copy.
 MAX_COPIED: Final = 127 * 1024
 
 _FILE_URL: Final = re.compile(r"file://(?:localhost)?(/.*)", re.DOTALL)
 
 
 class LocalStore(Store):
-    """Local files by `file://` URLs: small pieces are read, and large ones lie in a mapping, which copies nothing.
+    """Local files, by `file://` URLs. Small ranges are read; large ones are views of a mapped file, without a copy.
 
-    A shard is immutable, so nobody may truncate a file while it is open; the system would end the process that reads
-    behind the new end. Replacing a file by another is harmless: what is open stays what it was.
+    A shard is immutable, so nobody may truncate an open file: the system kills a process that reads a mapping beyond
+    the new end. Replacing a file by another is harmless: an open file keeps its content.
     """
 
     capabilities = StoreCapabilities(mappable=True, create_only=True, local_path=True)
@@ -43,11 +43,11 @@ class LocalStore(Store):
         self._files: Recent[_File] = Recent(MAX_OPEN)
 
     def close(self) -> None:
-        """Let go of all files. A file with views in use is closed when the last of them goes."""
+        """Close all files. A file with views in use is closed with its last view."""
         self._files.clear()
 
     def forget(self, url: str) -> None:
-        """Let go of one file, if it is open: another file has its name by now."""
+        """Close the file at `url`, if it is open: another file may have its name by now."""
         self._files.drop(url)
 
     def _size(self, url: str) -> int:
@@ -72,12 +72,12 @@ class LocalStore(Store):
         return memoryview(found)
 
     def mapped(self, url: str, requests: int, size: int) -> memoryview:
-        """The whole file, for a caller who reads `size` bytes of it in `requests` ranges."""
+        """Map the whole file. Counts `requests` ranges of `size` bytes in total, which the caller is going to read."""
         self._counters.add(requests, size)
         return self._file(url).whole()
 
     def local_path(self, url: str, *, new: bool = False) -> str:
-        """The path of the file that a `file://` URL means, or of a new file of this URL."""
+        """The path of the file at a `file://` URL; with `new`, of a file to create there."""
         return _candidates(url)[0] if new else _existing_path(url)
 
     def portable(self) -> PortableStore:
@@ -98,7 +98,7 @@ class LocalStore(Store):
         with translated():
             aside = Aside(folder)
         try:
-            for part in parts:  # outside of `translated`: an error of the caller's stays the caller's
+            for part in parts:  # outside of `translated`: errors of the caller are not translated
                 with translated():
                     aside.out.write(part)
             with translated():
@@ -107,7 +107,7 @@ class LocalStore(Store):
                 try:
                     sync_folder(folder)
                 except OSError:
-                    aside.withdraw(path)  # a file that may be gone after a loss of power was not sealed
+                    aside.withdraw(path)  # not sealed: it might be gone after a loss of power
                     raise
         finally:
             aside.discard()
@@ -121,7 +121,7 @@ class LocalStore(Store):
 
 
 class _Handle:
-    """A descriptor, closed with its last user: whoever reads holds it."""
+    """A file descriptor that is closed with its last user. Every read holds a reference to it."""
 
     __slots__ = ("number",)
 
@@ -133,7 +133,7 @@ class _Handle:
 
 
 class _File:
-    """A local file, open as long as somebody refers to it."""
+    """A local file that stays open as long as it is referenced."""
 
     __slots__ = ("_lock", "_whole", "handle", "size")
 
@@ -144,12 +144,12 @@ class _File:
         if not stat.S_ISREG(facts.st_mode):
             raise StorageError("expected a file, found a device, a pipe or a socket")
         self.size = facts.st_size
-        self.handle: _Handle | None = handle  # until it is mapped: a mapping has a descriptor of its own
+        self.handle: _Handle | None = handle  # None once the file is mapped: a mapping has its own descriptor
         self._whole: memoryview | None = None
         self._lock = Lock()
 
     def whole(self) -> memoryview:
-        """All bytes, mapped into memory; the mapping ends with its last view."""
+        """All bytes, mapped into memory. The mapping ends with its last view."""
         with self._lock:
             if self._whole is None:
                 self._whole = self._map()
@@ -158,14 +158,14 @@ class _File:
 
     def _map(self) -> memoryview:
         if self.size == 0:
-            return memoryview(b"")  # mmap refuses to map nothing
+            return memoryview(b"")  # mmap rejects empty files
         assert self.handle is not None
         with translated():
             return memoryview(mmap.mmap(self.handle.number, self.size, access=mmap.ACCESS_READ))
 
 
 def _open(url: str) -> _File:
-    # Without O_NONBLOCK, opening a pipe waits for its other end.
+    # Without O_NONBLOCK, opening a pipe would wait for its other end.
     return _File(_Handle(os.open(_existing_path(url), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)))
 
 
@@ -177,10 +177,10 @@ def _existing_path(url: str) -> str:
 
 
 def _candidates(url: str) -> tuple[str, ...]:
-    """Paths that `url` may mean, the likeliest first.
+    """The paths that `url` may refer to, most likely first.
 
-    The reference implementation does not decode what it appends to a folder, so a name of its own that needed escapes
-    is stored with them.
+    The reference implementation does not decode the name that it appends to a folder, so a name that needs escapes is
+    stored in its escaped form.
     """
     match = _FILE_URL.fullmatch(url)
     if match is None:

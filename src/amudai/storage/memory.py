@@ -14,9 +14,9 @@ __all__ = ["MemoryStore"]
 
 
 class MemoryStore(Store):
-    """Files in a dict, for tests and small things. Any string is a URL.
+    """Files in a dict, for tests and small data. Any string is a URL.
 
-    It is not declared `mappable`: it stands for stores where each request costs time.
+    It does not declare `mappable`, so that it behaves like stores in which each request costs time.
 
     >>> store = MemoryStore({"logs/a": b"0123456789"})
     >>> [bytes(view) for view in store.read_ranges("logs/a", [(0, 2), (7, 10)])]
@@ -33,7 +33,7 @@ class MemoryStore(Store):
         self._lock = Lock()
 
     def portable(self) -> PortableStore:
-        """Refused: no other process sees these files."""
+        """Raises `InvalidArgument`: no other process can see these files."""
         raise unportable("a MemoryStore, which lives in this process only", "write the files to disk")
 
     def _size(self, url: str) -> int:

@@ -1,4 +1,4 @@
-"""What one piece of work asks for, counted apart from other work on the same shard."""
+"""Counters of one piece of work, separate from other work on the same shard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Meter:
     Attributes
     ----------
     requests, bytes
-        What storage was asked for.
+        Requests to storage, and the bytes that they asked for.
     blocks
         Blocks of columns that were decoded.
     """
@@ -27,7 +27,7 @@ class Meter:
         self._lock = Lock()
 
     def add(self, requests: int = 0, size: int = 0, blocks: int = 0) -> None:
-        """Count what was asked for."""
+        """Add to the counters."""
         with self._lock:
             self.requests += requests
             self.bytes += size
@@ -38,7 +38,7 @@ _CURRENT: Final[ContextVar[Meter | None]] = ContextVar("amudai meter", default=N
 
 
 class metered:  # noqa: N801 - reads as a verb: with metered(meter): ...
-    """Count what this thread does inside the block on `meter`."""
+    """Count what this thread does inside the `with` block on `meter`."""
 
     __slots__ = ("_meter", "_token")
 
@@ -53,14 +53,14 @@ class metered:  # noqa: N801 - reads as a verb: with metered(meter): ...
 
 
 def count_requests(requests: int, size: int) -> None:
-    """Count requests of the work at hand, if somebody meters it."""
+    """Count requests on the current meter, if there is one."""
     meter = _CURRENT.get()
     if meter is not None:
         meter.add(requests, size)
 
 
 def count_blocks(blocks: int) -> None:
-    """Count decoded blocks of the work at hand, if somebody meters it."""
+    """Count decoded blocks on the current meter, if there is one."""
     meter = _CURRENT.get()
     if meter is not None:
         meter.add(blocks=blocks)

@@ -15,8 +15,8 @@ from amudai.storage.portable import PortableStore, check_settings, unportable
 
 __all__ = ["OBSTORES", "ObjectStore", "object_store_at"]
 
-# By the names of obstore's classes, so that obstore need not be imported. Azure has no suffix ranges. Servers for HTTP
-# have no conditional put, and some of them ignore suffix ranges.
+# By class name, so that obstore need not be imported. Azure has no suffix ranges. HTTP servers have no conditional put,
+# and some of them ignore suffix ranges.
 OBSTORES: Final = {
     "AzureStore": StoreCapabilities(create_only=True),
     "GCSStore": StoreCapabilities(create_only=True, suffix_ranges=True),
@@ -37,7 +37,7 @@ _HARMLESS: Final = frozenset(
 
 
 class ObjectStore(Store):
-    """Objects of an obstore store; a URL is a key in it, or `base` and an escaped key where `base` is given.
+    """Objects of an obstore store. A URL is a key in it; if `base` is given, it is `base` followed by an escaped key.
 
     A new object is collected in memory and put with one conditional request, so S3 takes up to 5 GB.
     """
@@ -46,7 +46,7 @@ class ObjectStore(Store):
         super().__init__()
         self._store = store
         self._base = base
-        self._by_url = False  # `base` alone says how to open this store
+        self._by_url = False  # whether `base` alone is enough to open this store
         known = (OBSTORES[kind.__name__] for kind in type(store).__mro__ if kind.__name__ in OBSTORES)
         self._capabilities = next(known, StoreCapabilities())
 
@@ -91,7 +91,7 @@ class ObjectStore(Store):
         key = self._key(url)
         starts, ends = [start for start, _ in ranges], [end for _, end in ranges]
         with translated():
-            # coalesce=0: ranges arrive merged, and what was counted is what is read.
+            # coalesce=0: the ranges are merged already, and the counters must match what is read.
             found = self._store.get_ranges(key, starts=starts, ends=ends, coalesce=0)
             return [memoryview(each) for each in found]
 
@@ -114,7 +114,7 @@ class ObjectStore(Store):
 
 
 def object_store_at(base: str) -> ObjectStore:
-    """The store of the objects whose URLs begin with `base`, a folder. Credentials come from the environment."""
+    """The store of the objects in the folder `base`. Credentials come from the environment."""
     try:
         obstore = import_module("obstore.store")
     except ImportError as error:
@@ -128,7 +128,7 @@ def object_store_at(base: str) -> ObjectStore:
 
 
 def _settings(store: Any) -> dict[str, Any]:
-    """The arguments that make the same obstore store, all of them harmless."""
+    """The arguments that create the same obstore store, none of them a secret."""
     kind = type(store)
     found = f"an obstore {kind.__name__}"
     if kind.__module__.partition(".")[0] != "obstore":
@@ -151,7 +151,7 @@ def _config(store: Any, found: str) -> dict[str, Any]:
     try:
         return dict(store.config)
     except BaseException as error:
-        # obstore 0.12 panics, which is no Exception, where an option of the client stands in the configuration.
+        # obstore 0.12 panics if the configuration contains a client option. A panic is not an Exception.
         if type(error).__name__ != "PanicException":
             raise
         raise unportable(f"{found} whose configuration cannot be read", "pass client_options= apart") from None

@@ -1,7 +1,7 @@
 """How another process opens the same store: a small value that can be pickled and holds no secret.
 
-Each store says in its own `portable` what such a value holds. Only settings that are known to be harmless travel.
-Credentials never do: the other process takes them from its environment.
+Each store creates that value in its own `portable`. It contains only settings that are known to be harmless, and never
+credentials: the other process takes them from its environment.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PortableStore:
 
 
 def portable_store(store: Store) -> PortableStore:
-    """How another process opens `store`; `InvalidArgument` where it cannot, or only with a secret of this process."""
+    """How another process opens `store`; `InvalidArgument` if it cannot, or would need a secret of this process."""
     # An inherited answer would open a store of the parent class, which need not serve the same bytes.
     if "portable" not in vars(type(store)):
         raise undeclared(store)
@@ -47,7 +47,7 @@ def portable_store(store: Store) -> PortableStore:
 
 
 def check_settings(found: str, settings: Mapping[str, object], harmless: Collection[str]) -> None:
-    """Raise `InvalidArgument` that names every setting which is not `harmless`, or whose value may hold a secret.
+    """Raise `InvalidArgument` if a setting is not `harmless` or its value may hold a secret. It names these settings.
 
     A text with `@` or `?` may be a URL with a password or a signature.
     """
@@ -63,11 +63,11 @@ def check_settings(found: str, settings: Mapping[str, object], harmless: Collect
 def unportable(
     found: str, advice: str = "pass the URL, and let credentials come from the environment"
 ) -> InvalidArgument:
-    """The error about a store that only this process can use."""
+    """The error for a store that only this process can use."""
     return InvalidArgument(f"store: expected a store that another process can open, found {found}: {advice}")
 
 
 def undeclared(store: Store) -> InvalidArgument:
-    """The error about a store whose class does not override `portable`."""
+    """The error for a store whose class does not override `portable`."""
     name = type(store).__name__
     return unportable(f"an object of {name}", f"override portable() in {name}, or pass the URL without a store")

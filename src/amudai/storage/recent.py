@@ -1,4 +1,4 @@
-"""The files that were opened last."""
+"""The most recently opened files."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class Recent(Generic[T]):
-    """Keeps what was opened last, up to `limit`, and lets go of the rest.
+    """Keeps the `limit` most recently opened files, and drops older ones.
 
-    A shard may have more files than a process may hold open. Nothing is closed here: whoever still uses a file keeps it
-    alive, and it is closed with its last user.
+    A shard may have more files than a process may have open. Dropping a file does not close it: a file is closed when
+    its last user is gone.
     """
 
     def __init__(self, limit: int) -> None:
@@ -25,12 +25,12 @@ class Recent(Generic[T]):
         self._lock = Lock()
 
     def latest(self, url: str) -> T | None:
-        """The file at `url` if it was the last one asked for, which is the usual case; otherwise `get` finds it."""
+        """The file at `url` if it was the last one requested, which is the usual case. Otherwise None: use `get`."""
         latest = self._latest
         return latest[1] if latest is not None and latest[0] == url else None
 
     def get(self, url: str, opening: Callable[[str], T]) -> T:
-        """The file at `url`, opened by `opening` unless it is open."""
+        """The file at `url`. `opening` opens it if it is not open."""
         with self._lock:
             found = self._opened.pop(url, None)
             if found is None:
@@ -42,13 +42,13 @@ class Recent(Generic[T]):
             return found
 
     def drop(self, url: str) -> None:
-        """Let go of the file at `url`, if it is open: another may have its name by now."""
+        """Drop the file at `url`, if it is open: another file may have its name by now."""
         with self._lock:
             self._opened.pop(url, None)
             self._latest = None
 
     def clear(self) -> None:
-        """Let go of everything."""
+        """Drop all files."""
         with self._lock:
             self._opened.clear()
             self._latest = None

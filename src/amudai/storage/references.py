@@ -1,7 +1,7 @@
-"""Which file does a reference mean?
+"""Resolving references between the files of a shard.
 
-Files of a shard name each other by reference: a path relative to the folder of the root file, or an absolute URL. What
-a reference says is not trusted: it never leads out of the root file's folder unless the caller allows the place.
+A reference is a path relative to the folder of the root file, or an absolute URL. References are not trusted: a
+reference never leads out of the root file's folder unless the caller allows that.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from amudai.errors import CorruptedData
 
 __all__ = ["check_reference", "container", "file_url", "is_relative", "resolve"]
 
-# An absolute path of names that need no escape and are no steps back.
+# An absolute path whose names need no escapes and are not dot segments.
 _SIMPLE: Final = re.compile(r"(?:/[A-Za-z0-9_][A-Za-z0-9_.\-]*)+")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _ABSOLUTE: Final = re.compile(r"[a-z][a-z0-9+.\-]*://([^/]*)/(.*)", re.DOTALL)
-# Control characters and lone surrogates are no text; the rest means something else to somebody who parses URLs.
+# Control characters and lone surrogates are not text. The other characters have a special meaning in some URL parsers.
 _FORBIDDEN: Final = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff\\?#]")
-# Names that change when they are decoded: a slash, a backslash, NUL.
+# Escapes that change the meaning of a name when they are decoded: slash, backslash, NUL.
 _HIDDEN: Final = re.compile(r"%(2f|5c|00)", re.IGNORECASE)
-# What a canonical URL holds only in escaped form.
+# Characters that must be escaped in a canonical URL.
 _UNESCAPED: Final = re.compile(r"[^!-~]|[\"<>`{}]")
-# What the URL rules leave unescaped in a path, so that our URL of a file is the one that others write.
+# Characters that need no escape in a path by the rules for URLs, so that our URL of a file is the same as everyone's.
 _PLAIN: Final = "/!$&'()*+,;=:@[]"
 
 
@@ -37,36 +37,36 @@ def file_url(path: str | os.PathLike[str]) -> str:
     'file:///data/our%20logs/a.amudai.shard'
     """
     if isinstance(path, str) and _SIMPLE.fullmatch(path):
-        return f"file://{path}"  # as most are: nothing to resolve, nothing to escape
+        return f"file://{path}"  # the usual case: nothing to resolve, nothing to escape
     folder, name = os.path.split(os.fsdecode(path))
     if ".." in folder.split(os.sep):
-        folder = os.path.realpath(folder)  # only the system knows what lies above a link
+        folder = os.path.realpath(folder)  # only the system knows the parent folder of a link's target
     whole = os.path.abspath(os.path.join(folder, name))
     return f"file:///{quote(os.fsencode(whole.lstrip('/')), safe=_PLAIN)}"
 
 
 def container(url: str) -> str:
-    """The folder of a file, with its slash: a URL's or key's part up to the last slash.
+    """The folder of a file: its URL or key up to and including the last slash.
 
     >>> container("s3://bucket/dir/a.amudai.shard"), container("dir/a.amudai.shard"), container("a.amudai.shard")
     ('s3://bucket/dir/', 'dir/', '')
     """
     _, mark, path = url.partition("://")
     if mark and "/" not in path:
-        return f"{url}/"  # a host alone: the slash in front of it is not a folder's
+        return f"{url}/"  # only a host: the last slash belongs to the scheme
     return url[: url.rfind("/") + 1]
 
 
 def is_relative(reference: str) -> bool:
-    """Whether a reference has the form of a path, not of a URL. It may still be a bad one: see `check_reference`."""
+    """Whether a reference is a path rather than a URL. It may still be invalid: see `check_reference`."""
     return _SCHEME.match(reference) is None
 
 
 def check_reference(reference: str) -> None:
-    """Refuse what can be no sound reference to a file: `CorruptedData` that names it.
+    """Raise `CorruptedData` if `reference` is not a valid reference to a file.
 
-    Sound are relative paths and canonical absolute URLs, without dot segments in any spelling, backslashes, control
-    characters, credentials, query or fragment, and with a name at the end.
+    Valid references are relative paths and canonical absolute URLs that end with a name. They contain no dot segments
+    in any spelling, no backslashes, control characters or credentials, no query and no fragment.
     """
     if is_relative(reference):
         path = reference
@@ -86,7 +86,7 @@ def check_reference(reference: str) -> None:
     if _HIDDEN.search(reference):
         raise _bad(reference, "no escaped slash, backslash or NUL")
     segments = path.split("/")
-    # Stripped: some parsers drop the spaces around a URL, and a dot segment would be left.
+    # Stripped, because some parsers drop spaces around a URL, which would leave a dot segment.
     if any(unquote(segment).strip() in (".", "..") for segment in segments):
         raise _bad(reference, "no dot segments")
     if not segments[-1]:
@@ -94,20 +94,21 @@ def check_reference(reference: str) -> None:
 
 
 def resolve(reference: str, root: str, allow: Callable[[str], bool] | Sequence[str] = ()) -> str:
-    """The URL that `reference` means in the shard whose root file is `root`.
+    """The URL of the file that `reference` names in the shard whose root file is `root`.
 
-    The empty reference, a file's reference to itself, is the caller's matter.
+    `reference` is not empty: the caller handles empty references, by which a file refers to itself.
 
     Parameters
     ----------
     reference
-        As a file of the shard spells it. A path is joined to the root's folder. An absolute URL that ends with the
-        root's own name is the root: somebody moved the shard. Another absolute URL is used as it is inside the root's
-        folder and where `allow` says so; everywhere else its last segment names a file beside the root.
+        The reference as stored in a file of the shard. A path is joined to the root's folder. An absolute URL that ends
+        with the root's own name is the root, because the shard may have been moved. Any other absolute URL is used
+        unchanged if it lies in the root's folder or `allow` permits it; otherwise its last segment names a file beside
+        the root.
     root
         The URL of the root file, or its key in a store.
     allow
-        Beginnings of URLs that may be followed, or a function that is asked.
+        URL prefixes that are permitted, or a function that decides for a URL.
 
     Examples
     --------
@@ -143,8 +144,8 @@ def _beside(folder: str, path: str) -> str:
 
 
 def _same_name(name: str, root: str) -> bool:
-    # A name that needs escapes is spelt in three ways: escaped in URLs, plain in keys, and escaped twice where the
-    # reference implementation stored the escaped name as the file's.
+    # A name that needs escapes has three spellings: escaped in URLs, plain in keys, and escaped twice if the reference
+    # implementation used the escaped name as the file's name.
     own = root[root.rfind("/") + 1 :]
     return not {name, unquote(name)}.isdisjoint((own, unquote(own)))
 
@@ -153,7 +154,7 @@ def _allowed(url: str, allow: Callable[[str], bool] | Sequence[str]) -> bool:
     if callable(allow):
         return bool(allow(url))
     beginnings = [allow] if isinstance(allow, str) else allow
-    # With its slash: https://a.com must not allow https://a.com.evil.org/.
+    # With a slash: https://a.com must not allow https://a.com.evil.org/.
     return any(url.startswith(f"{beginning.removesuffix('/')}/") for beginning in beginnings if beginning)
 
 

@@ -1,7 +1,7 @@
-"""The files of a shard that appear all at once.
+"""Publishing all files of a shard at once.
 
-Each is written aside. When all are complete and on the disk they get their names: the root file last, for without it
-the others mean nothing. Whatever goes wrong before that moment leaves no file at all.
+Each file is written without its name. When all of them are complete and on the disk they get their names, the root file
+last, because nothing refers to the others without it. A failure before that moment leaves no file behind.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from amudai.storage.spool import Data, Extent, Spool, view_of
 
 __all__ = ["SealedFile", "Sealing", "remove_files"]
 
-IN_MEMORY: Final = 64 * 1024 * 1024  # of files on their way to a store that is not local
+IN_MEMORY: Final = 64 * 1024 * 1024  # bytes of files for a store that is not local, before a scratch file is used
 
 
 class SealedFile(ABC):
@@ -45,11 +45,11 @@ class SealedFile(ABC):
             self.close()
 
     def hash_from_here(self) -> None:
-        """Hash what is written from now on."""
+        """Start to hash the bytes that are written from now on."""
         self._hash = xxhash.xxh3_128()
 
     def hash_so_far(self) -> bytes:
-        """The hash of what was written since `hash_from_here`; empty where nothing was."""
+        """The hash of the bytes written since `hash_from_here`; empty if none were written."""
         return b"" if self._hash is None else self._hash.digest()
 
     def tell(self) -> int:
@@ -60,7 +60,7 @@ class SealedFile(ABC):
         """Append `data`; return its size."""
         piece = view_of(data)
         if self._closed:
-            raise InvalidArgument("file: expected an open one, found it closed", url=self.url)
+            raise InvalidArgument("file: expected an open file, found a closed one", url=self.url)
         if len(piece):
             with located(url=self.url), translated():
                 self._write(piece)
@@ -70,12 +70,12 @@ class SealedFile(ABC):
         return len(piece)
 
     def align(self, to: int) -> int:
-        """Append zeros up to the next multiple of `to`; return where that is."""
+        """Append zeros up to the next multiple of `to`; return that offset."""
         self.write(bytes(-self._position % to))
         return self._position
 
     def close(self) -> None:
-        """Say that the file is complete. A shard may have more files than a process may hold open."""
+        """Mark the file as complete and free its handle: a shard may have more files than a process may have open."""
         if not self._closed:
             self._closed = True
             with located(url=self.url), translated():
@@ -89,21 +89,22 @@ class SealedFile(ABC):
 
 
 class Sealing:
-    """The files of one shard on their way to a store.
+    """Writes the files of one shard and publishes them together.
 
-    A local file is written aside in its own folder, synced, and named without ever replacing another; only the root is
-    replaced, and only with `overwrite`. Files for other stores wait in scratch memory and are put one after the other
-    by `put_if_absent`. A process that is killed between the first name and the root's leaves files that nothing refers
-    to; killed earlier, it leaves nothing, or a `.amudai-*.part` where the system has no files without names.
+    A local file is written without a name in its final folder, synced, and then named. Naming never replaces another
+    file, except for the root with `overwrite`. Files for other stores wait in scratch memory and are then put one after
+    the other with `put_if_absent`. A process that is killed after the first file got its name and before the root did
+    leaves files that nothing refers to. Killed earlier, it leaves nothing, or a `.amudai-*.part` file on systems that
+    have no files without names.
 
     Parameters
     ----------
     root
-        The URL of the root file. A root that is there already is a `FileExistsError` before anything is written.
+        The URL of the root file. If it exists already, `FileExistsError` is raised before anything is written.
     overwrite
-        Replace a root that is there, in one step: a reader finds the old shard or the new one. Local files only.
+        Replace an existing root atomically: a reader finds the old shard or the new one. Local files only.
     temp_folder
-        For scratch memory; the system's folder for temporary files where it is None.
+        The folder of the scratch file. None stands for the system's folder for temporary files.
 
     Examples
     --------
@@ -140,10 +141,10 @@ class Sealing:
         self.close()
 
     def file(self, url: str) -> SealedFile:
-        """A new file of the shard: the root, or one of its others."""
+        """A new file of the shard: the root or another one."""
         self._check_open()
         if url in self._urls:
-            raise InvalidArgument("file: expected one of each name, found a second", url=url)
+            raise InvalidArgument("file: expected a new name, found one that was created before", url=url)
         with located(url=url):
             created = self._publisher.create(url)
         self._urls.add(url)
@@ -151,40 +152,40 @@ class Sealing:
 
     @property
     def created(self) -> frozenset[str]:
-        """URLs of the files that were begun, without the root."""
+        """URLs of the files that were created, without the root."""
         return frozenset(self._urls - {self._root})
 
     def publish(self, remove: Iterable[str] = ()) -> None:
-        """Make all files appear: the others in the order in which they were begun, then the root.
+        """Give all files their names: the root last, the others in the order in which they were created.
 
         Parameters
         ----------
         remove
-            Files to remove once the new root is there, and not otherwise. A file that cannot be removed stays.
+            Files to remove after the new root is published. A file that cannot be removed stays.
         """
         self._check_open()
         if self._root not in self._urls:
-            raise InvalidArgument("publish: expected a root file, found none written", url=self._root)
+            raise InvalidArgument("publish: expected a root file, found that none was created", url=self._root)
         self._open = False
         self._publisher.publish(self._root)
         self._publisher.remove([url for url in remove if url not in self._urls])
 
     def close(self) -> None:
-        """Let go of everything; what was not published never was."""
+        """Free all resources and drop everything that was not published."""
         self._open = False
         self._publisher.discard()
 
     def _check_open(self) -> None:
         if not self._open:
-            raise InvalidArgument("sealing: expected it before it is published or closed, found it after")
+            raise InvalidArgument("sealing: expected an open one, found one that was published or closed")
 
 
 class _Publisher(ABC):
-    """What local files and other stores do differently."""
+    """The steps that differ between local files and other stores."""
 
     @abstractmethod
     def check(self, root: str) -> None:
-        """Refuse a root that could not be published."""
+        """Raise an error if the root cannot be published."""
 
     @abstractmethod
     def create(self, url: str) -> SealedFile:
@@ -196,11 +197,11 @@ class _Publisher(ABC):
 
     @abstractmethod
     def remove(self, urls: list[str]) -> None:
-        """Remove files that nothing refers to, as far as that goes."""
+        """Remove files that nothing refers to, as far as possible."""
 
     @abstractmethod
     def discard(self) -> None:
-        """Let go of everything that was not published."""
+        """Drop everything that was not published."""
 
 
 class _LocalFile(SealedFile):
@@ -251,7 +252,7 @@ class _Local(_Publisher):
             file.close()  # synced: no name appears before all content is on the disk
         self._root = self._files[root]
         for file in self._files.values():
-            # Named by content, a file may be there already: from the shard that is replaced, or from a run that died.
+            # Names come from the content, so the file may exist: from the shard that is replaced, or a killed process.
             if file is not self._root and not file.aside.equals(file.path):
                 self._name(file)
         self._sync(*{file.folder for file in self._named})
@@ -263,7 +264,7 @@ class _Local(_Publisher):
             self._sync(self._root.folder)
         else:
             self._name(self._root)
-            self._sync(self._root.folder)  # a name that may be gone after a loss of power was not given
+            self._sync(self._root.folder)  # sealed only once the name survives a loss of power
             self._sealed = True
 
     def remove(self, urls: list[str]) -> None:
@@ -276,7 +277,7 @@ class _Local(_Publisher):
     def discard(self) -> None:
         root, self._root = self._root, None
         if root is not None and not self._sealed:
-            # An interrupt may have come between the replacing of the root and the note that it is done.
+            # An interrupt may have come after the root was replaced and before `_sealed` was set.
             self._sealed = self._overwrite and root.aside.has(root.path)
         if not self._sealed:
             for file in reversed(self._named):
@@ -292,7 +293,7 @@ class _Local(_Publisher):
         return path
 
     def _name(self, file: _LocalFile) -> None:
-        self._named.append(file)  # before: what an interrupt leaves half done is withdrawn as well
+        self._named.append(file)  # first, so that the name is withdrawn even after an interrupt in between
         with located(url=file.url), translated():
             file.aside.publish(file.path)
 
@@ -303,9 +304,9 @@ class _Local(_Publisher):
 
 
 def remove_files(store: Store, urls: Iterable[str]) -> list[str]:
-    """Remove files as far as possible; return the URLs of those that are gone. Needs the capability `local_path`."""
+    """Remove files as far as possible; return the URLs of the removed ones. Needs the capability `local_path`."""
     if not store.capabilities.local_path:
-        raise UnsupportedFeature("removing files: expected local files, found a store that never removes any")
+        raise UnsupportedFeature("removing files: expected local files, found a store that cannot remove files")
     removed = []
     for url in urls:
         with suppress(OSError, StorageError):
@@ -316,10 +317,10 @@ def remove_files(store: Store, urls: Iterable[str]) -> list[str]:
 
 
 def _max_handles() -> int:
-    """How many files to keep open: one without a name lives as long as its handle, but few of them are ours."""
+    """How many files to keep open: a file without a name needs its handle, but a process has few handles."""
     try:
         import resource
-    except ImportError:  # not every system limits what a process may hold
+    except ImportError:  # Windows has no `resource`
         return 256
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 1024 if allowed == resource.RLIM_INFINITY else allowed // 4
@@ -352,7 +353,7 @@ class _Remote(_Publisher):
         except MissingFile:
             return
         if self._overwrite:
-            raise UnsupportedFeature("overwrite: expected a local file, found one in a store that never replaces files")
+            raise UnsupportedFeature("overwrite: expected a local file, found a store that cannot replace files")
         raise ExistingFile(EXISTS)
 
     def create(self, url: str) -> SealedFile:
@@ -374,7 +375,7 @@ class _Remote(_Publisher):
             raise
 
     def _is_there(self, url: str) -> bool:
-        """Whether the store has this very file, left by a run that died."""
+        """Whether the store has a file with the same content, left by a process that was killed."""
         file, at = self._files[url], 0
         try:
             if self._store.size(url) != file.tell():
@@ -388,7 +389,7 @@ class _Remote(_Publisher):
         return True
 
     def remove(self, urls: list[str]) -> None:
-        """Nothing: only what is local is overwritten."""
+        """Nothing to do: only local files can be overwritten."""
 
     def discard(self) -> None:
         self._spool.close()

@@ -1,4 +1,4 @@
-"""Numbers of bytes, as people write them."""
+"""Sizes such as 512MB."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _UNITS: Final = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2*
 
 
 def size_of(size: Size) -> int:
-    """A number of bytes, written as people do.
+    """The number of bytes that `size` stands for: an int, or a text with a unit.
 
     >>> size_of("512MB"), size_of("1 GiB"), size_of(4096)
     (512000000, 1073741824, 4096)

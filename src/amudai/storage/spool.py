@@ -1,7 +1,7 @@
-"""Where do finished pieces wait for their place?
+"""Scratch space for encoded data whose place in the file is not known yet.
 
-A writer knows where a piece goes only when everything before it is known. Until then it lies here: in memory up to a
-limit, and beyond it in one file that has no name, so that a process that dies leaves nothing behind.
+A writer knows the place of a buffer only when everything before it is complete. Until then the buffer is kept here: in
+memory up to a limit, and then in a file without a name, so that a killed process leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ _CHUNK: Final = 4 * 1024 * 1024
 
 
 class Target(Protocol):
-    """Whatever takes bytes, one piece after the other."""
+    """An object that bytes can be written to."""
 
     def write(self, data: bytes, /) -> Any:
-        """Take `data`."""
+        """Append `data`."""
         ...
 
 
 class Spool:
-    """Scratch memory that only grows: `append` says where a piece went, `copy_to` brings pieces to where they belong.
+    """Scratch space that only grows: `append` returns where the data begins, `copy_to` copies ranges to a file.
 
     Appending is safe from several threads.
 
     Parameters
     ----------
     folder
-        For the file, where one is needed; the system's folder for temporary files where it is None.
+        The folder of the scratch file, if one is needed. None stands for the system's folder for temporary files.
     limit
-        Bytes to keep in memory. What comes after the first piece that does not fit goes to the file.
+        Bytes to keep in memory. The first data that does not fit, and everything after it, goes to the file.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Spool:
         self._lock = Lock()
         self._closed = False
         self._size = 0
-        # In memory: what lies before `_border`.
+        # Bytes before `_border` are in memory, the others in the file. None: everything is in memory.
         self._border: int | None = None
         self._starts: list[int] = []
         self._pieces: list[bytes] = []
@@ -90,11 +90,11 @@ class Spool:
 
     @property
     def size_in_memory(self) -> int:
-        """Bytes of these that lie in memory."""
+        """Appended bytes that are kept in memory."""
         return self._size if self._border is None else self._border
 
     def append(self, data: Data) -> int:
-        """Keep a piece; return where it begins."""
+        """Append `data`; return where it begins."""
         piece = view_of(data)
         with self._lock:
             self._check_open()
@@ -113,7 +113,7 @@ class Spool:
         return offset
 
     def pieces(self, extents: Iterable[Extent]) -> Iterator[bytes]:
-        """The bytes of half-open ranges, one after the other, in pieces of 4 MiB at most; neighbours are joined."""
+        """The bytes of half-open ranges, in chunks of at most 4 MiB. Adjacent ranges are joined."""
         for start, end in self._joined(extents):
             border = self.size_in_memory
             yield from self._from_memory(start, min(end, border))
@@ -121,7 +121,7 @@ class Spool:
                 yield self._read(at - border, min(_CHUNK, end - at))
 
     def view(self, start: int, end: int) -> memoryview:
-        """The bytes of one appended piece, without a copy: what lies in the file is mapped."""
+        """The bytes of one `append`, without a copy. The file is mapped if they are in the file."""
         with self._lock:
             self._check_open()
             if start == end:
@@ -132,7 +132,7 @@ class Spool:
                 begin = self._starts[at]
                 return memoryview(self._pieces[at])[start - begin : end - begin]
             if start < border or end > self._size:
-                raise InvalidArgument(f"piece: expected one that was appended, found {start}..{end}")
+                raise InvalidArgument(f"range: expected one that was appended at once, found {start}..{end}")
             if self._mapped is None or len(self._mapped) < end - border:
                 with located(folder=self._folder), translated():
                     self._mapped = mmap.mmap(self._handle(), self._size - border, access=mmap.ACCESS_READ)
@@ -144,12 +144,12 @@ class Spool:
             out.write(piece)
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Free the memory and the file."""
         with self._lock:
             self._closed = True
             self._starts.clear()
             self._pieces.clear()
-            self._mapped = None  # views keep what they show
+            self._mapped = None  # views keep their mapping alive
             if self._file is not None:
                 self._file.close()
 
@@ -160,7 +160,7 @@ class Spool:
             begin, piece = self._starts[at], self._pieces[at]
             stop = min(end, begin + len(piece))
             for cut in range(start, stop, _CHUNK):
-                yield piece[cut - begin : min(cut + _CHUNK, stop) - begin]  # no copy where it is the whole piece
+                yield piece[cut - begin : min(cut + _CHUNK, stop) - begin]  # a slice of all bytes is not a copy
             start, at = stop, at + 1
 
     def _open_file(self) -> None:
@@ -179,17 +179,17 @@ class Spool:
             while size:
                 piece = os.pread(self._handle(), size, at)
                 if not piece:
-                    raise StorageError(f"scratch file: expected {size} bytes more at {at}, found its end")
+                    raise StorageError(f"scratch file: expected {size} more bytes at {at}, found the end of the file")
                 found.append(piece)
                 size, at = size - len(piece), at + len(piece)
         return found[0] if len(found) == 1 else b"".join(found)
 
     def _joined(self, extents: Iterable[Extent]) -> Iterator[Extent]:
-        """The same ranges, neighbours as one and empty ones left out."""
+        """The same ranges, with adjacent ranges joined and without empty ones."""
         start = end = 0
         for begin, stop in extents:
             if not 0 <= begin <= stop <= self._size:
-                raise InvalidArgument(f"extent: expected start <= end <= {self._size}, found {begin}..{stop}")
+                raise InvalidArgument(f"range: expected start <= end <= {self._size}, found {begin}..{stop}")
             if start < end == begin:
                 end = stop
             elif begin < stop:
@@ -205,13 +205,13 @@ class Spool:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise InvalidArgument("spool: expected an open one, found it closed")
+            raise InvalidArgument("spool: expected an open spool, found a closed one")
 
 
 def view_of(data: Data) -> memoryview:
-    """The bytes of `data`, which lie in one piece."""
+    """The bytes of `data`, which must be contiguous."""
     view = data.data if isinstance(data, np.ndarray) else memoryview(data)
-    return view.cast("B") if view.nbytes else _NOTHING  # cast refuses some that are empty
+    return view.cast("B") if view.nbytes else _NOTHING  # cast rejects some empty views
 
 
 _NOTHING: Final = memoryview(b"")
