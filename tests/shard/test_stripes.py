@@ -248,7 +248,7 @@ def test_items_that_were_not_stored_are_those_of_null_lists(name: str) -> None:
 
 def test_items_that_were_not_stored_of_lists_that_are_there_are_refused() -> None:
     column = fixed_lists(2, numbers([1, 2, 3], "i8"), present=[True, True, False], count=3)
-    with pytest.raises(amudai.CorruptedData, match="list items: expected those of 3 lists, found those of 1"):
+    with pytest.raises(amudai.CorruptedData, match="list items: expected items for 3 lists, found items for 1"):
         open_forged(Forge.of({"c": column})).read()
 
 

@@ -31,7 +31,7 @@ class AbsentSource(ParentSource):
         self._open_column = open_column
 
     def _read(self, rows: Rows, _: Projection) -> ColumnValues:
-        # Below lists the parent does not say how many positions there are: any number can be asked for.
+        # Below lists the parent does not say how many positions there are, so any number of rows is valid.
         return AbsentValues(rows.count)
 
     def _child_positions(self) -> int | None:
@@ -43,7 +43,7 @@ class AbsentSource(ParentSource):
         return self._positions
 
     def encodings(self) -> Counter[str]:
-        """Its absence, once."""
+        """`absent`, once."""
         return Counter({"absent": 1})
 
 

@@ -1,4 +1,4 @@
-"""Columns whose values lie in blocks: bits, numbers, bytes."""
+"""Columns whose values are stored in blocks: bits, numbers, bytes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BitsSource(NativeSource):
         return "u1", None
 
     def _cascades(self, kind: BufferKind, buffer: BlockBuffer) -> Counter[str]:
-        # Values and nulls of booleans look alike: only the values' blocks are told.
+        # The values and the nulls of booleans have the same encodings: only the values are reported.
         return Counter() if kind is BufferKind.PRESENCE else super()._cascades(kind, buffer)
 
     def _read(self, rows: Rows, _: Projection) -> ColumnValues:
@@ -62,7 +62,7 @@ class _ComparableSource(NativeSource):
     REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA,)
 
     def compare(self, wanted: Wanted, rows: Rows, *, inverted: bool) -> npt.NDArray[np.uint8] | None:
-        """A bitmap of the rows whose value is wanted or, if `inverted`, is not."""
+        """A bitmap of the rows whose value is in `wanted` or, if `inverted`, is not."""
         with self.place():
             bits = self._compare(wanted, rows, inverted)
             if bits is None or BufferKind.PRESENCE not in self._buffers:
@@ -91,8 +91,8 @@ class NumbersSource(_ComparableSource):
         return compare_numbers(self._blocks(BufferKind.DATA), rows, wanted, inverted=inverted)
 
     def numbers(self) -> BlockBuffer | None:
-        """The blocks of the numbers, where none is null."""
-        # An unknown count of nulls is no reason: reading a null from these blocks is an error of its own.
+        """The blocks of the numbers; None if some are null."""
+        # If the number of nulls is unknown, the blocks are used: reading a null from them raises an error.
         if self.null_count or BufferKind.PRESENCE in self._buffers:
             return None
         return self._blocks(BufferKind.DATA)

@@ -1,4 +1,4 @@
-"""The values that come out of a column source."""
+"""The values that a column source returns."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AbsentValues:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JoinedValues:
-    """Parts that follow each other."""
+    """The values of several parts, one after the other."""
 
     parts: tuple[ColumnValues, ...]
 

@@ -1,4 +1,4 @@
-"""Columns whose positions all have one value."""
+"""Columns with the same value at every position."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _NULL: Final = AnyValue("null", None)
 
 
 def constant_of(node: SchemaNode, field: FieldDescriptor) -> AnyValue | None:
-    """The value of all positions, where the descriptor says that there is only one; None otherwise."""
-    # A dictionary wins over a constant, as it does for the reference.
+    """The value of all positions, if the descriptor says that there is only one; None otherwise."""
+    # A dictionary takes precedence over a constant, as in the reference implementation.
     if node.basic_type in CONTAINERS or field.dictionary_size is not None:
         return None
     if field.constant_value is not None:
@@ -31,7 +31,7 @@ def constant_of(node: SchemaNode, field: FieldDescriptor) -> AnyValue | None:
 
 
 class ConstantSource(NativeSource):
-    """One value for all positions, from the descriptor. Buffers that are stored all the same are never read."""
+    """One value for all positions, taken from the descriptor. If buffers are stored as well, they are not read."""
 
     STORAGE: ClassVar[str] = "constant"
 
@@ -58,7 +58,7 @@ class ConstantSource(NativeSource):
         return ConstantValues(rows.count, self.constant)
 
     def range_index(self) -> RangeIndex | None:
-        """None: a constant needs none."""
+        """None: a constant needs no range index."""
         return None
 
     def prefetch(self) -> Iterator[DataRef]:

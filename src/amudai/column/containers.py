@@ -1,4 +1,4 @@
-"""What all containers share: the columns below them."""
+"""The base classes of columns that have columns below them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ROLES: Final = {
 
 
 class ParentSource(ColumnSource):
-    """A column with columns below it, which are opened when they are first needed, and kept."""
+    """A column with columns below it. Those are opened when they are first needed, and kept."""
 
     _open_column: OpenColumn
 
@@ -46,7 +46,7 @@ class ParentSource(ColumnSource):
         found = self._children.get(index)
         if found is None:
             node = self.node.children[index]
-            # Children of lists and maps have roles, those of unions may have neither name nor role.
+            # Children of lists and maps have roles. Children of unions may have neither a name nor a role.
             roles = _ROLES.get(self.node.basic_type, ())
             path = f"{self.path}.{quote_name(node.name) or (roles[index] if roles else index)}"
             padded = self.node.basic_type is BasicType.FIXED_SIZE_LIST
@@ -63,7 +63,7 @@ class ParentSource(ColumnSource):
         return map(self.child, range(len(self.node.children)))
 
     def _child_positions(self) -> int | None:
-        """How many positions each child must have; None where only offsets tell."""
+        """How many positions each child must have; None if only the offsets tell."""
         return self.position_count
 
 
@@ -83,5 +83,5 @@ class ContainerSource(ParentSource, NativeSource):
         self._open_column = open_column
 
     def _read_children(self, rows: Rows, projection: Projection) -> tuple[ColumnValues, ...]:
-        """The wanted children at these rows."""
+        """The values of the projected children at `rows`."""
         return tuple([self.child_of(wanted.node).read(rows, wanted) for wanted in projection.children])

@@ -1,4 +1,4 @@
-"""What column sources know of their stripe."""
+"""What the columns of a stripe share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ColumnContext"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnContext:
-    """The surroundings that all columns of a stripe share.
+    """Settings and look-ups that all columns of a stripe share.
 
     Attributes
     ----------
@@ -23,11 +23,11 @@ class ColumnContext:
     verify
         Whether checksums are compared.
     descriptor
-        Gives the descriptor of a schema node in the stripe; None where the node is not stored.
+        Returns the descriptor of a schema node in the stripe; None if the node is not stored.
     artifact
-        Gives the file that the reference to a buffer names.
+        Returns the file that a reference to a buffer names.
     prefetched
-        Bytes of whole buffers that were read together with others. Opening a buffer looks here first.
+        Bytes of whole buffers that were read ahead. Opening a buffer looks here first.
     """
 
     url: str

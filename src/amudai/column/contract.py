@@ -33,7 +33,7 @@ class Codes:
     entries
         The dictionary: code `i` stands for entry `i`.
     read
-        Gives the codes at some rows, and which of these rows are not null; None for all of them.
+        Returns the codes at some rows, and which of these rows are not null; None if no row is null.
     """
 
     entries: ValueDictionary
@@ -41,12 +41,12 @@ class Codes:
 
 
 class ColumnSource(ABC):
-    """The values of one schema node in one stripe, wherever they lie.
+    """The values of one schema node in one stripe, wherever they are stored.
 
-    There is one implementation for each way to store a column. Opening a source reads nothing but the column's
-    descriptor. A source never changes what it says; buffers that it has opened are kept.
+    There is one implementation for each way to store a column. Opening a source reads only the column's descriptor. A
+    source is immutable, except that it keeps the buffers that it has opened.
 
-    A source answers what it can. The methods here say what a source answers that cannot do a thing: None, or nothing.
+    Some methods are optional. Their default here is the answer of a source that cannot do it: None, or nothing.
 
     Attributes
     ----------
@@ -57,9 +57,9 @@ class ColumnSource(ABC):
     position_count
         How many positions the column has.
     null_count
-        How many of the positions are null; None where that is not known.
+        How many of the positions are null; None if unknown.
     constant
-        The value of all positions, where the column is stored as a single value; None otherwise.
+        The value of all positions, if the column is stored as a single value; None otherwise.
     """
 
     STORAGE: ClassVar[str]
@@ -77,15 +77,15 @@ class ColumnSource(ABC):
         self.null_count = null_count
 
     def place(self) -> located:
-        """Adds the column's place to errors: `with source.place(): ...`."""
+        """A context manager that adds the column's place to errors: `with source.place(): ...`."""
         return located(url=self._context.url, stripe=self._context.stripe, field=self.path)
 
     # ---- values ----
 
     def read(self, rows: Rows, projection: Projection) -> ColumnValues:
-        """The values at these rows.
+        """The values at `rows`.
 
-        Raises OverflowError where they hold more bytes or items than 32-bit offsets can count.
+        Raises OverflowError if they hold more bytes or items than 32-bit offsets can count.
         """
         try:
             return self._read(rows, projection)
@@ -97,14 +97,14 @@ class ColumnSource(ABC):
     def _read(self, rows: Rows, projection: Projection) -> ColumnValues: ...
 
     def compare(self, wanted: Wanted, rows: Rows, *, inverted: bool) -> npt.NDArray[np.uint8] | None:  # noqa: ARG002
-        """A bitmap of these rows: whether their value is wanted or, if `inverted`, is not. A null is neither.
+        """A bitmap of `rows`: whether the value is in `wanted` or, if `inverted`, is not. The bit of a null is 0.
 
-        Values are compared in their blocks and not decoded. None where that cannot be done.
+        Values are compared in their blocks without decoding them. None if that is not possible.
         """
         return None
 
     def codes(self) -> Codes | None:
-        """The column's dictionary and the way to its codes; None where the values are not stored as codes."""
+        """The column's dictionary and its codes; None if the values are not stored as codes."""
         return None
 
     def numbers(self) -> BlockBuffer | None:
@@ -116,7 +116,7 @@ class ColumnSource(ABC):
         return None
 
     def range_index(self) -> RangeIndex | None:
-        """The column's range index, read anew; None where it has none."""
+        """The column's range index, read from storage at each call; None if it has none."""
         return None
 
     # ---- the columns below ----
@@ -134,7 +134,7 @@ class ColumnSource(ABC):
         return iter(())
 
     def walk(self) -> Iterator[ColumnSource]:
-        """The column itself and all columns below it, but for those below an absent column."""
+        """The column itself and all columns below it, except those below an absent column."""
         yield self
         if not self.is_absent:
             for child in self.children():
@@ -148,11 +148,11 @@ class ColumnSource(ABC):
         return False
 
     def prefetch(self) -> Iterator[DataRef]:
-        """The buffers that reading the column will touch and that nobody has read yet."""
+        """The buffers that reading the column needs and that have not been read yet."""
         return iter(())
 
     def describe(self, *, blocks: bool = False) -> ColumnLayout:  # noqa: ARG002
-        """How the column is stored. With `blocks`, which reads them, down to the blocks."""
+        """How the column is stored. `blocks` includes each block, which reads all blocks."""
         return ColumnLayout(self.STORAGE, self.position_count, self.null_count, ())
 
     def block_count(self) -> int:
@@ -164,7 +164,7 @@ class ColumnSource(ABC):
         return Counter()
 
     def check(self) -> CheckedBuffers:
-        """Read everything that the column's own buffers hold, and raise the first error."""
+        """Read everything in the column's own buffers, and raise the first error."""
         return CheckedBuffers()
 
     def _check_end(self, rows: Rows) -> None:
@@ -176,7 +176,7 @@ class ColumnSource(ABC):
 
 
 class OpenColumn(Protocol):
-    """The function that opens a column, which containers need to open the columns below them."""
+    """The type of `open_column`, with which containers open the columns below them."""
 
     def __call__(
         self, context: ColumnContext, node: SchemaNode, path: str, positions: int | None, *, padded: bool = False

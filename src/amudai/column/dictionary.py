@@ -30,7 +30,7 @@ class DictionarySource(NativeSource):
     REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA, BufferKind.VALUE_DICTIONARY)
 
     def codes(self) -> Codes | None:
-        """The dictionary and the way to its codes."""
+        """The dictionary and its codes."""
         return self._codes
 
     @lazy
@@ -77,7 +77,7 @@ class DictionarySource(NativeSource):
             return codes, valid
 
     def prefetch(self) -> Iterator[DataRef]:
-        """The buffers that reading the column will touch and that nobody has read yet."""
+        """The buffers that reading the column needs and that have not been read yet."""
         known = self._buffers[BufferKind.VALUE_DICTIONARY].buffer if "_entries" in self.__dict__ else None
         return (ref for ref in super().prefetch() if ref != known)
 

@@ -21,7 +21,7 @@ class BlockLayout:
     first_value, values
         The position of its first value in the column, and how many values it holds.
     start, bytes
-        Where it begins, counted from the start of its buffer, and its size.
+        Its offset in the buffer, and its size.
     encoding
         The cascade of encodings, for example `lz4(ffor)`.
 
@@ -51,11 +51,11 @@ class BufferLayout:
         What the buffer holds: `data`, `presence`, `offsets`, `value dictionary`, `range index`; a number for a kind
         that this version does not know.
     file, start, bytes
-        The URL of the file, and where in it the buffer lies.
+        The URL of the file, and the offset and size of the buffer in it.
     block_count
         How many blocks; None if the descriptor does not say, or the buffer has no blocks.
     blocks
-        The blocks, if they were asked for and the buffer has some.
+        The blocks, if they were requested.
 
     Examples
     --------
@@ -79,10 +79,10 @@ class ColumnLayout:
     Attributes
     ----------
     storage
-        The way to store: `absent`, `constant`, `unit`, `blocks`, `dictionary`, `struct`, `list`, `fixed-size list`,
-        `union`.
+        How values are stored: `absent`, `constant`, `unit`, `blocks`, `dictionary`, `struct`, `list`,
+        `fixed-size list`, `union`.
     position_count, null_count
-        How many positions, and how many of them are null; None where that is not known.
+        How many positions, and how many of them are null; None if unknown.
     buffers
         The column's own buffers.
     """
@@ -100,7 +100,7 @@ class ColumnLayout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedBuffers:
-    """What a check of a column's buffers has looked at.
+    """The buffers that a check of a column has read.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class CheckedBuffers:
     files
         The files that hold the buffers.
     lookups
-        The buffers as an index artifact could name them for look-ups.
+        The buffers in the form in which an index artifact names them for look-ups.
     """
 
     blocks: int = 0

@@ -21,7 +21,7 @@ U64 = npt.NDArray[np.uint64]
 
 
 class ListSource(ContainerSource):
-    """Lists and maps: offsets that say where the items of each position begin and end."""
+    """Lists and maps: offsets say where the items of each position begin and end."""
 
     STORAGE: ClassVar[str] = "list"
     REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.OFFSETS,)
@@ -34,7 +34,7 @@ class ListSource(ContainerSource):
         return None
 
     def _read(self, rows: Rows, projection: Projection) -> ColumnValues:
-        # A list needs where it begins and where the next one does.
+        # A list needs its own start and the start of the next list.
         fences = Rows.joined(rows.starts, rows.ends + np.uint64(1))
         stored = decode_numbers(self._blocks(BufferKind.OFFSETS), fences, "u8", nullable=False)
         self._check_offsets(stored.numbers("u8"), rows)
@@ -44,7 +44,7 @@ class ListSource(ContainerSource):
         return StoredValues(values, self._read_children(items, projection))
 
     def _check_offsets(self, fences: U64, lists: Rows) -> None:
-        """Refuse offsets that fall, lead to items that do not exist, or leave some out at either end."""
+        """Raise an error if offsets descend, point to missing items, or leave out items at either end."""
         if not lists:
             return
         if int(fences.max()) > MAX_POSITION or (fences[1:] < fences[:-1]).any():
@@ -60,7 +60,7 @@ class ListSource(ContainerSource):
 
 
 class FixedSizeListSource(ContainerSource):
-    """Lists of one size: items without offsets."""
+    """Lists of a fixed size: items without offsets."""
 
     STORAGE: ClassVar[str] = "fixed-size list"
 
@@ -81,7 +81,7 @@ class FixedSizeListSource(ContainerSource):
         child = self.child(0)
         if child.is_absent or rows.end <= child.position_count:
             return super()._read_children(rows, projection)
-        # Items that the reference did not store are those of trailing null lists.
+        # The reference implementation leaves out the items of trailing null lists.
         found: list[ColumnValues] = []
         for wanted in projection.children:
             stored = child.read(rows.clip(0, child.position_count), wanted)
@@ -89,7 +89,7 @@ class FixedSizeListSource(ContainerSource):
         return tuple(found)
 
     def _check_padding(self, rows: Rows, lists: Values) -> None:
-        """Refuse lists that are not null although their items are not stored."""
+        """Raise an error if a list is not null although its items are not stored."""
         child = self.child(0)
         if child.is_absent or self.node.fixed_size == 0:
             return
@@ -97,7 +97,7 @@ class FixedSizeListSource(ContainerSource):
         unstored = rows.clip(first, max(first, self.position_count)).count
         valid = lists.valid()
         if unstored and (valid is None or valid[-unstored:].any()):
-            raise self._error(f"list items: expected those of {self.position_count} lists, found those of {first}")
+            raise self._error(f"list items: expected items for {self.position_count} lists, found items for {first}")
 
 
 def _arrow_offsets(stored: Values, rows: Rows, wide: bool) -> tuple[pa.Buffer, Rows]:
@@ -107,7 +107,7 @@ def _arrow_offsets(stored: Values, rows: Rows, wide: bool) -> tuple[pa.Buffer, R
         return pa.py_buffer(np.zeros(1, dtype)), Rows.none()
     fences = stored.numbers("u8")
     lengths = rows.ends - rows.starts
-    # Where each range begins among the fences: they are one more than its lists.
+    # The index of each range's first fence. A range has one fence more than it has lists.
     first = np.concatenate(([np.uint64(0)], np.cumsum(lengths + np.uint64(1))[:-1])).astype(np.int64)
     last = first + lengths.astype(np.int64)
     steps = np.diff(fences.view(np.int64))

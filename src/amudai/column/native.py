@@ -1,4 +1,4 @@
-"""What all columns in native buffers share: opening the buffers, nulls, descriptions."""
+"""The base class of columns in native buffers: opening the buffers, nulls, descriptions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from amudai.types import SchemaNode
 __all__ = ["Form", "NativeSource"]
 
 Form: TypeAlias = tuple[str | None, int | None]
-"""What blocks hold: the type of their numbers, or None for bytes, with the size of a value where it is fixed."""
+"""What blocks hold: the type of numbers, or None for bytes; and the size of a value if it is fixed."""
 
 _IN_BLOCKS: Final = (BufferKind.DATA, BufferKind.OFFSETS, BufferKind.PRESENCE)
 _READ_FOR_VALUES: Final = frozenset({*_IN_BLOCKS, BufferKind.VALUE_DICTIONARY})
@@ -49,7 +49,7 @@ _READ_FOR_VALUES: Final = frozenset({*_IN_BLOCKS, BufferKind.VALUE_DICTIONARY})
 class NativeSource(ColumnSource):
     """A column in buffers of the format's own encodings. Buffers are opened when they are first needed.
 
-    `REQUIRED` lists the kinds of buffers that a way to store cannot do without.
+    `REQUIRED` lists the kinds of buffers that a column of this class must have.
     """
 
     REQUIRED: ClassVar[tuple[BufferKind, ...]] = ()
@@ -62,7 +62,7 @@ class NativeSource(ColumnSource):
         self._encoding = encoding
         self._buffers: dict[int, EncodedBuffer] = {}
         for buffer in encoding.buffers:
-            self._buffers.setdefault(buffer.kind, buffer)  # of two buffers of a kind the first counts
+            self._buffers.setdefault(buffer.kind, buffer)  # the first of several buffers of a kind counts
         for kind in self.REQUIRED:
             if kind not in self._buffers:
                 raise self._error(f"buffers: expected one of kind {kind.name}, found none")
@@ -76,7 +76,7 @@ class NativeSource(ColumnSource):
     # ---- buffers ----
 
     def _blocks(self, kind: BufferKind) -> BlockBuffer:
-        """A buffer of blocks that the column has, opened."""
+        """The buffer of this kind, opened."""
         found = self._opened.get(kind)
         return self._open(kind) if found is None else found
 
@@ -91,13 +91,13 @@ class NativeSource(ColumnSource):
         return self._opened.setdefault(kind, made)  # another thread may have opened it at the same time
 
     def _values_of(self, kind: BufferKind) -> int:
-        """How many values a buffer of blocks holds."""
+        """How many values the buffer of this kind holds."""
         if kind is BufferKind.PRESENCE:
             return (self.position_count + 7) // 8
         return self.position_count + 1 if kind is BufferKind.OFFSETS else self.position_count
 
     def _form_of(self, kind: BufferKind) -> Form:
-        """What the blocks of a buffer hold."""
+        """What the blocks of the buffer of this kind hold."""
         if kind is BufferKind.PRESENCE:
             return "u1", None
         return ("u8", None) if kind is BufferKind.OFFSETS else self._data_form()
@@ -115,7 +115,7 @@ class NativeSource(ColumnSource):
     # ---- nulls ----
 
     def _presence(self, rows: Rows) -> tuple[pa.Buffer | None, int]:
-        """The validity bitmap of a separate PRESENCE buffer, and how many rows are null; None where none is."""
+        """The validity bitmap of a separate PRESENCE buffer, or None if no row is null, and how many rows are null."""
         if BufferKind.PRESENCE not in self._buffers:
             return None, 0
         bitmap, present = decode_bits(self._blocks(BufferKind.PRESENCE), rows)
@@ -123,7 +123,7 @@ class NativeSource(ColumnSource):
         return (bitmap, nulls) if nulls else (None, 0)
 
     def _with_presence(self, values: Values, rows: Rows) -> Values:
-        """Values with the nulls of a separate PRESENCE buffer, which the format allows beside any values."""
+        """Values with the nulls of a separate PRESENCE buffer, which the format allows for any values."""
         if BufferKind.PRESENCE not in self._buffers:
             return values
         validity, nulls = self._presence(rows)
@@ -138,7 +138,7 @@ class NativeSource(ColumnSource):
     # ---- storage ----
 
     def range_index(self) -> RangeIndex | None:
-        """The column's range index, read anew; None where it has none."""
+        """The column's range index, read from storage at each call; None if it has none."""
         buffer = self._buffers.get(BufferKind.RANGE_INDEX)
         if buffer is None or buffer.buffer is None:
             return None
@@ -148,7 +148,7 @@ class NativeSource(ColumnSource):
             return decode_range_index(data, self.node, self.position_count, self._context.verify)
 
     def prefetch(self) -> Iterator[DataRef]:
-        """The buffers that reading the column will touch and that nobody has read yet."""
+        """The buffers that reading the column needs and that have not been read yet."""
         for kind, buffer in self._buffers.items():
             ref = buffer.buffer
             if kind not in _READ_FOR_VALUES or kind in self._opened or ref is None:
@@ -173,7 +173,7 @@ class NativeSource(ColumnSource):
         return describe_binary(buffer, size) if dtype is None else describe_numbers(buffer, dtype)
 
     def describe(self, *, blocks: bool = False) -> ColumnLayout:
-        """How the column is stored. With `blocks`, which reads them, down to the blocks."""
+        """How the column is stored. `blocks` includes each block, which reads all blocks."""
         opened = dict(self._block_buffers()) if blocks else {}
         found = []
         for buffer in self._encoding.buffers:
@@ -201,7 +201,7 @@ class NativeSource(ColumnSource):
         )
 
     def check(self) -> CheckedBuffers:
-        """Read everything that the column's own buffers hold, and raise the first error."""
+        """Read everything in the column's own buffers, and raise the first error."""
         blocks = sum(len(each) for _, buffer in self._block_buffers() for each in buffer.all_blocks())
         files: dict[str, Artifact] = {}
         lookups = []

@@ -1,4 +1,4 @@
-"""Opening the source of a column, whichever way it is stored."""
+"""Opening a column."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def open_column(
     path
         The column's name as errors show it.
     positions
-        How many positions the parent says there are; None below lists, whose offsets say it.
+        The number of positions according to the parent; None below lists, whose offsets say it.
     padded
-        Whether trailing positions may be missing. They are null: the reference pads the items of a trailing null
-        fixed-size list too little.
+        Whether trailing positions may be missing. They are null: the reference implementation does not store all items
+        of trailing null fixed-size lists.
     """
     stored = context.descriptor(node)
     if stored is None:
@@ -81,14 +81,14 @@ def _open_native(
     leaf = _LEAVES.get(node.basic_type)
     if leaf is None:
         return _CONTAINERS[node.basic_type](context, node, path, field, native, open_column)
-    # Codes must not pass for the values themselves: what either place says is believed.
+    # Codes must not be mistaken for values, so either sign of a dictionary is enough.
     if field.dictionary_size is not None or native.find(BufferKind.VALUE_DICTIONARY) is not None:
         leaf = _coded(node, leaf)
     return leaf(context, node, path, field, native)
 
 
 def _coded(node: SchemaNode, leaf: type[NativeSource]) -> type[NativeSource]:
-    """The source of codes, for a column whose values would be read by `leaf`."""
+    """The source of a column that is stored as codes. `leaf` would read its values if they were stored directly."""
     if leaf is UnitSource:
         return leaf
     if node.basic_type not in BYTES:

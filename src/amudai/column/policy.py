@@ -1,4 +1,4 @@
-"""The policy that picks among the encodings that a descriptor lists."""
+"""The choice among the encodings that a descriptor lists."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _NOTHING: Final = NativeEncoding(())
 def pick(encodings: Sequence[DataEncoding], open_source: Callable[[DataEncoding], ColumnSource]) -> ColumnSource:
     """The source of the first encoding that can be read in full.
 
-    If no encoding can be opened, the error of the first is raised. If some can be opened and none can be read in full,
-    the first of them is taken: reading raises the error, and what is readable stays readable.
+    If no encoding can be opened, the error of the first is raised. If some can be opened but none can be read in full,
+    the first that can be opened is used: its readable parts stay readable, and reading the others raises the error.
 
-    `open_source` opens the source of one encoding, and raises an error where the descriptor tells that this version
-    cannot read it. An encoding without an alternative is not looked at further. Two that can be opened are compared by
-    reading all their blocks, and those of the columns below.
+    `open_source` opens the source of one encoding. It raises an error if the descriptor shows that this version cannot
+    read it. If only one encoding can be opened, it is used without further checks. If several can be opened, all their
+    blocks are read, and those of the columns below.
     """
     if len(encodings) <= 1:
         return open_source(encodings[0] if encodings else _NOTHING)
@@ -34,7 +34,7 @@ def pick(encodings: Sequence[DataEncoding], open_source: Callable[[DataEncoding]
         except AmudaiError as error:
             first = error if first is None else first
     if len(opened) > 1:
-        # Only the blocks themselves tell whether this version knows their encodings.
+        # Only the blocks themselves show whether this version knows their encodings.
         for source in opened:
             if _is_readable(source):
                 return source
@@ -45,7 +45,7 @@ def pick(encodings: Sequence[DataEncoding], open_source: Callable[[DataEncoding]
 
 
 def _is_readable(source: ColumnSource) -> bool:
-    """Whether every block of the source can be read, and of the columns below it too."""
+    """Whether every block of the source and of the columns below it can be read."""
     try:
         for each in source.walk():
             each.encodings()
@@ -56,7 +56,7 @@ def _is_readable(source: ColumnSource) -> bool:
 
 
 def require_native(encoding: DataEncoding) -> NativeEncoding:
-    """The encoding, where it is one that this version can read."""
+    """The encoding, if this version can read it; otherwise an error."""
     if isinstance(encoding, NativeEncoding):
         if not encoding.packed_group:
             return encoding
@@ -66,7 +66,7 @@ def require_native(encoding: DataEncoding) -> NativeEncoding:
 
 
 def stored_buffers(encodings: Sequence[DataEncoding]) -> NativeEncoding:
-    """The buffers of a constant column, which nobody reads; none where its encodings are not known."""
+    """The buffers of a constant column, which are never read; none if its encodings are unknown."""
     for encoding in encodings:
         if isinstance(encoding, NativeEncoding) and not encoding.packed_group:
             return encoding

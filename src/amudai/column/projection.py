@@ -1,4 +1,4 @@
-"""The wanted columns of a read: which members, and how wide their offsets."""
+"""Which parts of a column to read, and the width of their offsets."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["Projection"]
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """A wanted column and those of its children that are wanted.
+    """A column to read, and which of its children to read.
 
-    `wide` asks for 64-bit offsets, which only variable-size values and lists have.
+    `wide` requests 64-bit offsets, which only variable-size values and lists have.
     """
 
     node: SchemaNode
@@ -22,7 +22,7 @@ class Projection:
     children: tuple[Projection, ...] = ()
 
     def nodes(self) -> Iterator[SchemaNode]:
-        """Its node and all below it that are wanted."""
+        """The column's node and the nodes of all projected columns below it."""
         yield self.node
         for child in self.children:
             yield from child.nodes()

@@ -14,7 +14,7 @@ __all__ = ["StructSource"]
 
 
 class StructSource(ContainerSource):
-    """Structs: nulls of their own, and a column for each member."""
+    """Structs: their own nulls, and a column for each member."""
 
     STORAGE: ClassVar[str] = "struct"
 

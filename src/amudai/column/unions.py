@@ -19,7 +19,7 @@ __all__ = ["UnionSource"]
 
 
 class UnionSource(ContainerSource):
-    """Unions: the variant of each position and, of dense unions, the position of its value in that variant."""
+    """Unions: the variant of each position and, for dense unions, the position of the value in that variant."""
 
     STORAGE: ClassVar[str] = "union"
     REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA,)
