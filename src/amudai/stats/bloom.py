@@ -1,7 +1,7 @@
-"""Can this value be in the stripe at all?
+"""Split-block Bloom filters, which prove that a value is not in a stripe.
 
-A split-block Bloom filter: blocks of eight 32-bit words. The upper half of a value's hash picks the block, the lower
-half one bit in each word. A clear bit proves that the value is absent; that all are set proves nothing.
+A filter has blocks of eight 32-bit words. The upper half of a value's hash picks the block, the lower half one bit in
+each word. If one of the bits is clear, the value is absent. If all are set, the value may be present.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BytesLike: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
 
 BLOCK_SIZE: Final = 32  # bytes
 TARGET_FPP: Final = 0.01
-MAX_VALUES: Final = 1024  # with more distinct values no filter is kept
+MAX_VALUES: Final = 1024  # no filter is kept for more distinct values
 
 _SALTS: Final = np.array(
     [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31], np.uint32
@@ -37,13 +37,13 @@ def size_for(count: int, fpp: float = TARGET_FPP) -> int:
     if count < 1:
         raise InvalidArgument(f"values of a Bloom filter: expected at least 1, found {count}")
     bits = math.ceil(-count * math.log(fpp) / math.log(2) ** 2)
-    # Bits are counted in whole ones for each value first: that rounding is part of the size others expect.
+    # Whole bits for each value: other readers expect the size with this rounding.
     size = math.ceil(bits / count) * count // 8
     return max(BLOCK_SIZE, -(-size // BLOCK_SIZE) * BLOCK_SIZE)
 
 
 def build(hashes: Hashes, fpp: float = TARGET_FPP, limit: int = MAX_VALUES) -> bytes | None:
-    """The filter of these hashes; None where there is none to keep, or more than `limit` distinct ones."""
+    """The filter of `hashes`; None if there are no hashes, or more than `limit` distinct ones."""
     hashes = np.unique(hashes)
     if not 1 <= len(hashes) <= limit:
         return None

@@ -1,4 +1,4 @@
-"""How are statistics gathered while values go by?"""
+"""Collectors of the statistics of a field while its values are written."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NULL: Final = AnyValue("null", None)
 _DECIMAL: Final = ("zero_count", "positive_count", "negative_count", "nan_count")
 _FLOATING: Final = (*_DECIMAL, "positive_infinity_count", "negative_infinity_count")
 _STEP: Final = 4096  # values that are hashed at once for a filter
-_FORCED_BLOOM: Final = 1 << 20  # values that a filter which was asked for may hold
+_FORCED_BLOOM: Final = 1 << 20  # the most distinct values of a filter that the caller requested
 
 
 class CountCollector:
@@ -62,7 +62,7 @@ class _Counting:
         self.count = self.nulls = 0
 
     def _note(self, count: int, valid: Bools | None) -> int:
-        """Count positions; returns how many of them are valid."""
+        """Count positions; return how many of them are valid."""
         present = count if valid is None else int(np.count_nonzero(valid))
         self.count += count
         self.nulls += count - present
@@ -83,17 +83,17 @@ class BooleanCollector(_Counting):
         self._true = 0
 
     def add(self, bits: Bools, valid: Bools | None) -> None:
-        """Look at values."""
+        """Add values."""
         self._note(len(bits), valid)
         self._true += int(np.count_nonzero(bits if valid is None else bits & valid))
 
     def finish(self) -> FieldStatistics:
-        """What was seen."""
+        """The statistics of all values added."""
         stats = BooleanStats(true_count=self._true, false_count=self.count - self.nulls - self._true)
         return self._finished((self.count + 7) // 8, type_stats=stats)
 
     def constant(self) -> AnyValue | None:
-        """The value of all positions, where there is one."""
+        """The value of all positions, if there is only one."""
         if self.count and self.nulls == self.count:
             return _NULL
         if self.count and self.nulls == 0 and self._true in (0, self.count):
@@ -102,7 +102,7 @@ class BooleanCollector(_Counting):
 
 
 class NumberCollector(_Counting):
-    """Smallest and largest number; for floats also how many of which kind."""
+    """Smallest and largest number; for floats also how many of each kind."""
 
     def __init__(self, node: SchemaNode) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class NumberCollector(_Counting):
         self._floating = np.zeros(6, np.int64)
 
     def add(self, numbers: npt.NDArray[Any], valid: Bools | None) -> None:
-        """Look at values."""
+        """Add values."""
         if self._note(len(numbers), valid) == 0:
             return
         sound = numbers if valid is None else numbers[valid]
@@ -147,7 +147,7 @@ class NumberCollector(_Counting):
         return sound
 
     def finish(self) -> FieldStatistics:
-        """What was seen."""
+        """The statistics of all values added."""
         low = None if self._low is None else AnyValue(self._kind, self._low.item())
         high = None if self._high is None else AnyValue(self._kind, self._high.item())
         stats: TypeStats | None = (
@@ -157,7 +157,7 @@ class NumberCollector(_Counting):
         return self._finished(size, range_stats=RangeStats(min=low, max=high), type_stats=stats)
 
     def constant(self) -> AnyValue | None:
-        """The value of all positions, where all have the same bits; never a NaN, which a double could not keep."""
+        """The value of all positions, if all have the same bits. Never a NaN: a double cannot keep its payload."""
         if self.count and self.nulls == self.count:
             return _NULL
         if self.count == 0 or self.nulls or not self._same or self._first is None:
@@ -167,7 +167,7 @@ class NumberCollector(_Counting):
 
 
 class BytesCollector(_Counting):
-    """Lengths, an estimate of distinct values and, while there are few, a filter of them."""
+    """Lengths, an estimate of the number of distinct values and, if they are few, a Bloom filter of them."""
 
     def __init__(self, node: SchemaNode, *, bloom: bool, forced: bool) -> None:
         super().__init__()
@@ -188,7 +188,7 @@ class BytesCollector(_Counting):
     def add(
         self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
     ) -> None:
-        """Look at values; null ones are empty, or zero bytes of the fixed size."""
+        """Add values. Null values are empty, or zero bytes of the fixed size."""
         if self._note(count, valid) == 0:
             return
         bits = None if valid is None or valid.all() else np.packbits(valid, bitorder="little")
@@ -217,7 +217,7 @@ class BytesCollector(_Counting):
         times: npt.NDArray[np.uint64],
         null: int | None,
     ) -> None:
-        """Look at distinct values and how often each was there; `null` is the entry that stands for null."""
+        """Add distinct values that occur `times` times each. `null` is the entry that stands for null."""
         entries = len(times)
         valid = np.ones(entries, np.bool_)
         if null is not None:
@@ -254,7 +254,7 @@ class BytesCollector(_Counting):
         _kernels.hll_update(offsets, data, self._fixed, bits, 0, count, self._registers)
         for start in range(0, count, _STEP):
             if self._hashes is None:
-                return  # mostly after the first few: too many different values
+                return  # too many distinct values, usually found after the first few steps
             end = min(start + _STEP, count)
             some = None if offsets is None else offsets[start : end + 1]
             rows = data if offsets is not None else data[start * (self._fixed or 0) : end * (self._fixed or 0)]
@@ -263,7 +263,7 @@ class BytesCollector(_Counting):
                 self._hashes = None
 
     def _compare(self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int) -> None:
-        """Whether all values have the same bytes, which is asked only while they do."""
+        """Update whether all values have the same bytes. Called only as long as they do."""
         if not self._same or (self.nulls and self.nulls < self.count):
             self._same = False
             return
@@ -282,7 +282,7 @@ class BytesCollector(_Counting):
         self._same = first == self._first and bool((rows == rows[0]).all())
 
     def finish(self) -> FieldStatistics:
-        """What was seen."""
+        """The statistics of all values added."""
         if self._decimals is not None:
             size = 16 * (self.count - self.nulls)
             low, high, stats = self._decimals.finish()
@@ -321,7 +321,7 @@ class BytesCollector(_Counting):
         )
 
     def constant(self, most: int) -> AnyValue | None:
-        """The value of all positions, where there is one of at most `most` bytes."""
+        """The value of all positions, if there is only one and it has at most `most` bytes."""
         if self.count and self.nulls == self.count:
             return _NULL
         if self.count == 0 or self.nulls or not self._same or self._first is None or len(self._first) > most:
@@ -343,7 +343,7 @@ class ListCollector(_Counting):
         self._min_filled: int | None = None
 
     def add(self, lengths: npt.NDArray[np.uint64], valid: Bools | None) -> None:
-        """Look at the lengths of lists."""
+        """Add the lengths of lists."""
         if self._note(len(lengths), valid) == 0:
             return
         sound = lengths if valid is None else lengths[valid]
@@ -355,7 +355,7 @@ class ListCollector(_Counting):
             self._min_filled = filled if self._min_filled is None else min(self._min_filled, filled)
 
     def finish(self) -> FieldStatistics:
-        """What was seen."""
+        """The statistics of all values added."""
         stats = None
         if self.count:
             stats = ListStats(min_length=self._min or 0, min_non_empty_length=self._min_filled, max_length=self._max)
@@ -363,7 +363,7 @@ class ListCollector(_Counting):
 
 
 class _Decimals:
-    """Smallest and largest decimal, by value, and how many of which kind."""
+    """Smallest and largest decimal, by value, and how many of each kind."""
 
     def __init__(self) -> None:
         self._ends: npt.NDArray[np.uint8] | None = None

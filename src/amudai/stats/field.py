@@ -1,4 +1,4 @@
-"""The statistics of a field, and how those of stripes become those of a shard."""
+"""The statistics of a field, and the merging of stripes' statistics into a shard's."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["FieldStatistics", "merge"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldStatistics:
-    """The statistics of one field, in a stripe or in a shard; None where there is nothing to say.
+    """The statistics of one field in a stripe or a shard. A statistic that is unknown is None.
 
-    The members are those of `FieldDescriptor` of the same name. Without any, nothing is known of no position: that is
-    where a fold of stripes starts.
+    The attributes have the names and meanings of `FieldDescriptor`. The default stands for no positions: merging starts
+    with it.
     """
 
     position_count: int = 0
@@ -33,7 +33,7 @@ class FieldStatistics:
 
     @classmethod
     def of(cls, descriptor: FieldDescriptor) -> Self:
-        """The statistics that a shard states."""
+        """The statistics in a descriptor."""
         return cls(
             position_count=descriptor.position_count,
             null_count=descriptor.null_count,
@@ -46,10 +46,10 @@ class FieldStatistics:
 
 
 def merge(a: FieldStatistics, b: FieldStatistics) -> FieldStatistics:
-    """Fold the statistics of one more stripe, `b`, into those of the stripes before it, `a`.
+    """Merge the statistics of one more stripe, `b`, into those of the stripes before it, `a`.
 
-    Start with `FieldStatistics()`. What is unknown on one side stays unknown; stripes without positions say nothing. A
-    shard has no Bloom filter.
+    Start with `FieldStatistics()`. A statistic that is unknown on one side stays unknown. Stripes without positions
+    change nothing. A shard has no Bloom filter.
     """
     if not b.position_count:
         return replace(a, bloom_filter=None)
@@ -94,7 +94,7 @@ def _merged_range(a: RangeStats | None, b: RangeStats | None) -> RangeStats | No
 
 
 def _less(a: AnyValue, b: AnyValue) -> bool:
-    """Whether `a` is less than `b`; values of two kinds, or of one without order, are taken as equal."""
+    """Whether `a` is less than `b`. Values of different kinds, or of a kind without an order, count as equal."""
     if a.kind != b.kind or a.kind not in ("bool", "u64", "i64", "double", "string", "decimal"):
         return False
     left: Any = a.value
@@ -112,7 +112,7 @@ def _merged_type_stats(a: TypeStats | None, b: TypeStats | None) -> TypeStats | 
     rules: dict[str, Callable[[int, int], int | None]] = {"min": _least, "max": max}
     merged: dict[str, Any] = {}
     for name in (member.name for member in fields(a)):
-        rule = rules.get(name.split("_")[0], _sum)  # what is no bound is a count
+        rule = rules.get(name.split("_")[0], _sum)  # everything that is not a bound is a count
         merged[name] = rule(getattr(a, name), getattr(b, name))
     return replace(a, **merged)
 
@@ -133,7 +133,7 @@ _NOT_MERGEABLE: Final = Cardinality(count=None, is_estimate=False, sketch=None)
 
 
 def _sketch(cardinality: Cardinality) -> Hll | None:
-    """The sketch as something that can be merged; None where it is missing or not sound."""
+    """The sketch as an `Hll`, which can be merged; None if it is missing or invalid."""
     stored = cardinality.sketch
     if stored is None or stored.hash_algorithm != HASH_ALGORITHM:
         return None

@@ -1,7 +1,7 @@
-"""Which 64 bits stand for a value in a sketch?
+"""The 64-bit hashes of values in sketches and filters.
 
-Seeded XXH3 over the bytes of a value: UTF-8 of a string, the stored bytes of anything else, no length, no terminator.
-Each sketch has a seed of its own. Nulls are no values: they are never hashed.
+A hash is seeded XXH3 over the bytes of a value: the UTF-8 of a string, the stored bytes of anything else, without
+length or terminator. Each kind of sketch has its own seed. Nulls are not hashed.
 """
 
 from __future__ import annotations

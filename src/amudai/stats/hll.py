@@ -1,7 +1,7 @@
-"""How many distinct values are there, about?
+"""HyperLogLog sketches, which estimate the number of distinct values.
 
-A HyperLogLog sketch: one byte for each of 2**p registers, p being 7 in everything written. The top p bits of a value's
-hash pick a register; it keeps the largest rank seen, the rank being 1 + the zeros that lead the other bits.
+A sketch has one byte for each of 2**p registers. Writers use p = 7. The top p bits of a value's hash pick a register,
+which keeps the largest rank seen. The rank is 1 + the number of leading zeros of the other bits.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _MOST_BITS: Final = 18
 
 
 class Hll:
-    """The registers of a sketch, which can be merged with others and say about how many values they have seen.
+    """The registers of a sketch. Sketches can be merged, and estimate how many distinct values were added.
 
-    A kernel takes values in (`hll_update`).
+    A kernel adds values (`hll_update`).
 
-    For p = 7 estimates equal those that writers store. For another p they do not: only p = 7 has its bias table here,
-    so between the end of linear counting and 5 x 2**p the raw estimate stands as it is, up to 40 % too high at first.
+    For p = 7 estimates equal those that writers store. For another p they do not: the bias table here is for p = 7
+    only, so between the end of linear counting and 5 x 2**p the raw estimate is not corrected, and up to 40 % too high.
 
     >>> registers = bytearray(128)
     >>> registers[20], registers[99] = 1, 2
@@ -52,13 +52,13 @@ class Hll:
         return sketch
 
     def merge(self, other: Hll) -> None:
-        """Take the values of another sketch in: the same as if they had been inserted here."""
+        """Add the values of another sketch, as if they had been inserted here."""
         if other.bits_per_index != self.bits_per_index:
             raise InvalidArgument(f"bits_per_index: expected {self.bits_per_index}, found {other.bits_per_index}")
         np.maximum(self.counters, other.counters, out=self.counters)
 
     def estimate(self) -> int:
-        """About how many distinct hashes were inserted: off by 9 % on average where p = 7."""
+        """The estimated number of distinct hashes that were inserted: off by 9 % on average for p = 7."""
         registers = len(self.counters)
         empty = registers - np.count_nonzero(self.counters)
         estimate = _alpha(registers) * registers**2 / math.fsum(np.ldexp(1.0, -self.counters.astype(np.int32)))
@@ -73,11 +73,11 @@ def _alpha(registers: int) -> float:
     return {16: 0.673, 32: 0.697, 64: 0.709}.get(registers, 0.7213 / (1 + 1.079 / registers))
 
 
-# Where linear counting ends, for p = 4..18. These and the table below are the empirical data published with
+# The limits of linear counting, for p = 4..18. These and the table below are the empirical data published with
 # "HyperLogLog in Practice" (Heule, Nunkesser, Hall 2013).
 _THRESHOLDS: Final = (10, 20, 40, 80, 220, 400, 900, 1800, 3100, 6500, 11500, 20000, 50000, 120000, 350000)
 
-# The mean raw estimate at some true counts, for p = 7; between two of them the bias is interpolated.
+# The mean raw estimate at some true counts, for p = 7. Between two of them the bias is interpolated.
 _TABLE: Final = """
 92:1 93.4934:4 94.9758:7 96.4574:10 97.9718:13 99.4954:16 101.5302:20 103.0756:23 104.6374:26 106.1782:29
 107.7888:32 109.9522:36 111.592:39 113.2532:42 114.9086:45 116.5938:48 118.9474:52 120.6796:55 122.4394:58
