@@ -1,7 +1,7 @@
-"""Which block holds which values, and where does it lie?
+"""Block maps: the number of values and the place of each block of a buffer.
 
 A block map is read from its end: a footer with the totals, before it the list of segments, before that the segments,
-each with the sizes of up to `segment_size` blocks. It carries no checksum, so whatever it says twice is compared.
+each with the sizes of up to `segment_size` blocks. It has no checksum, so everything that it states twice is compared.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DELTAS: Final[dict[int, np.dtype[Any]]] = {8: np.dtype("<u1"), 16: np.dtype("<u
 _LARGEST: Final = {1: 0xFF, 2: 0xFFFF, 4: 0xFFFF_FFFF}  # by bytes of a delta
 _MAX_ROOM: Final = 0xFFFF_FFFF_FFFF_FFFF
 _MIN_BLOCK: Final = 8  # a block begins with two u32
-_MAX_WRITTEN: Final = 0xFFFF_FFFE  # what the reference accepts of a logical size, a block size, a number of blocks
+_MAX_WRITTEN: Final = 0xFFFF_FFFE  # the largest logical size, block size and number of blocks the reference accepts
 _BLOCKS_PER_SEGMENT: Final = 1024
 
 U64 = npt.NDArray[np.uint64]
@@ -38,17 +38,17 @@ BlockMap = _kernels.BlockMap
 def decode_block_map(
     payload: Bytes, *, data_size: int, expected_values: int | None = None, expected_blocks: int | None = None
 ) -> BlockMap:
-    """The map in the bytes of a buffer's `block_map`; `data_size` is the room for blocks that lies before it.
+    """The map in the bytes of a buffer's `block_map`. `data_size` is the number of bytes before it, for blocks.
 
-    Segments are read, and compared with what the map says elsewhere, when something in them is asked for.
+    A segment is decoded and checked against the rest of the map when something in it is needed.
     """
     return BlockMap(payload, min(data_size, _MAX_ROOM), expected_values, expected_blocks)
 
 
 def encode_block_map(value_counts: npt.ArrayLike, block_sizes: npt.ArrayLike) -> bytes:
-    """The map of blocks that lie one behind the other: how many values each holds, how many bytes it takes.
+    """The map of consecutive blocks, from the number of values and the number of bytes of each block.
 
-    The caller puts it behind the blocks, at the next multiple of `DATA_ALIGNMENT` from the start of the buffer.
+    The caller puts it after the blocks, at the next multiple of `DATA_ALIGNMENT` from the start of the buffer.
 
     >>> decode_block_map(encode_block_map([100, 50], [200, 104]), data_size=304).offsets.tolist()
     [0, 200, 304]
@@ -90,7 +90,7 @@ def _segment(counts: U64, sizes: U64, first_value: int, first_byte: int) -> byte
 
 
 def _deltas(sizes: U64) -> tuple[int, npt.NDArray[Any]]:
-    """The smallest size, and the distance of each from it in as few bytes as hold the largest."""
+    """The smallest size, and the distance of each size from it, in as few bytes as the largest distance needs."""
     smallest, largest = int(sizes.min()), int(sizes.max())
     width = next(width for width, most in _LARGEST.items() if largest - smallest <= most)
     return smallest, (sizes - np.uint64(smallest)).astype(_DELTAS[8 * width])

@@ -1,8 +1,8 @@
 """Messages that one root takes over from another: references renamed, unknown fields kept or refused.
 
-The bytes that a new root refers to stay where they are, but the messages that name them move to another file. So every
-reference in them is renamed, and a field that this version does not know must not hold one. The table of messages is in
-docs/format/container.md, "What a new root takes over".
+The bytes that a new root refers to stay where they are, but the messages that refer to them move to another file. So
+every reference in a message is renamed, and a field that this version does not know must not contain a reference. The
+table of messages is in docs/format/container.md, "What a new root takes over".
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = ["carried", "unknown_fields", "unknown_fields_of_stripes"]
 
-# A reference is written anew, so nothing that a later version adds to it could be kept.
+# References are written again, so a field that a later version adds to them would be lost.
 _REFERENCES: Final = frozenset({"DataRef", "UInt64Range"})
-# Messages that hold references, or lists of messages that do: a field that a later version adds may be one more.
+# Messages that contain references, or lists of such messages: an unknown field may be another reference.
 _PLACES: Final = frozenset(
     {
         "AnyValue",
@@ -49,8 +49,8 @@ _SCALARS: Final = frozenset({0, 1, 5})  # wire types of numbers, which refer to 
 def carried(kind: str, payload: Bytes, rename: Callable[[str], str]) -> bytes:
     """The payload of a message of `kind` with every reference in it renamed, unknown fields included.
 
-    `rename` takes the URL of a reference that is not empty and gives the URL to write. An unknown field that may hold a
-    reference is an `UnsupportedFeature` which names the message and the number of the field.
+    `rename` takes the URL of a reference, which is not empty, and returns the URL to write. An unknown field that may
+    contain a reference raises `UnsupportedFeature`, which names the message and the number of the field.
     """
     message = _checked(kind, payload)
     for each in _messages(message):
@@ -59,7 +59,7 @@ def carried(kind: str, payload: Bytes, rename: Callable[[str], str]) -> bytes:
 
 
 def unknown_fields(kind: str, payload: Bytes) -> bytes:
-    """The unknown fields of a message of `kind`, as stored; an `UnsupportedFeature` as in `carried`."""
+    """The unknown fields of a message of `kind`, as stored. Raises `UnsupportedFeature` as `carried` does."""
     return _unknown(_checked(kind, payload))
 
 
@@ -107,7 +107,7 @@ def _rename(message: Message, rename: Callable[[str], str]) -> None:
             if message.range.end > message.range.start:
                 message.url = rename(message.url)
         case wire.ParquetFileColumnRef():
-            # A whole file: its range may be empty, and a range that is not is renamed as any reference.
+            # The reference to a whole file may have an empty range; one with a range is renamed like any other.
             file = message.file_ref
             if file.url and file.range.end <= file.range.start:
                 file.url = rename(file.url)

@@ -1,7 +1,7 @@
-"""Where in the file is what, and is it sound?
+"""The container of a shard file: header, frames, directory, footer.
 
-A shard file begins with a header and ends with a footer of the same 8 bytes; every message between them lies in a frame
-(length, payload, checksum). The last frame is the shard directory, and its length stands once more before the footer.
+A shard file begins with a header and ends with a footer of the same 8 bytes. Every message between them is in a frame
+(length, payload, checksum). The last frame is the shard directory; its length is repeated before the footer.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ def checksum(data: Bytes) -> int:
 
 
 def check_header(data: Bytes) -> None:
-    """Refuse an artifact whose first 8 bytes are not `HEADER`; a minor version of the future passes."""
+    """Raise an error if the first 8 bytes of a file are not `HEADER`. A later minor version is accepted."""
     _check_mark(data, "begins")
 
 
 def check_footer(data: Bytes) -> None:
-    """Refuse a shard whose last 8 bytes are not `FOOTER`; a minor version of the future passes."""
+    """Raise an error if the last 8 bytes of a shard are not `FOOTER`. A later minor version is accepted."""
     _check_mark(data, "ends")
 
 
 def directory_length(tail: Bytes, tail_end: int, end: int) -> int:
-    """Payload bytes of the directory whose second length ends at `end`; `tail` holds the bytes before `tail_end`."""
+    """The payload size of the directory whose second length ends at `end`. `tail` holds the bytes before `tail_end`."""
     at = end - _WORD - (tail_end - len(tail))
     if at < 0 or end > tail_end:
         held = f"{tail_end - len(tail)}..{tail_end}"
@@ -83,9 +83,9 @@ def directory_length(tail: Bytes, tail_end: int, end: int) -> int:
 def directory_range(tail: Bytes, size: int, end: int | None = None) -> tuple[int, int]:
     """First byte and end of the shard directory's frame, as offsets in the file.
 
-    `tail` holds the last bytes of a file of `size` bytes (`TAIL_READ` of them, or all); the frame may begin before
-    them, then the caller reads it. A shard embedded in a larger file has no footer of its own: for it, `tail` holds the
-    bytes before `end`, which lies just behind the second length, and the caller checks the footer of the file.
+    `tail` holds the last bytes of a file of `size` bytes (`TAIL_READ` of them, or all). If the frame begins before
+    `tail`, the caller reads it. A shard embedded in a larger file has no footer of its own: `tail` then holds the bytes
+    before `end`, which is the end of the second length, and the caller checks the footer of the file.
     """
     if size < MIN_SHARD_SIZE:
         raise CorruptedData(f"not an Amudai shard: expected at least {MIN_SHARD_SIZE} bytes, found {size}")
@@ -117,16 +117,16 @@ def frame(payload: Bytes) -> bytes:
 
 
 def frame_directory(payload: Bytes) -> bytes:
-    """The end of a shard: the directory's frame and its length once more. In a file of its own, `FOOTER` follows."""
+    """The end of a shard: the directory's frame and its length again. A shard in its own file ends with `FOOTER`."""
     if len(payload) >= MAX_DIRECTORY:
         raise InvalidArgument(f"shard directory: expected less than {MAX_DIRECTORY} bytes, found {len(payload)}")
     return frame(payload) + _word(len(payload))
 
 
 def unframe(frame: Bytes, what: str, verify: bool = True) -> memoryview:
-    """The payload of a frame, checked against its checksum; `what` names the message in errors.
+    """The payload of a frame, checked against its checksum. `what` names the message in errors.
 
-    A frame may be longer than it says: a reference covers at least the frame.
+    More bytes may follow the frame: a reference covers at least the frame.
     """
     found = len(frame)
     if found < _FRAME:

@@ -1,7 +1,7 @@
-"""Which values do the codes of a dictionary-encoded field stand for?
+"""The dictionary of a dictionary-encoded field: the value of each code.
 
 The buffer has a header of 128 bytes and up to three sections, each an envelope (length, payload, padding, checksum):
-the values in the order of their codes, where each ends, and the codes in the order of their values.
+the values in the order of their codes, the end of each value, and the codes in the order of their values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LENGTH: Final = 8
 _CHECKSUM: Final = 4
 _BUFFER_ALIGNMENT: Final = 64
 _SECTION_ALIGNMENT: Final = 16
-_SECTION_PADDING: Final = 64  # behind a payload, so that wide loads from its last bytes stay inside
+_SECTION_PADDING: Final = 64  # after a payload, so that wide loads from its last bytes stay inside
 _MAX_COUNT: Final = 0xFFFF_FFFF
 _OFFSETS: Final = np.dtype("<u8")
 _IDS: Final = np.dtype("<u4")
@@ -37,7 +37,7 @@ S = TypeVar("S", bound=np.generic)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DictionaryHeader:
-    """The first 128 bytes of a dictionary; ranges count from the start of its buffer."""
+    """The first 128 bytes of a dictionary. Ranges are relative to the start of its buffer."""
 
     value_type: BasicType
     value_count: int
@@ -80,7 +80,7 @@ class DictionaryHeader:
         return packed[:-_CHECKSUM] + checksum(packed[:-_CHECKSUM]).to_bytes(_CHECKSUM, "little")
 
     def check(self, node: SchemaNode, expected_count: int | None = None) -> None:
-        """Refuse a dictionary of another type, fixed size or number of entries than the field has."""
+        """Raise an error if the type, fixed size or number of entries is not that of the field."""
         if self.value_type is not node.basic_type:
             found = f"expected {node.basic_type.name}, found {self.value_type.name}"
             raise CorruptedData(f"dictionary value_type: {found}")
@@ -95,8 +95,8 @@ class DictionaryHeader:
 class ValueDictionary:
     """The entries of a dictionary: code `i` is bytes `offsets[i] .. offsets[i + 1]` of `values`.
 
-    Values of a fixed size have no `offsets`: code `i` is at `i * fixed_value_size`. `sorted_ids`, where asked for and
-    stored, lists the codes of all entries but the null one in the order of their bytes.
+    Values of a fixed size have no `offsets`: code `i` is at `i * fixed_value_size`. `sorted_ids`, if requested and
+    stored, lists the codes of all entries except the null entry, in the order of their bytes.
     """
 
     value_type: BasicType
@@ -141,21 +141,21 @@ def encode_dictionary(
     null_id: int | None,
     sorted_ids: npt.NDArray[np.uint32] | None,
 ) -> bytes:
-    """The buffer of a dictionary, the null entry included.
+    """The buffer of a dictionary, including the null entry.
 
     Parameters
     ----------
     value_count
-        Entries, the null entry among them: the descriptor's `dictionary_size`.
+        The number of entries, including the null entry: the descriptor's `dictionary_size`.
     data
-        The values in the order of their codes. The null entry has no bytes, or zeros where values have a fixed size.
+        The values in the order of their codes. The null entry has no bytes, or zeros if values have a fixed size.
     offsets
-        Where each value ends in `data`, after a 0; None where values have a fixed size.
+        0, followed by the end of each value in `data`; None if values have a fixed size.
     null_id
-        The code of the null entry, where there is one.
+        The code of the null entry, if there is one.
     sorted_ids
-        The codes of all entries but the null one in the order of their bytes. None leaves them out, which readers of
-        values do not mind.
+        The codes of all entries except the null entry, in the order of their bytes. None leaves them out: reading
+        values does not need them.
     """
     _check_written(node, value_count, len(data), offsets, null_id, sorted_ids)
     sections = (
@@ -179,7 +179,7 @@ def encode_dictionary(
 
 
 def section(buffer: Bytes, start: int, end: int, what: str, verify: bool = True) -> memoryview:
-    """The payload of the section at `start..end`, checked against its checksum; `what` names it in errors."""
+    """The payload of the section at `start..end`, checked against its checksum. `what` names it in errors."""
     if not _HEADER.size <= start <= end <= len(buffer):
         room = f"{_HEADER.size}..{len(buffer)}"
         raise CorruptedData(f"dictionary {what}: expected a range within {room}, found {start}..{end}")
@@ -198,7 +198,7 @@ def section(buffer: Bytes, start: int, end: int, what: str, verify: bool = True)
 
 
 def _envelope(payload: Bytes) -> tuple[Bytes, ...]:
-    """The pieces of a section: length, payload, padding, checksum."""
+    """The parts of a section: length, payload, padding, checksum."""
     length, signature = len(payload).to_bytes(_LENGTH, "little"), checksum(payload).to_bytes(_CHECKSUM, "little")
     least = _LENGTH + len(payload) + _SECTION_PADDING + _CHECKSUM
     return length, payload, bytes(_SECTION_PADDING + -least % _SECTION_ALIGNMENT), signature
@@ -212,7 +212,7 @@ def _check_written(
     null_id: int | None,
     sorted_ids: npt.NDArray[np.uint32] | None,
 ) -> None:
-    """Refuse to write what `ValueDictionary` would refuse to read; the ids themselves are the caller's matter."""
+    """Raise an error for a dictionary that `ValueDictionary` would not read. The ids themselves are not checked."""
     if node.basic_type not in BYTES:
         raise InvalidArgument(f"dictionary of {node}: expected strings, binaries or guids, found another type")
     if not 0 <= count <= _MAX_COUNT or (null_id is not None and not 0 <= null_id < count):

@@ -1,4 +1,4 @@
-"""What is in the shard, and what in each stripe?"""
+"""The directory of a shard, its list of stripes, and their properties."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ class ShardDirectory(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripeDirectory(Fact):
-    """One stripe, as the shard's stripe list knows it.
+    """One stripe in the shard's stripe list.
 
-    `unknown` are fields of a later version to be written with it, as stored. Decoding leaves it empty: nobody who reads
-    values needs them, and `unknown_fields_of_stripes` finds them.
+    `unknown` holds fields of a later version, as stored, to be written again. Decoding leaves it empty: reading values
+    does not need them. `unknown_fields_of_stripes` returns them.
     """
 
     field_list: DataRef
@@ -126,7 +126,7 @@ class StripeList(tuple[StripeDirectory, ...], Fact):
 
     @classmethod
     def decode(cls, payload: Bytes, expected_count: int) -> Self:
-        """The list in the payload of a frame, which has the `stripe_count` of the shard directory."""
+        """The list in the payload of a frame. `expected_count` is the `stripe_count` of the shard directory."""
         message = parse(wire.StripeList, payload)
         if len(message.stripes) != expected_count:
             raise CorruptedData(f"StripeList: expected {expected_count} stripes, found {len(message.stripes)}")
@@ -137,7 +137,7 @@ class StripeList(tuple[StripeDirectory, ...], Fact):
         return wire.StripeList(stripes=[stripe.to_message() for stripe in self])
 
     def check_positions(self, total_records: int) -> None:
-        """Refuse stripes that leave a gap, overlap, or do not add up to the shard directory's `total_records`."""
+        """Raise an error if stripes leave a gap, overlap, or do not add up to the directory's `total_records`."""
         position = 0
         for ordinal, stripe in enumerate(self):
             if stripe.shard_position != position:
@@ -150,7 +150,7 @@ class StripeList(tuple[StripeDirectory, ...], Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardProperties(Fact):
-    """What the writer and its application noted about the shard. Ticks are 100 ns from the first day of year 1."""
+    """Properties of the shard, from the writer and its application. Ticks are 100 ns from the first day of year 1."""
 
     creation_min: int | None = None
     creation_max: int | None = None
@@ -180,7 +180,7 @@ class ShardProperties(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripeProperties(Fact):
-    """What the writer and its application noted about a stripe."""
+    """Properties of a stripe, from the writer and its application."""
 
     standard: Properties = ()
     custom: Properties = ()

@@ -1,4 +1,4 @@
-"""Which buffers hold a field's values?"""
+"""The encodings of a field and the buffers that hold its values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _BLOCK_MAP_ALIGNMENT: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedBuffer(LateFact):
-    """One buffer of a field: where it lies and how its blocks are made. A kind of a later version is a plain int."""
+    """One buffer of a field: where it is and how its blocks are stored. A kind of a later version is a plain int."""
 
     kind: BufferKind | int
     buffer: DataRef | None
@@ -77,7 +77,7 @@ class EncodedBuffer(LateFact):
         )
 
     def block_refs(self) -> tuple[DataRef, DataRef]:
-        """The whole buffer and, inside it, its block map; an error for a buffer that has no blocks."""
+        """The whole buffer, and its block map inside it. An error if the buffer has no blocks."""
         buffer, block_map = self.buffer, self.block_map
         if buffer is None or block_map is None:
             found = "no block map" if buffer is not None else "no buffer"
@@ -121,7 +121,7 @@ class NativeEncoding(Fact):
         )
 
     def find(self, kind: BufferKind) -> EncodedBuffer | None:
-        """The buffer of this kind; the first where there are two."""
+        """The first buffer of this kind; None if there is none."""
         for buffer in self.buffers:
             if buffer.kind == kind:
                 return buffer
@@ -130,7 +130,7 @@ class NativeEncoding(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParquetColumnChunk(Fact):
-    """Where in a Parquet file a part of the column lies."""
+    """The place of a part of the column in a Parquet file."""
 
     storage_type: int
     schema_element_id: int
@@ -194,7 +194,7 @@ class ParquetFileColumn(Fact):
 
 @dataclass(frozen=True, slots=True)
 class ParquetEncoding(Fact):
-    """Values that stayed in Parquet files."""
+    """Values in Parquet files."""
 
     files: tuple[ParquetFileColumn, ...]
 
@@ -210,7 +210,7 @@ class ParquetEncoding(Fact):
 
 @dataclass(frozen=True, slots=True)
 class UnknownEncoding:
-    """An encoding of a later version: this field cannot be read, the rest of the shard can."""
+    """An encoding of a later version. This field cannot be read; the rest of the shard can."""
 
 
 DataEncoding: TypeAlias = NativeEncoding | ParquetEncoding | UnknownEncoding
@@ -227,7 +227,7 @@ def encoding_of(message: wire.DataEncoding) -> DataEncoding:
 
 
 def encoding_message(encoding: DataEncoding) -> wire.DataEncoding:
-    """The message that states `encoding`; one of a later version cannot be stated."""
+    """The message that states `encoding`. Raises UnsupportedFeature for an encoding of a later version."""
     match encoding:
         case NativeEncoding():
             return wire.DataEncoding(native=encoding.to_message())

@@ -1,4 +1,4 @@
-"""The descriptors of a field: what is known of it, and how it is stored in a stripe."""
+"""The descriptors of a field: its statistics, and how it is stored in a stripe."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["FieldDescriptor", "StripeFieldDescriptor"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldDescriptor(LateFact):
-    """Counts and statistics of a field, over a stripe or over the shard."""
+    """Counts and statistics of a field in a stripe or in the shard."""
 
     position_count: int
     null_count: int | None = None
@@ -95,7 +95,7 @@ FieldDescriptor.PARTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripeFieldDescriptor(Fact):
-    """A field in one stripe: what is known of it, and the ways in which its values are stored, best first."""
+    """A field in one stripe: its statistics, and the encodings of its values, best first."""
 
     field: FieldDescriptor
     encodings: tuple[DataEncoding, ...]

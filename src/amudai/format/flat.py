@@ -1,7 +1,7 @@
-"""What does a FlatBuffers table say?
+"""A reader of FlatBuffers tables that does not trust its input.
 
-A reader of our own, because the stock one trusts its bytes. Every table, vector and string is checked to lie inside the
-buffer before it is touched, and references point forward, so no chain of them comes back to where it began.
+The stock reader does. This one checks that every table, vector and string lies inside the buffer before it touches it.
+References must point forward, so they cannot form a cycle.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Span = tuple[int, int]
 
 
 class Table:
-    """One table: its fields by slot. A field that is absent has the given default, or is None."""
+    """One table: its fields by slot. An absent field has the given default, or is None."""
 
     __slots__ = ("_at", "_data", "_offsets", "_size")
 
@@ -45,7 +45,7 @@ class Table:
         if size < 4 or at + size > end:
             raise CorruptedData(f"FlatBuffers table at {at}: expected a size within 4..{end - at}, found {size}")
         self._data, self._at, self._size = data, at, size
-        # Slots of later versions, behind those that are known, are nobody's business.
+        # Slots of later versions, after the known ones, are ignored.
         self._offsets = _SLOTS[min((vtable_size - 4) // 2, len(_SLOTS) - 1)].unpack_from(data, vtable + 4)
 
     @classmethod
@@ -79,12 +79,12 @@ class Table:
         return None if at is None else Table(self._data, _follow(self._data, at))
 
     def text(self, slot: int) -> Span | None:
-        """Where the bytes of a string lie, not decoded yet."""
+        """The range of the bytes of a string, not decoded yet."""
         at = self._field(slot, 4)
         return None if at is None else _vector(self._data, _follow(self._data, at), 1)
 
     def texts(self, slot: int) -> list[Span] | None:
-        """Where the bytes of each string of a vector lie."""
+        """The range of the bytes of each string in a vector."""
         at = self._field(slot, 4)
         if at is None:
             return None
@@ -115,7 +115,7 @@ class Table:
 
 
 class Tables:
-    """A vector of tables, each read when asked for."""
+    """A vector of tables. Each table is read when it is accessed."""
 
     __slots__ = ("_data", "_end", "_start")
 
@@ -144,7 +144,7 @@ def _follow(data: memoryview, at: int) -> int:
 
 
 def _vector(data: memoryview, at: int, width: int) -> Span:
-    """First byte and end of the elements of the vector at `at`, which lies inside."""
+    """First byte and end of the elements of the vector at `at`, checked to lie inside the buffer."""
     count = int(_U32.unpack_from(data, at)[0])
     room = (len(data) - at - 4) // width
     if count > room:

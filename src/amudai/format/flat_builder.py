@@ -1,7 +1,8 @@
-"""How is a FlatBuffers buffer written?
+"""A writer of FlatBuffers buffers.
 
-From its end to its beginning, so that whatever a table refers to is there already. Equal strings and equal vtables are
-stored once. Order, sharing and padding are those of the reference implementation: the same content, the same bytes.
+A buffer is written from its end to its beginning, so that everything a table refers to is written before it. Equal
+strings and equal vtables are stored once. Order, sharing and padding are those of the reference implementation, so the
+same content gives the same bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 __all__ = ["Builder", "Place", "Shape"]
 
-# Where something begins, counted in bytes from the end of the buffer: known before the buffer's beginning is.
+# The start of an object, in bytes from the end of the buffer, because the beginning is not known yet.
 Place = int
 
 _U32: Final = Struct("<I")
@@ -28,7 +29,7 @@ _CODES: Final = {1: "B", 4: "I", 8: "Q"}
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A table with certain fields present: its bytes, and its vtable."""
+    """The layout of a table in which certain fields are present: its bytes, and its vtable."""
 
     fields: Struct
     references: tuple[tuple[int, int], ...]  # number of the value, bytes from the start of the table
@@ -37,7 +38,7 @@ class _Layout:
 
 
 class Shape:
-    """The fields of one kind of table, by slot: bytes of each, and which of them refer to something else."""
+    """The fields of one kind of table, by slot: the size of each in bytes, and which of them are references."""
 
     __slots__ = ("_layouts", "_order", "_references", "_widths")
 
@@ -49,12 +50,12 @@ class Shape:
         self._layouts: dict[tuple[bool, ...], _Layout] = {}
 
     def layout(self, present: tuple[bool, ...]) -> _Layout:
-        """The layout of a table that has these slots."""
+        """The layout of a table in which the slots of `present` are set."""
         found = self._layouts.get(present)
         return found if found is not None else self._layouts.setdefault(present, self._lay_out(present))
 
     def pick(self, values: Sequence[int]) -> tuple[tuple[bool, ...], list[int]]:
-        """Which slots have a value that is stored, and these values in the order of the table."""
+        """Which slots have a value to store, and these values in the order of the table."""
         return tuple(map(bool, values)), [value for value in map(values.__getitem__, self._order) if value]
 
     def _lay_out(self, present: tuple[bool, ...]) -> _Layout:
@@ -77,20 +78,20 @@ class Shape:
 
 
 class Builder:
-    """Collects strings, vectors and tables, the last of the buffer first. Each call returns where its piece begins."""
+    """Collects strings, vectors and tables, the last of the buffer first. Each call returns the place of its object."""
 
     __slots__ = ("_known", "_mask", "_phase", "_pieces", "_size", "_strings")
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._size = 0
-        # The address of what was written last, as far as alignment has been asked for; the rest is still open.
+        # The address of the last object, modulo the largest alignment required so far.
         self._phase = self._mask = 0
         self._strings: dict[str, Place] = {}
         self._known: dict[bytes, Place] = {}
 
     def text(self, text: str) -> Place:
-        """A string; UnicodeEncodeError for one that cannot be."""
+        """A string. Raises UnicodeEncodeError for a lone surrogate."""
         known = self._strings.get(text)
         if known is None:
             content = text.encode()
@@ -98,7 +99,7 @@ class Builder:
         return known
 
     def references(self, places: Sequence[Place]) -> Place:
-        """A vector of references to what is there already."""
+        """A vector of references to objects that were written before."""
         if not places:
             return self._put(_NOTHING, _REFERENCE)
         size = _REFERENCE * (1 + len(places))
@@ -111,7 +112,7 @@ class Builder:
         return self._put(_U32.pack(len(numbers)) + numbers.astype("<u4").tobytes(), _REFERENCE)
 
     def table(self, shape: Shape, *values: int) -> Place:
-        """A table with these values by slot: numbers and places. What is 0 is left out: nothing begins at place 0."""
+        """A table with these values by slot: numbers and places. Zeros are left out: no object has place 0."""
         present, stored = shape.pick(values)
         layout = shape.layout(present)
         vtable = self._known.get(layout.vtable)
@@ -139,9 +140,9 @@ class Builder:
         return self._size
 
     def _align(self, size: int, align: int) -> Place:
-        """Pad so that a piece of `size` bytes begins at a multiple of `align`; return where it will begin.
+        """Pad so that an object of `size` bytes begins at a multiple of `align`; return its place.
 
-        Until something asks for an alignment, any address has it: the first piece that asks is aligned as it is.
+        Addresses are fixed by the first object that requires an alignment: it needs no padding.
         """
         phase = self._phase - size
         padding = phase & self._mask & (align - 1)

@@ -1,4 +1,4 @@
-"""Which indexes does the shard carry, and where?"""
+"""The descriptors of the indexes of a shard."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["IndexArtifact", "IndexCollection", "IndexDescriptor"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexArtifact(LateFact):
-    """One piece of an index: a shard or a byte range of its own."""
+    """One part of an index, stored as a shard or a byte range of its own."""
 
     name: str
     properties: Properties = ()
@@ -30,7 +30,7 @@ class IndexArtifact(LateFact):
         return cls.late(message)
 
     def to_message(self) -> wire.IndexArtifact:
-        """The message that states this piece."""
+        """The message that states this part."""
         return wire.IndexArtifact(name=self.name, properties=pairs_of(self.properties), data_ref=self.data.to_message())
 
 
@@ -43,9 +43,9 @@ IndexArtifact.PARTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexDescriptor(LateFact):
-    """One index: its type, what it covers, where it lies.
+    """One index: its type, what it covers, and where it is stored.
 
-    A reader that does not know the type goes without the index, unless it is `required`.
+    A reader that does not know the type ignores the index, unless it is `required`.
     """
 
     index_type: str
@@ -66,7 +66,7 @@ class IndexDescriptor(LateFact):
         return cls.late(message, index_type=message.index_type)
 
     def whole(self) -> Self:
-        """The same, after all parts were read, those of its artifacts, too."""
+        """The same descriptor with all attributes decoded, including those of its artifacts."""
         for artifact in self.artifacts:
             artifact.whole()
         return LateFact.whole(self)
@@ -113,7 +113,7 @@ class IndexCollection(Fact):
         return cls(tuple([IndexDescriptor.of(descriptor) for descriptor in message.index_descriptors]))
 
     def whole(self) -> Self:
-        """The same, after all parts were read: now rather than later an error for a bad one."""
+        """The same collection with all attributes decoded, so that errors are raised now rather than later."""
         for descriptor in self.descriptors:
             descriptor.whole()
         return self

@@ -1,7 +1,7 @@
-"""Where do the columns of an index lie that a look-up reads?
+"""The property that says where a look-up finds the buffers of an index.
 
-A piece of an index is a shard, and opening one takes several requests. A property of the piece says where the buffers
-lie that every look-up reads, so that it need not be opened for them.
+An artifact of an index is a shard, and opening a shard takes several requests. A property of the artifact says where
+the buffers are that every look-up reads, so that the shard need not be opened for them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _BUFFER: Final = struct.Struct("<5Q")
 
 @dataclass(frozen=True, slots=True)
 class LookupBuffer:
-    """A buffer of blocks with checksums, in the file of the piece.
+    """A buffer of blocks with checksums, in the file of the artifact.
 
     Attributes
     ----------
     start, block_map, end
-        Where it begins, where its block map does, and where both end.
+        The start of the buffer, the start of its block map, and the end of both.
     values, blocks
-        How many there are.
+        The number of values and of blocks.
     """
 
     start: int
@@ -42,7 +42,7 @@ class LookupBuffer:
 
     @classmethod
     def of(cls, buffer: EncodedBuffer, values: int) -> LookupBuffer | None:
-        """What is to be said of a buffer; None where that would not be all."""
+        """The look-up entry for a buffer; None if reading the buffer needs more than an entry says."""
         if buffer.block_count is None or not buffer.block_checksums:
             return None
         whole, block_map = buffer.block_refs()
@@ -51,7 +51,7 @@ class LookupBuffer:
         return cls(whole.start, block_map.start, whole.end, values, buffer.block_count)
 
     def descriptor(self) -> EncodedBuffer:
-        """The buffer as a field of the piece would describe it."""
+        """The buffer as the descriptor of a field would describe it."""
         return EncodedBuffer(
             kind=BufferKind.DATA,
             buffer=DataRef("", self.start, self.end),
@@ -68,7 +68,7 @@ def lookup_property(buffers: Sequence[LookupBuffer]) -> Properties:
 
 
 def lookup_buffers(properties: Properties, count: int | None = None) -> tuple[LookupBuffer, ...] | None:
-    """The buffers that properties state; None where they state none. `count` is how many a type of index has."""
+    """The buffers in `properties`; None if there are none. `count` is how many buffers the type of index has."""
     for name, stated in properties:
         if name == LOOKUP and isinstance(stated.value, bytes):
             wanted = len(stated.value) // _BUFFER.size if count is None else count

@@ -1,4 +1,4 @@
-"""Is this payload the message it should be, and which payload states a fact?"""
+"""Facts and the protobuf messages that state them."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ M = TypeVar("M", bound=Message)
 
 
 class Fact(ABC):
-    """What a message states. `of` or `decode` made it from one, `to_message` and `encode` make one of it."""
+    """The content of a message: `of` and `decode` read it from a message, `to_message` and `encode` write it."""
 
     __slots__ = ()
 
     @abstractmethod
     def to_message(self) -> Message:
-        """The message that states this fact; what is None is left out, what is 0 is not."""
+        """The message that states this fact. None is left out, 0 is not."""
 
     def encode(self) -> bytes:
-        """The payload of the message: the same bytes for the same fact."""
+        """The payload of the message. Equal facts give equal bytes."""
         try:
             return self.to_message().SerializeToString(deterministic=True)
         except (EncodeError, DecodeError, RecursionError) as error:
-            # DecodeError: protobuf copies a message into another by way of its bytes.
+            # DecodeError: protobuf serialises a message to copy it into another.
             name = type(self).__name__
             raise InvalidArgument(f"{name}: expected a message of fewer than 100 levels, found more") from error
 
 
 class LateFact(Fact):
-    """A fact whose parts are taken from its message when they are asked for: a scan asks for few of many.
+    """A fact whose attributes are decoded at their first use: a scan needs few of them.
 
-    It is a dataclass with slots, one of them `message`; `PARTS` says how each of the others is read.
+    It is a dataclass with slots, one of them `message`. `PARTS` says how each of the others is decoded.
     """
 
     __slots__ = ()
@@ -48,7 +48,7 @@ class LateFact(Fact):
 
     @classmethod
     def late(cls, message: Message, **known: object) -> Self:
-        """The fact that `message` states, of which some parts are known."""
+        """The fact that `message` states. `known` are attributes that are decoded already."""
         fact = cls.__new__(cls)
         object.__setattr__(fact, "message", message)
         for name, value in known.items():
@@ -56,12 +56,12 @@ class LateFact(Fact):
         return fact
 
     def whole(self) -> Self:
-        """The same, after all parts were read: now rather than later an error for a bad one."""
+        """The same fact with all attributes decoded, so that errors are raised now rather than later."""
         for name in self.PARTS:
             getattr(self, name)
         return self
 
-    if not TYPE_CHECKING:  # or every misspelt attribute would be one
+    if not TYPE_CHECKING:  # otherwise mypy would accept every misspelt attribute
 
         def __getattr__(self, name: str) -> object:
             read = self.PARTS.get(name)
@@ -73,7 +73,7 @@ class LateFact(Fact):
 
 
 def parse(kind: type[M], payload: Bytes) -> M:
-    """`payload` as a message of `kind`; the one place where protobuf's own errors are met."""
+    """`payload` as a message of `kind`. The only place where protobuf's own errors are handled."""
     try:
         return kind.FromString(bytes(payload))
     except (DecodeError, ValueError, RecursionError) as error:
@@ -83,11 +83,11 @@ def parse(kind: type[M], payload: Bytes) -> M:
 
 
 def require(message: Message, field: str) -> None:
-    """Refuse a message that lacks the submessage `field`."""
+    """Raise CorruptedData if a message lacks the submessage `field`."""
     if not message.HasField(field):
         raise CorruptedData(f"{message.DESCRIPTOR.name}.{field}: expected it to be set, found nothing")
 
 
 def same_names(kind: type[M], fact: Any) -> M:
-    """A message of `kind` with the fields of a dataclass whose names it shares."""
+    """A message of `kind`, with the attributes of a dataclass that have the names of its fields."""
     return kind(**{each.name: getattr(fact, each.name) for each in fields(fact)})

@@ -50,17 +50,17 @@ _TICKS_OF_DATETIME: Final = 3_155_378_976_000_000_000  # the first tick of the y
 _TICKS_OF_MICROSECOND: Final = 10
 _NANOSECONDS_OF_TICK: Final = 100
 _U64: Final = 1 << 64
-# A level of ours takes three of protobuf's, and readers stop at 100 of those.
+# A level of lists and dicts takes three levels of protobuf messages, and readers accept 100 of those.
 _MAX_LEVELS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
 class AnyValue(Fact):
-    """A value that says its own kind.
+    """A value together with its kind.
 
-    `value` is None, bool, int (also for `datetime` and `timespan`: ticks of 100 ns, from the first day of year 1 and
-    signed), float, str, bytes (also for `decimal`: the 16 stored bytes), a tuple of `AnyValue`, a tuple of
-    (name, `AnyValue`) pairs, or a `DataRef`. A kind of a later version is `unknown`, its value None, and it cannot be
+    `value` is None, bool, int (also for `datetime`, in ticks of 100 ns from the first day of year 1, and `timespan`, in
+    signed ticks), float, str, bytes (also for `decimal`, as the 16 stored bytes), a tuple of `AnyValue`, a tuple of
+    (name, `AnyValue`) pairs, or a `DataRef`. A kind of a later version is `unknown` and its value is None; it cannot be
     encoded again.
     """
 
@@ -70,7 +70,7 @@ class AnyValue(Fact):
 
     @classmethod
     def decode(cls, payload: Bytes) -> Self:
-        """The value in a payload that holds nothing else."""
+        """The value in a payload that contains nothing else."""
         return cls.of(parse(wire.AnyValue, payload))
 
     @classmethod
@@ -96,22 +96,22 @@ Properties: TypeAlias = tuple[tuple[str, AnyValue], ...]
 
 
 def properties_of(pairs: Sequence[wire.NameValuePair]) -> Properties:
-    """A bag of named values, in the order of the file."""
+    """Named values, in the order of the file."""
     if not pairs:
-        return ()  # most bags are empty, and there are many
+        return ()  # there are many property bags, and most of them are empty
     return tuple((pair.name, AnyValue.of(pair.value)) for pair in pairs)
 
 
 def pairs_of(properties: Properties) -> list[wire.NameValuePair]:
-    """The messages that state a bag of named values, in its order."""
+    """The messages that state named values, in the same order."""
     return [wire.NameValuePair(name=name, value=value.to_message()) for name, value in properties]
 
 
 def any_value(value: object) -> AnyValue:
-    """A Python value as the format stores it in a property; `python_value` is the way back.
+    """A Python value as the format stores it in a property. `python_value` is the inverse.
 
-    Takes None, bool, int of 64 bits, float, str, bytes, `datetime` with a time zone, `timedelta`, sequences and
-    mappings of these, and what is an `AnyValue` or a `DataRef` already.
+    Accepts None, bool, int of 64 bits, float, str, bytes, `datetime` with a time zone, `timedelta`, sequences and
+    mappings of these, `AnyValue` and `DataRef`.
 
     >>> any_value([1, "two"])
     AnyValue(kind='list', value=(AnyValue(kind='i64', value=1, annotation=None),
@@ -121,15 +121,15 @@ def any_value(value: object) -> AnyValue:
 
 
 def any_values(values: Mapping[str, object]) -> Properties:
-    """A dict as a property bag, in its order; `python_values` is the way back."""
+    """A dict as a property bag, in the same order. `python_values` is the inverse."""
     return _named(values, 0)
 
 
 def python_value(value: AnyValue) -> object:
     """The value as a Python user expects it.
 
-    Datetimes and timespans that Python cannot hold (it stops at microseconds and at the year 9999) stay ticks, decimals
-    stay 16 bytes, references stay `DataRef`.
+    Datetimes and timespans that Python cannot hold (finer than microseconds, or after the year 9999) stay ticks,
+    decimals stay 16 bytes, references stay `DataRef`.
 
     >>> python_value(AnyValue("timespan", 15_000_000))
     datetime.timedelta(seconds=1, microseconds=500000)
@@ -150,7 +150,7 @@ def python_value(value: AnyValue) -> object:
 
 
 def python_values(pairs: Properties) -> dict[str, object]:
-    """A property bag as a dict; of two entries with one name the first counts."""
+    """A property bag as a dict. If a name occurs twice, the first entry counts."""
     bag: dict[str, object] = {}
     for name, value in pairs:
         if name not in bag:
@@ -219,7 +219,7 @@ def _datetime_ticks(value: datetime) -> int:
     offset = value.utcoffset()
     if offset is None:
         raise InvalidArgument(f"datetime: expected one with a time zone, found {value.isoformat()}")
-    # From its parts: differences of datetimes and of pandas' timestamps, which are datetimes, do not mix.
+    # From its parts: a pandas timestamp is a datetime, but the difference of the two fails.
     seconds = 86_400 * (value.toordinal() - 1) + 3_600 * value.hour + 60 * value.minute + value.second
     ticks = _ticks_of(seconds, value.microsecond, getattr(value, "nanosecond", 0)) - _span_ticks(offset)
     if ticks < 0:
@@ -242,7 +242,7 @@ def _ticks_of(seconds: int, microseconds: int, nanoseconds: int) -> int:
 
 
 def _signed(message: wire.TimeSpan) -> int:
-    # The field is unsigned, a negative span is its two's complement.
+    # The field is unsigned: a negative time span is stored as two's complement.
     ticks = message.ticks
     return ticks - (1 << 64) if ticks >> 63 else ticks
 

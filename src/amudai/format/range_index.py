@@ -1,7 +1,7 @@
-"""Where does a range index keep the bounds of each logical block?
+"""The buffer of a range index: the smallest and the largest value of each logical block.
 
-The buffer has a header and three payloads: the smallest and the largest value of each logical block (256 slots, as a
-rule), and how many of its slots hold none (nulls and NaNs). A payload is one encoded block of `u8`, not decoded here.
+The buffer has a header and three payloads: the smallest and the largest value of each logical block, usually of 256
+slots, and how many of its slots are null or NaN. A payload is one encoded block of `u8`, which is not decoded here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MAX_BLOCK_SIZE: Final = 0xFFFF
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeIndexHeader:
-    """The first 40 bytes of a range index: how many slots, in blocks of how many, with bounds of `width` bytes."""
+    """The first 40 bytes of a range index: the number of slots, slots in a block, and bytes of a bound."""
 
     span: int
     logical_block_size: int
@@ -40,12 +40,12 @@ class RangeIndexHeader:
 
     @property
     def logical_block_count(self) -> int:
-        """Logical blocks, the last of which may be shorter."""
+        """The number of logical blocks. The last one may be shorter."""
         return -(-self.span // self.logical_block_size)
 
     @classmethod
     def decode(cls, data: Bytes, node: SchemaNode, *, expected_span: int | None = None) -> Self:
-        """The header of the buffer that begins with `data`; `expected_span` is the descriptor's `position_count`."""
+        """The header of the buffer that begins with `data`. `expected_span` is the descriptor's `position_count`."""
         if len(data) < _HEADER.size:
             raise CorruptedData(f"range index header: expected {_HEADER.size} bytes, found {len(data)}")
         version, kind, has_checksum, span, minima, maxima, counts, logical_block_size, padding = _HEADER.unpack_from(
@@ -78,7 +78,7 @@ class RangeIndexHeader:
         return _HEADER.pack(_VERSION, kind, has_checksum, self.span, *self.sizes, self.logical_block_size, padding)
 
     def payloads(self, buffer: Bytes, verify: bool = True) -> tuple[memoryview, memoryview, memoryview]:
-        """The blocks of minima, maxima and invalid counts, checksums included; the last is empty where all are 0."""
+        """The blocks of minima, maxima and invalid counts, with checksums. The last is empty if all counts are 0."""
         end = _HEADER.size + sum(self.sizes)
         if not end <= len(buffer) < end + _ALIGNMENT:
             room = f"{end}..{end + _ALIGNMENT - 1}"
@@ -90,7 +90,7 @@ class RangeIndexHeader:
                 self._check(payload, name, verify)
             found.append(payload)
             at += size
-        if any(buffer[end:]):  # the header has no checksum, and a count payload of size 0 would mean: no nulls
+        if any(buffer[end:]):  # the header has no checksum: a damaged size 0 of the counts would mean "no nulls"
             raise CorruptedData(f"range index: expected zeros after byte {end}, found other bytes")
         return found[0], found[1], found[2]
 
@@ -115,8 +115,8 @@ def encode_range_index(
 ) -> bytes:
     """The buffer of a range index over `span` slots.
 
-    The three payloads are encoded blocks of `u8` with checksums: the stored bytes of the bounds, and of the invalid
-    counts as `u16`. Without the last all counts are 0.
+    The three payloads are encoded blocks of `u8` with checksums: the stored bytes of the bounds, and the invalid counts
+    as `u16`. None for `invalid` stands for counts of 0.
     """
     counts = b"" if invalid is None else invalid
     if not (node.basic_type in WIDTHS or node.is_decimal):

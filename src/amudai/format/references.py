@@ -1,4 +1,4 @@
-"""Where does the next piece lie?"""
+"""References to byte ranges and files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["DataRef", "FieldList", "UrlList", "check_range"]
 
 @dataclass(frozen=True, slots=True)
 class DataRef(Fact):
-    """A byte range of an artifact. The empty URL is the artifact that holds the reference."""
+    """A byte range of a file. An empty URL stands for the file that contains the reference."""
 
     url: str
     start: int
@@ -29,7 +29,7 @@ class DataRef(Fact):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it refers to nothing, which is how lists spell a missing element."""
+        """Whether the reference is empty, which is how lists mark a missing element."""
         return self.end == self.start
 
     @classmethod
@@ -42,7 +42,7 @@ class DataRef(Fact):
         return cls(message.url, start, end)
 
     def to_message(self) -> wire.DataRef:
-        """The message that states this reference; an empty range is stated too."""
+        """The message that states this reference, including an empty range."""
         return wire.DataRef(url=self.url, range=wire.UInt64Range(start=self.start, end=self.end))
 
     def __str__(self) -> str:
@@ -50,9 +50,9 @@ class DataRef(Fact):
 
 
 class FieldList(Fact):
-    """The descriptors of a shard's or a stripe's fields: slot `schema_id` says where each lies.
+    """References to the descriptors of a shard's or a stripe's fields, one slot for each `schema_id`.
 
-    Wide shards have tens of thousands of slots and a scan touches few, so a slot becomes a `DataRef` when asked for.
+    Wide shards have tens of thousands of slots and a scan needs few, so a `DataRef` is created when a slot is accessed.
     """
 
     __slots__ = ("_ends", "_size", "_starts", "_urls")
@@ -89,7 +89,7 @@ class FieldList(Fact):
         return self._size
 
     def ref(self, schema_id: int) -> DataRef | None:
-        """Where the field's descriptor lies; None for an empty slot and for one beyond the list."""
+        """The reference to the field's descriptor; None for an empty slot or one beyond the list."""
         if not 0 <= schema_id < self._size:
             return None
         start, end = self._starts[schema_id], self._ends[schema_id]
@@ -100,7 +100,7 @@ class FieldList(Fact):
 
 @dataclass(frozen=True, slots=True)
 class UrlList(Fact):
-    """The other artifacts of a shard, as its writer listed them."""
+    """The other files of a shard, as its writer listed them."""
 
     urls: tuple[str, ...]
 
@@ -115,7 +115,7 @@ class UrlList(Fact):
 
 
 def check_range(message: wire.DataRef) -> None:
-    """Refuse a reference that ends before it begins."""
+    """Raise CorruptedData if a reference ends before it begins."""
     span = message.range
     if span.end < span.start:
         raise _backwards(span.start, span.end)

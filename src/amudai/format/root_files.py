@@ -1,4 +1,4 @@
-"""The shard property `amudai.files`: which files a root owns, which it merely refers to, which it has retired."""
+"""The shard property `amudai.files`: the files that a root owns, refers to, or has retired."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FINGERPRINT: Final = struct.Struct("<4Q")
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What tells a file from another of the same name: its size, and the hash of the bytes `start` to `end`."""
+    """Distinguishes a file from another of the same name: its size, and the hash of the bytes `start` to `end`."""
 
     size: int
     start: int
@@ -39,7 +39,7 @@ class Fingerprint:
         return cls(size, start, start + len(content), xxhash.xxh3_64_intdigest(content))
 
     def matches(self, content: Bytes) -> bool:
-        """Whether `content`, the bytes `start` to `end` of a file, are those of this fingerprint."""
+        """Whether `content`, the bytes `start` to `end` of a file, has the hash of this fingerprint."""
         return len(content) == self.end - self.start and xxhash.xxh3_64_intdigest(content) == self.digest
 
 
@@ -50,10 +50,10 @@ class RootFiles:
     Attributes
     ----------
     root
-        The name of the root file. A copy under another name owns nothing: the files belong to the original. Empty
-        where nothing is owned or retired, so that the bytes of a shard in one file do not depend on its name.
+        The name of the root file. A copy under another name owns nothing: the files belong to the original. Empty if
+        nothing is owned or retired, so that the bytes of a shard in one file do not depend on its name.
     content
-        A hash of the root file up to its metadata; empty where nothing lies before the metadata.
+        A hash of the root file up to its metadata; empty if the file begins with its metadata.
     owned
         Names of files that belong to this root alone.
     retired
@@ -70,7 +70,7 @@ class RootFiles:
 
     @classmethod
     def of(cls, properties: ShardProperties) -> Self | None:
-        """What the properties of a shard say about files; None where they say nothing."""
+        """What the properties of a shard say about files; None if they say nothing."""
         stored = _stored(properties)
         if stored is None:
             return None
@@ -93,7 +93,7 @@ class RootFiles:
         )
 
     def encode(self) -> bytes:
-        """The bytes of the property; what is empty is left out."""
+        """The bytes of the property. Empty attributes are left out."""
         stated: dict[str, object] = {}
         if self.root:
             stated["root"] = self.root
@@ -112,7 +112,7 @@ class RootFiles:
 
 
 def references_of(properties: ShardProperties) -> Mapping[str, Fingerprint]:
-    """The files of other roots that the properties of a shard name. Most shards have none, which is cheap to see."""
+    """The files of other roots that a shard refers to. Cheap for the usual shard, which has none."""
     stored = _stored(properties)
     if stored is None or _REFERENCES.encode() not in stored:
         return {}
@@ -121,7 +121,7 @@ def references_of(properties: ShardProperties) -> Mapping[str, Fingerprint]:
 
 
 def with_root_files(payload: Bytes, files: RootFiles) -> bytes:
-    """The payload of a `ShardProperties` message, with `files` in place of what it said about files."""
+    """The payload of a `ShardProperties` message with its information about files replaced by `files`."""
     message = parse(wire.ShardProperties, payload)
     others = [pair for pair in message.custom_properties if pair.name != FILES_PROPERTY]
     stated = pairs_of(((FILES_PROPERTY, AnyValue("bytes", files.encode())),))
@@ -131,7 +131,7 @@ def with_root_files(payload: Bytes, files: RootFiles) -> bytes:
 
 
 def _stored(properties: ShardProperties) -> bytes | None:
-    """The bytes of the property. In one value: whoever reads rows need not decode what is inside."""
+    """The bytes of the property. It is a single value, so that reading rows need not decode its content."""
     found = next((value for name, value in properties.custom if name == FILES_PROPERTY), None)
     if found is None:
         return None

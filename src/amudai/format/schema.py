@@ -1,7 +1,7 @@
-"""Which fields does the shard have?
+"""Reading the schema of a shard.
 
-The schema is a FlatBuffers buffer; `proto/schema.fbs` names its slots. Fields are decoded when asked for, so that two
-columns of ten thousand cost what two columns cost.
+The schema is a FlatBuffers buffer; `proto/schema.fbs` names its slots. A field is decoded when it is accessed, so that
+reading two columns of ten thousand decodes two fields.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ _GUID_SIZE: Final = 16
 _MAX_FIXED_SIZE: Final = 0xFFFF_FFFF
 _MAX_ID: Final = 0xFFFF_FFFE
 _MAX_DEPTH: Final = 64
-_FEW: Final = 64  # fields, for which lists are faster than arrays
+_FEW: Final = 64  # for this many fields, lists are faster than arrays
 
-# A buffer may refer to one table many times, and so describe more nodes than any memory holds. Every node is therefore
-# charged what it takes up where nothing is shared (a reference to it, and a table that refers to its vtable, its name
-# and its children), every alias its reference, every string its length; more than the payload holds is refused.
+# A buffer may refer to one table many times, and so describe more nodes than fit into memory. Therefore the bytes that
+# nodes would take if nothing were shared are added up: for a node a reference to it, and a table that refers to its
+# vtable, its name and its children; for an alias its reference; for a string its length. More than the size of the
+# payload is an error.
 _NODE_BYTES: Final = 16
 _ALIAS_BYTES: Final = 4
 
@@ -56,8 +57,8 @@ T = TypeVar("T")
 class ShardSchema:
     """The schema of a shard, in the payload of its frame.
 
-    `place` is where the payload lies: fields are decoded when nobody else knows it any more. What was decoded is kept
-    for other shards with the same payload: those of one table have one schema, and all indexes of a type have.
+    `place` is the place of the payload, for errors of fields that are decoded later. Decoded fields are kept for other
+    shards with the same payload: the shards of a table have the same schema, and so have all indexes of a type.
     """
 
     __slots__ = ("_decoded", "_place")
@@ -72,7 +73,7 @@ class ShardSchema:
 
     @property
     def id_count(self) -> int:
-        """The number of nodes, and of slots in the shard's field list; 0 where the writer did not say."""
+        """The number of nodes, and of slots in the shard's field list; 0 if the writer did not say."""
         return self._decoded.id_count
 
     @property
@@ -96,7 +97,7 @@ class ShardSchema:
             return self._decoded.fields()
 
     def find(self, name: str) -> SchemaNode | None:
-        """The top-level field of this name, or None; the stored lookup decides where it is sound."""
+        """The top-level field of this name, or None. Uses the stored lookup if it is valid."""
         with self._place:
             return self._decoded.find(name)
 
@@ -107,7 +108,7 @@ class ShardSchema:
 
 
 class _Decoded:
-    """What has been decoded of a payload so far."""
+    """The decoded fields of a payload."""
 
     __slots__ = (
         "_all",
@@ -154,7 +155,7 @@ class _Decoded:
         reader = _FieldReader(self._texts, self.id_count, self._spent)
         decoded = reader.field(self._fields[index], self._data_type(index))
         node = self._nodes.setdefault(index, decoded)
-        if node is decoded:  # not where another thread was faster
+        if node is decoded:  # not if another thread was faster
             self._spent = reader.spent
         return node
 
@@ -174,13 +175,14 @@ class _Decoded:
         if found is None:
             index = self._find(name)
             if index is None:
-                return None  # not kept: there is no end of names that are not there
+                return None  # not kept: the number of missing names is not limited
             found = self._found[name] = self.field(index)
         return found
 
     def node(self, schema_id: int) -> SchemaNode | None:
         if self._by_id is None:
-            # Ids count depth first, so it lies in the last field whose own id is not beyond; unless a writer did not.
+            # Ids ascend depth first, so the node is in the last field whose own id is not larger. Some writers do not
+            # follow that order.
             low, high = 0, len(self._fields)
             while low < high:
                 middle = (low + high) // 2
@@ -197,7 +199,7 @@ class _Decoded:
         return self._by_id.get(schema_id) if self._by_id is not None else None
 
     def _find(self, name: str) -> int | None:
-        wanted = name.encode("utf-8", "surrogatepass")  # a lone surrogate is no error, only never found
+        wanted = name.encode("utf-8", "surrogatepass")  # a lone surrogate is not an error
         if self._lookup is None:
             self._lookup = _Lookup(self._root.table(_FIELD_LOOKUP), len(self._fields))
         candidates = self._lookup.candidates(wanted)
@@ -209,7 +211,7 @@ class _Decoded:
             return None
         if self._by_name is None:
             names = self.names()
-            self._by_name = {names[index]: index for index in reversed(range(len(names)))}  # the first of a name wins
+            self._by_name = {names[index]: index for index in reversed(range(len(names)))}  # the first counts
         return self._by_name.get(name)
 
     def _data_type(self, index: int) -> Table:
@@ -222,14 +224,14 @@ class _Decoded:
         return _required(self._data_type(index).text(_NAME), "DataType.field_name")
 
 
-# Schemas, and the bytes of each, that are kept for other shards.
+# How many schemas are kept for other shards, and the largest size of each.
 SHARED_SCHEMAS: Final = 64
 SHARED_BYTES: Final = 64 * 1024
 _shared = lru_cache(maxsize=SHARED_SCHEMAS)(_Decoded)
 
 
 class _Texts:
-    """The strings of the buffer, each decoded and kept once, however many nodes share it."""
+    """The strings of the buffer. Each is decoded once, however many nodes share it."""
 
     __slots__ = ("_known", "_left", "data")
 
@@ -256,7 +258,7 @@ class _Texts:
 
 
 class _FieldReader:
-    """Decodes one top-level field; `spent` is what all fields so far take up in the payload."""
+    """Decodes one top-level field. `spent` counts the bytes of all fields so far, as `_NODE_BYTES` explains."""
 
     __slots__ = ("_id_limit", "_ids", "_room", "_texts", "spent")
 
@@ -325,7 +327,7 @@ class _FieldReader:
 
 
 class _Lookup:
-    """The stored hash table of names; it has no candidates for any name where it is absent or not sound."""
+    """The stored hash table of names. `candidates` returns None if the table is absent or invalid."""
 
     __slots__ = ("_buckets", "_entries", "_mask")
 
@@ -337,7 +339,7 @@ class _Lookup:
         size = len(buckets) - 1
         if size & (size - 1) or buckets[0] != 0 or buckets[-1] != count:
             return
-        # Buckets must ascend, and every field be listed once, or "not found" would be a guess.
+        # Buckets must ascend and list every field once. Otherwise a missing name would prove nothing.
         if count <= _FEW:
             ends = buckets.tolist()
             is_sound = sorted(ends) == ends and sorted(entries.tolist()) == list(range(count))
@@ -347,7 +349,7 @@ class _Lookup:
             self._buckets, self._entries, self._mask = buckets, entries, size - 1
 
     def candidates(self, name: bytes) -> list[int] | None:
-        """The fields that may have this name; None where the lookup does not know."""
+        """The fields that may have this name; None if the table is absent or invalid."""
         if self._mask < 0:
             return None
         bucket = xxhash.xxh3_64_intdigest(name) & self._mask

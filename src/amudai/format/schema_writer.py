@@ -1,7 +1,7 @@
-"""How is a schema written?
+"""Writing the schema of a shard.
 
-The way back from the nodes of `schema.py` to their buffer; `proto/schema.fbs` names the slots. What no reader could
-make sense of (ids out of order, two fields of one name, a list without an item) is refused here, before it is sealed.
+The inverse of `schema.py`; `proto/schema.fbs` names the slots. A schema that no reader could use (ids out of order, two
+fields of the same name, a list without an item) raises InvalidSchema.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from amudai.types import BasicType, SchemaNode
 
 __all__ = ["encode_schema", "hash_lookup"]
 
-# Bytes of each slot, and the slots that are references.
+# The size of each slot in bytes, and which slots are references.
 _SCHEMA: Final = Shape((4, 4, 4), references=(0, 2))
 _FIELD: Final = Shape((4, 4), references=(0, 1))
 _DATA_TYPE: Final = Shape((1, 4, 4, 4, 4, 4, 1, 8, 4, 4), references=(3, 4, 5, 8, 9))
@@ -31,7 +31,7 @@ _NO_PARENT: Final = 0xFFFF_FFFF
 _GUID_SIZE: Final = 16
 _MAX_FIXED_SIZE: Final = 0xFFFF_FFFF
 _MAX_DEPTH: Final = 64
-_LOOKUP_FROM: Final = 10  # distinct names among the children of a node
+_LOOKUP_FROM: Final = 10  # a node with this many distinct names among its children gets a lookup
 _CHILD_COUNTS: Final = {BasicType.LIST: 1, BasicType.FIXED_SIZE_LIST: 1, BasicType.MAP: 2}
 _NAMED_CHILDREN: Final = frozenset({BasicType.STRUCT, BasicType.UNION})
 
@@ -39,9 +39,9 @@ U32 = npt.NDArray[np.uint32]
 
 
 def encode_schema(fields: Sequence[SchemaNode]) -> bytes:
-    """The payload that says: these are the top-level fields. Their ids count depth first from 0.
+    """The payload of a schema with these top-level fields. Their ids ascend depth first from 0.
 
-    A schema that the format cannot hold is an `InvalidSchema` that names the field.
+    A schema that the format cannot hold raises `InvalidSchema`, which names the field.
     """
     _check_names(fields, "schema")
     writer = _Writer()
@@ -53,7 +53,7 @@ def encode_schema(fields: Sequence[SchemaNode]) -> bytes:
 
 
 def hash_lookup(names: Sequence[str]) -> tuple[U32, U32]:
-    """The buckets and entries from which a reader finds the number of a name.
+    """The buckets and entries of the hash table in which a reader looks up the index of a name.
 
     >>> buckets, entries = hash_lookup(["ts", "level", "message"])
     >>> buckets.tolist(), entries.tolist()
@@ -67,7 +67,7 @@ def hash_lookup(names: Sequence[str]) -> tuple[U32, U32]:
 
 
 class _Writer:
-    """Writes fields one after the other; `count` is the number of nodes so far."""
+    """Writes fields one after the other. `count` is the number of nodes so far."""
 
     __slots__ = ("build", "count")
 
@@ -136,7 +136,7 @@ def _check(node: SchemaNode, schema_id: int, depth: int) -> None:
 
 
 def _check_names(nodes: Sequence[SchemaNode], where: str, *, unnamed: bool = False) -> None:
-    """Refuse two fields of one name, and fields without any except for internal ones."""
+    """Raise an error if two fields have the same name, or a field that is not internal has none."""
     seen: set[str] = set()
     for node in nodes:
         if node.name in seen:

@@ -1,4 +1,4 @@
-"""What did the writer note about a field's values?"""
+"""The stored statistics of a field's values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeStats(Fact):
-    """Bounds of the values that are neither null nor NaN; None where there is no such value."""
+    """Bounds of the values that are neither null nor NaN; None if there is no such value."""
 
     min: AnyValue | None
     min_inclusive: bool = True
@@ -142,7 +142,7 @@ class BooleanStats(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecimalStats(Fact):
-    """How many decimals there are of each sign; infinities count by their sign."""
+    """How many decimals there are of each sign. Infinities are counted by their sign."""
 
     zero_count: int
     positive_count: int
@@ -166,7 +166,7 @@ class DecimalStats(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FloatingStats(Fact):
-    """How many finite floats there are of each sign, and how many that are not finite."""
+    """How many finite floats there are of each sign, and how many floats are not finite."""
 
     zero_count: int
     positive_count: int
@@ -206,7 +206,7 @@ _STORED_AS: Final = {kind: name for name, kind in _TYPE_STATS.items()}
 
 
 def type_stats(message: wire.FieldDescriptor) -> TypeStats | None:
-    """The statistics that fit the field's type, where the descriptor has some."""
+    """The statistics for the field's type, if the descriptor has any."""
     stored = message.WhichOneof("type_specific")
     return None if stored is None else _TYPE_STATS[stored].of(getattr(message, stored))
 
@@ -218,7 +218,7 @@ def set_type_stats(message: wire.FieldDescriptor, stats: TypeStats) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HllSketch(Fact):
-    """A HyperLogLog sketch of the distinct values, as stored; `stats` knows what to make of it."""
+    """A HyperLogLog sketch of the distinct values, as stored. `stats` evaluates it."""
 
     hash_algorithm: str
     hash_seed: int
@@ -242,7 +242,7 @@ class HllSketch(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cardinality(Fact):
-    """How many distinct values there are, null not counted."""
+    """How many distinct values there are, not counting null."""
 
     count: int | None
     is_estimate: bool
@@ -268,7 +268,7 @@ class Cardinality(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BloomFilter(Fact):
-    """A split-block Bloom filter of the values, as stored; `stats` knows how to ask it."""
+    """A split-block Bloom filter of the values, as stored. `stats` evaluates it."""
 
     num_blocks: int
     target_fpp: float
