@@ -1,4 +1,4 @@
-"""Which blocks hold these positions, and what are their bytes?"""
+"""Finding and reading the blocks of a buffer."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from amudai.storage import MAX_READ, Artifact, Pieces, count_blocks
 
 __all__ = ["BlockBuffer", "Run"]
 
-# Encoded bytes that one native call works on: what it verifies is still in the cache when it is decoded.
+# Encoded bytes for one native call, so few that verified bytes are still in the cache when they are decoded.
 RUN_BYTES: Final = 2 * 1024 * 1024
-# Of blocks with few wanted positions most bytes are verified and not looked at again: then fewer calls are faster.
+# The same for blocks with few wanted positions. Most of their bytes are only verified, so fewer calls are faster.
 _SCATTERED_BYTES: Final = 8 * 1024 * 1024
-_FEW: Final = 64  # a position in so many
+_FEW: Final = 64  # "few" is less than one position in this many
 
 
 U32 = npt.NDArray[np.uint32]
@@ -31,7 +31,7 @@ U64 = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """Blocks that were read, and the spans of their slots that are wanted: `count[i]` from `first[i]` of `block[i]`."""
+    """Blocks that were read, and which of their slots are wanted: `count[i]` slots from `first[i]` of `block[i]`."""
 
     blocks: _kernels.Blocks
     buffers: list[memoryview]
@@ -43,7 +43,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picked:
-    """Some blocks, in their order: which, where in the buffer they begin, their sizes in bytes and in values."""
+    """Blocks in ascending order: their ordinals, their starts in the buffer, and their sizes in bytes and values."""
 
     ordinals: U64
     begins: U64
@@ -52,11 +52,11 @@ class Picked:
 
     @property
     def end(self) -> int:
-        """Where the last one ends."""
+        """The end of the last block."""
         return int(self.begins.item(-1) + self.sizes.item(-1))
 
     def part(self, low: int, high: int) -> Picked:
-        """Those from one place among them up to another."""
+        """The blocks from index `low` up to index `high`."""
         return Picked(self.ordinals[low:high], self.begins[low:high], self.sizes[low:high], self.counts[low:high])
 
 
@@ -66,11 +66,11 @@ class BlockBuffer:
     Parameters
     ----------
     values
-        How many values the field's descriptor says there are; the block map must agree.
+        The number of values according to the field's descriptor. The block map must agree.
     verify
         Whether the checksum of each block is compared.
     is_metered
-        Whether the blocks that are read count as blocks of the work at hand (`storage.Meter`).
+        Whether the blocks that are read are counted on the current `storage.Meter`.
     """
 
     def __init__(
@@ -87,21 +87,21 @@ class BlockBuffer:
 
     @property
     def ref(self) -> tuple[int, int]:
-        """Where the buffer lies in its artifact."""
+        """The range of the buffer in its file."""
         return self._buffer.start, self._buffer.end
 
     @property
     def size(self) -> int:
-        """Bytes of the buffer, block map included."""
+        """Bytes of the buffer, including the block map."""
         return self._buffer.size
 
     def keep(self, whole: memoryview) -> None:
-        """Take the bytes of the whole buffer, which somebody read together with its neighbours."""
+        """Keep the bytes of the whole buffer, which were read together with its neighbours."""
         self._whole = whole
 
     @lazy
     def block_map(self) -> BlockMap:
-        """Where each block lies."""
+        """The block map, read at the first use."""
         room = self._map.start - self._buffer.start
         if self._whole is not None:
             payload = self._whole[room : room + self._map.size]
@@ -116,7 +116,7 @@ class BlockBuffer:
             raise
 
     def runs(self, rows: Rows, unit: int = 1) -> Iterator[Run]:
-        """The blocks of these positions, a few megabytes at a time; a block's value makes `unit` positions."""
+        """The blocks of `rows`, a few megabytes at a time. Each value of a block stands for `unit` positions."""
         if not rows:
             return
         if "block_map" not in self.__dict__:
@@ -148,14 +148,14 @@ class BlockBuffer:
             low, done = high, ends.item(high - 1)
 
     def _read_whole(self, values: int) -> None:
-        """Where most values are wanted and there are few: one request for blocks and map."""
+        """Read blocks and map in one request if the buffer is small and most of its values are wanted."""
         if self._whole is None and self.size <= MAX_READ and 2 * values >= self.values:
             self._whole = self._artifact.read(self._buffer.start, self._buffer.end)
 
     def stretch(self, first: int, last: int) -> tuple[_kernels.Blocks, memoryview, int] | None:
-        """The blocks that hold `first..last`, their bytes, and the slot of the first; None where these are many bytes.
+        """The blocks that hold `first..last`, their bytes, and the slot of the first; None if they have many bytes.
 
-        What `runs` gives for any positions, for a few neighbours and in less time.
+        A faster `runs` for a few adjacent positions.
         """
         if "block_map" not in self.__dict__:
             self._read_whole(last - first)
@@ -172,7 +172,7 @@ class BlockBuffer:
         return *self._neighbours(block, begin, end, sizes, counts), slot
 
     def all_blocks(self, at_once: int = 4096) -> Iterator[_kernels.Blocks]:
-        """Every block, opened and verified, so many at a time."""
+        """Every block, opened and verified, `at_once` blocks at a time."""
         offsets, values = self.block_map.offsets, self.block_map.values
         for low in range(0, len(offsets) - 1, at_once):
             ends = offsets[low : low + at_once + 1]
@@ -209,7 +209,7 @@ class BlockBuffer:
     def _neighbours(
         self, first: int, begin: int, end: int, sizes: U64, counts: U64
     ) -> tuple[_kernels.Blocks, memoryview]:
-        """Blocks from `first` on, which lie one behind the other, and their bytes."""
+        """The consecutive blocks from `first` on, and their bytes."""
         if self._whole is None:
             view = self._artifact.read(self._buffer.start + begin, self._buffer.start + end)
         else:
@@ -222,7 +222,7 @@ class BlockBuffer:
             raise
 
     def _read(self, picked: Picked) -> Pieces:
-        """The bytes of blocks that lie anywhere."""
+        """The bytes of blocks that need not be adjacent."""
         if self._whole is not None:
             whole = self._of_whole(picked.end)
             return Pieces([whole], np.zeros(len(picked.begins), np.uint32), picked.begins)
@@ -230,7 +230,7 @@ class BlockBuffer:
         return self._artifact.read_many(starts, starts + picked.sizes)
 
     def _of_whole(self, end: int) -> memoryview:
-        """The bytes of the whole buffer, which somebody read, for one who wants those before `end`."""
+        """The kept bytes of the whole buffer. An error if it ends before `end`."""
         assert self._whole is not None
         if end > len(self._whole):
             raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {end}")

@@ -1,4 +1,4 @@
-"""How does a stream of strings become blocks?"""
+"""Encoding a stream of strings or other bytes into blocks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["BytesEncoder", "cut"]
 
 FLUSH_SLOTS: Final = 65_536
 _DRIFT: Final = 1.15
-# Values longer than this are cut into blocks by bytes alone.
+# Blocks of values longer than this are limited by bytes alone.
 _LONG: Final = 256
 _STEP: Final = 1024  # a bit-packed chunk: offsets of whole chunks waste nothing
-_SMALL_STEP: Final = 256  # where offsets take no bytes
+_SMALL_STEP: Final = 256  # if offsets take no bytes
 
 Bools = npt.NDArray[np.bool_]
 U8 = npt.NDArray[np.uint8]
@@ -31,7 +31,7 @@ I64 = npt.NDArray[np.int64]
 
 
 class BytesEncoder:
-    """Strings, binaries or values of a fixed size in, blocks out, a flush at a time."""
+    """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time."""
 
     def __init__(
         self, fixed_size: int | None, profile: Profile, spool: Spool, buffer: PreparedBuffer, room: Room = ROOM
@@ -46,7 +46,7 @@ class BytesEncoder:
         self._most = max(room.staged, profile.text_bytes) if room.staged == Room().staged else room.staged
 
     def append(self, offsets: npt.NDArray[np.integer] | None, data: U8, count: int, valid: Bools | None = None) -> None:
-        """Take `count` slots; null ones are empty (or zero bytes of the fixed size)."""
+        """Append `count` slots. Null slots are empty, or zero bytes of the fixed size."""
         if count == 0:
             return
         whole = BytesBlock(None if offsets is None else offsets, data, count, valid)
@@ -58,17 +58,17 @@ class BytesEncoder:
             if self._count >= FLUSH_SLOTS or self._bytes >= self._most:
                 self._flush(final=False)
         if self._staged:
-            # A copy, so that what the caller has can go.
+            # A copy, so that the caller's arrays can be freed.
             self._staged[-1] = _copied(self._staged[-1])
 
     def finish(self) -> PreparedBuffer:
-        """Write what is left."""
+        """Write the remaining slots and return the buffer."""
         if self._count:
             self._flush(final=True)
         return self._buffer
 
     def estimate(self) -> float | None:
-        """Bytes a slot takes by the last plan."""
+        """The expected bytes of a slot, according to the last choice."""
         return None if self._choice is None else self._choice.bytes_per_slot
 
     def _flush(self, final: bool) -> None:
@@ -99,7 +99,7 @@ class BytesEncoder:
         assert choice is not None
         region = encode_region(block, choice.encoding, choice.level)
         drifted = region is None or len(region) > _DRIFT * choice.bytes_per_slot * block.count + 256
-        # A block with hardly any bytes says nothing of those behind it.
+        # A block with hardly any bytes says nothing about the next blocks.
         undecided = not self._profile.plain and choice.bytes_per_slot == float("inf")
         if undecided or (drifted and choice.encoding is not PLAIN):
             self._choice = choice = choose_bytes(block, self._profile)
@@ -113,7 +113,7 @@ class BytesEncoder:
         return _kernels.build_block(presence, region, True)
 
     def _rows(self, staged: BytesBlock, at: int) -> int:
-        """Rows of the block that begins at `at`."""
+        """The number of rows of the block that begins at `at`."""
         divisor = 1 if self._choice is None else self._choice.divisor
         target = self._profile.text_bytes // divisor
         average = max(1.0, len(staged.content) / staged.count)
@@ -126,14 +126,14 @@ class BytesEncoder:
 
 
 def _of_one_size(block: BytesBlock) -> bool:
-    """Whether all slots have as many bytes: then offsets take none."""
+    """Whether all slots have the same size: offsets take no bytes then."""
     if block.offsets is None:
         return True
     return bool((np.diff(block.offsets) == block.offsets[1] - block.offsets[0]).all())
 
 
 def _joined(pieces: list[BytesBlock], fixed: int | None) -> BytesBlock:
-    """The staged pieces as one."""
+    """The staged slots as one block."""
     if len(pieces) == 1:
         return _part(pieces[0], 0, pieces[0].count, fixed)
     count = sum(piece.count for piece in pieces)
@@ -150,7 +150,10 @@ def _joined(pieces: list[BytesBlock], fixed: int | None) -> BytesBlock:
 
 
 def cut(block: BytesBlock, fixed: int | None, most_slots: int, most_bytes: int) -> Iterator[tuple[int, int]]:
-    """Where to cut so that no part has more than so many slots, or more bytes than that unless it is one slot."""
+    """Split a block into parts of at most `most_slots` slots and `most_bytes` bytes.
+
+    A slot larger than `most_bytes` is a part of its own.
+    """
     start = 0
     while start < block.count:
         end = min(block.count, start + most_slots)

@@ -1,8 +1,8 @@
-"""Who does the compressing?
+"""Compression with Zstandard and LZ4.
 
-Zstandard and most levels of LZ4 come from packages. A run of numbers with such a codec somewhere inside is therefore
-encoded in two steps: the kernels name the bytes to compress, the packages compress them, the kernels put the result in
-its place.
+Zstandard and most levels of LZ4 come from Python packages. Therefore a run of numbers with such a codec inside is
+encoded in steps: the kernels return the bytes to compress, the packages compress them, and the kernels put the result
+in its place.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _threads = local()
 
 
 def compress_lz4(data: Any, level: int) -> bytes:
-    """One LZ4 block without a frame; level 0 is LZ4's fast search, 1 the kernels' own, 3 to 12 LZ4's slow one."""
+    """One LZ4 block without a frame. Level 0 is LZ4's fast search, 1 the kernels' own, 3 to 12 LZ4's slow search."""
     if level == 0:
         return bytes(lz4.block.compress(data, mode="fast", acceleration=1, store_size=False))
     if level == 1:
@@ -41,7 +41,7 @@ def compress_zstd(data: Any, level: int) -> bytes:
     if compressors is None:
         compressors = _threads.zstd = {}
     if level not in compressors:
-        # One for each thread: a compressor must not be shared.
+        # One for each thread: a compressor is not thread-safe.
         compressors[level] = zstandard.ZstdCompressor(level=level, write_content_size=True, write_checksum=False)
     return bytes(compressors[level].compress(data))
 
@@ -49,8 +49,8 @@ def compress_zstd(data: Any, level: int) -> bytes:
 def compress_small_numbers(data: Any) -> bytes:
     """One Zstandard frame of 8-byte numbers that are mostly below 256.
 
-    A literal and seven zeros each: with this match finder every number is the same sequence, which costs nothing, and
-    the literals come close to their entropy. No level finds that form at all sizes.
+    Each number is a literal and seven zeros. With this match finder every number is the same sequence, which costs
+    nothing, and the literals take little more than their entropy. No standard level finds that form at all sizes.
     """
     compressor = getattr(_threads, "small_numbers", None)
     if compressor is None:
@@ -69,7 +69,7 @@ def compress_small_numbers(data: Any) -> bytes:
 
 
 def encode_section(values: npt.NDArray[Any], program: bytes) -> bytes:
-    """The values as a bare section, for those who put it into something else."""
+    """The values as a bare section, to be put into another structure."""
     block, _ = _kernels.encode_numbers(values, None, 0, program, max(1, len(values)), None, False)
     return block[_ENVELOPE : _ENVELOPE + int.from_bytes(block[4:_ENVELOPE], "little")]
 
@@ -82,7 +82,7 @@ def encode_blocks(
     block_values: int,
     level: int,
 ) -> tuple[bytes, npt.NDArray[np.uint32]]:
-    """The values as blocks, back to back, and the size of each."""
+    """The values as consecutive blocks, and the size of each block."""
     program = plan.program
     compressed = None
     if plan.codecs:

@@ -1,7 +1,6 @@
-"""Which values are wanted, told where they are stored?
+"""Comparing values inside their blocks.
 
-Blocks are compared as `decode.py` would decode them, but no value leaves the kernel: what comes out is one bit for each
-position.
+The kernels walk blocks as they do for `decode.py`, but return no values: only one bit for each position.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Bitmap: TypeAlias = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberRanges:
-    """Numbers from `low[i]` to `high[i]`, both included, for any i; both are of the type that is stored."""
+    """Ranges of numbers, from `low[i]` to `high[i]` inclusive. The arrays have the stored type."""
 
     low: npt.NDArray[Any]
     high: npt.NDArray[Any]
@@ -33,7 +32,7 @@ class NumberRanges:
 
 @dataclass(frozen=True, slots=True)
 class ByteKeys:
-    """Values that are one of the keys, in the bytes that are stored, or, `prefixes`, that begin with one."""
+    """Values that equal one of the keys, as stored bytes, or, with `prefixes`, begin with one."""
 
     keys: tuple[bytes, ...]
     prefixes: bool = False
@@ -43,7 +42,7 @@ Wanted: TypeAlias = NumberRanges | ByteKeys
 
 
 def compare_numbers(buffer: BlockBuffer, rows: Rows, wanted: NumberRanges, *, inverted: bool) -> Bitmap:
-    """A bit for each position: whether its number is wanted or, inverted, is not; a null is neither."""
+    """A bit for each position: whether the number is in `wanted` or, if `inverted`, is not. The bit of a null is 0."""
     bits = _bitmap(rows)
     done = 0
     for run in buffer.runs(rows):
@@ -58,7 +57,7 @@ def compare_numbers(buffer: BlockBuffer, rows: Rows, wanted: NumberRanges, *, in
 def compare_bytes(
     buffer: BlockBuffer, rows: Rows, wanted: ByteKeys, *, fixed_size: int | None, inverted: bool
 ) -> Bitmap:
-    """As `compare_numbers`, for strings and bytes; `fixed_size` where all values have one."""
+    """Like `compare_numbers`, for strings and bytes. `fixed_size` is the size of all values, if they have one."""
     bits = _bitmap(rows)
     offsets, keys = _joined(wanted.keys)
     done = 0

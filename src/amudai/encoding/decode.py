@@ -1,7 +1,7 @@
-"""How do blocks become Arrow buffers?
+"""Decoding blocks into Arrow buffers.
 
-One function for each way in which values are stored. Each allocates the Arrow buffers once, from pyarrow's pool, and
-lets the kernels write every run of blocks straight into its place.
+There is one function for each way in which values are stored. Each allocates the Arrow buffers once, from pyarrow's
+pool, and lets the kernels write every run of blocks straight into its place.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ __all__ = [
     "require_text",
 ]
 
-# Inflated bytes that one native call works on: they are still in the cache when they are copied.
+# Decompressed bytes for one native call, so few that they are still in the cache when they are copied.
 INFLATED_BYTES: Final = 1024 * 1024
 
-# Kernels copy in whole steps and may write this much behind the last value.
+# Kernels copy in whole steps and may write this many bytes after the last value.
 SLACK: Final = 64
 
 
@@ -58,14 +58,14 @@ def _physical_memory() -> int:
 _MEMORY: Final = _physical_memory()
 
 _ZERO: Final = np.zeros(1, np.uint32)
-_FEW: Final = 4096  # values that numpy's own memory is good enough for
-_SMALL: Final = 64 * 1024  # inflated bytes for which new memory costs less than a stream
+_FEW: Final = 4096  # for up to this many values numpy allocates the memory
+_SMALL: Final = 64 * 1024  # up to this many decompressed bytes, new memory costs less than a stream
 
 Frame = tuple[int, int, int, int]
 
 
 def decode_numbers(buffer: BlockBuffer, rows: Rows, dtype: str, nullable: bool = True) -> Values:
-    """Numbers of one width, with the nulls that their blocks mark."""
+    """The numbers at `rows`, with the nulls that their blocks mark."""
     count = rows.count
     data, values = allocate(count, dtype)
     validity, bits = _bitmap(count) if nullable else (None, None)
@@ -83,7 +83,7 @@ def decode_numbers(buffer: BlockBuffer, rows: Rows, dtype: str, nullable: bool =
 
 
 def decode_few(buffer: BlockBuffer, first: int, last: int, dtype: str) -> npt.NDArray[Any]:
-    """The numbers at `first..last`, of which none is null: for a few in less time than `decode_numbers`."""
+    """The numbers at `first..last`, none of them null. Faster than `decode_numbers` for a few numbers."""
     if first >= last:
         return np.empty(0, dtype)
     found = open_numbers(buffer, first, last, dtype)
@@ -95,7 +95,7 @@ def decode_few(buffer: BlockBuffer, first: int, last: int, dtype: str) -> npt.ND
 
 
 def open_numbers(buffer: BlockBuffer, first: int, last: int, dtype: str) -> tuple[_kernels.Blocks, int] | None:
-    """The blocks of the numbers at `first..last`, for a kernel, and the slot of the first; None for many bytes."""
+    """The blocks of the numbers at `first..last`, for a kernel, and the slot of the first; None if they are large."""
     found = buffer.stretch(first, last)
     if found is None:
         return None
@@ -107,9 +107,9 @@ def open_numbers(buffer: BlockBuffer, first: int, last: int, dtype: str) -> tupl
 def decode_few_bytes(
     buffer: BlockBuffer, first: int, last: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]] | None:
-    """Offsets and bytes of the values at `first..last`, in less time than `decode_variable`.
+    """Offsets and bytes of the values at `first..last`. Faster than `decode_variable`.
 
-    None where one is null, or they lie in several blocks.
+    None if one of them is null, or they are in several blocks.
     """
     found = buffer.stretch(first, last)
     if found is None or len(found[0]) != 1:
@@ -133,7 +133,7 @@ def decode_few_bytes(
 
 
 def decode_bits(buffer: BlockBuffer, rows: Rows) -> tuple[pa.Buffer, int]:
-    """Bits of a bit buffer as an Arrow bitmap, and how many of them are set."""
+    """The bits at `rows` as an Arrow bitmap, and how many of them are set."""
     count = rows.count
     bitmap, bits = _bitmap(count)
     found = done = 0
@@ -158,16 +158,16 @@ def decode_fixed(buffer: BlockBuffer, rows: Rows, size: int) -> Values:
 
 
 def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) -> Values:
-    """Strings or binaries, with 64-bit offsets where `wide`.
+    """Strings or binaries, with 64-bit offsets if `wide`.
 
-    Raises OverflowError where the values hold more bytes than 32-bit offsets can count.
+    Raises OverflowError if the values hold more bytes than 32-bit offsets can count.
     """
     count = rows.count
     offsets_buffer, offsets = allocate(count + 1, "i8" if wide else "i4")
     offsets[0] = 0
     validity, bits = _bitmap(count)
     nulls = done = 0
-    # First where each value goes, then, in memory of the right size, the values.
+    # First the offsets of all values, then the values, in memory of the right size.
     runs: deque[tuple[Run, int, npt.NDArray[np.uint64], npt.NDArray[np.uint64]]] = deque()
     for run in buffer.runs(rows):
         _inflate(run, _kernels.binary_frames(run.blocks, None))
@@ -180,7 +180,7 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
     total = int(offsets[-1])
     data, out = allocate(total + SLACK, "u1")
     while runs:
-        # Decoded one by one, and let go: memory that is used again is faster than new memory.
+        # Decoded and freed one by one: memory that is reused is faster than new memory.
         run, at, origins, sizes = runs.popleft()
         for part in _inflated_parts(run, sizes):
             slots = run.count[part]
@@ -192,7 +192,7 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
 
 
 def _inflated_parts(run: Run, sizes: npt.NDArray[np.uint64]) -> Iterator[slice]:
-    """Which spans to decode at a time, such that the Zstandard frames of their blocks, inflated, stay in the cache."""
+    """Groups of spans whose decompressed Zstandard frames fit into the cache. Each group is decoded at once."""
     ends = np.cumsum(sizes)
     low = span = 0
     while low < len(ends):
@@ -210,7 +210,7 @@ def _inflated_parts(run: Run, sizes: npt.NDArray[np.uint64]) -> Iterator[slice]:
 def decode_dictionary(buffer: BlockBuffer, rows: Rows, dictionary: ValueDictionary, *, wide: bool) -> Values:
     """Values that are stored as codes of a dictionary.
 
-    Raises OverflowError where the values hold more bytes than 32-bit offsets can count.
+    Raises OverflowError if the values hold more bytes than 32-bit offsets can count.
     """
     count = rows.count
     codes = decode_numbers(buffer, rows, "u4", nullable=False).numbers("u4")
@@ -230,12 +230,12 @@ def decode_dictionary(buffer: BlockBuffer, rows: Rows, dictionary: ValueDictiona
 
 
 def require_text(values: memoryview, offsets: npt.NDArray[np.uint64]) -> None:
-    """Refuse dictionary values that are not UTF-8."""
+    """Raise an error if dictionary values are not UTF-8."""
     _kernels.require_text(np.frombuffer(values, np.uint8), offsets)
 
 
 def describe_numbers(buffer: BlockBuffer, dtype: str) -> Counter[str]:
-    """Which cascades the blocks use, and in how many blocks each."""
+    """The cascades of encodings in the blocks, and how many blocks use each."""
     found: Counter[str] = Counter()
     for blocks in buffer.all_blocks():
         found.update(_kernels.describe_numbers(blocks, dtype))
@@ -243,7 +243,7 @@ def describe_numbers(buffer: BlockBuffer, dtype: str) -> Counter[str]:
 
 
 def describe_binary(buffer: BlockBuffer, fixed_size: int | None) -> Counter[str]:
-    """Which encodings the blocks use, and in how many blocks each."""
+    """The encodings of the blocks, and how many blocks use each."""
     found: Counter[str] = Counter()
     for blocks in buffer.all_blocks():
         found.update(_kernels.describe_binary(blocks, fixed_size))
@@ -251,7 +251,7 @@ def describe_binary(buffer: BlockBuffer, fixed_size: int | None) -> Counter[str]
 
 
 def describe_each(buffer: BlockBuffer, dtype: str | None, fixed_size: int | None) -> list[str]:
-    """The cascade of every block: of numbers of this type or, for None, of bytes of this size."""
+    """The cascade of every block. `dtype` is the type of numbers, or None for bytes."""
     found: list[str] = []
     for block in buffer.all_blocks(at_once=1):
         if dtype is None:
@@ -262,9 +262,9 @@ def describe_each(buffer: BlockBuffer, dtype: str | None, fixed_size: int | None
 
 
 def require_memory(count: int, bits: int) -> None:
-    """Refuse `count` values of `bits` bits that are more than this machine can hold.
+    """Raise InvalidArgument if `count` values of `bits` bits do not fit into the memory of this machine.
 
-    Trying would not tell: systems promise more memory than they have, and end the process that makes use of it.
+    Allocating them is no test: systems promise more memory than they have, and kill the process that uses it.
     """
     if count * bits // 8 > _MEMORY:
         raise _too_many(count, bits)
@@ -275,7 +275,7 @@ def _too_many(count: int, bits: int) -> InvalidArgument:
 
 
 def allocate(count: int, dtype: str) -> tuple[pa.Buffer, npt.NDArray[Any]]:
-    """Memory for `count` values, as Arrow and as numpy see it."""
+    """Memory for `count` values, as an Arrow buffer and as a numpy array."""
     width = int(dtype[1])
     require_memory(count, 8 * width)
     try:
@@ -297,14 +297,14 @@ def _inflate(run: Run, frames: list[Frame]) -> None:
 
 
 def inflate(blocks: _kernels.Blocks, buffers: list[memoryview], frames: list[Frame]) -> None:
-    """Give blocks the contents of their Zstandard frames."""
+    """Decompress the Zstandard frames of blocks."""
     if not frames:
         return
     if sum(frame[3] for frame in frames) <= _SMALL:
         blocks.add_inflated(frames, [_inflated(buffers[of][start:end], size) for of, start, end, size in frames])
         return
-    # Those that say how long they are share memory from Arrow's pool, which is used again: new memory would cost as
-    # much as inflating does.
+    # Frames that state their size share memory from Arrow's pool, which reuses it: new memory would cost as much as
+    # decompressing does.
     whole = blocks.are_whole(frames)
     room, _ = allocate(sum(frame[3] for frame, known in zip(frames, whole, strict=True) if known), "u1")
     memory = memoryview(room)
@@ -324,13 +324,13 @@ def inflate(blocks: _kernels.Blocks, buffers: list[memoryview], frames: list[Fra
 def _decompressor() -> zstandard.ZstdDecompressor:
     found: zstandard.ZstdDecompressor | None = getattr(_threads, "zstd", None)
     if found is None:
-        # One for each thread: a decompressor must not be shared. The reference writes windows up to 128 MiB.
+        # One for each thread: a decompressor is not thread-safe. The reference writes windows up to 128 MiB.
         found = _threads.zstd = zstandard.ZstdDecompressor(max_window_size=1 << 27)
     return found
 
 
 def _inflated_into(decompressor: zstandard.ZstdDecompressor, frame: memoryview, place: memoryview) -> bool:
-    """Fill `place` with the content of one frame; False where there is another number of bytes."""
+    """Fill `place` with the content of one frame. False if the content has another size."""
     try:
         reader = decompressor.stream_reader(frame)
         done = reader.readinto(place)
@@ -348,7 +348,7 @@ def _inflated(frames: memoryview, size: int) -> bytes:
     try:
         stated = zstandard.frame_content_size(frames)
         if stated in (-1, size):
-            # One byte more than expected, so that a longer frame is noticed.
+            # One byte more than expected, to detect a longer frame.
             content: bytes = decompressor.decompress(frames, max_output_size=size + 1, allow_extra_data=False)
             if len(content) == size and (stated == size or _frame_size(frames) == len(frames)):
                 return content
@@ -358,7 +358,7 @@ def _inflated(frames: memoryview, size: int) -> bytes:
 
 
 def _frame_size(frames: memoryview) -> int:
-    """Bytes of the first frame, which is sound. The package misses what lies behind one that states no content size."""
+    """The size of the first frame, which is valid. zstandard ignores data after a frame that states no content size."""
     at = zstandard.frame_header_size(frames)
     while True:
         header = int.from_bytes(frames[at : at + 3], "little")  # last one?, kind (1: one byte, repeated), size
@@ -369,7 +369,7 @@ def _frame_size(frames: memoryview) -> int:
 
 def _inflated_by_frame(decompressor: zstandard.ZstdDecompressor, frames: memoryview, size: int) -> bytes:
     content, frame = bytearray(), None
-    # Fed in small pieces: few bytes may hold gigabytes that nobody asked for.
+    # Fed in small steps: a few bytes may decompress to gigabytes.
     for at in range(0, len(frames), 256):
         piece = bytes(frames[at : at + 256])
         while piece:

@@ -1,4 +1,4 @@
-"""Decoded values, in the buffers that Arrow wants."""
+"""Decoded values in Arrow's layout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Values"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Values:
-    """Decoded values, in buffers as Arrow lays them out. `validity` is None where nothing is null."""
+    """Decoded values in buffers with Arrow's layout. `validity` is None if no value is null."""
 
     length: int
     nulls: int = 0
@@ -27,7 +27,7 @@ class Values:
         return np.frombuffer(b"" if self.data is None else self.data, dtype, self.length)
 
     def valid(self) -> npt.NDArray[np.bool_] | None:
-        """Which positions are not null; None where none is."""
+        """Which positions are not null; None if no position is null."""
         if self.validity is None:
             return None
         bits = np.frombuffer(self.validity, np.uint8)

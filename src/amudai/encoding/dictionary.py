@@ -1,4 +1,4 @@
-"""When is a dictionary of all values worth it?"""
+"""Encoding values as codes of a dictionary, and the decision whether that pays."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from amudai.types import SchemaNode
 
 __all__ = ["DictionaryEncoder"]
 
-# Positions before the first judgement: fewer say little of what is to come.
+# Positions before the first decision: fewer say little about the rest.
 _FIRST_LOOK: Final = 65_536
-# An estimate this much worse than blocks gives the dictionary up; at the end it must be this much better.
+# The dictionary is given up if its estimate is worse than blocks by the first factor. At the end it must be better than
+# blocks by the second.
 _HOPELESS: Final = 1.5
 _WORTH_IT: Final = 0.9
-# Bytes that an entry takes in memory besides its value.
+# Bytes of memory of an entry, without its value.
 _ENTRY: Final = 100
 _SAMPLE: Final = 4096
-_GLIMPSE: Final = 16_384  # positions that are enough to see that nearly all values differ
+_GLIMPSE: Final = 16_384  # this many positions are enough to see that nearly all values differ
 
 
 class DictionaryEncoder:
-    """Codes of distinct values, and the values; the caller asks now and then whether that still pays."""
+    """Encodes values as codes of distinct values. The caller checks from time to time whether that still pays."""
 
     def __init__(self, fixed_size: int | None, profile: Profile, spool: Spool, room: Room = ROOM) -> None:
         self._fixed = fixed_size
@@ -45,17 +46,17 @@ class DictionaryEncoder:
         self._codes = NumberEncoder("u4", profile, spool, self._buffer, room)
         self._room = room
         self._count = 0
-        # What a slot would cost in blocks of its own, and what it costs here besides its bytes.
+        # The cost of a slot in blocks without a dictionary, and its cost here besides its bytes.
         self._native: float | None = None
         self._lookup = 0.0
 
     @property
     def size(self) -> int:
-        """Entries, the null one included."""
+        """The number of entries, including the null entry."""
         return int(self._dictionary.size)
 
     def is_hopeless(self, slots: Slots) -> bool:
-        """Whether the first values already say that the first judgement will be against a dictionary."""
+        """Whether the first values already show that the first decision will be against a dictionary."""
         if slots.count < _GLIMPSE:
             return False
         first = slots.part(0, _GLIMPSE)
@@ -72,13 +73,13 @@ class DictionaryEncoder:
         return stored >= _HOPELESS * (self._native or 0.0) * _FIRST_LOOK
 
     def entries(self) -> tuple[npt.NDArray[np.int64] | None, npt.NDArray[np.uint8], npt.NDArray[np.uint64], int | None]:
-        """The distinct values, how often each was there, and which of them stands for null."""
+        """The distinct values (offsets and bytes), how often each occurred, and which entry stands for null."""
         offsets, data = self._dictionary.values()
         ends = None if self._fixed is not None else offsets.view(np.int64)
         return ends, data, self._dictionary.counts(), self._dictionary.null_code
 
     def append(self, slots: Slots) -> int:
-        """Take slots, all of them or fewer where that would be too much to hold; return how many."""
+        """Append slots, as many as the memory allows; return how many."""
         if self._native is None:
             self._measure(slots.part(0, min(slots.count, _SAMPLE)))
         for start, end in slots.cuts(_FIRST_LOOK, self._room.entries):
@@ -89,7 +90,7 @@ class DictionaryEncoder:
         return slots.count
 
     def _measure(self, first: BytesBlock) -> None:
-        """What a block of these slots would take without a dictionary."""
+        """Measure the cost of a block of these slots without a dictionary."""
         block = first.head(min(first.count, _SAMPLE))
         rows, offsets = block.count, block.offsets
         if offsets is not None:
@@ -125,7 +126,7 @@ class DictionaryEncoder:
         return self._codes.finish(), PreparedBuffer(BufferKind.VALUE_DICTIONARY, whole=whole)
 
     def replay(self, into: BytesEncoder) -> None:
-        """Give all slots that were taken so far to blocks of values."""
+        """Append all slots so far to `into`, which encodes them as values."""
         self._codes.finish()
         offsets, data = self._dictionary.values()
         null = self._dictionary.null_code
@@ -136,9 +137,9 @@ class DictionaryEncoder:
 
 
 def _expected(seen: int, distinct: int, later: int) -> int:
-    """Distinct values among `later` positions where `seen` positions had `distinct`, if all values are equally likely.
+    """The expected distinct values among `later` positions, given `distinct` among `seen`, if all are equally likely.
 
-    Where some are more likely than others there will be more: the estimate errs in favour of a dictionary.
+    If some values are more likely than others there will be more, so the estimate favours the dictionary.
     """
     if distinct >= seen:
         return later

@@ -1,4 +1,4 @@
-"""How does a stream of numbers become blocks?"""
+"""Encoding a stream of numbers into blocks."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from amudai.storage import Spool
 
 __all__ = ["NumberEncoder"]
 
-# Values that are thought about at once: a plan serves them all.
+# The values of a flush, which share a plan.
 FLUSH_VALUES: Final = 65_536
 _CHUNK: Final = 1024
-# A flush that comes out this much larger than planned is thought over.
+# A new plan is chosen after a flush that is larger than planned by this factor.
 _DRIFT: Final = 1.15
-_THINK_AGAIN: Final = 16  # flushes
+_THINK_AGAIN: Final = 16  # flushes after which a new plan is chosen anyway
 
 Bools = npt.NDArray[np.bool_]
 
 
 class NumberEncoder:
-    """Numbers in, blocks out, a flush at a time; the choice learns from flush to flush."""
+    """Encodes numbers into blocks, one flush at a time. The choice of one flush is reused for the next."""
 
     def __init__(self, dtype: str, profile: Profile, spool: Spool, buffer: PreparedBuffer, room: Room = ROOM) -> None:
         self._dtype = dtype
@@ -42,22 +42,22 @@ class NumberEncoder:
         self._count = 0
         self._choice: Choice | None = None
         self._starts: list[int] = []
-        # Whole chunks of bit packing, which wastes what it does not fill.
+        # Whole chunks of bit packing: a chunk that is not full wastes space.
         self._flush_values = min(FLUSH_VALUES, max(1, room.staged // int(dtype[1]) // _CHUNK) * _CHUNK)
 
     def append(self, values: npt.NDArray[Any], valid: Bools | None = None) -> None:
-        """Take values; `valid` says which are not null."""
+        """Append values. `valid` says which are not null."""
         self._staged.append((values, valid))
         self._count += len(values)
         while self._count >= self._flush_values:
             self._flush(self._flush_values)
         if self._staged:
-            # A copy, so that what the caller has can go.
+            # A copy, so that the caller's arrays can be freed.
             rest, mask = self._staged[-1]
             self._staged[-1] = rest.copy(), None if mask is None else mask.copy()
 
     def finish(self) -> PreparedBuffer:
-        """Write what is left."""
+        """Write the remaining values and return the buffer."""
         if self._count:
             self._flush(self._count)
         return self._buffer
@@ -91,7 +91,7 @@ class NumberEncoder:
         if len(data) > _DRIFT * choice.bytes_per_value * count + 64 * len(sizes):
             choice = self._rethink(values, bits)
             data, sizes = encode_blocks(values, bits, 0, choice.plan, choice.block_values, choice.level)
-        # A single value says nothing of what follows, and would keep nothing else.
+        # SingleValue is never reused: it cannot hold the next flush unless its values are all the same, too.
         self._choice = None if choice.plan.encoding is SINGLE_VALUE else choice
         counts = np.full(len(sizes), choice.block_values, np.uint32)
         counts[-1] = count - choice.block_values * (len(sizes) - 1)
@@ -100,7 +100,7 @@ class NumberEncoder:
         self._buffer.add(start, start + len(data), counts, sizes)
 
     def _plan(self, values: npt.NDArray[Any], bits: npt.NDArray[np.uint8] | None) -> Choice:
-        # Now and then even a plan that keeps its word: the data may have become simpler than it promised.
+        # From time to time even if the sizes are as planned: the data may have become simpler.
         if self._choice is None or len(self._starts) % _THINK_AGAIN == 0:
             return self._rethink(values, bits)
         return self._choice

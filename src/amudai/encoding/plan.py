@@ -1,4 +1,4 @@
-"""What is to be done with a run of numbers?"""
+"""The plan by which the kernels encode numbers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["Plan"]
 
 @dataclass(frozen=True)
 class Plan:
-    """An encoding and, for each section inside it, a plan of its own; None leaves a part raw.
+    """An encoding and a plan for each section inside it. A part whose plan is None is stored raw.
 
-    `parameters` are bytes that only some encodings take: the exponent and factor of ALP, say.
+    `parameters` are bytes that only some encodings have, such as the exponent and factor of ALP.
     """
 
     encoding: NumericEncoding
@@ -23,13 +23,13 @@ class Plan:
 
     @lazy
     def program(self) -> bytes:
-        """The plan as the kernels take it: codes in prefix order, 0 for a raw part."""
+        """The plan in the form that the kernels expect: codes in prefix order, 0 for a raw part."""
         inner = b"".join(b"\0" if part is None else part.program for part in self.parts)
         return bytes([self.encoding.code]) + self.parameters + inner
 
     @lazy
     def codecs(self) -> bool:
-        """Whether a general compressor is at work somewhere inside."""
+        """Whether the plan contains a general compressor."""
         return self.encoding.is_codec or any(part is not None and part.codecs for part in self.parts)
 
     def __str__(self) -> str:

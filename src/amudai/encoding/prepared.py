@@ -1,4 +1,4 @@
-"""What is an encoded buffer before it has a place in a file?"""
+"""Encoded buffers that have no place in a file yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["PreparedBuffer"]
 
 @dataclass(slots=True, eq=False)
 class PreparedBuffer:
-    """Blocks that lie in a spool: where, how many values each holds, how many bytes each takes.
+    """Blocks in a spool: their place, and the number of values and bytes of each.
 
     A buffer that has no blocks (a dictionary, a range index) is `whole`.
     """
@@ -28,7 +28,7 @@ class PreparedBuffer:
     whole: bytes | None = None
 
     def add(self, start: int, end: int, counts: npt.NDArray[np.uint32], sizes: npt.NDArray[np.uint32]) -> None:
-        """Take blocks that were put at `start..end` of the spool."""
+        """Add blocks that are at `start..end` of the spool."""
         if self.extents and self.extents[-1][1] == start:
             self.extents[-1] = (self.extents[-1][0], end)
         else:

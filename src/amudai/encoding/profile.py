@@ -1,7 +1,7 @@
-"""How small, at what price?
+"""Profiles: the trade-off between size and speed.
 
-A profile is a price: how many bytes a nanosecond of decoding is worth. Of several ways to store a block the one with
-the least bytes plus price times decoding time is taken.
+A profile has a price: how many bytes a nanosecond of decoding is worth. The writer stores each block in the way for
+which bytes plus price times decoding time is smallest.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ __all__ = ["PROFILES", "Profile", "profile_of"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What a writer may spend.
+    """The settings of a profile.
 
     Attributes
     ----------
     price
         Bytes that a nanosecond of decoding a value is worth.
     cascades
-        Whether encodings inside encodings are searched for.
+        Whether encodings inside encodings are tried.
     zstd_levels
-        Levels of Zstandard; none for no Zstandard. The first two are tried, the others only on what wins.
+        Levels of Zstandard; empty for no Zstandard. The first two are tried on all candidates, the others only on the
+        best one.
     lz4_level
-        0 for LZ4's fast search, 1 for the kernels' own (nearly as small as 3, twice as fast), 3 to 12 for its slow one.
+        0 for LZ4's fast search, 1 for the kernels' own (nearly as small as 3, twice as fast), 3 to 12 for LZ4's slow
+        search.
     block_values, codec_values
-        Values of a block of numbers, and of one that a compressor must inflate as a whole.
+        Values in a block of numbers, and in a block that must be decompressed as a whole.
     text_bytes, text_rows
-        About how many bytes a block of strings holds, and at most how many rows.
+        The approximate size of a block of strings in bytes, and the most rows it may have.
     range_index
         Whether fields of numbers get a range index.
     """

@@ -1,4 +1,4 @@
-"""Between which values do the positions of a stretch lie?"""
+"""Range indexes: the smallest and the largest value of each stretch of positions."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _MAX_PAYLOAD: Final = 0xFFFF_FFFF  # kernels number the slots of a block with 32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RangeIndex:
-    """A range index that was read: one entry for each stretch of `size` positions, the last of which may be shorter.
+    """A decoded range index: one entry for each stretch of `size` positions. The last stretch may be shorter.
 
     Attributes
     ----------
     least, greatest
-        Numbers of the field's type; of decimals rows of 16 bytes. Without meaning where a stretch has no valid value.
+        Numbers of the field's type; for decimals, rows of 16 bytes. Undefined for a stretch without valid values.
     invalid
-        How many positions of each stretch are null or NaN; None where none is anywhere.
+        How many positions of each stretch are null or NaN; None if there are none at all.
     """
 
     span: int
@@ -39,7 +39,7 @@ class RangeIndex:
 
 
 def decode_range_index(buffer: memoryview, node: SchemaNode, positions: int, verify: bool = True) -> RangeIndex:
-    """Read the range index of a field that has so many positions."""
+    """Decode the range index of a field that has `positions` positions."""
     header = RangeIndexHeader.decode(buffer, node, expected_span=positions)
     payloads = header.payloads(buffer, verify)
     count = header.logical_block_count
@@ -65,7 +65,7 @@ def _decoded(payload: memoryview, size: int, has_checksum: bool) -> npt.NDArray[
     if size > _MAX_PAYLOAD:
         raise UnsupportedFeature(f"range index payload: expected at most {_MAX_PAYLOAD} bytes, found {size}")
     require_memory(size, 8)
-    # The checksum was compared where the payload was cut out.
+    # The checksum was verified when the payload was extracted.
     blocks = _kernels.Blocks.one(payload, size, has_checksum, False)
     inflate(blocks, [payload], _kernels.numeric_frames(blocks, "u1"))
     values = np.empty(size, np.uint8)

@@ -1,4 +1,4 @@
-"""How much memory may a column take while it is written?"""
+"""The memory that a column may use while it is written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, Self
 
 __all__ = ["ROOM", "Room"]
 
-# More than this brings nothing, less makes blocks that are hardly worth their header.
+# More than this does not help, and much less makes blocks that are hardly worth their header.
 _MOST_STAGED: Final = 1024 * 1024
 _LEAST_STAGED: Final = 8 * 1024
 _MOST_ENTRIES: Final = 32 * 1024 * 1024
@@ -16,14 +16,14 @@ _LEAST_ENTRIES: Final = 16 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A column's part of a writer's memory.
+    """The memory that a column may use, its share of the writer's memory.
 
     Attributes
     ----------
     staged
-        Bytes of values that wait for a block.
+        Bytes of values that wait to be encoded into a block.
     entries
-        Bytes of a dictionary, its table included, before it is given up.
+        Bytes of a dictionary, including its hash table, before it is given up.
     """
 
     staged: int = _MOST_STAGED
@@ -31,9 +31,10 @@ class Room:
 
     @classmethod
     def of(cls, memory: int, columns: int) -> Self:
-        """The room of each of `columns` that share `memory`.
+        """The memory of each of `columns` columns that share `memory` bytes.
 
-        A staged value is there three times while its block is made, an entry twice when its dictionary ends.
+        A staged value is in memory three times while its block is encoded, an entry twice when its dictionary is
+        finished.
 
         >>> Room.of(512_000_000, 16).staged, Room.of(16_000_000, 100).staged
         (1048576, 13333)

@@ -1,7 +1,7 @@
-"""Values of strings and other bytes on their way into a dictionary or into blocks.
+"""Strings and other bytes to be encoded into a dictionary or into blocks.
 
-They come one after the other (`ValueSlots`), or as codes of a dictionary that somebody else made (`CodedSlots`). Both
-give the same values, so that a shard does not depend on the form in which its values came.
+They come as plain values (`ValueSlots`), or as codes of a dictionary of the caller (`CodedSlots`). Both give the same
+values, so that the bytes of a shard do not depend on the form of its input.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Slots(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueSlots:
-    """Values one after the other: `offsets` cut them out of `data`, or all have one size. Nulls are empty, or zeros."""
+    """Plain values: `offsets` into `data`, or values of a fixed size. Nulls are empty, or zeros."""
 
     offsets: npt.NDArray[Any] | None
     data: U8
@@ -71,7 +71,7 @@ class ValueSlots:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedSlots:
-    """Values by code: slot i holds the value of `entries` at `slot_codes[i]`. Null slots have code 0."""
+    """Codes of a dictionary: slot i holds entry `slot_codes[i]` of `entries`. Null slots have code 0."""
 
     slot_codes: U32
     entries: ValueSlots
@@ -87,7 +87,7 @@ class CodedSlots:
         codes, entries = self.slot_codes[start:end], self.entries
         offsets, data, valid = entries.offsets, entries.data, None
         if self.valid is not None:
-            # One more entry, for null: it is empty, or zeros.
+            # One more entry for null, which is empty, or zeros.
             valid = self.valid[start:end]
             codes = np.where(valid, codes, np.uint32(entries.count))
             if offsets is None:
@@ -120,8 +120,8 @@ class CodedSlots:
 def gathered(
     codes: U32, offsets: npt.NDArray[Any] | None, data: U8, fixed_size: int | None
 ) -> tuple[npt.NDArray[np.int64] | None, U8]:
-    """The entries at these codes, one after the other: offsets, which values of one size do not have, and bytes."""
-    bitmap = np.empty(len(codes) // 8 + 1, np.uint8)  # of no interest: no code means null here
+    """The offsets and bytes of the entries at `codes`. Values of a fixed size have no offsets."""
+    bitmap = np.empty(len(codes) // 8 + 1, np.uint8)  # not used: no code means null here
     if offsets is None:
         values = np.empty(len(codes) * (fixed_size or 0), np.uint8)
         _kernels.gather_fixed(codes, data, fixed_size or 0, None, values, bitmap)
@@ -129,7 +129,7 @@ def gathered(
     entries = offsets.astype(np.uint64, copy=False)
     ends = np.zeros(len(codes) + 1, np.int64)
     _kernels.gather_offsets(codes, entries, None, ends, bitmap)
-    values = np.empty(int(ends[-1]) + 64, np.uint8)  # the kernel wants some room behind the last value
+    values = np.empty(int(ends[-1]) + 64, np.uint8)  # the kernel may write after the last value
     _kernels.gather_bytes(codes, data, entries, values)
     return ends, values[: int(ends[-1])]
 

@@ -1,4 +1,4 @@
-"""Is this text?"""
+"""Checking that bytes are UTF-8."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["is_text"]
 
 
 def is_text(offsets: npt.NDArray[Any], data: npt.NDArray[np.uint8]) -> bool:
-    """Whether Arrow's offsets ascend inside the data and all of it between them is UTF-8, what nulls hide too.
+    """Whether Arrow's offsets ascend inside the data and all values are UTF-8, including those of null slots.
 
     >>> is_text(np.array([0, 1, 3], np.int32), np.frombuffer("né".encode(), np.uint8))
     True

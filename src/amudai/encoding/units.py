@@ -1,4 +1,4 @@
-"""How many of a coarser unit?"""
+"""Conversion of integers to a coarser unit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["divided_exactly"]
 
 
 def divided_exactly(values: npt.NDArray[np.int64], origin: int, by: int, dtype: str = "i8") -> npt.NDArray[Any] | None:
-    """`(values - origin) / by` as "i8" or "i4"; None where some value leaves a rest.
+    """`(values - origin) / by` as "i8" or "i4"; None if a division leaves a remainder.
 
     >>> divided_exactly(np.array([110, 90]), 100, 10)
     array([ 1, -1])

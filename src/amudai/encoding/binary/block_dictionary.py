@@ -1,4 +1,4 @@
-"""Are there few distinct values?"""
+"""Block dictionary: codes of the distinct values of a block."""
 
 from __future__ import annotations
 

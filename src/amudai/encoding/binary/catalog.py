@@ -1,4 +1,4 @@
-"""Which binary encodings are there?"""
+"""The list of binary encodings."""
 
 from __future__ import annotations
 

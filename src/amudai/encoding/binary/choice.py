@@ -1,4 +1,4 @@
-"""Which encoding for these strings?"""
+"""The choice of an encoding for strings and other bytes."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ _STEPS: Final = Plan(DELTA, (Plan(FFOR),)).program
 _CODES: Final = Plan(FFOR).program
 _LENGTHS: Final = Plan(FL_BIT_PACK).program
 
-# Nanoseconds to decode a byte, and a value besides: measured once, so that files do not depend on the machine.
-# FSST's is higher than measured (0.15): it is taken where it is the smaller one, for size is what such shards lack.
+# Nanoseconds to decode a byte, and for each value in addition: measured once, so that files do not depend on the
+# machine. FSST's is higher than measured (0.15): equal to LZ4's, so that the smaller of the two is chosen.
 _BYTE_PRICE: Final = {PLAIN: 0.05, FSST: 0.27, LZ4: 0.27, ZSTD: 0.7, BLOCK_DICTIONARY: 0.05}
 _VALUE_PRICE: Final = {PLAIN: 0.5, FSST: 0.5, LZ4: 0.5, ZSTD: 2.0, BLOCK_DICTIONARY: 2.5}
-_LOOKUP_PRICE: Final = 0.5  # of a value, by the code of a dictionary that all blocks share
-_TIGHT: Final = 0.18  # what shrinks this much inflates in half the time
-# A value that is wanted alone has to be reached: Zstandard inflates the whole block, LZ4 walks half of it on average.
-# Blocks that are so much smaller than the profile says are taken where that saves more time, at the profile's price and
-# for one value in so many, than it costs bytes.
+_LOOKUP_PRICE: Final = 0.5  # to look up a value in a dictionary that all blocks share
+_TIGHT: Final = 0.18  # a block that shrinks to this fraction decompresses in half the time
+# To read a single value, Zstandard decompresses the whole block, LZ4 half of it on average. Blocks are made smaller than
+# the profile says, by `_DIVISOR`, if the time saved for one value in `_ALONE`, at the profile's price, is worth more
+# than the additional bytes.
 _DIVISOR: Final = {LZ4: 2, ZSTD: 4}
 _REACH_PRICE: Final = {LZ4: 0.055, ZSTD: 0.3}  # nanoseconds for a byte of the block
 _ALONE: Final = 1000
-_HURRY: Final = 0.2  # below this price size is all that counts
-# Compressed blocks below this many bytes are not worth the trouble.
+_HURRY: Final = 0.2  # below this price only size counts
+# Blocks with fewer bytes are not compressed.
 _LEAST: Final = 64
 _GAIN: Final = 0.97
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BytesBlock:
-    """The slots of one block: where each value begins and ends in `data`, or how long all of them are."""
+    """The slots of one block: `data`, and the offsets of the values in it or their fixed size."""
 
     offsets: npt.NDArray[Any] | None
     data: U8
@@ -61,13 +61,13 @@ class BytesBlock:
 
     @property
     def content(self) -> U8:
-        """The values, back to back."""
+        """The bytes of all values."""
         if self.offsets is None:
             return self.data
         return self.data[self.offsets[0] : self.offsets[-1]]
 
     def head(self, count: int) -> BytesBlock:
-        """The first slots."""
+        """The first `count` slots."""
         valid = None if self.valid is None else self.valid[:count]
         if self.offsets is None:
             return BytesBlock(None, self.data[: len(self.data) // self.count * count], count, valid)
@@ -76,18 +76,18 @@ class BytesBlock:
 
 @dataclass(frozen=True, slots=True)
 class BytesChoice:
-    """An encoding, its level where it has one, and what a slot is expected to take: bytes, and these with the price."""
+    """An encoding, its level if it has levels, and the expected bytes and total cost of a slot."""
 
     encoding: BinaryEncoding
     level: int
     bytes_per_slot: float
     cost: float
-    # Blocks are so much smaller than the profile says.
+    # Blocks are smaller than the profile says by this factor.
     divisor: int = 1
 
 
 def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
-    """The cheapest way to store slots like these."""
+    """The cheapest encoding for slots like these."""
     raw = len(block.content)
     if profile.plain or raw < _LEAST:
         return BytesChoice(PLAIN, 0, float("inf"), float("inf"))
@@ -95,7 +95,7 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
     average = raw / block.count
     for encoding, level in _candidates(block, profile):
         if profile.price * (_BYTE_PRICE[encoding] / 2 * average + _VALUE_PRICE[encoding]) >= best.cost:
-            continue  # too dear at any size
+            continue  # too expensive at any size
         region = encode_region(block, encoding, level)
         if region is None:
             continue
@@ -127,7 +127,7 @@ def _divisor(block: BytesBlock, choice: BytesChoice, profile: Profile) -> int:
 
 
 def lookup_price(block: BytesBlock, profile: Profile) -> float:
-    """What a slot costs besides its bytes where it is a code of a dictionary that all blocks share."""
+    """The cost of a slot besides its bytes if it is a code of a dictionary that all blocks share."""
     return profile.price * (_BYTE_PRICE[PLAIN] * len(block.content) / block.count + _LOOKUP_PRICE)
 
 
@@ -142,7 +142,7 @@ def _candidates(block: BytesBlock, profile: Profile) -> Iterator[tuple[BinaryEnc
 
 
 def encode_region(block: BytesBlock, encoding: BinaryEncoding, level: int) -> bytes | None:
-    """The block's values; None where the encoding cannot or should not hold them."""
+    """The encoded values of a block; None if the encoding is not suitable for them."""
     if encoding is PLAIN:
         return _kernels.plain_region(block.offsets, block.data)
     content = block.content

@@ -1,4 +1,4 @@
-"""What is a binary encoding?"""
+"""The definition of a binary encoding."""
 
 from __future__ import annotations
 

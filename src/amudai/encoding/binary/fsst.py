@@ -1,4 +1,4 @@
-"""Do short strings share pieces of up to eight bytes?"""
+"""FSST: one-byte codes for frequent substrings of up to eight bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does Zstandard shrink these values?"""
+"""Zstandard: the values compressed as one frame."""
 
 from __future__ import annotations
 

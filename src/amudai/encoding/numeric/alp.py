@@ -1,4 +1,4 @@
-"""Are these floats decimal fractions?"""
+"""ALP: floats that are decimal fractions, as integers."""
 
 from __future__ import annotations
 

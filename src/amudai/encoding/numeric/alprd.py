@@ -1,4 +1,4 @@
-"""Do these floats share their leading bits?"""
+"""ALP-RD: floats with common leading bits, as a dictionary of the left parts and packed right parts."""
 
 from __future__ import annotations
 

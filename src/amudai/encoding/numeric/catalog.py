@@ -1,4 +1,4 @@
-"""Which numeric encodings are there?"""
+"""The list of numeric encodings."""
 
 from __future__ import annotations
 

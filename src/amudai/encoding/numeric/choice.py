@@ -1,8 +1,7 @@
-"""Which encoding for these numbers?
+"""The choice of an encoding for numbers.
 
-Statistics of a flush leave a handful of candidates; each encodes one whole block, so sizes are exact; the cheapest by
-the profile's price wins. The plan is kept for the next flush and thought over again when blocks come out larger than
-planned.
+The statistics of a flush leave a handful of candidates. Each encodes one whole block, so sizes are exact, and the
+cheapest by the profile's price is chosen. The plan is kept for the next flush, until blocks are larger than planned.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ __all__ = ["Choice", "Facts", "choose"]
 
 Numbers = npt.NDArray[Any]
 
-# Plans are made once: what they cost and how kernels take them is remembered.
+# Plans are constants, so that their price and their program are computed once.
 _PLAIN: Final = Plan(PLAIN)
 _SINGLE: Final = Plan(SINGLE_VALUE)
 _FFOR: Final = Plan(FFOR)
@@ -77,18 +76,18 @@ _NARROW: Final = {
     for _, encoding in _TRUNCATES
 }
 
-# Bytes of few kinds repeat in ways that only LZ4's slow search finds; beyond this level it is slower, not smaller.
+# Only LZ4's slow search finds the repetitions of bytes with few distinct values. Higher levels are slower, not smaller.
 _BYTES_LEVEL: Final = 5
-# Where speed counts, so few values are not worth the search: tables of many thousand columns are mostly that.
+# If speed counts, this few values are not worth the search. Tables with many thousand columns mostly have few values.
 _FEW_VALUES: Final = 4096
 _DEAR: Final = 0.2
-# A plan must beat the lighter ones by this much to be worth a compressor.
+# A plan with a compressor must be cheaper than one without by this factor.
 _CODEC_GAIN: Final = 0.97
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What one pass over the values says of them; null slots count as filled."""
+    """Statistics of the values from one pass over them. Null slots count with the values that fill them."""
 
     count: int
     min: int | float | None
@@ -102,7 +101,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A plan, the values of a block under it, and the bytes that a value is expected to take."""
+    """A plan, the number of values in a block, and the expected bytes of a value."""
 
     plan: Plan
     block_values: int
@@ -111,7 +110,7 @@ class Choice:
 
 
 def choose(values: Numbers, dtype: str, facts: Facts, profile: Profile, before: Choice | None = None) -> Choice:
-    """The cheapest way to store values like these."""
+    """The cheapest plan for values like these."""
     if profile.plain:
         return Choice(_PLAIN, profile.block_values, 0, float(dtype[1]))
     if facts.runs <= 1:
@@ -124,7 +123,7 @@ def choose(values: Numbers, dtype: str, facts: Facts, profile: Profile, before: 
     for plan, block_values, level in candidates:
         decoding = profile.price * _price(plan, dtype)
         if decoding >= least:
-            continue  # too dear at any size
+            continue  # too expensive at any size
         sample = values[: min(len(values), block_values)]
         size = len(encode_blocks(sample, None, 0, plan, block_values, level)[0]) / len(sample)
         cost = size + decoding
@@ -137,7 +136,7 @@ def choose(values: Numbers, dtype: str, facts: Facts, profile: Profile, before: 
 
 
 def _harder(values: Numbers, best: Choice, profile: Profile) -> Choice:
-    """The same plan at the levels that are too slow to be tried on every one."""
+    """The best plan with the compression levels that are too slow to try on every candidate."""
     if best.plan.codecs and best.plan is not _BYTES_LZ4:
         sample = values[: min(len(values), best.block_values)]
         for level in profile.zstd_levels[2:]:
@@ -223,7 +222,7 @@ def _codec_plans(dtype: str, facts: Facts) -> Iterator[Plan]:
 
 
 def _narrowed(dtype: str, facts: Facts) -> NumericEncoding | None:
-    """The narrowest Truncate that holds all values; None where there is none."""
+    """The narrowest Truncate that holds all values; None if there is none."""
     if dtype[0] != "i" or dtype == "i1":
         return None
     low, high = _bounds(facts)
@@ -241,7 +240,7 @@ def _bounds(facts: Facts) -> tuple[int, int]:
 
 @cache
 def _price(plan: Plan, dtype: str) -> float:
-    """Nanoseconds to decode a value: measured once, not on the user's machine, so that files do not depend on it."""
+    """Nanoseconds to decode a value: measured once, so that files do not depend on the user's machine."""
     width = float(dtype[1])
     inner = [0.0 if part is None else _price(part, dtype) for part in plan.parts]
     match plan.encoding:

@@ -1,4 +1,4 @@
-"""What is a numeric encoding?"""
+"""The definition of a numeric encoding."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NUMBERS: Final = INTEGERS | FLOATS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumericEncoding:
-    """One way to store numbers: its code in a section, its name, and the value types whose sections may have it.
+    """One way to store numbers: its code in a section, its name, and the value types that it accepts.
 
-    The kernel of the same name reads and writes it; bytes are in docs/format/numeric.md. A codec is a general
-    compressor, whose work a package does.
+    The kernel of the same name reads and writes it. The bytes are described in docs/format/numeric.md. A codec is a
+    general compressor, which comes from a package.
     """
 
     code: int

@@ -1,4 +1,4 @@
-"""Do neighbours differ little?"""
+"""Delta: the differences between neighbouring values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can these integers be stored as small distances from the smallest?"""
+"""FFOR: bit-packed distances from the smallest value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do these unsigned values need few bits?"""
+"""FastLanes bit packing of unsigned values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are the distances from the smallest value a shape of their own?"""
+"""Frame of reference: distances from the smallest value, in a section of their own."""
 
 from __future__ import annotations
 

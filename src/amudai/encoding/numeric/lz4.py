@@ -1,4 +1,4 @@
-"""Does LZ4 shrink these values?"""
+"""LZ4: the values compressed as one LZ4 block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are these values best left as they are?"""
+"""Plain: the values without encoding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do values repeat?"""
+"""Run length: the values of runs, and the lengths of runs."""
 
 from __future__ import annotations
 

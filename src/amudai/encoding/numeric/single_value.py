@@ -1,4 +1,4 @@
-"""Is there only one value?"""
+"""Single value: one value for the whole section."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are nearly all values zero?"""
+"""Sparse: the positions and values of the few numbers that are not zero."""
 
 from __future__ import annotations
 

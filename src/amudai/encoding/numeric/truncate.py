@@ -1,4 +1,4 @@
-"""Do these signed values fit into fewer bytes?"""
+"""Truncate: signed values in fewer bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are these signed values small on both sides of zero?"""
+"""Zigzag: small signed values as small unsigned values."""
 
 from __future__ import annotations
 
