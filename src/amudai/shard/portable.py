@@ -12,14 +12,14 @@ __all__ = ["PortableShard"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortableShard:
-    """Where a shard lies and how it is opened, without open files and without secrets. It pickles.
+    """The URL of a shard and how it is opened, without open files and without secrets. It can be pickled.
 
     Attributes
     ----------
     fingerprint
         What tells the shard from another that takes its place.
     allow
-        Beginnings of absolute URLs outside of the shard's folder that may be followed.
+        Prefixes of absolute URLs outside of the shard's folder that references may lead to.
     """
 
     url: str

@@ -1,4 +1,4 @@
-"""How is a shard opened?"""
+"""An open shard."""
 
 from __future__ import annotations
 
@@ -47,23 +47,23 @@ _NO_PROPERTIES = ShardProperties(creation_min=None, creation_max=None, standard=
 
 
 class ShardReader:
-    """An open shard. Opening reads its tail; schema, stripes, descriptors and blocks are read when they are touched.
+    """An open shard. Opening reads its tail; schema, stripes, descriptors and blocks are read when they are needed.
 
     Parameters
     ----------
     location, store
-        As `storage.open_store` takes them.
+        The arguments of `storage.open_store`.
     verify
-        Whether checksums are compared, of messages and of blocks.
+        Whether the checksums of messages and blocks are compared.
     allow
-        Beginnings of absolute URLs outside of the shard's folder that may be followed.
+        Prefixes of absolute URLs outside of the shard's folder that references may lead to, or a function that decides.
     end
-        Where the directory of a shard embedded in a larger file ends.
+        The end of the directory, for a shard that is embedded in a larger file.
 
     Attributes
     ----------
     root, directory_place
-        The root file, and where in it the shard directory lies.
+        The root file, and the place of the shard directory in it.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class ShardReader:
         self.verify = verify
         self.allow = allow
         self._artifacts: dict[str, Artifact] = {}
-        self._referred: dict[str, Artifact] = {}  # by reference, as files spell it
+        self._referred: dict[str, Artifact] = {}  # by reference, as stored
         self._lock = Lock()
         with located(url=self.url):
             self.root, self.directory_place = self._open(end)
@@ -97,29 +97,29 @@ class ShardReader:
         if end is not None:
             check_footer(whole.read(size - len(FOOTER), size))
         if start == 0 and stop >= len(HEADER):
-            check_header(tail)  # it costs no request here; `verify` looks at those of larger files
+            check_header(tail)  # needs no request for a small file; `verify` checks larger files
         if first < start:
             start = first
             tail = whole.read(start, stop)
         return Artifact(self.store, self.url, size, (start, tail)), DataRef("", first, last)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self.store.close()
 
     @property
     def num_rows(self) -> int:
-        """Records of the shard."""
+        """The number of records."""
         return self.directory.total_records
 
     @lazy
     def origin(self) -> Origin:
-        """What rows of the shard are counted from."""
+        """The origin of the shard's rows."""
         return Origin("shard", self.url, self.directory.total_records)
 
     @lazy
     def schema(self) -> ShardSchema:
-        """The fields of the shard, decoded when they are asked for."""
+        """The fields of the shard, decoded when they are accessed."""
         payload, place = self._payload(self.directory.schema, "Schema")
         with place:
             return ShardSchema(payload, place)
@@ -138,14 +138,14 @@ class ShardReader:
 
     @lazy
     def properties(self) -> ShardProperties:
-        """What the writer noted about the shard."""
+        """The properties of the shard."""
         if self.directory.properties is None or self.directory.properties.is_empty:
             return _NO_PROPERTIES
         return self._message(self.directory.properties, "ShardProperties", ShardProperties.decode)
 
     @lazy
     def files(self) -> RootFiles | None:
-        """What the root says about the files that it owns and refers to; None where it says nothing."""
+        """The files that the root owns and refers to; None if it does not say."""
         return RootFiles.of(self.properties) if self._has_own_properties else None
 
     def fingerprint(self) -> Fingerprint:
@@ -158,14 +158,14 @@ class ShardReader:
 
     @lazy
     def _fingerprints(self) -> dict[str, Fingerprint]:
-        """The files of other roots to which this one refers, by URL."""
+        """The fingerprints of the files of other roots that this root refers to, by URL."""
         if not self._has_own_properties:
             return {}
         return {resolve(name, self.url): mark for name, mark in references_of(self.properties).items()}
 
     @property
     def _has_own_properties(self) -> bool:
-        """Whether the properties lie in the root: to read them elsewhere, that file would have to be compared first."""
+        """Whether the properties are in the root. Elsewhere, the fingerprint of their file would have to be known."""
         ref = self.directory.properties
         return ref is not None and not ref.url
 
@@ -190,7 +190,7 @@ class ShardReader:
 
     @lazy
     def required_indexes(self) -> tuple[IndexDescriptor, ...]:
-        """Those without which the shard must not be read. As a rule there are none, which takes no decoding to see."""
+        """The indexes without which the shard must not be read. Finding that there are none needs no decoding."""
         if self._stored_indexes is None or b"required" not in bytes(self._stored_indexes[0]):
             return ()
         return tuple(index for index in self.indexes if index.required)
@@ -206,7 +206,7 @@ class ShardReader:
         return self._message(self.directory.field_list, "DataRefArray", FieldList.decode)
 
     def descriptor(self, node: SchemaNode) -> FieldDescriptor | None:
-        """Counts and statistics of a field over the whole shard; None where the shard has none."""
+        """Counts and statistics of a field over the whole shard; None if the shard has none."""
         with located(url=self.url, field=node.name):
             ref = self._field_list.ref(node.schema_id)
             if ref is None:
@@ -219,8 +219,8 @@ class ShardReader:
         try:
             return self._payload(ref, "FieldDescriptor", self.directory.field_list)
         except StorageError:
-            # The reference names the root file by the URL it was written to. Where it was moved and renamed, the
-            # descriptor is still at the same place, and its checksum tells that it is one.
+            # The reference implementation names the root file by the URL it was written to. If the file was moved and
+            # renamed, the descriptor is still at the same place, and its checksum confirms that.
             if is_relative(ref.url) or ref.end > self.root.size:
                 raise
             frame = self.root.read(ref.start, ref.end)
@@ -233,7 +233,7 @@ class ShardReader:
             return payload, located(url=self.url, range=f"{ref.start}..{ref.end}")
 
     def require_readable(self, nodes: Iterable[SchemaNode], indexes: Iterable[IndexDescriptor]) -> None:
-        """Refuse fields that a required index of an unknown type covers: without it their values mean nothing."""
+        """Raise UnsupportedFeature if a field has a required index of an unknown type: it cannot be read without it."""
         covered = {
             schema_id: index.index_type
             for index in indexes
@@ -250,14 +250,14 @@ class ShardReader:
     @property
     def visibility(self) -> Visibility:
         """Which rows are live. Raises UnsupportedFeature if any is deleted: this version cannot hide rows yet."""
-        # Neither of the two places that count deleted records is trusted alone.
+        # Deleted records are counted in two places, and neither is trusted alone.
         deleted = self.directory.deleted_records or sum(each.directory.deleted_records for each in self.stripes)
         if deleted:
             raise UnsupportedFeature(f"deleted records: expected none, found {deleted}", url=self.url)
         return Visibility(self.origin)
 
     def portable(self) -> PortableShard:
-        """The shard as another process opens it. Raises InvalidArgument where that cannot be said, or not safely."""
+        """How another process opens the shard. Raises InvalidArgument if it cannot, or would need a secret."""
         if callable(self.allow):
             message = "allow: expected beginnings of URLs, found a callable: another process cannot be handed one"
             raise InvalidArgument(message, url=self.url)
@@ -283,7 +283,7 @@ class ShardReader:
         return reader
 
     def artifact(self, reference: str, anchor: Artifact) -> Artifact:
-        """The file that a reference in `anchor` means."""
+        """The file that `reference`, found in the file `anchor`, refers to."""
         if not reference:
             return anchor
         known = self._referred.get(reference)
@@ -300,7 +300,7 @@ class ShardReader:
         return found
 
     def message(self, ref: DataRef, what: str, anchor: Artifact, decode: Callable[[memoryview], T]) -> T:
-        """What the message at `ref` states: its payload, checked and decoded."""
+        """The message at `ref`: its payload, checked and decoded."""
         artifact = self.artifact(ref.url, anchor)
         try:
             return decode(unframe(artifact.read(ref.start, ref.end), what, self.verify))
@@ -313,7 +313,7 @@ class ShardReader:
         return self.message(ref, what, self.root, decode)
 
     def payload(self, ref: DataRef, what: str, anchor: Artifact) -> tuple[memoryview, located]:
-        """The payload of the message at `ref`, checked, and its place for errors: to be decoded later."""
+        """The payload of the message at `ref`, checked, and its place for errors when it is decoded later."""
         artifact = self.artifact(ref.url, anchor)
         place = located(url=artifact.url, range=f"{ref.start}..{ref.end}")
         with place:
@@ -330,7 +330,7 @@ class ShardReader:
 
 
 def _opened(store: Store, url: str, expected: Fingerprint | None) -> Artifact:
-    """Open a file; an error where it is another than the one that the root was made from."""
+    """Open a file. An error if it is not the file that the root was made from."""
     if expected is None:
         return Artifact.open(store, url)
     try:

@@ -1,4 +1,4 @@
-"""What is in a stripe?"""
+"""A stripe of an open shard."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = ["StripeReader"]
 
-# Buffers up to this size are read together with their neighbours: one request for many small columns.
+# Buffers up to this size are read together with their neighbours, many small columns in one request.
 SMALL_BUFFER: Final = 256 * 1024
 
 
 class StripeReader:
-    """A stripe of an open shard. Descriptors are read when a field is touched, and kept."""
+    """A stripe of an open shard. The descriptor of a field is read when it is needed, and kept."""
 
     def __init__(self, shard: ShardReader, ordinal: int, directory: StripeDirectory, anchor: Artifact) -> None:
         self.shard = shard
@@ -45,27 +45,27 @@ class StripeReader:
 
     @property
     def num_rows(self) -> int:
-        """Records of the stripe."""
+        """The number of records."""
         return self.directory.total_records
 
     @property
     def first_row(self) -> int:
-        """Position of its first record in the shard."""
+        """The position of the first record in the shard."""
         return self.directory.shard_position
 
     @lazy
     def origin(self) -> Origin:
-        """What rows of the stripe are counted from."""
+        """The origin of the stripe's rows."""
         return self.shard.origin.part("stripe", str(self.ordinal), self.first_row, self.num_rows)
 
     @lazy
     def extent(self) -> Rows:
-        """The rows of the stripe, counted from the shard's first."""
+        """The rows of the stripe, counted from the first row of the shard."""
         return Rows.extent(self.origin)
 
     @lazy
     def properties(self) -> StripeProperties:
-        """What the writer noted about the stripe."""
+        """The properties of the stripe."""
         ref = self.directory.properties
         if ref is None or ref.is_empty:
             return StripeProperties(standard=(), custom=())
@@ -94,13 +94,13 @@ class StripeReader:
         return fields, self.shard.artifact(ref.url, self.anchor)
 
     def descriptor(self, node: SchemaNode) -> StripeFieldDescriptor | None:
-        """How the field is stored here; None where it is not, and all its values are null."""
+        """How the field is stored in this stripe; None if it is not stored and all its values are null."""
         if node.schema_id not in self._descriptors:
             self.prepare((node,))
         return self._descriptors[node.schema_id]
 
     def prepare(self, nodes: Iterable[SchemaNode]) -> None:
-        """Read the descriptors of these fields, neighbours in one request."""
+        """Read the descriptors of `nodes`, adjacent ones in one request."""
         unread = [node for node in nodes if node.schema_id not in self._descriptors]
         if not unread:
             return
@@ -126,7 +126,7 @@ class StripeReader:
 
     def _frames(self, artifact: Artifact, spans: Sequence[tuple[int, int]]) -> Iterable[memoryview]:
         if self.shard.store.capabilities.mappable:
-            return [artifact.read(start, end) for start, end in spans]  # here a request costs next to nothing
+            return [artifact.read(start, end) for start, end in spans]  # a request costs next to nothing
         starts, ends = np.array(spans, np.uint64).T
         pieces = artifact.read_many(starts, ends)
         return (
@@ -153,7 +153,7 @@ class StripeReader:
         return found
 
     def column_at(self, nodes: Sequence[SchemaNode]) -> ColumnSource:
-        """The values of the column that a path of schema nodes leads to, from a top-level one on."""
+        """The values of the column at a path of schema nodes that begins with a top-level column."""
         found = self.column(nodes[0])
         for node in nodes[1:]:
             found = found.child_of(node)

@@ -1,7 +1,7 @@
-"""Where do the pieces of an index go?
+"""Writing the artifacts of an index.
 
-An index is made of shards of its own. They lie inside the root file where the shard is a single file, and in files
-beside it where each stripe has one.
+An index consists of shards of its own. If the shard is a single file, they are inside the root file. If each stripe has
+its own file, they are in files beside the root.
 """
 
 from __future__ import annotations
@@ -48,13 +48,14 @@ class PreparedStripe:
 
 
 class ArtifactSpace:
-    """Room for the pieces of a shard's indexes.
+    """Where the artifacts of a shard's indexes are written.
 
     Parameters
     ----------
     salt
-        What tells pieces of this shard or stripe from those of another, where each gets a file of its own, named by
-        its content: the same gives the same names, and shards share no files. None where pieces go into the root.
+        Part of the names of the artifacts' files, together with a hash of their content. It differs between shards and
+        stripes, so that they share no files, and the same input gives the same names. None if artifacts go into the
+        root.
     """
 
     def __init__(self, sealing: Sealing, root: SealedFile, folder: str, salt: bytes | None) -> None:
@@ -63,7 +64,7 @@ class ArtifactSpace:
         self._folder = folder
         self._salt = salt
         self.urls: list[str] = []
-        self.size = 0  # of all pieces so far
+        self.size = 0  # of all artifacts so far
 
     def place(
         self,
@@ -72,7 +73,7 @@ class ArtifactSpace:
         stripes: Sequence[PreparedStripe],
         lookup: Sequence[tuple[SchemaNode, BufferKind]],
     ) -> IndexArtifact:
-        """Write a shard of these stripes as one piece of an index; `lookup` are the buffers that each look-up reads."""
+        """Write a shard of these stripes as one artifact of an index. Every look-up reads the buffers of `lookup`."""
         with self._file(stripes) as (out, url):
             begin = out.tell()
             directory, placed = _written(out, nodes, stripes)
@@ -81,7 +82,7 @@ class ArtifactSpace:
         return IndexArtifact(name=name, properties=_lookup_of(placed, lookup), data=data)
 
     def measure(self, pieces: Iterable[tuple[Sequence[SchemaNode], Sequence[PreparedStripe]]]) -> list[int]:
-        """The bytes that each of these pieces would take if they were placed next."""
+        """The bytes of each of these artifacts if they were placed next."""
         sizes = []
         inside = _Measuring(self._root.tell())
         for nodes, stripes in pieces:
@@ -92,7 +93,7 @@ class ArtifactSpace:
         return sizes
 
     def indexes(self, sinks: Iterable[RowSink]) -> IndexCollection:
-        """Write the indexes that these have gathered."""
+        """Finish the indexes of `sinks`."""
         written = []
         for sink in sinks:
             before = self.size
@@ -116,7 +117,7 @@ class ArtifactSpace:
 
 
 class _Measuring(SealedFile):
-    """Counts what would be written behind `begin`."""
+    """A file that is not written: it counts the bytes after `begin`."""
 
     def __init__(self, begin: int) -> None:
         super().__init__("")
@@ -132,7 +133,7 @@ class _Measuring(SealedFile):
 def _written(
     out: SealedFile, nodes: Sequence[SchemaNode], stripes: Sequence[PreparedStripe]
 ) -> tuple[DataRef, list[PlacedStripe]]:
-    """Write a shard of these stripes; say where its directory lies, and where they do."""
+    """Write a shard of these stripes; return the place of its directory, and the placed stripes."""
     placed = []
     for stripe in stripes:
         start = out.tell()
@@ -142,7 +143,7 @@ def _written(
 
 
 def _lookup_of(placed: Sequence[PlacedStripe], wanted: Sequence[tuple[SchemaNode, BufferKind]]) -> Properties:
-    """The property that says where these buffers are; none where a field has no such buffer, or needs more than it."""
+    """The property that says where the wanted buffers are; empty if a field has no such buffer, or needs others."""
     found = []
     for stripe in placed:
         for node, kind in wanted:
@@ -161,54 +162,54 @@ def _lookup_of(placed: Sequence[PlacedStripe], wanted: Sequence[tuple[SchemaNode
 
 
 class RowSink(Protocol):
-    """Sees the rows of a shard or of a stripe as they are written, and adds an index to it.
+    """Receives the rows of a shard or of a stripe as they are written, and builds an index of them.
 
     Attributes
     ----------
     fields
-        Schema ids of the top-level fields that it wants to see.
+        Schema ids of the top-level fields that it receives.
     """
 
     fields: frozenset[int]
 
     def append(self, values: StoredArray, stripe: int, first_row: int) -> None:
-        """Take values of one top-level field.
+        """Append values of one top-level field.
 
-        Rows of a field come in their order; different fields may come at the same time on different threads.
-        `stripe` counts from 0, `first_row` from the first row of the shard.
+        The rows of a field come in order. Different fields may come at the same time, on different threads. `stripe`
+        counts from 0, `first_row` from the first row of the shard.
         """
 
     def finish(self, space: ArtifactSpace) -> IndexDescriptor:
-        """Write the index of what was seen since the last one, and say where it lies; its size is added by the caller.
+        """Write the index of the rows since the last `finish`, and return its descriptor. The caller adds the size.
 
-        The rows of a next stripe may follow, for a next index.
+        The rows of another stripe may follow, for another index.
         """
 
     def close(self) -> None:
-        """Let go of everything, finished or not."""
+        """Free all resources, finished or not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sinks:
-    """Who sees the rows of a shard.
+    """The sinks that receive the rows of a shard.
 
     Attributes
     ----------
     shard
-        Those that add an index of all rows.
+        Sinks that build an index of all rows.
     stripe
-        Those that add an index to each stripe.
+        Sinks that build an index of each stripe.
     """
 
     shard: tuple[RowSink, ...] = ()
     stripe: tuple[RowSink, ...] = ()
 
     def wanting(self, schema_id: int) -> tuple[RowSink, ...]:
-        """Those that want to see a top-level field."""
+        """The sinks that receive a top-level field."""
         return tuple(sink for sink in (*self.shard, *self.stripe) if schema_id in sink.fields)
 
     def close(self) -> None:
-        """Let go of everything, finished or not."""
+        """Free all resources, finished or not."""
         for sink in (*self.shard, *self.stripe):
             sink.close()
 

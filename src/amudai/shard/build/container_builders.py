@@ -21,7 +21,7 @@ __all__ = ["ListBuilder", "StructBuilder", "builder_of"]
 
 
 class ContainerBuilder(FieldBuilder):
-    """What structs, lists, maps and unions share: nulls of their own, and fields below."""
+    """The base class for structs, lists, maps and unions: their own nulls, and the fields below them."""
 
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
@@ -33,54 +33,54 @@ class ContainerBuilder(FieldBuilder):
 
 
 class StructBuilder(ContainerBuilder):
-    """Children with one position for each of its own."""
+    """Structs: each child has one position for each position of the struct."""
 
     def append(self, values: StoredArray) -> None:
-        """Take values."""
+        """Append values."""
         self.append_structs(values.length, values.valid())
         for child, below in zip(self.children, values.children, strict=True):
             child.append(below)
 
     def append_structs(self, count: int, valid: Bools | None = None) -> None:
-        """Take structs without their values: those go to the children."""
+        """Append structs without their values. The caller appends those to the children."""
         self._presence.append(count, valid)
         self.count += count
 
     def append_nulls(self, count: int) -> None:
-        """Take positions without values."""
+        """Append `count` nulls."""
         self.append_structs(count, np.zeros(count, np.bool_))
         for child in self.children:
             child.append_nulls(count)
 
     def finish(self) -> PreparedField:
-        """End the field."""
+        """Finish the field."""
         statistics = CountCollector.of_struct(self.count, self._presence.nulls)
         return PreparedField(self.node, statistics, None, None, self._presence.finish(), self._finished())
 
 
 class FixedListBuilder(ContainerBuilder):
-    """A child with `fixed_size` positions for each of its own."""
+    """Fixed-size lists: the child has `fixed_size` positions for each list."""
 
     def append(self, values: StoredArray) -> None:
-        """Take values."""
+        """Append values."""
         self._presence.append(values.length, values.valid())
         self.children[0].append(values.children[0])
         self.count += values.length
 
     def append_nulls(self, count: int) -> None:
-        """Take positions without values."""
+        """Append `count` nulls."""
         self._presence.append(count, np.zeros(count, np.bool_))
         self.children[0].append_nulls(count * self.node.fixed_size)
         self.count += count
 
     def finish(self) -> PreparedField:
-        """End the field."""
+        """Finish the field."""
         statistics = CountCollector.of_struct(self.count, self._presence.nulls)
         return PreparedField(self.node, statistics, None, None, self._presence.finish(), self._finished())
 
 
 class ListBuilder(ContainerBuilder):
-    """Lists and maps: where each begins among the items."""
+    """Lists and maps: the offset of each list's items."""
 
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
@@ -91,18 +91,18 @@ class ListBuilder(ContainerBuilder):
         self._statistics = ListCollector()
 
     def append(self, values: StoredArray) -> None:
-        """Take values."""
+        """Append values."""
         offsets = np.zeros(1, np.uint64) if values.offsets is None else values.offsets.astype(np.uint64)
         self.append_lists(offsets, values.valid())
         for child, below in zip(self.children, values.children, strict=True):
             child.append(below)
 
     def append_nulls(self, count: int) -> None:
-        """Take positions without values."""
+        """Append `count` nulls."""
         self.append_lists(np.zeros(count + 1, np.uint64), np.zeros(count, np.bool_))
 
     def append_lists(self, offsets: npt.NDArray[np.uint64], valid: Bools | None = None) -> None:
-        """Take lists without their items: those go to the child, and may do so in pieces."""
+        """Append lists without their items. The caller appends those to the child, perhaps in several steps."""
         count = len(offsets) - 1
         self._statistics.add(np.diff(offsets), valid)
         self._presence.append(count, valid)
@@ -111,13 +111,13 @@ class ListBuilder(ContainerBuilder):
         self.count += count
 
     def finish(self) -> PreparedField:
-        """End the field."""
+        """Finish the field."""
         buffers = (self._offsets.finish(), *self._presence.finish())
         return PreparedField(self.node, self._statistics.finish(), None, None, buffers, self._finished())
 
 
 class UnionBuilder(ContainerBuilder):
-    """Which variant each position has; variants with positions of the union, or with places of their own."""
+    """Unions: the variant of each position. Dense unions also have the position of the value in its variant."""
 
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
@@ -125,7 +125,7 @@ class UnionBuilder(ContainerBuilder):
         self._places: NumberEncoder | None = None
 
     def append(self, values: StoredArray) -> None:
-        """Take values."""
+        """Append values."""
         kinds = data_of(values)
         if values.offsets is not None:
             if self._places is None:
@@ -139,7 +139,7 @@ class UnionBuilder(ContainerBuilder):
         self.count += values.length
 
     def append_nulls(self, count: int) -> None:
-        """Take positions without values: the first variant is null there."""
+        """Append `count` nulls: the first variant is null there."""
         if self._places is not None and self.children:
             start = self.children[0].count
             self._places.append(np.arange(start, start + count, dtype=np.uint64))
@@ -150,7 +150,7 @@ class UnionBuilder(ContainerBuilder):
         self.count += count
 
     def finish(self) -> PreparedField:
-        """End the field."""
+        """Finish the field."""
         kinds = self._kinds.finish()
         places = () if self._places is None else (self._places.finish(),)
         statistics = CountCollector.of_unit(self.count)

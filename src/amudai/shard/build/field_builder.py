@@ -1,7 +1,6 @@
-"""What the builders of all fields share: their context, their verbs, and encoders of bits.
+"""The base class of field builders, their context, and encoders of bits.
 
-`append` takes the stored form of an Arrow array, `append_nulls` fills positions that have no values, `finish` gives the
-prepared field.
+`append` takes the stored form of an Arrow array, `append_nulls` adds nulls, `finish` returns the prepared field.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ __all__ = ["BitEncoder", "Bools", "FieldBuildContext", "FieldBuilder", "Presence
 
 Bools = npt.NDArray[np.bool_]
 
-_PENDING: Final = 1 << 17  # positions that are made up at once
+_PENDING: Final = 1 << 17  # positions that are written at once when the first null comes
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +32,11 @@ class FieldBuildContext:
 
     profile: Profile
     spool: Spool
-    bloom: frozenset[int]  # schema ids whose Bloom filter is wanted whatever it costs
-    room: Room = ROOM  # what each may hold
+    bloom: frozenset[int]  # schema ids of fields that get a Bloom filter of any size
+    room: Room = ROOM  # the memory of each builder
 
     def range_index(self, node: SchemaNode) -> RangeIndexBuilder | None:
-        """Begin the range index of a field, where the profile wants one."""
+        """The builder of a field's range index, if the profile wants one."""
         profile = self.profile
         return RangeIndexBuilder(node, profile.zstd_levels[:1], profile.price) if profile.range_index else None
 
@@ -52,19 +51,19 @@ class FieldBuilder(ABC):
 
     @abstractmethod
     def append(self, values: StoredArray) -> None:
-        """Take values."""
+        """Append values."""
 
     @abstractmethod
     def append_nulls(self, count: int) -> None:
-        """Take positions without values."""
+        """Append `count` nulls."""
 
     @abstractmethod
     def finish(self) -> PreparedField:
-        """End the field."""
+        """Finish the field."""
 
 
 class PresenceEncoder:
-    """The PRESENCE buffer of a field, which exists only where something is null."""
+    """The PRESENCE buffer of a field, which exists only if something is null."""
 
     def __init__(self, context: FieldBuildContext) -> None:
         self._encoder = BitEncoder(context, BufferKind.PRESENCE)
@@ -72,7 +71,7 @@ class PresenceEncoder:
         self.nulls = 0
 
     def append(self, count: int, valid: Bools | None) -> None:
-        """Take positions; `valid` says which are not null."""
+        """Append positions. `valid` says which are not null."""
         nulls = 0 if valid is None else count - int(np.count_nonzero(valid))
         if nulls == 0 and self.nulls == 0:
             self._pending += count
@@ -85,19 +84,19 @@ class PresenceEncoder:
         self._encoder.append(np.ones(count, np.bool_) if valid is None else valid)
 
     def finish(self) -> tuple[PreparedBuffer, ...]:
-        """The buffer, where there is one."""
+        """The buffer, if there is one."""
         return (self._encoder.finish(),) if self.nulls else ()
 
 
 class BitEncoder:
-    """Bits in, blocks of packed bytes out."""
+    """Encodes bits into blocks of packed bytes."""
 
     def __init__(self, context: FieldBuildContext, kind: BufferKind) -> None:
         self._encoder = NumberEncoder("u1", context.profile, context.spool, PreparedBuffer(kind), context.room)
         self._odd = np.empty(0, np.bool_)  # bits that do not fill a byte yet
 
     def append(self, bits: Bools) -> None:
-        """Take bits."""
+        """Append bits."""
         bits = np.concatenate((self._odd, bits)) if len(self._odd) else bits
         whole = len(bits) // 8 * 8
         if whole:
@@ -105,12 +104,12 @@ class BitEncoder:
         self._odd = bits[whole:].copy()
 
     def finish(self) -> PreparedBuffer:
-        """Write what is left."""
+        """Write the remaining bits and return the buffer."""
         if len(self._odd):
             self._encoder.append(np.packbits(self._odd, bitorder="little"))
         return self._encoder.finish()
 
 
 def data_of(values: StoredArray) -> npt.NDArray[Any]:
-    """The data of stored values; an empty array where there is none."""
+    """The data of stored values; an empty array if there is none."""
     return np.empty(0, np.uint8) if values.data is None else values.data

@@ -33,7 +33,7 @@ __all__ = ["BooleanBuilder", "BytesBuilder", "NumberBuilder", "UnitBuilder"]
 
 _NULL: Final = AnyValue("null", None)
 _VARIABLE: Final = frozenset({BasicType.STRING, BasicType.BINARY})
-# A string longer than this is no constant: statistics stay small.
+# A longer string is not stored as a constant, so that descriptors stay small.
 _MAX_CONSTANT: Final = 128
 
 
@@ -41,20 +41,20 @@ class UnitBuilder(FieldBuilder):
     """Positions without values."""
 
     def append(self, values: StoredArray) -> None:
-        """Take values."""
+        """Append values."""
         self.count += values.length
 
     def append_nulls(self, count: int) -> None:
-        """Take positions without values."""
+        """Append `count` nulls."""
         self.count += count
 
     def finish(self) -> PreparedField:
-        """End the field."""
+        """Finish the field."""
         return PreparedField(self.node, CountCollector.of_unit(self.count), None, None, ())
 
 
 class BooleanBuilder(FieldBuilder):
-    """Bits, and where nulls are."""
+    """Booleans as bits, and their nulls."""
 
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
@@ -63,12 +63,12 @@ class BooleanBuilder(FieldBuilder):
         self._statistics = BooleanCollector()
 
     def append(self, values: StoredArray) -> None:
-        """Take values."""
+        """Append values."""
         bits = np.unpackbits(data_of(values), count=values.length, bitorder="little").view(np.bool_)
         self._take(bits, values.valid())
 
     def append_nulls(self, count: int) -> None:
-        """Take positions without values."""
+        """Append `count` nulls."""
         nothing = np.zeros(count, np.bool_)
         self._take(nothing, nothing)
 
@@ -79,7 +79,7 @@ class BooleanBuilder(FieldBuilder):
         self.count += len(bits)
 
     def finish(self) -> PreparedField:
-        """End the field."""
+        """Finish the field."""
         data, presence = self._data.finish(), self._presence.finish()
         statistics = self._statistics.finish()
         constant = self._statistics.constant()
@@ -90,7 +90,7 @@ class BooleanBuilder(FieldBuilder):
 
 
 class NumberBuilder(FieldBuilder):
-    """Integers, floats and times, with the range index that lets a scan skip them."""
+    """Integers, floats and times, with a range index, by which a scan skips them."""
 
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
@@ -100,11 +100,11 @@ class NumberBuilder(FieldBuilder):
         self._statistics = NumberCollector(node)
 
     def append(self, values: StoredArray) -> None:
-        """Take values."""
+        """Append values."""
         self._take(data_of(values), values.valid())
 
     def append_nulls(self, count: int) -> None:
-        """Take positions without values."""
+        """Append `count` nulls."""
         self._take(np.zeros(count, self.node.dtype), np.zeros(count, np.bool_))
 
     def _take(self, numbers: npt.NDArray[Any], valid: Bools | None) -> None:
@@ -115,7 +115,7 @@ class NumberBuilder(FieldBuilder):
         self.count += len(numbers)
 
     def finish(self) -> PreparedField:
-        """End the field."""
+        """Finish the field."""
         data = self._data.finish()
         constant = self._statistics.constant()
         statistics = self._statistics.finish()
@@ -126,7 +126,7 @@ class NumberBuilder(FieldBuilder):
 
 
 class BytesBuilder(FieldBuilder):
-    """Strings, binaries, Guids, decimals: by a dictionary while that pays, else in blocks of their own."""
+    """Strings, binaries, GUIDs and decimals: with a dictionary as long as that pays, otherwise in blocks."""
 
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
@@ -145,7 +145,7 @@ class BytesBuilder(FieldBuilder):
         return BytesEncoder(self._fixed, self.context.profile, self.context.spool, buffer, self.context.room)
 
     def append(self, values: StoredArray) -> None:
-        """Take values."""
+        """Append values."""
         if values.dictionary is None:
             self._take(ValueSlots(values.offsets, data_of(values), values.length, values.valid(), self._fixed))
             return
@@ -155,7 +155,7 @@ class BytesBuilder(FieldBuilder):
         self._take(CodedSlots(codes, known, values.valid()))
 
     def append_nulls(self, count: int) -> None:
-        """Take positions without values."""
+        """Append `count` nulls."""
         offsets = np.zeros(count + 1, np.int64) if self._fixed is None else None
         data = np.zeros(count * (self._fixed or 0), np.uint8)
         self._take(ValueSlots(offsets, data, count, np.zeros(count, np.bool_), self._fixed))
@@ -181,7 +181,7 @@ class BytesBuilder(FieldBuilder):
             self._blocks.append(rest.offsets, rest.data, rest.count, rest.valid)
 
     def _give_up(self) -> None:
-        """Too many different values: what the dictionary took goes into blocks, and so does the rest."""
+        """Give up the dictionary, because of too many distinct values: encode its values and all others in blocks."""
         assert self._dictionary is not None
         self._statistics.add_entries(*self._dictionary.entries())
         self._blocks = self._block_encoder()
@@ -189,7 +189,7 @@ class BytesBuilder(FieldBuilder):
         self._dictionary = None
 
     def finish(self) -> PreparedField:
-        """End the field."""
+        """Finish the field."""
         if self._dictionary is not None and (self.count == 0 or not self._dictionary.pays(final=True)):
             self._give_up()
         if self._dictionary is not None:

@@ -1,4 +1,4 @@
-"""The metadata of a finished shard, and how it is written."""
+"""The metadata of a shard, and writing it."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["ShardMetadata", "StripeMetadata", "write_metadata"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripeMetadata:
-    """What a root says about one stripe. Messages are payloads, so that nothing in them is lost on the way.
+    """The metadata of one stripe in a root. Messages are encoded payloads, so that nothing in them is lost.
 
     Attributes
     ----------
     rows, deleted
         How many records the stripe has, and how many of them are deleted.
     fields
-        A `StripeFieldDescriptor` by schema id; None where the stripe has none.
+        A `StripeFieldDescriptor` by schema id; None if the stripe has none.
     properties, indexes
-        A `StripeProperties` and an `IndexCollection`; empty where there is nothing to say.
+        A `StripeProperties` and an `IndexCollection`; empty if there are none.
     unknown, unknown_in_field_list
         Fields of a later version in the stripe's directory and in its field list, as stored.
     """
@@ -48,18 +48,18 @@ class StripeMetadata:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardMetadata:
-    """What a root says. Messages are payloads, so that nothing in them is lost on the way.
+    """The metadata in a root. Messages are encoded payloads, so that nothing in them is lost.
 
-    References are relative to the folder of the root; the empty URL is the root itself.
+    References are relative to the folder of the root. The empty URL is the root itself.
 
     Attributes
     ----------
     schema
         The encoded schema.
     fields
-        A `FieldDescriptor` by schema id: counts and statistics over the whole shard; None where there is none.
+        A `FieldDescriptor` by schema id: counts and statistics over the whole shard; None if there is none.
     properties, indexes
-        A `ShardProperties` and an `IndexCollection`; empty where there is nothing to say.
+        A `ShardProperties` and an `IndexCollection`; empty if there are none.
     urls
         Names of the shard's other files.
     unknown
@@ -116,7 +116,7 @@ def write_metadata(out: SealedFile, metadata: ShardMetadata) -> DataRef:
 
 
 def _field_list(out: SealedFile, descriptors: Sequence[bytes | None], unknown: bytes) -> DataRef:
-    """Write descriptors and the list that names them."""
+    """Write descriptors and the list that refers to them; return the place of the list."""
     refs = [None if each is None else _put(out, each) for each in descriptors]
     return _put(out, FieldList.from_refs(refs).encode() + unknown)
 

@@ -1,4 +1,4 @@
-"""Stripes whose buffers have their place, and the metadata that a new shard has of them."""
+"""Stripes whose buffers are in a file, and the metadata of a new shard with these stripes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["PlacedStripe", "metadata_of"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedStripe:
-    """A stripe whose buffers lie in a file; `url` is empty where that is the root."""
+    """A stripe whose buffers are in a file. `url` is empty if that is the root."""
 
     rows: int
     url: str
@@ -80,7 +80,7 @@ def metadata_of(
 
 
 def _urls(stripe: PlacedStripe) -> Iterable[str]:
-    """The other files that hold buffers of a stripe, or pieces of its indexes."""
+    """The other files that hold buffers of a stripe, or artifacts of its indexes."""
     yield from (piece.data.url for index in stripe.indexes for piece in index.artifacts if piece.data.url)
     for each in stripe.fields.values():
         for encoding in each.encodings:
@@ -111,7 +111,7 @@ def _folded(so_far: FieldDescriptor | None, stripe: FieldDescriptor) -> FieldDes
 
 
 def _same(a: AnyValue | None, b: AnyValue | None) -> bool:
-    """Whether two constants have the same bits; 0.0 and -0.0 do not."""
+    """Whether two constants have the same bits. 0.0 and -0.0 do not."""
     return a is not None and b is not None and a.encode() == b.encode()
 
 

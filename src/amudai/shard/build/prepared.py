@@ -1,4 +1,4 @@
-"""What is a field before it has a place in a file?"""
+"""Finished fields that have no place in a file yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["PreparedField"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PreparedField:
-    """A field of a finished stripe: what is known of it, and its buffers, still in the spool."""
+    """A field of a finished stripe: its statistics, and its buffers, which are in the spool."""
 
     node: SchemaNode
     statistics: FieldStatistics

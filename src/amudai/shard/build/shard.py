@@ -1,7 +1,7 @@
-"""How is a shard put together from its stripes?
+"""Building a shard from rows.
 
-Buffers go into the file as soon as a stripe ends, indexes when the shard ends. The metadata of it all is handed to
-whoever publishes the root.
+Buffers are written to the file when a stripe ends, indexes when the shard ends. `ShardBuilder.finish` returns the
+metadata; the caller writes and publishes the root.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from amudai.types import SchemaNode
 __all__ = ["STRIPE_SUFFIX", "BuildOptions", "ShardBuilder", "StripeBuilder"]
 
 STRIPE_SUFFIX: Final = ".amudai.stripe"
-# Of the memory: the rest is for values that wait for their block, and for dictionaries.
+# The spool gets this fraction of the memory. The rest is for staged values and dictionaries.
 _SPOOL_SHARE: Final = 16
 
 
@@ -39,11 +39,11 @@ class BuildOptions:
     two_level
         Whether each stripe has a file of its own.
     stripe_rows, stripe_bytes
-        When a stripe ends: rows, or bytes of encoded values; None for never.
+        A stripe ends after this many rows, or bytes of encoded values. None for no limit.
     memory
-        Bytes that all columns together may hold while they are written; encoded ones go to a temporary file.
+        Bytes of memory that all columns together may use. More encoded values than that go to a temporary file.
     bloom
-        Schema ids of fields that get a Bloom filter whatever it costs.
+        Schema ids of fields that get a Bloom filter of any size.
     """
 
     profile: Profile
@@ -57,23 +57,23 @@ class BuildOptions:
     field_properties: Mapping[int, Properties] = field(default_factory=dict)
 
 
-# Runs a piece of work for each field, perhaps on several threads, and waits for all.
+# Runs a function for each field, perhaps on several threads, and waits for all of them.
 Each = Callable[[Callable[[int], None], int], None]
 
 
 def one_by_one(work: Callable[[int], None], count: int) -> None:
-    """The fields in their order, on this thread."""
+    """Run `work` for the fields in order, on this thread."""
     for index in range(count):
         work(index)
 
 
 class ShardBuilder:
-    """Takes rows, cuts stripes, writes the files of a shard. `finish` gives the metadata that its root still lacks.
+    """Builds a shard: appends rows, ends stripes, writes files. `finish` returns the metadata for the root.
 
     Parameters
     ----------
     sealing, root
-        Where files are created, and the root file, of which the header is written already.
+        Where files are created, and the root file, whose header has been written already.
     """
 
     def __init__(
@@ -105,13 +105,13 @@ class ShardBuilder:
 
     @property
     def room(self) -> int | None:
-        """Rows that the stripe at hand still takes; None for any number."""
+        """Rows that still fit into the current stripe; None for any number."""
         if self._options.stripe_rows is None:
             return None
         return self._options.stripe_rows - (self._open.rows if self._open is not None else 0)
 
     def append(self, columns: Sequence[Callable[[], StoredArray]], rows: int) -> None:
-        """Take rows: for each top-level field the work that gives its values."""
+        """Append rows. `columns` has a function for each top-level field, which returns its values."""
         if self._open is None:
             self._open = StripeBuilder(self._nodes, self._options)
         self._open.append([self._seen(index, work) for index, work in enumerate(columns)], rows, self._each)
@@ -121,7 +121,7 @@ class ShardBuilder:
             self.end_stripe()
 
     def _seen(self, index: int, work: Callable[[], StoredArray]) -> Callable[[], StoredArray]:
-        """The same work, shown to the sinks that want this field."""
+        """The same work, which also passes the values to the sinks of this field."""
         sinks = self._sinks.wanting(self._nodes[index].schema_id)
         if not sinks:
             return work
@@ -136,16 +136,16 @@ class ShardBuilder:
         return shown
 
     def end_stripe(self, properties: Properties = ()) -> None:
-        """End the stripe at hand, if any rows came."""
+        """End the current stripe, if it has any rows."""
         stripe, self._open = self._open, None
         if stripe is None:
             return
         fields = stripe.finish(self._each)
         with stripe.spool:
-            # A stripe of nothing but constants needs no file.
+            # A stripe with nothing but constants needs no file.
             if self._options.two_level and any(each.buffers for each in fields_below(fields)):
-                # Named by its content and by its root: the same input gives the same name, and two roots never own
-                # one file. A file of this name that is there already belongs to a former root of this name.
+                # Named after its content and its root: the same input gives the same name, and two roots never own the
+                # same file. If a file of this name exists already, it belongs to a former root of this name.
                 salt = f"{self._name}\0{len(self._stripes)}\0{stripe.rows}\0".encode()
                 name = f"{digest(fields, stripe.spool, salt):016x}{STRIPE_SUFFIX}"
                 with self._sealing.file(self._folder + name) as out:
@@ -170,7 +170,7 @@ class ShardBuilder:
         self._stripes.append(PlacedStripe(stripe.rows, url, size, placed, properties, indexes=indexes))
 
     def close(self) -> None:
-        """Let go of what waits in scratch memory, published or not."""
+        """Free the scratch memory."""
         if self._open is not None:
             self._open.spool.close()
             self._open = None
@@ -185,13 +185,13 @@ class ShardBuilder:
         return metadata_of(self._schema, count, self._stripes, self._options.properties, indexes, space.urls)
 
     def _space(self, owner: str) -> ArtifactSpace:
-        """Room for the indexes of the shard or of a stripe."""
+        """Where the indexes of the shard or of a stripe are written."""
         salt = f"{self._name}\0{owner}\0".encode() if self._options.two_level else None
         return ArtifactSpace(self._sealing, self._root, self._folder, salt)
 
 
 class StripeBuilder:
-    """A stripe that still takes rows."""
+    """Builds one stripe."""
 
     def __init__(self, nodes: Sequence[SchemaNode], options: BuildOptions) -> None:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
@@ -201,7 +201,7 @@ class StripeBuilder:
         self.rows = 0
 
     def append(self, columns: Sequence[Callable[[], StoredArray]], rows: int, each: Each = one_by_one) -> None:
-        """Take rows: for each top-level field the work that gives its values."""
+        """Append rows. `columns` has a function for each top-level field, which returns its values."""
 
         def work(index: int) -> None:
             self._builders[index].append(columns[index]())
@@ -210,7 +210,7 @@ class StripeBuilder:
         self.rows += rows
 
     def finish(self, each: Each = one_by_one) -> tuple[PreparedField, ...]:
-        """End the stripe; its buffers stay in the spool."""
+        """End the stripe. Its buffers stay in the spool."""
         done: list[PreparedField | None] = [None] * len(self._builders)
 
         def work(index: int) -> None:

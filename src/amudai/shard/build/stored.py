@@ -1,4 +1,4 @@
-"""What does an Arrow array look like on its way into a shard?"""
+"""Values in the form in which field builders take them."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Bits:
         return bits[self.first :].view(np.bool_)
 
     def packed(self) -> npt.NDArray[np.uint8]:
-        """The bits from bit 0 on, in as many bytes as they need; surplus bits of the last one are 0.
+        """The bits from bit 0 on, in as many bytes as they need. Surplus bits of the last byte are 0.
 
-        A copy only where they begin elsewhere or something follows them.
+        A copy only if the bits begin elsewhere or other bits follow them.
 
         >>> Bits(np.array([0b10110100], np.uint8), 2, 4).packed()
         array([13], dtype=uint8)
@@ -54,7 +54,7 @@ class Bits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredDictionary:
-    """Values by number: position i holds `values[codes[i]]`. Codes are in range; at null positions they are 0."""
+    """Values by code: position i holds `values[codes[i]]`. Codes are in range; at null positions they are 0."""
 
     codes: npt.NDArray[Any]
     values: StoredArray
@@ -64,29 +64,29 @@ class StoredDictionary:
 class StoredArray:
     """The values of one schema node, in the form that encoders take, with everything below it.
 
-    Arrays are views of the Arrow buffers where those have the right form; they are never to be written to.
+    Arrays are views of the Arrow buffers if those have the right form. They must not be written to.
 
     Attributes
     ----------
     null_count
         Positions without a value; all of them for Unit.
     validity
-        Bits that are 1 where a value is; None where nothing is null, and for Unit and Union.
+        Bits that are 1 for values and 0 for nulls; None if nothing is null, and for Unit and Union.
     data
         Numbers (integers, floats, DateTime): an array of `node.dtype`; null slots may hold anything.
-        Boolean: bits from bit 0 on, packed into bytes; 0 at null slots and behind the last one.
-        String, Binary: the bytes that `offsets` point into, perhaps with others before, between and behind.
+        Boolean: bits from bit 0 on, packed into bytes; 0 at null slots and after the last one.
+        String, Binary: the bytes that `offsets` point into, perhaps with others before, between and after them.
         FixedSizeBinary, Guid: `node.fixed_size` bytes for each position; zeros at null slots.
         Union: the child's number for each position, uint8.
     offsets
         String, Binary: int32 or int64, one more than positions, from any base; null slots have length 0.
         List, Map: the same, from base 0 up to the length of the children; null lists are empty.
-        Dense union: uint64, for each position its place in its child.
+        Dense union: uint64, for each position the position in its child.
     children
-        In the order of `node.children`. Those of structs and sparse unions have as many positions as this, those of
-        a fixed-size list N times as many, all null below a null list.
+        In the order of `node.children`. Children of structs and sparse unions have as many positions as the parent.
+        The child of a fixed-size list has N times as many, all null below a null list.
     dictionary
-        In place of `data` and `offsets`, where strings or other bytes came as an Arrow dictionary.
+        Replaces `data` and `offsets` if strings or other bytes came as an Arrow dictionary.
     """
 
     node: SchemaNode
@@ -99,5 +99,5 @@ class StoredArray:
     dictionary: StoredDictionary | None = None
 
     def valid(self) -> npt.NDArray[np.bool_] | None:
-        """Which positions are not null; None where none is."""
+        """Which positions are not null; None if no position is null."""
         return None if self.validity is None else self.validity.mask()

@@ -1,4 +1,4 @@
-"""The places of a stripe's buffers in a file."""
+"""Writing the buffers of a stripe to a file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def place_fields(
     spool: Spool,
     properties: Mapping[int, Properties],
 ) -> dict[int, StripeFieldDescriptor]:
-    """Write the buffers of all fields, children before parents, and say where each lies; by schema id."""
+    """Write the buffers of all fields, children before parents; return the descriptors of the fields by schema id."""
     placed: dict[int, StripeFieldDescriptor] = {}
     gathered = _GatheredWrites(out)
     for field in fields_below(fields):
@@ -49,16 +49,16 @@ def place_fields(
 
 
 def fields_below(fields: Iterable[PreparedField]) -> Iterator[PreparedField]:
-    """These fields and those below them, children before parents."""
+    """`fields` and all fields below them, children before parents."""
     for field in fields:
         yield from fields_below(field.children)
         yield field
 
 
 def digest(fields: Iterable[PreparedField], spool: Spool, salt: bytes) -> int:
-    """A number that other values, or the same with other salt, would not have.
+    """A hash of the values and `salt`.
 
-    Of the buffers in the order of their places: in the spool they lie as threads finished them.
+    The buffers are hashed in the order of the file, because their order in the spool depends on threads.
     """
     found = xxhash.xxh3_64(salt)
     for prepared in fields_below(fields):
@@ -66,7 +66,7 @@ def digest(fields: Iterable[PreparedField], spool: Spool, salt: bytes) -> int:
         found.update(f"{prepared.node.schema_id} {prepared.statistics.position_count}\0".encode() + constant)
         for buffer in prepared.buffers:
             found.update(f"{buffer.kind}\0".encode())
-            for numbers in (*buffer.counts, *buffer.sizes):  # the block map lies in the file, too
+            for numbers in (*buffer.counts, *buffer.sizes):  # the block map is in the file, too
                 found.update(numbers.tobytes())
             found.update(buffer.whole or b"")
             for piece in spool.pieces(buffer.extents):
@@ -75,7 +75,7 @@ def digest(fields: Iterable[PreparedField], spool: Spool, salt: bytes) -> int:
 
 
 class _GatheredWrites:
-    """A file that gets many small pieces as few large ones: a shard may have tens of thousands of buffers."""
+    """Collects many small writes into few large ones: a shard may have tens of thousands of buffers."""
 
     def __init__(self, out: SealedFile) -> None:
         self._out = out
@@ -107,7 +107,7 @@ def _place(buffer: PreparedBuffer, url: str, out: _GatheredWrites, spool: Spool)
         out.write(buffer.whole)
         ref = DataRef(url, start, out.tell())
         if buffer.kind is BufferKind.RANGE_INDEX:
-            # As the reference states it; nobody reads these three.
+            # As the reference implementation writes it. Nobody reads these three fields.
             return EncodedBuffer(kind=buffer.kind, buffer=ref, block_count=0, buffer_id=0, packed_group_index=0)
         return EncodedBuffer(kind=buffer.kind, buffer=ref)
     spool.copy_to(out, buffer.extents)
