@@ -1,4 +1,4 @@
-"""How do decoded columns become Arrow arrays?"""
+"""Converting decoded columns to Arrow arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TEXT: Final = {BasicType.STRING: "string", BasicType.BINARY: "bytes"}
 
 
 def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
-    """The column as an array of this Arrow type, which is natural for it or was kept for it."""
+    """The column as an array of this Arrow type: its natural type, or the one that the writer kept."""
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, to_array(column, projection, kind.storage_type))
     if pa.types.is_dictionary(kind):
@@ -60,7 +60,7 @@ def _largest(kind: pa.DataType) -> int:
 
 
 def least_bits(kind: pa.DataType) -> int:
-    """Bits that one value of this Arrow type takes up at least, whatever it is."""
+    """The least number of bits that a value of this Arrow type takes."""
     if isinstance(kind, pa.BaseExtensionType):
         return least_bits(kind.storage_type)
     if pa.types.is_fixed_size_list(kind):
@@ -97,7 +97,7 @@ def _is_integer(kind: pa.DataType) -> bool:
 
 def _numbers(values: Values, kind: pa.DataType, numbers: npt.NDArray[Any]) -> pa.Array:
     if pa.types.is_date32(kind):
-        numbers = numbers.astype(np.int32, copy=False)  # days from year 1 to 9999 fit by far
+        numbers = numbers.astype(np.int32, copy=False)  # the days from year 1 to 9999 fit easily
     return pa.Array.from_buffers(kind, values.length, [values.validity, pa.py_buffer(numbers)], values.nulls)
 
 
@@ -123,7 +123,7 @@ def _repeated(length: int, value: AnyValue, projection: Projection, kind: pa.Dat
     if value.kind == "null":
         return _nulls(length, kind)
     single = _single(value, projection)
-    # Arrow does not notice when its 32-bit offsets run over.
+    # Arrow does not detect an overflow of its 32-bit offsets.
     size = 0 if single.data is None or single.offsets is None or projection.wide else single.data.size
     if size * length > np.iinfo(np.int32).max:
         raise OverflowError("more bytes than the offsets of this Arrow type can count")
@@ -139,7 +139,7 @@ def _repeated(length: int, value: AnyValue, projection: Projection, kind: pa.Dat
 
 
 def _single(value: AnyValue, projection: Projection) -> Values:
-    """A constant as a column of one position, in the layout that decoded values have."""
+    """A constant as a column of one position, in the layout of decoded values."""
     node, found = projection.node, value.value
     basic = node.basic_type
     if basic is BasicType.BOOLEAN and value.kind == "bool":
@@ -187,7 +187,7 @@ def _bytes_of(value: AnyValue, node: SchemaNode) -> bytes:
 def _nulls(length: int, kind: pa.DataType) -> pa.Array:
     require_memory(length, least_bits(kind))
     if pa.types.is_union(kind):
-        # A union has no nulls of its own: its first variant is null.
+        # A union has no validity bitmap: its first variant is null instead.
         variants = [pa.nulls(length, kind.field(at).type) for at in range(kind.num_fields)]
         first = kind.type_codes[0] if kind.num_fields else 0
         return _union(pa.array(np.full(length, first, np.int8)), variants, kind)
@@ -235,7 +235,7 @@ def _arrays(children: tuple[ColumnValues, ...], projection: Projection, types: l
 
 
 def _stored_union(values: Values, variants: list[pa.Array], kind: pa.DataType) -> pa.Array:
-    """Variants are numbered by their place when stored, by the type's codes in Arrow."""
+    """A union array. Stored variants are numbered by their index, Arrow's by the codes of the type."""
     codes = np.array(kind.type_codes, np.int8)
     chosen = values.numbers("u1")
     types = pa.array(codes[chosen] if len(codes) else chosen.astype(np.int8))
@@ -246,7 +246,7 @@ def _stored_union(values: Values, variants: list[pa.Array], kind: pa.DataType) -
         ascending, variants = _ascending(chosen, places.to_numpy(), variants)
         buffers = [None, types.buffers()[1], pa.py_buffer(ascending)]
         return pa.Array.from_buffers(kind, values.length, buffers, children=variants)
-    # Stored with places, wanted without: each variant is spread to the positions of the union.
+    # A dense union is stored, a sparse one is wanted: each variant is spread to the positions of the union.
     spread = [
         variant.take(pa.array(np.where(chosen == index, places.to_numpy(), 0), mask=chosen != index))
         for index, variant in enumerate(variants)
@@ -257,7 +257,7 @@ def _stored_union(values: Values, variants: list[pa.Array], kind: pa.DataType) -
 def _ascending(
     chosen: npt.NDArray[np.uint8], places: npt.NDArray[np.int32], variants: list[pa.Array]
 ) -> tuple[npt.NDArray[np.int32], list[pa.Array]]:
-    """Places that ascend in each variant, as Arrow wants them, and variants in that order."""
+    """The places and variants, reordered so that places ascend in each variant, as Arrow requires."""
     ascending, ordered = places.copy(), []
     for index, variant in enumerate(variants):
         mine = chosen == index

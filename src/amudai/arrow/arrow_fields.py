@@ -1,4 +1,4 @@
-"""ArrowFields: the Arrow types of the columns of a shard."""
+"""The Arrow types of the columns of a shard."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["ArrowFields"]
 
 
 class ArrowFields:
-    """The Arrow types of a shard's columns: those the caller asked for, else those the writer kept, else natural ones.
+    """The Arrow types of a shard's columns: requested by the caller, or kept by the writer, or natural.
 
-    Fields are worked out when they are asked for: two columns of ten thousand cost two.
+    Fields are computed when they are accessed, so that two columns of ten thousand cost two.
     """
 
     def __init__(self, reader: ShardReader, wanted: Mapping[str, pa.DataType] | pa.Schema | None = None) -> None:
@@ -36,15 +36,15 @@ class ArrowFields:
 
     @property
     def wanted(self) -> tuple[tuple[str, pa.DataType], ...]:
-        """The types that the caller asked for, by column."""
+        """The types that the caller requested, by column."""
         return tuple(self._wanted.items())
 
     def visible(self) -> tuple[SchemaNode, ...]:
-        """The columns that a user sees: all but internal ones."""
+        """The columns that a user sees: all except internal ones."""
         return tuple(node for node in self._reader.schema.fields() if not node.internal)
 
     def find(self, name: str) -> NodePath:
-        """The nodes from the top-level column down to the field that a path names; internal columns have no name."""
+        """The nodes from the top-level column down to the field at path `name`. Internal columns are not found."""
         if not isinstance(name, str):
             raise InvalidArgument(f"columns: expected names, found {name!r}")
         schema = self._reader.schema
@@ -111,7 +111,7 @@ class ArrowFields:
         return self._bounds_of_stripes(node)
 
     def _bounds_of_stripes(self, node: SchemaNode) -> RangeStats | None:
-        """Bounds of integers and times where the shard as a whole states none."""
+        """Bounds of integers and times from the stripes, if the shard as a whole has none."""
         stored = [stripe.descriptor(node) for stripe in self._reader.stripes]
         stated = [each.field.range_stats for each in stored if each is not None and each.field.range_stats is not None]
         lows = [each.min for each in stated if each.min is not None and isinstance(each.min.value, int)]

@@ -1,7 +1,7 @@
-"""Which Arrow types can hold the values of a stored field?
+"""The Arrow types that can hold the values of a stored field.
 
-Decoded buffers become buffers of Arrow arrays as they are. A type must therefore have their layout and give their bits
-the same meaning: an integer that is read as a float would be another value, without an error.
+Decoded buffers become buffers of Arrow arrays without conversion. So a type must have the same layout and give the bits
+the same meaning: an integer read as a float would silently be another value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["require_fit"]
 
 
 def require_fit(node: SchemaNode, kind: pa.DataType) -> None:
-    """Refuse a type that cannot hold the field's own values; what is below a container is not looked at."""
+    """Raise InvalidArgument if a type cannot hold the field's own values. Children of containers are not checked."""
     if not _fits(node, kind):
         raise InvalidArgument(f"type: expected an Arrow type that can hold {node}, found {kind}")
 
@@ -30,7 +30,7 @@ def _fits(node: SchemaNode, kind: pa.DataType) -> bool:
     if basic in WIDTHS:
         return _is_number(node, kind)
     if basic is BasicType.UNIT:
-        return True  # nulls are of any type
+        return True  # nulls fit any type
     if basic is BasicType.BOOLEAN:
         return bool(pa.types.is_boolean(kind))
     if basic is BasicType.STRING:
@@ -56,7 +56,7 @@ def _is_number(node: SchemaNode, kind: pa.DataType) -> bool:
         return bool(pa.types.is_float16(kind)) and not node.signed  # kept as the integer of its bits
     if node.extension == TIMESPAN and node.signed and pa.types.is_temporal(kind):
         return bool(pa.types.is_duration(kind))
-    # Times, dates and durations count in signed integers.
+    # Times, dates and durations are signed integers.
     return bool(pa.types.is_unsigned_integer(kind)) != node.signed
 
 

@@ -1,4 +1,4 @@
-"""What can be written, and which batches does it give?"""
+"""The kinds of data that can be written, as record batches."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ _EXPECTED: Final = (
 
 
 def batches_of(data: Any, schema: pa.Schema | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """The schema of `data` and its batches, one by one: a reader or generator is never held as a whole.
+    """The schema of `data` and its batches, one at a time: a reader or generator is never held as a whole.
 
-    All batches have exactly this schema. Data that disagrees is refused with `InvalidSchema`; only metadata may differ,
-    and is replaced.
+    All batches have exactly this schema. Data with another schema raises `InvalidSchema`; only metadata may differ, and
+    is replaced.
 
     Parameters
     ----------
     data
-        A pyarrow table, batch, reader, dataset or scanner; anything that speaks the Arrow PyCapsule protocol, such as
+        A pyarrow table, batch, reader, dataset or scanner; anything that supports the Arrow PyCapsule protocol, such as
         a pandas or polars frame; an iterable of these; or a dict of columns (lists, numpy or Arrow arrays, series).
     schema
-        What the data must have, columns in this order. Without it the data says it, of an iterable its first item.
+        The schema that the data must have, with columns in this order. By default it is the schema of the data; of an
+        iterable, the schema of its first item.
 
     Examples
     --------
@@ -40,7 +41,7 @@ def batches_of(data: Any, schema: pa.Schema | None = None) -> tuple[pa.Schema, I
     (['level', 'code'], [2])
     """
     if schema is not None:
-        schema_nodes(schema)  # refuses names and types that no shard can have
+        schema_nodes(schema)  # raises InvalidSchema for names and types that no shard can have
     found, batches = _opened(data, schema)
     if schema is None or schema is found:
         schema_nodes(found)
@@ -51,7 +52,7 @@ def batches_of(data: Any, schema: pa.Schema | None = None) -> tuple[pa.Schema, I
 
 
 def matching(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch with exactly this schema, which it has but for metadata; otherwise `InvalidSchema`."""
+    """The batch with exactly this schema. Raises `InvalidSchema` if more than metadata differs."""
     _check_schema(batch.schema, schema)
     if batch.schema.equals(schema, check_metadata=True):
         return batch
@@ -65,7 +66,7 @@ def _opened(data: Any, schema: pa.Schema | None) -> tuple[pa.Schema, Iterator[pa
         return data.schema, iter(data.to_batches())
     if isinstance(data, pa.RecordBatch):
         return data.schema, iter([data])
-    # Whoever has a dataset has imported its module; nobody else needs to.
+    # A caller who has a dataset has imported its module; nobody else needs the import.
     dataset = sys.modules.get("pyarrow.dataset")
     if dataset is not None and isinstance(data, dataset.Dataset):
         return data.schema, data.to_batches()
@@ -100,7 +101,7 @@ def _capsule(data: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
 
 
 def _columns(data: Mapping[Any, Any], schema: pa.Schema | None) -> pa.Table:
-    """A dict as a table, each column of its wanted type where there is one."""
+    """A dict as a table, with the column types of `schema` if there is one."""
     for name in data:
         if not isinstance(name, str):
             raise InvalidArgument(f"data: expected names as keys, found {name!r}")
@@ -141,7 +142,7 @@ def _column(name: str, values: Any, field: pa.Field | None) -> pa.Array | pa.Chu
 def _converted(values: Any, kind: pa.DataType) -> pa.Array:
     found = pa.array(values, kind)
     if any(map(pa.types.is_integer, _leaves(kind))):
-        # pyarrow cuts the fractions of Python floats off without a word; its cast does not.
+        # pyarrow silently truncates Python floats to integers; its cast does not.
         try:
             natural = pa.array(values)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -159,7 +160,7 @@ def _leaves(kind: pa.DataType) -> Iterator[pa.DataType]:
 
 
 def _series(items: Iterable[Any], schema: pa.Schema | None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """Batches of an iterable whose items all have the schema of the first, or the one that is given."""
+    """The batches of an iterable whose items all have `schema`, or else the schema of the first item."""
     rest = iter(items)
     if schema is not None:
         return schema, _each(rest, schema)
@@ -177,7 +178,7 @@ def _chained(batches: Iterator[pa.RecordBatch], rest: Iterator[Any], schema: pa.
 def _each(items: Iterator[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     for item in items:
         found, batches = _item(item)
-        _check_schema(found, schema)  # also where it has no batch
+        _check_schema(found, schema)  # even if it has no batch
         for batch in batches:
             yield matching(batch, schema)
 
@@ -190,7 +191,7 @@ def _item(item: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
 
 
 def _check_schema(found: pa.Schema, wanted: pa.Schema) -> None:
-    """Refuse columns that differ in more than metadata, and name the first."""
+    """Raise InvalidSchema, which names the first column, if columns differ in more than metadata."""
     if found.equals(wanted):
         return
     for place, field in enumerate(wanted):

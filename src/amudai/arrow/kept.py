@@ -1,4 +1,4 @@
-"""Which Arrow types did the writer keep?"""
+"""The Arrow types that the writer kept."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from amudai.types import SchemaNode
 
 __all__ = ["SCHEMA_PROPERTY", "KeptFields", "kept_fields"]
 
-# The shard property that holds the Arrow schema of the data as it came in, as IPC bytes.
+# The shard property that holds the Arrow schema of the written data, as IPC bytes.
 SCHEMA_PROPERTY: Final = "amudai.arrow.schema"
 
 
 class KeptFields:
-    """The Arrow fields that a writer kept for the columns of a schema, worked out when they are asked for."""
+    """The Arrow fields that a writer kept for the columns of a schema, computed when they are accessed."""
 
     def __init__(self, stored: bytes) -> None:
         try:
@@ -32,10 +32,10 @@ class KeptFields:
         self._places: dict[int, int] | None = None
 
     def find(self, node: SchemaNode, columns: Callable[[], tuple[SchemaNode, ...]]) -> tuple[pa.Field, Projection]:
-        """A column as Arrow sees it, and what must be read for it; `columns` gives all of them."""
+        """The Arrow field of a column, and what must be read for it. `columns` returns all columns."""
         found = self._found.get(node.schema_id)
         if found is None:
-            # By its name, so that one column of ten thousand costs one; only a name that is there twice needs them all.
+            # By name, so that one column of ten thousand costs one. Only a name that occurs twice needs all columns.
             named = self.schema.get_all_field_indices(node.name)
             field = self._field(named[0] if len(named) == 1 else self.places(columns())[node.schema_id])
             try:
@@ -46,7 +46,7 @@ class KeptFields:
         return found
 
     def places(self, columns: tuple[SchemaNode, ...]) -> dict[int, int]:
-        """Where a column stands in the schema, by its id; these must be all columns."""
+        """The index of each column in the kept schema, by schema id. `columns` must be all columns."""
         if self._places is None:
             try:
                 names = list(self.schema.names)
@@ -69,14 +69,14 @@ class KeptFields:
 def kept_fields(schema: ShardSchema, properties: Properties) -> KeptFields | None:
     """The fields that the properties of a shard keep for its schema, or None.
 
-    They are the same for other shards of the same bytes, so those of a table share them.
+    Shards with the same schema bytes, such as the shards of a table, share them.
     """
     found = next((value for name, value in properties if name == SCHEMA_PROPERTY), None)
     if found is None:
         return None
     if not isinstance(found.value, bytes):
         raise CorruptedData(f"property {SCHEMA_PROPERTY}: expected bytes, found {found.kind}")
-    # What an extension is depends on who is registered when.
+    # Extension types are not shared: their meaning depends on which types are registered at the time.
     if len(schema.payload) + len(found.value) > SHARED_BYTES or _EXTENSION in found.value:
         return KeptFields(found.value)
     return _shared(schema.payload, found.value)
@@ -91,7 +91,7 @@ def _shared(_payload: bytes, stored: bytes) -> KeptFields:
 
 
 def _decode_names(field: pa.Field) -> None:
-    """Meet names that are no text now: Arrow decodes them when they are asked for."""
+    """Access all names, so that names that are not UTF-8 fail now: Arrow decodes a name when it is accessed."""
     str(field.name)
     for index in range(field.type.num_fields):
         _decode_names(field.type.field(index))

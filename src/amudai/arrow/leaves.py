@@ -1,7 +1,6 @@
-"""What is stored of single values?
+"""The stored form of arrays without children.
 
-A value that cannot be stored is refused where it can be seen. Where it is hidden, below a null struct, say, it is
-stored as null.
+A visible value that cannot be stored raises an error. A hidden value (below a null struct, say) is stored as null.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ T = TypeVar("T")
 
 
 def leaf_fits(kind: pa.DataType, node: SchemaNode) -> bool:
-    """Whether values of this Arrow type are stored, or can be made, as the node says."""
+    """Whether values of this Arrow type are stored as the node says, or can be converted to it."""
     match node.basic_type:
         case BasicType.UNIT:
             return bool(pa.types.is_null(kind))
@@ -47,7 +46,7 @@ def leaf_fits(kind: pa.DataType, node: SchemaNode) -> bool:
         return False
     if pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind):
         return dtype_of(kind) == node.dtype
-    # Half floats are kept as their bits, all other kinds of numbers as signed integers.
+    # Half floats are stored as their bits, all other kinds of numbers as signed integers.
     return not node.extension and (node.dtype == "u2" if pa.types.is_float16(kind) else node.dtype[0] == "i")
 
 
@@ -96,7 +95,7 @@ def _variable(array: pa.Array, node: SchemaNode, seen: Seen) -> StoredArray:
     # An empty array may come without any offset.
     offsets = view(positions, dtype, array.offset, count + 1) if count else np.zeros(1, dtype)
     data = view(content, "u1", 0, 0 if content is None else content.size)
-    # The kernels are quick to say yes; what they refuse may still be sound, where a null hides it.
+    # The kernels check all bytes at once. Data that fails may still be valid, if a null hides the bad bytes.
     text = node.basic_type is BasicType.STRING
     if not (text and is_text(offsets, data)) and not _is_sound(array):
         if node.basic_type is BasicType.BINARY:
@@ -142,7 +141,7 @@ def _is_converted_decimal(kind: pa.DataType, node: SchemaNode) -> bool:
 
 
 def _of_visible(convert: Callable[[Mask | None], T], array: pa.Array, seen: Seen) -> tuple[T, Bits | None, int]:
-    """What `convert` makes of the valid slots; where it refuses one, of the slots that can be seen."""
+    """The result of `convert` for the valid slots or, if that fails, for the visible slots."""
     validity, nulls = validity_of(array)
     valid = None if validity is None else validity.mask()
     try:
@@ -155,7 +154,7 @@ def _of_visible(convert: Callable[[Mask | None], T], array: pa.Array, seen: Seen
 
 
 def _is_sound(array: pa.Array) -> bool:
-    """Whether offsets grow inside the data and text is UTF-8."""
+    """Whether offsets ascend inside the data and text is UTF-8."""
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:
@@ -164,7 +163,7 @@ def _is_sound(array: pa.Array) -> bool:
 
 
 def _require_text(array: pa.Array, valid: Mask | None) -> None:
-    """Refuse the first value that is not UTF-8; only asked for where some value is not."""
+    """Raise an error for the first valid value that is not UTF-8. Called only if some value is not."""
     values = array.cast(pa.large_binary() if pa.types.is_large_string(array.type) else pa.binary())
     if not _is_sound(values):
         raise InvalidArgument("offsets: expected them to grow and to stay inside the data, found others")

@@ -1,4 +1,4 @@
-"""Which Arrow type has a stored field?"""
+"""The natural Arrow type of a stored field."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from amudai.types import DYNAMIC, TIMESPAN, BasicType, SchemaNode
 
 __all__ = ["Bounds", "arrow_field", "child_type", "project"]
 
-# Smallest and largest value of a field, where the shard's statistics know them.
+# Returns the smallest and the largest value of a field, if the shard's statistics have them.
 Bounds: TypeAlias = Callable[[SchemaNode], RangeStats | None]
 
 EXTENSION_KEY: Final = b"amudai.extension"
@@ -46,7 +46,7 @@ _KNOWN_LABELS: Final = frozenset({"", "KustoDecimal", TIMESPAN, DYNAMIC})
 
 
 def arrow_field(node: SchemaNode, bounds: Bounds) -> pa.Field:
-    """The field as Arrow sees it where nobody kept another type. Labels of unknown meaning stay as metadata."""
+    """The natural Arrow field of a node, for which no type was kept. Unknown labels are kept as metadata."""
     metadata = {EXTENSION_KEY: node.extension.encode()} if node.extension not in _KNOWN_LABELS else None
     return pa.field(node.name, _type(node, bounds), metadata=metadata)
 
@@ -87,7 +87,7 @@ def _type(node: SchemaNode, bounds: Bounds) -> pa.DataType:
 
 
 def _unit(node: SchemaNode, bounds: Bounds, base: int) -> str:
-    """Nanoseconds, unless the statistics say that they could not count all values."""
+    """Nanoseconds, unless the statistics show that 64 bits of nanoseconds cannot hold all values."""
     found = bounds(node)
     if found is not None and found.min is not None and found.max is not None:
         low, high = found.min.value, found.max.value
@@ -97,7 +97,7 @@ def _unit(node: SchemaNode, bounds: Bounds, base: int) -> str:
 
 
 def project(node: SchemaNode, kind: pa.DataType) -> Projection:
-    """What must be read of a field to make an array of this type. Structs may ask for some of their children."""
+    """The parts of a field to read for an array of this type. A struct type may leave out children."""
     if isinstance(kind, pa.BaseExtensionType):
         return project(node, kind.storage_type)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
@@ -126,7 +126,7 @@ def project(node: SchemaNode, kind: pa.DataType) -> Projection:
 
 
 def child_type(parent: SchemaNode, child: SchemaNode, kind: pa.DataType) -> pa.DataType | None:
-    """The type of a child's values in a parent of this type; None where the type leaves the child out."""
+    """The type of a child's values in a parent of this type; None if the type leaves out the child."""
     if isinstance(kind, pa.BaseExtensionType):
         return child_type(parent, child, kind.storage_type)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
@@ -142,10 +142,10 @@ def child_type(parent: SchemaNode, child: SchemaNode, kind: pa.DataType) -> pa.D
 
 
 def _members(node: SchemaNode, kind: pa.DataType) -> list[tuple[SchemaNode, pa.Field]]:
-    """The children that a struct type asks for, by their names, each with its field."""
+    """The children that a struct type names, each with its field."""
     fields = list(kind)
     if [field.name for field in fields] == [child.name for child in node.children]:
-        return list(zip(node.children, fields, strict=True))  # names may repeat, places do not
+        return list(zip(node.children, fields, strict=True))  # by index, because names may repeat
     by_name = {child.name: child for child in reversed(node.children)}
     unknown = next((field.name for field in fields if field.name not in by_name), None)
     if unknown is not None:

@@ -1,7 +1,7 @@
-"""How is a single value made?
+"""Arrow scalars without `pa.scalar`.
 
-`pa.scalar` imports pandas, where it is installed, to see whether a value is one of its own. That takes longer than most
-scans, so values of known types are made from their bytes.
+`pa.scalar` imports pandas, if it is installed, to check whether a value is a pandas object. That takes longer than most
+scans, so scalars of known types are made from their bytes.
 """
 
 from __future__ import annotations

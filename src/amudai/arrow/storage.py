@@ -1,7 +1,7 @@
-"""How is an Arrow field stored?
+"""The stored type of an Arrow field.
 
-The other way round from `natural`: the schema tree that a shard of this Arrow schema has. Types whose bytes the format
-does not know by name are stored as integers or fixed-size binaries of their width; the kept schema restores them.
+The inverse of `natural`: the schema tree of a shard with this Arrow schema. Types that the format does not have are
+stored as integers or fixed-size binaries of the same width; the kept schema restores them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from amudai.types import DECIMAL, DYNAMIC, TIMESPAN, BasicType, SchemaNode, quot
 
 __all__ = ["Timestamps", "schema_nodes"]
 
-# How timestamps, dates and durations are stored: as ticks of 100 ns, or as the integers that Arrow has.
+# How timestamps, dates and durations are stored: as ticks of 100 ns, or as Arrow's integers.
 Timestamps: TypeAlias = Literal["ticks", "int64"]
 
 _MAX_DECIMAL_DIGITS: Final = 34
-# A scale is stored as an exponent.
+# A scale is stored as an exponent, whose range limits it.
 _SCALES: Final = range(-6111, 6176 + 1)
 _MAX_DEPTH: Final = 64
 
@@ -61,7 +61,7 @@ _LISTS: Final[tuple[_Is, ...]] = (
 
 
 class _Walk:
-    """Numbers nodes in the order in which a schema lists them (a node, then everything below it)."""
+    """Numbers nodes depth first: a node, then everything below it."""
 
     def __init__(self, timestamps: Timestamps) -> None:
         self.raw_times = timestamps == "int64"
@@ -73,13 +73,13 @@ class _Walk:
 
 
 def schema_nodes(fields: Iterable[pa.Field], *, timestamps: Timestamps = "ticks") -> tuple[SchemaNode, ...]:
-    """The stored schema of Arrow fields; `InvalidSchema` where shards cannot hold them.
+    """The stored schema of Arrow fields; `InvalidSchema` if shards cannot hold them.
 
     Parameters
     ----------
     timestamps
-        "ticks" stores timestamps, dates and durations as the format does, in 100 ns. "int64" stores the integers that
-        Arrow has, for values that are finer or lie outside years 1 to 9999; only the kept schema knows what they mean.
+        "ticks" stores timestamps, dates and durations in the format's own unit, 100 ns. "int64" stores Arrow's
+        integers, for values that are finer or outside of years 1 to 9999; only the kept schema says what they mean.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""How does what is stored look without any Arrow type put upon it?
+"""Stored values without conversion to their Arrow type.
 
-Whoever builds something from the values of a shard wants them as they are stored: ticks, not timestamps. Values are
-read as the Arrow type of the same layout and taken apart again.
+Building an index from the values of a shard needs them as they are stored: ticks, not timestamps. The values are read
+as the Arrow type with the same layout, and then split into their buffers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLAIN: Final = {
 
 
 def stored_form(node: SchemaNode) -> pa.DataType:
-    """The Arrow type of the layout in which a field's values are stored.
+    """The Arrow type with the layout in which a field's values are stored.
 
     >>> stored_form(SchemaNode(schema_id=0, name="ts", basic_type=BasicType.DATETIME))
     DataType(uint64)
@@ -57,7 +57,7 @@ def _field(node: SchemaNode) -> pa.Field:
 
 
 def stored_array(array: pa.Array, node: SchemaNode) -> StoredArray:
-    """An array of a field's stored form, as builders take it."""
+    """An array of a field's stored form as a `StoredArray`, which builders take."""
     stored = StoredArray(node=node, length=len(array), null_count=array.null_count, validity=_validity(array))
     buffers, first, end = array.buffers(), array.offset, array.offset + len(array)
     match node.basic_type:

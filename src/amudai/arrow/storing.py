@@ -1,11 +1,11 @@
-"""How does an Arrow array become what a shard stores?
+"""Converting Arrow arrays to the form that shards store.
 
-The way in, as `arrays` is the way out: an array and the schema node that `schema_nodes` gave it become a tree of
-`StoredArray`, node by node. Buffers are taken as they are where the stored form is Arrow's own.
+The inverse of `arrays`: an array and its schema node, from `schema_nodes`, become a tree of `StoredArray`, node by
+node. Buffers are used without a copy if the stored form is the same as Arrow's.
 
-A slot below a null struct or in a part of a union that is not chosen holds no value of the table, but it is stored all
-the same. Where such a hidden slot holds something that cannot be stored, it is stored as null; only values that can be
-seen are refused.
+A slot below a null struct, or in a variant of a union that is not chosen, is hidden: it holds no value of the table,
+but it is stored. If a hidden slot holds something that cannot be stored, it is stored as null. A visible slot that
+cannot be stored raises an error.
 """
 
 from __future__ import annotations
@@ -36,13 +36,12 @@ _ROLES: Final = {
 def to_storage(array: pa.Array, node: SchemaNode, path: str) -> StoredArray:
     """The values of an array in the form that the encoders of this node take. The array is not changed.
 
-    An Arrow dictionary of strings or other bytes stays one (`StoredArray.dictionary`); other dictionaries are expanded.
+    An Arrow dictionary of strings or other bytes stays a dictionary (`StoredArray.dictionary`); others are expanded.
 
     Parameters
     ----------
     node
-        What `schema_nodes` made of the array's field. It decides how times are stored, so `timestamps="int64"` is
-        said there and not here.
+        The result of `schema_nodes` for the array's field. It decides how times are stored (`timestamps="int64"`).
     path
         The column's name, for errors.
 
@@ -64,7 +63,7 @@ def to_storage(array: pa.Array, node: SchemaNode, path: str) -> StoredArray:
 
 
 class _Column:
-    """One walk down an array; it carries what is the same at every step."""
+    """Converts one column, with everything below it."""
 
     def __init__(self, *, keep_dictionaries: bool) -> None:
         self._keep_dictionaries = keep_dictionaries
@@ -88,7 +87,7 @@ class _Column:
         with located(field=path):
             return leaf(array, node, seen)
 
-    # ---- values that stand for others ----
+    # ---- dictionaries and runs ----
 
     def _dictionary(self, array: pa.DictionaryArray, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
         indices, values = array.indices, array.dictionary
@@ -102,7 +101,7 @@ class _Column:
             found = f"{int(used.min())}..{int(used.max())}"
             raise InvalidArgument(f"dictionary indices: expected 0..{len(values) - 1}, found {found}", field=path)
         if len(values) > len(codes):
-            # A slice of a table comes with the whole dictionary.
+            # A slice of a table has the whole dictionary.
             chosen, numbers = np.unique(used, return_inverse=True)
             try:
                 values = values.take(pa.array(chosen))
@@ -150,7 +149,7 @@ class _Column:
 
         return take(self.stored(array.values.slice(first, count), node, path, shown), places)
 
-    # ---- values that hold others ----
+    # ---- containers ----
 
     def _container(self, array: pa.Array, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
         match node.basic_type:
@@ -192,7 +191,7 @@ class _Column:
         return StoredArray(node=node, length=count, null_count=nulls, validity=validity, children=(child,))
 
     def _list(self, array: pa.Array, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
-        """List and map. Items are taken out of order only where views ask for it, or where null lists have some."""
+        """Lists and maps. Items are reordered only for list views, or if null lists have items."""
         validity, nulls = validity_of(array)
         valid = None if validity is None else validity.mask()
         starts, lengths, offsets = _ranges(array)
@@ -218,7 +217,7 @@ class _Column:
             np.add.at(change, starts[mine] + lengths[mine] - low, -1)
             return np.cumsum(change)[:-1] > 0
 
-        # What lies between the first and the last item is converted, what no list shows too.
+        # All items between the first and the last are converted, even those that are in no list.
         items = items.slice(low, high - low)
         parts = [items.field(0), items.field(1)] if node.basic_type is BasicType.MAP else [items]
         children = self._children(parts, node, path, shown)
@@ -253,7 +252,7 @@ class _Column:
             if places is None or offsets is None:
                 shown: Seen = lambda mine=mine: mine & visible(None, seen, count)  # noqa: E731
             else:
-                # A slice of a dense union comes with the whole of its children.
+                # A slice of a dense union has the whole children.
                 used = places[mine]
                 low, high = (int(used.min()), int(used.max()) + 1) if len(used) else (0, 0)
                 if low < 0 or high > len(items):
@@ -267,7 +266,7 @@ class _Column:
 
 
 class _Chosen:
-    """The items of a dense union's variant that some position shows."""
+    """The items of a dense union's variant that are visible at some position."""
 
     def __init__(self, offsets: npt.NDArray[np.uint64], mine: Mask, seen: Seen, length: int) -> None:
         self._offsets, self._mine, self._seen, self._length = offsets, mine, seen, length
@@ -279,12 +278,12 @@ class _Chosen:
 
 
 def _is_encoded_by_dictionary(node: SchemaNode) -> bool:
-    """Whether the encoders of this node take codes and entries in place of values."""
+    """Whether the encoders of this node take codes and entries instead of values."""
     return node.basic_type in _VARIABLE or (node.basic_type in BYTES and node.fixed_size > 0 and not node.is_decimal)
 
 
 def _fits(kind: pa.DataType, node: SchemaNode) -> bool:
-    """Whether values of this Arrow type are stored, or can be made, as the node says."""
+    """Whether values of this Arrow type are stored as the node says, or can be converted to it."""
     match node.basic_type:
         case BasicType.LIST:
             lists = pa.types.is_list(kind) or pa.types.is_large_list(kind)
@@ -311,7 +310,7 @@ def _below(path: str, node: SchemaNode, index: int) -> str:
 
 
 def _nulled(child: StoredArray, kept: Mask) -> StoredArray:
-    """Null where `kept` is false."""
+    """The child with nulls where `kept` is false."""
     valid = child.valid()
     if child.node.basic_type is BasicType.UNIT or (valid is not None and not (valid & ~kept).any()):
         return child
@@ -320,7 +319,7 @@ def _nulled(child: StoredArray, kept: Mask) -> StoredArray:
 
 
 def _ranges(array: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any] | None]:
-    """Starts and lengths of the lists, and their offsets where the type has some."""
+    """Starts and lengths of the lists, and their offsets if the type has offsets."""
     kind, count = array.type, len(array)
     buffers = array.buffers()
     if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
@@ -334,7 +333,7 @@ def _ranges(array: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.ND
 
 
 def _extent(starts: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> tuple[int, int, bool]:
-    """The first item of all lists, the one behind their last, and whether they follow each other without gaps."""
+    """The first item of all lists, the end of the last item, and whether the lists follow each other without gaps."""
     filled = lengths != 0
     if not filled.any():
         return 0, 0, True

@@ -1,7 +1,7 @@
-"""How are stored values put into another order?
+"""Reordering stored values.
 
-What dictionaries, runs, list views and null lists that have items need on their way into a shard. It works on stored
-arrays, so it knows every type that can be stored, and values have been converted once before they are repeated.
+Dictionaries, runs, list views and null lists with items need this when they are written. It works on stored arrays, so
+that it supports every type that can be stored, and values are converted before they are repeated.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ __all__ = ["MISSING", "Places", "spans", "take"]
 
 Places = npt.NDArray[np.int64]
 
-# The place of a position that is to be null.
+# The place of a position that becomes null.
 MISSING: Final = -1
 
 _MOST_BYTES: Final = np.iinfo(np.int32).max
 
 
 def spans(starts: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Places:
-    """Every place of these spans, one span after the other.
+    """All places of the spans, one span after the other.
 
     >>> spans(np.array([5, 0]), np.array([2, 3]))
     array([5, 6, 0, 1, 2])
@@ -40,7 +40,7 @@ def spans(starts: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Places:
 
 
 def take(stored: StoredArray, places: Places) -> StoredArray:
-    """The values at `places`, in that order; null where a place is `MISSING`. Places are not checked."""
+    """The values at `places`, in that order; null if a place is `MISSING`. Places are not checked."""
     if stored.node.basic_type is BasicType.UNIT:
         return replace(stored, length=len(places), null_count=len(places))
     if stored.node.basic_type is BasicType.UNION:
@@ -50,7 +50,7 @@ def take(stored: StoredArray, places: Places) -> StoredArray:
     known = stored.valid()
     if known is not None:
         valid = _gathered(known, places)
-        # A place that is missing means nothing to the rest: no item, no bytes.
+        # A null position has no items and no bytes.
         places = np.where(valid, places, MISSING)
     nulls = 0 if valid is None else len(valid) - int(np.count_nonzero(valid))
     taken = _moved(stored, places)
@@ -59,7 +59,7 @@ def take(stored: StoredArray, places: Places) -> StoredArray:
 
 
 def _moved(stored: StoredArray, places: Places) -> StoredArray:
-    """With everything taken but the validity."""
+    """The values at `places`, without their validity."""
     node = stored.node
     if stored.dictionary is not None:
         codes = _gathered(stored.dictionary.codes, places)
@@ -89,7 +89,7 @@ def _moved(stored: StoredArray, places: Places) -> StoredArray:
 
 
 def _gathered(values: npt.NDArray[Any], places: Places) -> npt.NDArray[Any]:
-    """Values at places, 0 where one is missing."""
+    """The values at `places`; 0 for a missing place."""
     if not len(values):
         return np.zeros((len(places), *values.shape[1:]), values.dtype)
     gathered = np.take(values, places, axis=0, mode="clip")
@@ -126,7 +126,7 @@ def _lists(stored: StoredArray, places: Places) -> StoredArray:
 
 
 def _union(stored: StoredArray, places: Places) -> StoredArray:
-    """A union has no nulls of its own: where one is asked for, its first variant is null."""
+    """The values of a union at `places`. A union has no validity: for a missing place its first variant is null."""
     assert stored.data is not None
     codes = _gathered(stored.data, places)
     if stored.offsets is None:

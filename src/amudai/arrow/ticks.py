@@ -1,7 +1,7 @@
-"""How do ticks of 100 ns become Arrow's times, and the other way round?
+"""Conversion between ticks of 100 ns and Arrow's times.
 
-A DateTime counts ticks from the first day of year 1, a time span counts ticks. Arrow counts seconds to nanoseconds from
-1970. Nothing is rounded: a value that the other side cannot hold is an error that says so.
+A DateTime is a number of ticks from the first day of year 1, a time span a number of ticks. Arrow counts seconds to
+nanoseconds from 1970. Nothing is rounded: a value that the other side cannot hold raises an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from amudai.errors import InvalidArgument
 
 __all__ = ["EPOCH", "fits_nanoseconds", "from_ticks", "from_timespan", "ticks_around", "to_ticks", "to_timespan"]
 
-# Ticks from the first day of year 1 to that of 1970.
+# Ticks from the first day of year 1 to the first day of 1970.
 EPOCH: Final = 621_355_968_000_000_000
 
 # The last tick of year 9999.
@@ -35,7 +35,7 @@ Numbers = npt.NDArray[Any]
 
 
 def fits_nanoseconds(low: int, high: int) -> bool:
-    """Whether ticks from 1970 in this range can be counted in nanoseconds."""
+    """Whether all ticks from 1970 in `low..high` fit into 64 bits as nanoseconds."""
     return low >= -_LARGEST and high <= _LARGEST
 
 
@@ -81,7 +81,7 @@ def to_timespan(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.Data
 
 
 def ticks_around(number: int, kind: pa.DataType) -> tuple[int, int]:
-    """The last tick up to a number of a time type, and the first from it on, from the same origin.
+    """The last tick that is not after a number of a time type, and the first that is not before it.
 
     >>> ticks_around(150, pa.timestamp("ns")), ticks_around(2, pa.timestamp("us"))
     ((1, 2), (20, 20))
@@ -91,7 +91,7 @@ def ticks_around(number: int, kind: pa.DataType) -> tuple[int, int]:
 
 
 def _unit(kind: pa.DataType) -> int | None:
-    """Ticks of the unit in which a time type counts; None where a tick has several."""
+    """The ticks in a unit of a time type; None for nanoseconds, which are finer than ticks."""
     if pa.types.is_date32(kind):
         return _PER_DAY
     return _PER_UNIT.get("ms" if pa.types.is_date64(kind) else kind.unit)
@@ -100,11 +100,11 @@ def _unit(kind: pa.DataType) -> int | None:
 def _ticks(
     numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType, low: int, high: int, outside: str
 ) -> I64:
-    """Arrow's numbers as ticks from the same origin, which must lie in low..high; null slots may hold anything."""
+    """Arrow's numbers as ticks from the same origin, which must be in low..high. Null slots may hold anything."""
     unit = _unit(kind)
     if unit is None:
         return _from_nanoseconds(numbers, valid, kind)
-    # Compared before it is multiplied: the product could wrap.
+    # Checked before the multiplication, which could overflow.
     first, last = -(-low // unit), high // unit
     if len(numbers) and (int(numbers.min()) < first or int(numbers.max()) > last):
         beyond = (numbers < first) | (numbers > last)
@@ -118,7 +118,7 @@ def _from_nanoseconds(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: p
     ticks = np.empty(len(numbers), np.int64)
     for start in range(0, len(numbers), _CHUNK):
         part = slice(start, start + _CHUNK)
-        # Raised to unsigned numbers, which numpy divides faster. The few that wrap are no multiples of 100 either way.
+        # Shifted to unsigned numbers, which numpy divides faster. The few that wrap are no multiples of 100 either way.
         raised = numbers[part].view(np.uint64) + np.uint64(_LARGEST * _NANOSECONDS)
         found = raised // np.uint64(_NANOSECONDS)
         finer = found * np.uint64(_NANOSECONDS) != raised
@@ -144,7 +144,7 @@ def _divided(ticks: I64, origin: int, valid: npt.NDArray[np.bool_] | None, per_u
     quick = divided_exactly(ticks, origin, per_unit, "i4" if pa.types.is_date32(kind) else "i8")
     if quick is not None:
         return quick
-    # Some leave a rest: null ones may.
+    # Some values leave a remainder, which null slots may.
     with np.errstate(over="ignore"):
         since = ticks - np.int64(origin)
     whole = np.floor_divide(since, np.int64(per_unit))
