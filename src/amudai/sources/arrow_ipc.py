@@ -1,4 +1,4 @@
-"""How are Arrow IPC files and streams read? Feather files are such files."""
+"""Reading Arrow IPC files and streams. Feather files are Arrow IPC files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which formats are there?"""
+"""The list of formats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMATS: Final[tuple[Format, ...]] = (PARQUET, CSV, JSON_LINES, ARROW, LOGS)
 
 
 def format_named(name: str) -> Format:
-    """The format that a caller names."""
+    """The format of this name."""
     for found in FORMATS:
         if found.name == name:
             return found
@@ -28,7 +28,7 @@ def format_named(name: str) -> Format:
 
 
 def format_of(file: File) -> Format:
-    """The format that a file's name tells."""
+    """The format of a file, by the end of its name."""
     for found in FORMATS:
         if file.ending in found.endings:
             return found

@@ -1,4 +1,4 @@
-"""What does a format have to know?"""
+"""The definition of a format."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["Format", "Told"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What the caller said about the data.
+    """What the caller specified about the data.
 
     Attributes
     ----------
     types
-        The types of columns, by name, that are not left to the files.
+        Types of columns by name. The types of other columns come from the files.
     year
-        The year of log lines that name none.
+        The year of log lines without a year.
     """
 
     types: dict[str, pa.DataType]
@@ -36,14 +36,14 @@ class Format:
     Attributes
     ----------
     endings
-        Ends of file names, before those of compression.
+        Ends of file names, without those of compression.
     schema
-        The schema of a file, from its head or its first few megabytes.
+        Returns the schema of a file, from its head or its first few megabytes.
     batches
-        The batches of a file, given the schema that the whole source has. A column that the file lacks may be absent,
-        and columns may come in any order; those of text formats have the source's types.
+        Returns the batches of a file, given the schema of the whole source. A column that the file lacks may be absent,
+        and columns may come in any order. Columns of text formats have the source's types.
     open_ended
-        Whether a column can turn up behind the part that gave the schema.
+        Whether a column can first occur after the part that `schema` reads.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""How are CSV files read?
+"""Reading CSV files.
 
-Records are found here, since only that gives line numbers: a quoted value may hold line ends. Everything inside a
-record is pyarrow's matter. The types of columns come from the first block and stay; what does not fit is a bad record.
+This module splits a file into records, because pyarrow gives no line numbers and a quoted value may contain line ends.
+pyarrow parses the records. The types of columns come from the first block; a later record that does not fit is bad.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def records_of(file: File, bad: BadRecords, size: int = BLOCK) -> Iterator[Recor
 
 
 def _quoted(lines: Lines, first: int, delimiter: str) -> tuple[list[tuple[int, int]], int | None]:
-    """Which lines belong together because a quoted value goes on, and the line of a quote that is not closed."""
+    """Which lines belong to one record because of a quoted value, and the line of a quote that is not closed."""
     quotes = np.flatnonzero(np.frombuffer(lines.data, np.uint8) == _QUOTE)
     counts = np.diff(np.searchsorted(quotes, lines.ends), prepend=0)
     joined: list[tuple[int, int]] = []
@@ -68,7 +68,7 @@ def _quoted(lines: Lines, first: int, delimiter: str) -> tuple[list[tuple[int, i
 
 
 def _goes_on(line: bytes, delimiter: str) -> bool:
-    """Whether a line, not inside quotes at its start, ends inside them. A quote counts only where a value begins."""
+    """Whether a line that starts outside of quotes ends inside them. Only a quote at the start of a value counts."""
     mark = re.escape(delimiter.encode())
     rest = re.sub(rb'(^|%b)"(?:[^"]|"")*"' % mark, rb"\1", line)
     return re.search(rb'(^|%b)"' % mark, rest) is not None
@@ -82,7 +82,7 @@ def _between(file: File, lines: Lines, first: int, end: int, joined: list[tuple[
     edges = np.concatenate([[0], lines.ends + 1])
     starts, ends = edges[numbers], edges[np.append(numbers[1:], end)]
     data = np.frombuffer(lines.data, np.uint8)
-    # Lines without anything are no records.
+    # Empty lines are not records.
     filled = (ends - starts > 2) | ((data[starts] != ord("\n")) & (data[starts] != ord("\r")))
     return Records(file, lines.data, starts[filled], ends[filled], (numbers + lines.first)[filled])
 
@@ -110,7 +110,7 @@ def _read(
 ) -> pa.Table:
     content = records.content()
     parse = pa.csv.ParseOptions(delimiter=_delimiter(records.file), invalid_row_handler=skip)
-    # One block: the records are known to be whole. Only without threads pyarrow knows the numbers of rows.
+    # One block, because the records are complete. pyarrow knows the numbers of rows only without threads.
     read = pa.csv.ReadOptions(
         column_names=None if header else names, block_size=len(content) + 1, use_threads=skip is None
     )
@@ -130,7 +130,7 @@ def _schema(file: File, told: Told) -> pa.Schema:
         tables = list(accepted(body, partial(_read, names=names, types=told_here), [], limit=ENOUGH))
         if not tables:
             return pa.schema([(name, told_here.get(name, pa.null())) for name in names])
-        # What pyarrow takes for bytes is text that is not UTF-8 in some record: a bad one.
+        # pyarrow infers binary if some record is not UTF-8. The column is text, and that record is bad.
         fields = [pa.field(name, _inferred(name, tables, body, names)) for name in names]
         return pa.schema([field.with_type(told_here.get(field.name, field.type)) for field in fields])
     return pa.schema([])
@@ -141,7 +141,7 @@ def _inferred(name: str, tables: list[pa.Table], records: Records, names: list[s
     if not kinds:
         return pa.null()
     if len(kinds) > 1 or pa.types.is_binary(next(iter(kinds))):
-        # Some records had to be left out, and the others were seen in parts.
+        # Some records were left out, and the others were parsed in parts, which may have different types.
         numbers = all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds)
         return pa.float64() if numbers else pa.string()
     (kind,) = kinds
@@ -195,7 +195,7 @@ def _parsed(records: Records, names: list[str], types: dict[str, pa.DataType], t
 
 
 def _suspects(records: Records, names: list[str], types: dict[str, pa.DataType]) -> npt.NDArray[np.bool_]:
-    """Records with another number of values, or with one that does not look like its column's type."""
+    """Records with the wrong number of values, or with a value that does not look like its column's type."""
     refused = np.zeros(len(records), np.bool_)
 
     def skip(row: pa.csv.InvalidRow) -> str:
@@ -216,7 +216,7 @@ def _suspects(records: Records, names: list[str], types: dict[str, pa.DataType])
 
 
 def _misfits(cells: pa.Array, kind: pa.DataType, first: int = 0) -> list[int]:
-    """Which cells a cast refuses. It is not as lenient as the reader of CSV, which has the last word."""
+    """The cells that a cast rejects. The CSV reader is more lenient, and decides in the end."""
     try:
         texts = cells.cast(pa.string())
         if kind not in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
@@ -233,7 +233,7 @@ def _misfits(cells: pa.Array, kind: pa.DataType, first: int = 0) -> list[int]:
 
 
 def _explained(message: str, names: list[str]) -> str:
-    """The message of pyarrow with the name of the column in place of numbers that count something else."""
+    """The message of pyarrow with the name of the column, and without its numbers of rows and columns."""
     place = _PLACE.match(message)
     rest = message[place.end() :] if place is not None else message
     if place is None or place[1] is None or int(place[1]) >= len(names):

@@ -1,7 +1,7 @@
-"""Would a float round an integer that the text spells out?
+"""Detecting integers in text that a float64 would round.
 
-Readers of text take a column for floats where one of its numbers is no 64-bit integer, and large identifiers would
-silently become other ones. Nothing here is looked at unless a column of floats has a value beyond 2**53.
+Readers of text make a column float64 if one of its numbers is not a 64-bit integer, and large identifiers would
+silently change. This check runs only if a column of floats has a value beyond 2**53.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FIRST_ROUNDED: Final = float(1 << 53)
 
 
 def check_integers(records: Records, column: str, values: Iterable[str | int | float | None]) -> None:
-    """Refuse integers that a float64 cannot hold; `values` are those of the records, as text or as Python has them."""
+    """Raise an error for integers that a float64 cannot hold. `values` has the value of each record."""
     for index, value in enumerate(values):
         number = _integer(value)
         if number is not None and abs(number) >= FIRST_ROUNDED and int(float(number)) != number:
@@ -36,7 +36,7 @@ def _integer(value: str | int | float | None) -> int | None:
         return value
     if isinstance(value, str):
         digits = value.strip().removeprefix("-").removeprefix("+")
-        # Beyond a float's own range it is infinity, and nobody takes it for an identifier.
+        # Longer numbers are beyond the range of a float, and not identifiers.
         if digits.isascii() and digits.isdigit() and len(digits) < 309:
             return int(value)
     return None

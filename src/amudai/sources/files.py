@@ -1,4 +1,4 @@
-"""Which files are meant, and how are they opened?"""
+"""Finding and opening input files."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _ROTATED: Final = re.compile(r"(\.log)[.\-_][\d\-]+$")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to read; `ending` is that of its name, without what compression and log rotation append.
+    """A file to read. `ending` is the end of its name, without what compression and log rotation append.
 
-    What came from elsewhere, such as standard input, has its bytes in the file `stored` and goes by the name `path`.
+    Data from elsewhere, such as standard input, is in the file `stored` and is called `path` in errors.
     """
 
     path: str
@@ -51,19 +51,19 @@ class File:
 
     @property
     def location(self) -> str:
-        """Where its bytes are."""
+        """The path of the file with the bytes."""
         return self.path if self.stored is None else self.stored
 
     def open(self) -> pa.NativeFile:
-        """Its content, decompressed, from the start."""
+        """A new stream of the decompressed content."""
         return pa.input_stream(self.location, compression=self.compression)
 
     def modified(self) -> float:
-        """When it was last written to, in seconds from 1970."""
+        """The time of the last modification, in seconds from 1970."""
         return os.stat(self.location).st_mtime
 
     def size(self) -> int:
-        """Its bytes, as they are stored."""
+        """The size in bytes, before decompression."""
         return os.stat(self.location).st_size
 
 
@@ -73,7 +73,7 @@ Paths = Path | Sequence[Path]
 
 @contextmanager
 def translated(file: File) -> Iterator[None]:
-    """Arrow's and the system's errors as ours, with the file's name."""
+    """Translate errors of Arrow and of the system into errors of this library, with the file's name."""
     try:
         yield
     except AmudaiError:
@@ -91,12 +91,12 @@ def translated(file: File) -> Iterator[None]:
 
 
 def find_files(paths: Paths, endings: Iterable[str] | None) -> list[File]:
-    """The files that paths, folders and patterns name: in the order given, below folders and patterns by name.
+    """The files of paths, folders and patterns, in the given order; the files of a folder or pattern by name.
 
     Parameters
     ----------
     endings
-        Which files of a folder are meant; None means all of them. Hidden ones (`.x`, `_x`) never are.
+        Only files of a folder with these ends are read; None for all files. Hidden files (`.x`, `_x`) are skipped.
     """
     wanted = None if endings is None else frozenset(endings)
     each = [paths] if isinstance(paths, (str, os.PathLike, File)) else list(paths)
@@ -119,7 +119,7 @@ def _expanded(path: str, endings: frozenset[str] | None) -> list[File]:
         if not found:
             raise MissingFile("folder: expected files of a known format, found none", file=path)
         return found
-    # A file may be called like a pattern.
+    # The name of a file may look like a pattern.
     if os.path.exists(path):
         return [File.at(path)]
     if not glob.has_magic(path):

@@ -1,7 +1,7 @@
-"""How are JSON lines read?
+"""Reading JSON lines.
 
-One object a line. The columns and their types come from the first block of a file and stay; a line with a field that
-was not there, or with a value of another type, is a bad record: nothing is left out in silence.
+Each line is an object. The columns and their types come from the first block of a file. A later line with a new field,
+or with a value of another type, is a bad record: no value is dropped silently.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def _read(records: Records, schema: pa.Schema | None) -> pa.Table:
     options = pa.json.ParseOptions()
     if schema is not None:
         options = pa.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
-    # One block: the records are known to be whole.
+    # One block, because the records are complete.
     read = pa.json.ReadOptions(block_size=len(content) + 1)
     table = pa.json.read_json(pa.BufferReader(content), read, options)
-    table.validate(full=True)  # pyarrow does not look whether text is UTF-8
+    table.validate(full=True)  # pyarrow does not check that text is UTF-8
     return table
 
 
@@ -57,7 +57,7 @@ def _schema(file: File, told: Told) -> pa.Schema:
         records = _records(file, lines)
         if not len(records):
             continue
-        # Types that are told hold from the first line on, whatever pyarrow would make of it.
+        # Types from the caller apply from the first line on, whatever pyarrow would infer.
         found = pa.schema([])
         for table in accepted(records, partial(_read, schema=None), [], limit=ENOUGH):
             found = merged_schema(found, table.schema, widen=True)
@@ -66,9 +66,9 @@ def _schema(file: File, told: Told) -> pa.Schema:
 
 
 def _check_lines(records: Records) -> None:
-    """Refuse what pyarrow would let pass: bytes that are no text, and objects that go on behind a line end.
+    """Raise an error for what pyarrow accepts: bytes that are not UTF-8, and objects that span several lines.
 
-    Where every line begins and ends with a brace, none of them can be continued by the next.
+    If every line begins and ends with a brace, no object can continue on the next line.
     """
     try:
         str(records.content(), "utf-8")
@@ -106,7 +106,7 @@ def _parsed(records: Records, schema: pa.Schema, told: Told) -> pa.Table:
 
 
 def _suspects(records: Records, schema: pa.Schema) -> npt.NDArray[np.bool_]:
-    """Lines that are no object, have other fields, or a value that does not look like its column's type."""
+    """Lines that are not an object, have other fields, or have a value that does not look like its column's type."""
     kinds = {field.name: _python_types(field.type) for field in schema}
     return np.array([_is_suspect(records.text(index), kinds) for index in range(len(records))], np.bool_)
 
@@ -124,7 +124,7 @@ def _is_suspect(line: bytes, kinds: dict[str, tuple[type, ...]]) -> bool:
 
 
 def _python_types(kind: pa.DataType) -> tuple[type, ...]:
-    """What Python makes of JSON that this type can hold."""
+    """The Python types of parsed JSON values that this Arrow type can hold."""
     if pa.types.is_boolean(kind):
         return (bool,)
     if pa.types.is_integer(kind):
@@ -143,7 +143,7 @@ def _value(line: bytes, name: str) -> Any:
 
 
 def _explained(message: str, line: bytes, schema: pa.Schema) -> str:
-    """The message of pyarrow, which does not name the field that was not expected."""
+    """The message of pyarrow, with the name of the unexpected field."""
     message = _ROW.sub("", message)
     if "unexpected field" in message:
         try:

@@ -1,4 +1,4 @@
-"""How are plain logs read? One row a line; the time and level of lines where the file has a shape that is known."""
+"""Reading plain logs: one row for each line, with its time and level if the file has a known shape."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def _batches(file: File, schema: pa.Schema, told: Told, bad: BadRecords) -> Iter
 
 
 def _texts(file: File, lines: Lines, bad: BadRecords) -> tuple[pa.Array, np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """The lines without their ends, and their numbers; without those that are not UTF-8."""
+    """The lines that are UTF-8, without their line ends, and their numbers."""
     data = np.frombuffer(lines.data, np.uint8)
-    # A carriage return belongs to the end only where it stands right before it.
+    # A carriage return is part of the line end only if it is right before the line feed.
     returns = data[lines.ends - 1] == ord("\r")
     content = lines.data.replace(b"\r\n", b"\n") if returns.any() else lines.data
     offsets = np.zeros(len(lines.ends) + 1, np.int32)

@@ -1,4 +1,4 @@
-"""How are Parquet files read?"""
+"""Reading Parquet files."""
 
 from __future__ import annotations
 

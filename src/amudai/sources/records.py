@@ -1,4 +1,4 @@
-"""How is a text file cut into records, and what happens to bad ones?"""
+"""Splitting a text file into records, and handling bad records."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ __all__ = [
 
 OnError: TypeAlias = Literal["raise", "skip"]
 
-# Bytes that are read, parsed and handed on at a time.
+# Bytes that are read and parsed at a time.
 BLOCK: Final = 4 << 20
-# Bad records that are passed over to find out what columns there are.
+# The most bad records that are skipped while the schema is determined.
 ENOUGH: Final = 200
-# A record that is longer is no record: a file without line ends, or a quote that nobody closed.
+# A longer record is a mistake: a file without line ends, or a quote that is not closed.
 LONGEST: Final = 64 << 20
 
 _EXAMPLES: Final = 10
@@ -42,7 +42,7 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class BadRecord:
-    """A record that could not be read, the line it begins on (counted from 1), and the beginning of its text.
+    """A record that could not be read: the line on which it begins (counted from 1), and the beginning of its text.
 
     Examples
     --------
@@ -64,16 +64,16 @@ Tell: TypeAlias = Callable[[BadRecord], object]
 
 
 class BadRecords:
-    """What happened to records that could not be read: the first is an error, or they are skipped and counted here.
+    """Handles records that cannot be read: the first one raises an error, or all are skipped and counted.
 
     Attributes
     ----------
     raises
-        Whether a bad record is an error. If not, `tell` is called with each.
+        Whether a bad record raises an error. If not, `tell` is called with each bad record.
     count
-        How many were skipped.
+        How many records were skipped.
     examples
-        The first of them.
+        The first skipped records.
     """
 
     def __init__(self, on_error: OnError = "raise", tell: Tell | None = None) -> None:
@@ -83,7 +83,7 @@ class BadRecords:
         self.examples: list[BadRecord] = []
 
     def add(self, file: File, line: int, reason: str, text: bytes) -> None:
-        """A bad record: raise `CorruptedData`, or count it."""
+        """Raise `CorruptedData` for a bad record, or count it."""
         if self.raises:
             raise CorruptedData(f"record: {reason}", file=file.path, line=line)
         self.count += 1
@@ -108,9 +108,9 @@ class Lines:
     first
         The number of the first line, counted from 1.
     ends
-        Where each line ends: the places of the line feeds in `data`.
+        The end of each line: the places of the line feeds in `data`.
     final
-        Whether nothing can be added to these lines: the file ends here, or a record is as long as it may be.
+        Whether no more lines can be added: the file ends here, or a record has reached the longest size.
     """
 
     data: bytes
@@ -119,7 +119,7 @@ class Lines:
     final: bool
 
     def start(self, line: int) -> int:
-        """Where a line begins; lines count from 0 here."""
+        """The start of a line. Lines count from 0 here."""
         return int(self.ends[line - 1]) + 1 if line else 0
 
     def text(self, line: int) -> bytes:
@@ -128,7 +128,7 @@ class Lines:
 
 
 class LineReader:
-    """The lines of a file in blocks of about `size` bytes. A last line without an end gets one."""
+    """The lines of a file in blocks of about `size` bytes. A line feed is added to a last line without one."""
 
     def __init__(self, file: File, size: int = BLOCK) -> None:
         self._file = file
@@ -136,13 +136,13 @@ class LineReader:
         self._kept: int | None = None
 
     def keep_from(self, line: int) -> None:
-        """Have this line of the current block, and those behind it, once more in front of the next."""
+        """Repeat this line of the current block, and all lines after it, at the start of the next block."""
         self._kept = line
 
     def __iter__(self) -> Iterator[Lines]:
         with self._file.open() as stream:
             rest, first = b"", 1
-            # One chunk ahead, to know which one is the last.
+            # Read one chunk ahead, to know which chunk is the last.
             chunk = stream.read(max(self._size, 1 + len(_BYTE_ORDER_MARK))).removeprefix(_BYTE_ORDER_MARK)
             while chunk:
                 following = stream.read(self._size)
@@ -168,7 +168,7 @@ class LineReader:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records that follow each other in a block of lines, perhaps with empty lines between them."""
+    """Consecutive records in a block of lines, perhaps with empty lines between them."""
 
     file: File
     data: bytes
@@ -183,7 +183,7 @@ class Records:
         return Records(self.file, self.data, self.starts[part], self.ends[part], self.lines[part])
 
     def where(self, chosen: npt.NDArray[np.bool_]) -> Records:
-        """Some of the records, put together anew."""
+        """The chosen records, in a new block."""
         edges = np.flatnonzero(np.diff(chosen.astype(np.int8), prepend=0, append=0)).reshape(-1, 2).tolist()
         parts, moved, size = [], [], 0
         for first, end in edges:
@@ -196,7 +196,7 @@ class Records:
         return Records(self.file, b"".join(parts), starts, ends, self.lines[chosen])
 
     def content(self) -> memoryview:
-        """From the start of the first to the end of the last."""
+        """The bytes from the start of the first record to the end of the last."""
         return memoryview(self.data)[int(self.starts[0]) : int(self.ends[-1])] if len(self) else memoryview(b"")
 
     def text(self, index: int) -> bytes:
@@ -210,15 +210,15 @@ Refused: TypeAlias = tuple[int, str, bytes]  # line, reason, text
 
 
 def parsed(records: Records, parse: Parse, bad: BadRecords, suspects: Suspects | None = None) -> Iterator[pa.Table]:
-    """A table of all records that `parse` accepts, in their order; the others are bad.
+    """Tables of the records that `parse` accepts, in order. The other records are bad.
 
     Parameters
     ----------
     parse
-        Gives one row for each record, or raises `ArrowInvalid`. It is asked again with fewer records until it is
-        known which ones it refuses.
+        Returns one row for each record, or raises `ArrowInvalid`. It is called again with fewer records until the
+        rejected ones are found.
     suspects
-        Which records it will probably refuse, a guess that saves most of the asking where there are many.
+        Guesses which records `parse` will reject. That saves most of the calls if many are bad.
     """
     refused: list[Refused] = []
     if bad.raises:
@@ -238,7 +238,7 @@ def accepted(
     suspects: Suspects | None = None,
     limit: int | None = None,
 ) -> Iterator[pa.Table]:
-    """Tables of the records that `parse` accepts; the others are added to `refused`, and `limit` of them are enough."""
+    """Tables of the records that `parse` accepts. The others are added to `refused`; stops after `limit` of them."""
     if not len(records) or (limit is not None and len(refused) >= limit):
         return
     table, reason = _tried(records, parse)
@@ -261,7 +261,7 @@ def accepted(
 
 
 def _tried(records: Records, parse: Parse) -> tuple[pa.Table | None, str]:
-    """What `parse` makes of the records, or why it does not."""
+    """The table that `parse` returns for the records, or None and the reason why it rejects them."""
     try:
         table = parse(records)
     except pa.ArrowInvalid as error:

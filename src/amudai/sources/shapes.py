@@ -1,7 +1,7 @@
-"""What do the lines of well-known logs look like?
+"""The line formats of well-known logs.
 
-A shape finds the time and the level of a line. Its patterns capture both as text; the layout says which characters of
-the time are digits of what, so that times are computed for all lines at once.
+A shape finds the time and the level of a line. Its patterns capture both as text. The layout says what each character
+of the time means, so that times are computed for all lines at once.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Shape:
         A pattern with the group `t` for the time and perhaps the group `level`.
     layout
         The fixed part of a time, character by character: Y year, y year without century, m month, b name of the month,
-        d day, H hour, M minute, S second, f fraction, z zone, E seconds from 1970. Behind it a fraction and a zone may
-        follow where `tail` says so.
+        d day, H hour, M minute, S second, f fraction, z zone, E seconds from 1970. With `tail`, a fraction and a zone
+        may follow.
     level
-        A pattern for the level alone, where it may stand anywhere.
+        A pattern for the level alone, if it may be anywhere in the line.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Shape:
     level: str = ""
 
 
-# Patterns are written so that the engine never has to try two ways: that is several times faster.
+# The patterns are written so that the regex engine never backtracks: that is several times faster.
 _CLOCK: Final = r"\d\d:\d\d:\d\d"
 _MONTH: Final = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _ISO: Final = rf"(?P<t>\d{{4}}-\d\d-\d\d[T ]{_CLOCK}(?:[.,]\d{{1,9}})?(?:Z|[+-]\d\d:?\d\d)?)"
@@ -155,7 +155,7 @@ _DAY: Final = 86_400 * _SECOND
 
 
 def recognised(sample: pa.Array) -> Shape | None:
-    """The shape that gives most of these lines a time, and of equal ones a level; None where it is less than half."""
+    """The shape that finds a time in most lines, then a level in most; None if it finds a time in less than half."""
     best, most = None, (0, 0)
     for shape in SHAPES:
         times, levels = _captured(sample, shape)
@@ -169,14 +169,14 @@ def recognised(sample: pa.Array) -> Shape | None:
 def times_and_levels(
     lines: pa.Array, shape: Shape, latest: datetime.datetime, year: int | None
 ) -> tuple[pa.Array, pa.Array]:
-    """Timestamps (in microseconds; UTC where the line names a zone) and levels; null where a line has none.
+    """Timestamps (in microseconds; UTC if the line has a zone) and levels; null if a line has none.
 
     Parameters
     ----------
     latest
-        Lines without a year belong to the last year in which they are not newer than a day after this.
+        Lines without a year get the latest year in which they are not more than a day after `latest`.
     year
-        The year of such lines, where the caller knows it.
+        The year of such lines, if the caller knows it.
     """
     texts, levels = _captured(lines, shape)
     there = np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
@@ -200,14 +200,14 @@ def _captured(lines: pa.Array, shape: Shape) -> tuple[pa.Array, pa.Array]:
         levels = pc.struct_field(found, "level")
     else:
         levels = pa.nulls(len(lines), pa.string())
-    # A group that took no part is empty.
+    # A group that did not match is empty.
     return times, pc.if_else(pc.equal(levels, ""), None, levels)
 
 
 def _moments(
     rows: npt.NDArray[np.uint8], shape: Shape, latest: datetime.datetime, year: int | None
 ) -> tuple[I64, npt.NDArray[np.bool_]]:
-    """Microseconds from 1970 of times in this layout, and whether each is a time that exists."""
+    """Microseconds from 1970 of times in this layout, and whether each is a valid time."""
     end = len(shape.layout)
     fraction, behind = _fraction(rows, end) if shape.tail else (_digits(rows, shape.layout, "f"), None)
     if not shape.tail:
@@ -232,7 +232,7 @@ def _moments(
 
 
 def _digits(rows: npt.NDArray[np.uint8], layout: str, part: str) -> I64:
-    """The number that the characters of one part spell; spaces count as 0."""
+    """The number in the characters of one part of the layout. Spaces count as 0."""
     number = np.zeros(len(rows), np.int64)
     for place, name in enumerate(layout):
         if name == part:
@@ -264,7 +264,7 @@ def _years(
     limit = latest + datetime.timedelta(days=1)
     years = np.full(len(rows), limit.year, np.int64)
     years -= (months * 100 + days) > limit.month * 100 + limit.day
-    # The last day of February leads to the last leap year.
+    # February 29 only exists in leap years.
     odd = (months == 2) & (days == 29)
     for _ in range(8):
         years -= odd & ~((years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0)))
@@ -272,7 +272,7 @@ def _years(
 
 
 def _fraction(rows: npt.NDArray[np.uint8], end: int) -> tuple[I64, I64]:
-    """Microseconds of the fraction behind the fixed part, and where it ends. Digits behind the sixth are dropped."""
+    """Microseconds of the fraction after the fixed part, and its end. Digits after the sixth are dropped."""
     there = (rows[:, end] == ord(".")) | (rows[:, end] == ord(","))
     fraction, behind = np.zeros(len(rows), np.int64), np.full(len(rows), end, np.int64) + there
     going = there

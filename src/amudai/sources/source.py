@@ -137,7 +137,7 @@ class Source:
         return sum(file.size() for file, _ in self._files)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The batches of all files, one by one. Each call reads the files anew."""
+        """The batches of all files, one at a time. Each call reads the files again."""
         self.bad_records = bad = BadRecords(self._on_error, self._on_bad_record)
         for file, kind in self._files:
             with translated(file):

@@ -1,4 +1,4 @@
-"""What type does a name mean?"""
+"""Names of Arrow types."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 
 __all__ = ["type_named"]
 
-# What people call types beside the names that Arrow has for them.
+# Common names of types, besides Arrow's own.
 _OTHERS: Final = {
     "text": pa.string(),
     "int": pa.int64(),
@@ -25,7 +25,7 @@ _ZONED: Final = re.compile(r"timestamp\[(s|ms|us|ns),\s*(?:tz=)?(\S+)\]")
 
 
 def type_named(name: str) -> pa.DataType:
-    """The Arrow type of this name; `ValueError` where there is none.
+    """The Arrow type of this name; `ValueError` if there is none.
 
     >>> [str(type_named(name)) for name in ("int32", "text", "timestamp[ms, UTC]", "decimal(20, 2)")]
     ['int32', 'string', 'timestamp[ms, tz=UTC]', 'decimal128(20, 2)']

@@ -1,4 +1,4 @@
-"""How do files of different schemas become one table?"""
+"""Merging the schemas of several files."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ __all__ = ["fitted", "merged_schema", "unified"]
 
 
 def unified(found: Sequence[tuple[File, pa.Schema]], told: Told) -> pa.Schema:
-    """One schema that holds the columns of all files, in the order in which they turn up.
+    """One schema with the columns of all files, in the order of their first occurrence.
 
-    Columns of one name must have one type, or be told; nulls, and structs with more or fewer members, give way.
+    Columns of the same name must have the same type, or a type from the caller. Null columns adapt, and structs may
+    have more or fewer members.
     """
     fields: dict[str, tuple[pa.Field, File]] = {}
     schemas = [schema for _, schema in found]
@@ -48,7 +49,7 @@ def unified(found: Sequence[tuple[File, pa.Schema]], told: Told) -> pa.Schema:
 
 
 def merged_schema(a: pa.Schema, b: pa.Schema, *, widen: bool) -> pa.Schema:
-    """The columns of both; where types disagree, that of `a`."""
+    """The columns of both schemas. If types disagree, the type in `a` is used."""
     fields = {field.name: field for field in a}
     for field in b:
         known = fields.get(field.name)
@@ -58,7 +59,7 @@ def merged_schema(a: pa.Schema, b: pa.Schema, *, widen: bool) -> pa.Schema:
 
 
 def fitted(batch: pa.RecordBatch, schema: pa.Schema, file: File) -> pa.RecordBatch:
-    """The batch with exactly this schema: columns in order, missing ones null, types made the same."""
+    """The batch with exactly this schema: columns in order, missing columns null, types converted."""
     if batch.schema.equals(schema, check_metadata=True):
         return batch
     columns = []
@@ -79,9 +80,9 @@ def fitted(batch: pa.RecordBatch, schema: pa.Schema, file: File) -> pa.RecordBat
 
 
 def _merged(a: pa.DataType, b: pa.DataType, *, widen: bool) -> pa.DataType | None:
-    """A type for the values of both, without any change to them; None where there is none.
+    """A type that holds the values of both without changes; None if there is none.
 
-    `widen` allows integers to become floats, as readers of text do inside one file.
+    `widen` allows integers to become floats, as readers of text do within a file.
     """
     if a.equals(b) or pa.types.is_null(b):
         return a

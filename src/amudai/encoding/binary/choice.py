@@ -38,7 +38,7 @@ _BYTE_PRICE: Final = {PLAIN: 0.05, FSST: 0.27, LZ4: 0.27, ZSTD: 0.7, BLOCK_DICTI
 _VALUE_PRICE: Final = {PLAIN: 0.5, FSST: 0.5, LZ4: 0.5, ZSTD: 2.0, BLOCK_DICTIONARY: 2.5}
 _LOOKUP_PRICE: Final = 0.5  # to look up a value in a dictionary that all blocks share
 _TIGHT: Final = 0.18  # a block that shrinks to this fraction decompresses in half the time
-# To read a single value, Zstandard decompresses the whole block, LZ4 half of it on average. Blocks are made smaller than
+# For a single value, Zstandard decompresses the whole block, LZ4 half of it on average. Blocks are made smaller than
 # the profile says, by `_DIVISOR`, if the time saved for one value in `_ALONE`, at the profile's price, is worth more
 # than the additional bytes.
 _DIVISOR: Final = {LZ4: 2, ZSTD: 4}
