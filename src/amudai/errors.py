@@ -1,7 +1,8 @@
-"""All errors that the library raises, and where they occurred.
+"""What went wrong, and where?
 
-A message says what was expected and what was found. The place (URL, byte range, field, stripe, block) is added on the
-way up by the layer that knows it: with `located`, or with `locate` in code that runs very often.
+All errors that the library raises. A message says what was expected and what was found. The place (URL, byte range,
+field, stripe, block) is added on the way up by the layer that knows it: with `located`, or with `locate` in code that
+runs very often.
 
 Most classes also inherit from the Python class for the same problem, such as `FileNotFoundError`. Code that handles
 one kind of error catches its class. No code parses messages.

@@ -1,4 +1,4 @@
-"""Attributes that are computed once, at their first use."""
+"""Which attributes are computed once, at their first use?"""
 
 from __future__ import annotations
 
