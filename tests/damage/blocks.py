@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from amudai import _kernels
 from amudai.encoding import decode
-from amudai.encoding.buffer import Run
+from amudai.encoding.buffer import BlockRun
 from amudai.format import BlockMap, decode_block_map, encode_block_map
 from amudai.rows import Rows
 from tests import effort
@@ -72,7 +72,7 @@ class Held:
         sizes = np.array([len(data) for data in used], np.uint64)
         return _kernels.Blocks.stretch(view, block, sizes, counts, self._checksums, True), view, slot
 
-    def runs(self, ranges: Rows, unit: int = 1) -> Iterator[Run]:
+    def runs(self, ranges: Rows, unit: int = 1) -> Iterator[BlockRun]:
         """All blocks as one run."""
         if not ranges:
             return
@@ -89,7 +89,7 @@ class Held:
             self._checksums,
             True,
         )
-        yield Run(blocks, buffers, index, first, count, slots)
+        yield BlockRun(blocks, buffers, index, first, count, slots)
 
 
 def sealed(block: bytes) -> bytes:

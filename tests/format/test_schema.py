@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature, located
 from amudai.format import ShardSchema
-from amudai.format.flat import Table
+from amudai.format.flat import FlatTable
 from amudai.types import BasicType, SchemaNode
 from tests.effort import examples
 from tests.format.fbs import Node, build, hash_lookup
@@ -342,7 +342,7 @@ def test_names_that_overlap_do_not_grow_beyond_the_payload() -> None:
     # Every name becomes another window on the same bytes: a length of 513 at every fourth of them.
     text = payload.index(b"x" * 1000)
     payload[text : text + 1000] = struct.pack("<I", 0x201) * 250
-    fields = Table.root(memoryview(bytes(payload))).tables(0)
+    fields = FlatTable.root(memoryview(bytes(payload))).tables(0)
     assert fields is not None
     for index in range(1, 71):
         data_type = fields[index].table(0)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from amudai.errors import InvalidSchema
 from amudai.format import ShardSchema, encode_schema
-from amudai.format.flat import Table
+from amudai.format.flat import FlatTable
 from amudai.format.schema_writer import hash_lookup
 from amudai.types import DECIMAL, TIMESPAN, BasicType, SchemaNode
 from tests.format import fbs
@@ -107,7 +107,7 @@ def nodes(fields: tuple[SchemaNode, ...]) -> list[SchemaNode]:
 
 def check_tables(payload: bytes, fields: tuple[SchemaNode, ...]) -> None:
     """What the reader of this library does not look at: parents, lookups of nested fields, empty properties."""
-    root = Table.root(memoryview(payload))
+    root = FlatTable.root(memoryview(payload))
     tables = root.tables(0)
     assert tables is not None
     assert root.table(2) is not None
@@ -117,7 +117,7 @@ def check_tables(payload: bytes, fields: tuple[SchemaNode, ...]) -> None:
         check_table(table, field, 0xFFFF_FFFF)
 
 
-def check_table(table: Table, field: SchemaNode, parent: int) -> None:
+def check_table(table: FlatTable, field: SchemaNode, parent: int) -> None:
     assert table.u32(2) == parent
     assert (table.texts(4) is None) == (not field.aliases)
     extended = table.table(8)
@@ -173,7 +173,7 @@ def test_a_lookup_counts_different_names_only() -> None:
         children = [node(f"c{at}") for at in range(count)]
         fields = numbered(node("u", BasicType.UNION, *children, *unnamed))
         check_tables(encode_schema(fields), fields)
-        root = Table.root(memoryview(encode_schema(fields))).tables(0)
+        root = FlatTable.root(memoryview(encode_schema(fields))).tables(0)
         assert root is not None
         data_type = root[0].table(0)
         assert data_type is not None
@@ -188,7 +188,7 @@ def test_equal_strings_are_stored_once() -> None:
 def test_what_is_not_set_is_not_stored() -> None:
     """A vtable ends with the last slot that is there: here `children`, which is slot 5."""
     payload = encode_schema(numbered(node("x", BasicType.STRING)))
-    table = Table.root(memoryview(payload)).tables(0)
+    table = FlatTable.root(memoryview(payload)).tables(0)
     assert table is not None
     vtable = struct.pack("<HH6H", 16, 17, 16, 0, 4, 8, 0, 12)
     assert payload.count(vtable) == 1

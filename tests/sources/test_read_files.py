@@ -25,7 +25,7 @@ from amudai.errors import CorruptedData, InvalidArgument, InvalidSchema, Storage
 from amudai.sources import FORMATS, Source
 from amudai.sources import read_files as read
 from amudai.sources.csv import records_of
-from amudai.sources.files import File
+from amudai.sources.files import InputFile
 from amudai.sources.records import BadRecords, LineReader
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
@@ -463,7 +463,7 @@ def test_csv_records_are_found_in_any_block(
     refused = BadRecords("raise")
     found = [
         (int(line), records.text(index).decode())
-        for records in records_of(File.at(str(path)), refused, size)
+        for records in records_of(InputFile.at(str(path)), refused, size)
         for index, line in enumerate(records.lines)
     ]
     reader = python_csv.reader(io.StringIO(text, newline=""))
@@ -480,7 +480,7 @@ def test_csv_records_are_found_in_any_block(
 def test_lines_are_found_in_any_block(text: str, size: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = write(tmp_path_factory.mktemp("log"), "t.log", text)
     found, number = [], 1
-    for lines in LineReader(File.at(str(path)), size):
+    for lines in LineReader(InputFile.at(str(path)), size):
         assert lines.first == number
         number += len(lines.ends)
         found += [lines.text(line).decode() for line in range(len(lines.ends))]
@@ -494,5 +494,5 @@ def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("amudai.sources.records.LONGEST", 1000)
     path = write(tmp_path, "t.log", b"short\n" + b"x" * 5000)
     with pytest.raises(CorruptedData, match=r"record: expected at most 1000 bytes, found more \(.*line 2\)"):
-        list(LineReader(File.at(str(path)), 100))
+        list(LineReader(InputFile.at(str(path)), 100))
     assert table(read(path)).num_rows == 2

@@ -17,9 +17,9 @@ from amudai.storage import (
     MAX_READ,
     MERGE_GAP,
     Artifact,
+    FetchedRanges,
     LocalStore,
     MemoryStore,
-    Pieces,
     Store,
     StoreCapabilities,
     file_url,
@@ -282,6 +282,6 @@ def test_a_mapped_file_of_another_size_is_refused(tmp_path: Path) -> None:
 
 
 def test_pieces_are_frozen() -> None:
-    pieces = Pieces([], np.zeros(0, np.uint32), np.zeros(0, np.uint64))
+    pieces = FetchedRanges([], np.zeros(0, np.uint32), np.zeros(0, np.uint64))
     with pytest.raises(AttributeError):
         pieces.buffers = []  # type: ignore[misc]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.types import decimal128
-from amudai.types.decimal128 import Kind, decode, extremes, to_decimal, to_unscaled
+from amudai.types.decimal128 import DecimalKind, decode, extremes, to_decimal, to_unscaled
 from tests.oracle.decimal128 import from_decimal
 
 # Bytes in file order, as the decNumber library prints them.
@@ -156,11 +156,13 @@ def test_column_and_single_value_agree_on_any_bytes(rows: list[bytes]) -> None:
     decimals = decode(b"".join(rows))
     for index, row in enumerate(rows):
         value = to_decimal(row)
-        kind = Kind.NAN if value.is_nan() else Kind.INFINITY if value.is_infinite() else Kind.FINITE
+        kind = (
+            DecimalKind.NAN if value.is_nan() else DecimalKind.INFINITY if value.is_infinite() else DecimalKind.FINITE
+        )
         assert decimals.kind[index] == kind
         quiet = Decimal(str(value).replace("s", "")) if value.is_snan() else value
         assert same(decimals[index], quiet)
-        if kind is Kind.FINITE:
+        if kind is DecimalKind.FINITE:
             assert same(to_decimal(from_decimal(value)), value)
 
 

@@ -164,8 +164,8 @@ class ShardWriter:
         row_bytes = max(1, batch.nbytes // max(1, batch.num_rows))
         most = max(1, min(_BATCH_ROWS, self._memory // _BATCH_SHARE // row_bytes))
         while at < batch.num_rows:
-            room = self._builder.room
-            count = min(most, batch.num_rows - at, most if room is None else room)
+            left = self._builder.rows_left
+            count = min(most, batch.num_rows - at, most if left is None else left)
             part = batch.slice(at, count)
             work = [
                 partial(to_storage, column, node, quote_name(node.name))

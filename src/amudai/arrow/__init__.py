@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from amudai.arrow.arrow_fields import ArrowFields
     from amudai.arrow.inputs import batches_of, matching
     from amudai.arrow.kept import SCHEMA_PROPERTY
-    from amudai.arrow.natural import Bounds, arrow_field, child_type, project
+    from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, project
     from amudai.arrow.scalars import bytes_scalar, number_scalar
     from amudai.arrow.storage import Timestamps, schema_nodes
     from amudai.arrow.stored_forms import stored_array, stored_form
@@ -29,7 +29,7 @@ else:
             "amudai.arrow.arrow_fields": "ArrowFields",
             "amudai.arrow.inputs": "batches_of matching",
             "amudai.arrow.kept": "SCHEMA_PROPERTY",
-            "amudai.arrow.natural": "Bounds arrow_field child_type project",
+            "amudai.arrow.natural": "BoundsLookup arrow_field child_type project",
             "amudai.arrow.scalars": "bytes_scalar number_scalar",
             "amudai.arrow.storage": "Timestamps schema_nodes",
             "amudai.arrow.stored_forms": "stored_array stored_form",
@@ -42,7 +42,7 @@ __all__ = [
     "EPOCH",
     "SCHEMA_PROPERTY",
     "ArrowFields",
-    "Bounds",
+    "BoundsLookup",
     "Timestamps",
     "arrow_field",
     "batches_of",

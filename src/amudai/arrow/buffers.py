@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from amudai.shard import Bits
 
-__all__ = ["Mask", "Seen", "bits_of", "dtype_of", "validity_of", "view", "visible"]
+__all__ = ["Mask", "VisibleSlots", "bits_of", "dtype_of", "validity_of", "view", "visible"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 # Computes which positions are visible (not below a null, say); called only if it matters. None if all are visible.
-Seen: TypeAlias = Callable[[], Mask] | None
+VisibleSlots: TypeAlias = Callable[[], Mask] | None
 
 
 def view(buffer: pa.Buffer | None, dtype: npt.DTypeLike, first: int, count: int) -> npt.NDArray[Any]:
@@ -41,7 +41,7 @@ def validity_of(array: pa.Array) -> tuple[Bits | None, int]:
     return (bits_of(array.buffers()[0], array.offset, len(array)), nulls) if nulls else (None, 0)
 
 
-def visible(valid: Mask | None, seen: Seen, count: int) -> Mask:
+def visible(valid: Mask | None, seen: VisibleSlots, count: int) -> Mask:
     """Which positions hold a visible value."""
     mask = np.ones(count, np.bool_) if valid is None else valid
     return mask if seen is None else mask & seen()

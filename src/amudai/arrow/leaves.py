@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from amudai.arrow.buffers import Mask, Seen, bits_of, dtype_of, validity_of, view, visible
+from amudai.arrow.buffers import Mask, VisibleSlots, bits_of, dtype_of, validity_of, view, visible
 from amudai.arrow.take import MISSING, take
 from amudai.arrow.ticks import to_ticks, to_timespan
 from amudai.encoding import is_text
@@ -50,7 +50,7 @@ def leaf_fits(kind: pa.DataType, node: SchemaNode) -> bool:
     return not node.extension and (node.dtype == "u2" if pa.types.is_float16(kind) else node.dtype[0] == "i")
 
 
-def leaf(array: pa.Array, node: SchemaNode, seen: Seen) -> StoredArray:
+def leaf(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArray:
     """The stored form of an array without children, whose type fits the node."""
     count = len(array)
     match node.basic_type:
@@ -66,7 +66,7 @@ def leaf(array: pa.Array, node: SchemaNode, seen: Seen) -> StoredArray:
             return _number(array, node, seen)
 
 
-def _number(array: pa.Array, node: SchemaNode, seen: Seen) -> StoredArray:
+def _number(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArray:
     validity, nulls = validity_of(array)
     buffer, count = array.buffers()[1], len(array)
     if not _is_converted_time(array.type, node):
@@ -87,7 +87,7 @@ def _boolean(array: pa.BooleanArray, node: SchemaNode) -> StoredArray:
     return StoredArray(node=node, length=len(array), null_count=nulls, validity=validity, data=data)
 
 
-def _variable(array: pa.Array, node: SchemaNode, seen: Seen) -> StoredArray:
+def _variable(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArray:
     validity, nulls = validity_of(array)
     wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
     _, positions, content = array.buffers()
@@ -120,7 +120,7 @@ def _fixed(array: pa.Array, node: SchemaNode) -> StoredArray:
     return StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=data)
 
 
-def _decimal(array: pa.Array, node: SchemaNode, seen: Seen) -> StoredArray:
+def _decimal(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArray:
     kind, count = array.type, len(array)
     width = kind.bit_width // 8
     rows = view(array.buffers()[1], "u1", array.offset * width, count * width).reshape(count, width)
@@ -140,7 +140,7 @@ def _is_converted_decimal(kind: pa.DataType, node: SchemaNode) -> bool:
     return node.is_decimal and bool(pa.types.is_decimal(kind))
 
 
-def _of_visible(convert: Callable[[Mask | None], T], array: pa.Array, seen: Seen) -> tuple[T, Bits | None, int]:
+def _of_visible(convert: Callable[[Mask | None], T], array: pa.Array, seen: VisibleSlots) -> tuple[T, Bits | None, int]:
     """The result of `convert` for the valid slots or, if that fails, for the visible slots."""
     validity, nulls = validity_of(array)
     valid = None if validity is None else validity.mask()

@@ -14,10 +14,10 @@ from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import RangeStats
 from amudai.types import DYNAMIC, TIMESPAN, BasicType, SchemaNode
 
-__all__ = ["Bounds", "arrow_field", "child_type", "project"]
+__all__ = ["BoundsLookup", "arrow_field", "child_type", "project"]
 
 # Returns the smallest and the largest value of a field, if the shard's statistics have them.
-Bounds: TypeAlias = Callable[[SchemaNode], RangeStats | None]
+BoundsLookup: TypeAlias = Callable[[SchemaNode], RangeStats | None]
 
 EXTENSION_KEY: Final = b"amudai.extension"
 # Wide enough for any decimal with up to 38 digits on each side of the point.
@@ -45,13 +45,13 @@ _INTEGERS: Final[Mapping[BasicType, tuple[pa.DataType, pa.DataType]]] = {
 _KNOWN_LABELS: Final = frozenset({"", "KustoDecimal", TIMESPAN, DYNAMIC})
 
 
-def arrow_field(node: SchemaNode, bounds: Bounds) -> pa.Field:
+def arrow_field(node: SchemaNode, bounds: BoundsLookup) -> pa.Field:
     """The natural Arrow field of a node, for which no type was kept. Unknown labels are kept as metadata."""
     metadata = {EXTENSION_KEY: node.extension.encode()} if node.extension not in _KNOWN_LABELS else None
     return pa.field(node.name, _type(node, bounds), metadata=metadata)
 
 
-def _type(node: SchemaNode, bounds: Bounds) -> pa.DataType:
+def _type(node: SchemaNode, bounds: BoundsLookup) -> pa.DataType:
     kind = node.basic_type
     if kind in _INTEGERS:
         if kind is BasicType.INT64 and node.signed and node.extension == TIMESPAN:
@@ -86,7 +86,7 @@ def _type(node: SchemaNode, bounds: Bounds) -> pa.DataType:
             return pa.sparse_union(children)
 
 
-def _unit(node: SchemaNode, bounds: Bounds, base: int) -> str:
+def _unit(node: SchemaNode, bounds: BoundsLookup, base: int) -> str:
     """Nanoseconds, unless the statistics show that 64 bits of nanoseconds cannot hold all values."""
     found = bounds(node)
     if found is not None and found.min is not None and found.max is not None:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.arrow.buffers import Mask, Seen, dtype_of, validity_of, view, visible
+from amudai.arrow.buffers import Mask, VisibleSlots, dtype_of, validity_of, view, visible
 from amudai.arrow.leaves import leaf, leaf_fits
 from amudai.arrow.take import MISSING, Places, spans, take
 from amudai.errors import InvalidArgument, located
@@ -59,16 +59,16 @@ def to_storage(array: pa.Array, node: SchemaNode, path: str) -> StoredArray:
         array.validate()
     except pa.ArrowInvalid as error:
         raise InvalidArgument(f"values: expected a sound Arrow array, found {error}", field=path) from error
-    return _Column(keep_dictionaries=True).stored(array, node, path, None)
+    return _ColumnConverter(keep_dictionaries=True).stored(array, node, path, None)
 
 
-class _Column:
+class _ColumnConverter:
     """Converts one column, with everything below it."""
 
     def __init__(self, *, keep_dictionaries: bool) -> None:
         self._keep_dictionaries = keep_dictionaries
 
-    def stored(self, array: pa.Array, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
+    def stored(self, array: pa.Array, node: SchemaNode, path: str, seen: VisibleSlots) -> StoredArray:
         kind = array.type
         if isinstance(kind, pa.BaseExtensionType):
             return self.stored(array.storage, node, path, seen)
@@ -89,7 +89,7 @@ class _Column:
 
     # ---- dictionaries and runs ----
 
-    def _dictionary(self, array: pa.DictionaryArray, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
+    def _dictionary(self, array: pa.DictionaryArray, node: SchemaNode, path: str, seen: VisibleSlots) -> StoredArray:
         indices, values = array.indices, array.dictionary
         validity, _ = validity_of(indices)
         valid = None if validity is None else validity.mask()
@@ -116,7 +116,7 @@ class _Column:
             mask[codes[visible(valid, seen, len(codes))]] = True
             return mask
 
-        entries = _Column(keep_dictionaries=False).stored(values, node, path, shown)
+        entries = _ColumnConverter(keep_dictionaries=False).stored(values, node, path, shown)
         if not self._keep_dictionaries or not _is_encoded_by_dictionary(node):
             places = codes.astype(np.int64)
             if valid is not None:
@@ -136,7 +136,7 @@ class _Column:
             dictionary=StoredDictionary(codes, entries),
         )
 
-    def _runs(self, array: pa.RunEndEncodedArray, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
+    def _runs(self, array: pa.RunEndEncodedArray, node: SchemaNode, path: str, seen: VisibleSlots) -> StoredArray:
         first, count = array.find_physical_offset(), array.find_physical_length()
         ends = array.run_ends.slice(first, count).to_numpy().astype(np.int64) - array.offset
         lengths = np.diff(np.minimum(ends, len(array)), prepend=0)
@@ -151,7 +151,7 @@ class _Column:
 
     # ---- containers ----
 
-    def _container(self, array: pa.Array, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
+    def _container(self, array: pa.Array, node: SchemaNode, path: str, seen: VisibleSlots) -> StoredArray:
         match node.basic_type:
             case BasicType.STRUCT:
                 return self._struct(array, node, path, seen)
@@ -162,26 +162,28 @@ class _Column:
             case _:
                 return self._list(array, node, path, seen)
 
-    def _children(self, arrays: list[pa.Array], node: SchemaNode, path: str, seen: Seen) -> tuple[StoredArray, ...]:
+    def _children(
+        self, arrays: list[pa.Array], node: SchemaNode, path: str, seen: VisibleSlots
+    ) -> tuple[StoredArray, ...]:
         return tuple(
             self.stored(array, child, _below(path, node, index), seen)
             for index, (array, child) in enumerate(zip(arrays, node.children, strict=True))
         )
 
-    def _struct(self, array: pa.StructArray, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
+    def _struct(self, array: pa.StructArray, node: SchemaNode, path: str, seen: VisibleSlots) -> StoredArray:
         validity, nulls = validity_of(array)
-        shown: Seen = seen
+        shown: VisibleSlots = seen
         if validity is not None:
             shown = lambda: visible(validity.mask(), seen, len(array))  # noqa: E731
         members = [array.field(index) for index in range(array.type.num_fields)]
         children = self._children(members, node, path, shown)
         return StoredArray(node=node, length=len(array), null_count=nulls, validity=validity, children=children)
 
-    def _fixed_list(self, array: pa.FixedSizeListArray, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
+    def _fixed_list(self, array: pa.FixedSizeListArray, node: SchemaNode, path: str, seen: VisibleSlots) -> StoredArray:
         size, count = node.fixed_size, len(array)
         validity, nulls = validity_of(array)
         valid = None if validity is None else validity.mask()
-        shown: Seen = None
+        shown: VisibleSlots = None
         if validity is not None or seen is not None:
             shown = lambda: np.repeat(visible(valid, seen, count), size)  # noqa: E731
         items = array.values.slice(array.offset * size, count * size)
@@ -190,7 +192,7 @@ class _Column:
             child = _nulled(child, np.repeat(valid, size))
         return StoredArray(node=node, length=count, null_count=nulls, validity=validity, children=(child,))
 
-    def _list(self, array: pa.Array, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
+    def _list(self, array: pa.Array, node: SchemaNode, path: str, seen: VisibleSlots) -> StoredArray:
         """Lists and maps. Items are reordered only for list views, or if null lists have items."""
         validity, nulls = validity_of(array)
         valid = None if validity is None else validity.mask()
@@ -231,7 +233,7 @@ class _Column:
             node=node, length=len(array), null_count=nulls, validity=validity, offsets=offsets, children=children
         )
 
-    def _union(self, array: pa.UnionArray, node: SchemaNode, path: str, seen: Seen) -> StoredArray:
+    def _union(self, array: pa.UnionArray, node: SchemaNode, path: str, seen: VisibleSlots) -> StoredArray:
         kind, count = array.type, len(array)
         buffers = array.buffers()
         codes = view(buffers[1], "i1", array.offset, count)
@@ -250,7 +252,7 @@ class _Column:
             mine = data == index
             items = array.field(index)
             if places is None or offsets is None:
-                shown: Seen = lambda mine=mine: mine & visible(None, seen, count)  # noqa: E731
+                shown: VisibleSlots = lambda mine=mine: mine & visible(None, seen, count)  # noqa: E731
             else:
                 # A slice of a dense union has the whole children.
                 used = places[mine]
@@ -260,15 +262,15 @@ class _Column:
                     raise InvalidArgument(f"offsets: expected {expected}, found {low}..{high - 1}", field=path)
                 items = items.slice(low, high - low)
                 offsets[mine] -= np.uint64(low)
-                shown = _Chosen(offsets, mine, seen, high - low)
+                shown = _VisibleItems(offsets, mine, seen, high - low)
             children.append(self.stored(items, child, _below(path, node, index), shown))
         return StoredArray(node=node, length=count, data=data, offsets=offsets, children=tuple(children))
 
 
-class _Chosen:
+class _VisibleItems:
     """The items of a dense union's variant that are visible at some position."""
 
-    def __init__(self, offsets: npt.NDArray[np.uint64], mine: Mask, seen: Seen, length: int) -> None:
+    def __init__(self, offsets: npt.NDArray[np.uint64], mine: Mask, seen: VisibleSlots, length: int) -> None:
         self._offsets, self._mine, self._seen, self._length = offsets, mine, seen, length
 
     def __call__(self) -> Mask:

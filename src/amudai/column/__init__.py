@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from amudai.column.column_values import AbsentValues, ColumnValues, ConstantValues, JoinedValues, StoredValues
     from amudai.column.constant import constant_of
     from amudai.column.context import ColumnContext
-    from amudai.column.contract import Codes, ColumnSource
+    from amudai.column.contract import ColumnSource, DictionaryCodes
     from amudai.column.layout import BlockLayout, BufferLayout, CheckedBuffers, ColumnLayout
     from amudai.column.open import open_column
     from amudai.column.projection import Projection
@@ -26,7 +26,7 @@ else:
             "amudai.column.column_values": "AbsentValues ColumnValues ConstantValues JoinedValues StoredValues",
             "amudai.column.constant": "constant_of",
             "amudai.column.context": "ColumnContext",
-            "amudai.column.contract": "Codes ColumnSource",
+            "amudai.column.contract": "DictionaryCodes ColumnSource",
             "amudai.column.layout": "BlockLayout BufferLayout CheckedBuffers ColumnLayout",
             "amudai.column.open": "open_column",
             "amudai.column.projection": "Projection",
@@ -38,12 +38,12 @@ __all__ = [
     "BlockLayout",
     "BufferLayout",
     "CheckedBuffers",
-    "Codes",
     "ColumnContext",
     "ColumnLayout",
     "ColumnSource",
     "ColumnValues",
     "ConstantValues",
+    "DictionaryCodes",
     "JoinedValues",
     "Projection",
     "StoredValues",

@@ -21,11 +21,11 @@ from amudai.format import AnyValue, DataRef, ValueDictionary
 from amudai.rows import Rows
 from amudai.types import SchemaNode
 
-__all__ = ["Codes", "ColumnSource", "OpenColumn"]
+__all__ = ["ColumnSource", "DictionaryCodes", "OpenColumn"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Codes:
+class DictionaryCodes:
     """The dictionary of a column, and a way to read codes instead of values.
 
     Attributes
@@ -103,7 +103,7 @@ class ColumnSource(ABC):
         """
         return None
 
-    def codes(self) -> Codes | None:
+    def codes(self) -> DictionaryCodes | None:
         """The column's dictionary and its codes; None if the values are not stored as codes."""
         return None
 

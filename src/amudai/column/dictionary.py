@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.column.column_values import ColumnValues, StoredValues
-from amudai.column.contract import Codes
+from amudai.column.contract import DictionaryCodes
 from amudai.column.native import Form, NativeSource
 from amudai.column.projection import Projection
 from amudai.encoding import BlockBuffer, decode_dictionary, decode_numbers, require_text
@@ -29,13 +29,13 @@ class DictionarySource(NativeSource):
     STORAGE: ClassVar[str] = "dictionary"
     REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA, BufferKind.VALUE_DICTIONARY)
 
-    def codes(self) -> Codes | None:
+    def codes(self) -> DictionaryCodes | None:
         """The dictionary and its codes."""
         return self._codes
 
     @lazy
-    def _codes(self) -> Codes:
-        return Codes(self._entries, self._read_codes)
+    def _codes(self) -> DictionaryCodes:
+        return DictionaryCodes(self._entries, self._read_codes)
 
     @lazy
     def _entries(self) -> ValueDictionary:

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from amudai.encoding.dictionary import DictionaryEncoder
     from amudai.encoding.numbers import NumberEncoder
     from amudai.encoding.numeric.catalog import NUMERIC
-    from amudai.encoding.plan import Plan
+    from amudai.encoding.plan import EncodingPlan
     from amudai.encoding.prepared import PreparedBuffer
     from amudai.encoding.profile import PROFILES, Profile, profile_of
     from amudai.encoding.range_index import RangeIndex, decode_range_index
     from amudai.encoding.range_index_builder import RangeIndexBuilder
-    from amudai.encoding.room import ROOM, Room
+    from amudai.encoding.room import COLUMN_MEMORY, ColumnMemory
     from amudai.encoding.slots import CodedSlots, ValueSlots
     from amudai.encoding.text import is_text
     from amudai.encoding.units import divided_exactly
@@ -62,12 +62,12 @@ else:
             "amudai.encoding.dictionary": "DictionaryEncoder",
             "amudai.encoding.numbers": "NumberEncoder",
             "amudai.encoding.numeric.catalog": "NUMERIC",
-            "amudai.encoding.plan": "Plan",
+            "amudai.encoding.plan": "EncodingPlan",
             "amudai.encoding.prepared": "PreparedBuffer",
             "amudai.encoding.profile": "PROFILES Profile profile_of",
             "amudai.encoding.range_index": "RangeIndex decode_range_index",
             "amudai.encoding.range_index_builder": "RangeIndexBuilder",
-            "amudai.encoding.room": "ROOM Room",
+            "amudai.encoding.room": "COLUMN_MEMORY ColumnMemory",
             "amudai.encoding.slots": "CodedSlots ValueSlots",
             "amudai.encoding.text": "is_text",
             "amudai.encoding.units": "divided_exactly",
@@ -76,22 +76,22 @@ else:
 
 __all__ = [
     "BINARY",
+    "COLUMN_MEMORY",
     "NUMERIC",
     "PROFILES",
-    "ROOM",
     "BlockBuffer",
     "ByteKeys",
     "BytesEncoder",
     "CodedSlots",
+    "ColumnMemory",
     "DictionaryEncoder",
+    "EncodingPlan",
     "NumberEncoder",
     "NumberRanges",
-    "Plan",
     "PreparedBuffer",
     "Profile",
     "RangeIndex",
     "RangeIndexBuilder",
-    "Room",
     "ValueSlots",
     "Values",
     "Wanted",

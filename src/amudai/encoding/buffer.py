@@ -14,9 +14,9 @@ from amudai.errors import AmudaiError, CorruptedData
 from amudai.format import BlockMap, EncodedBuffer, decode_block_map
 from amudai.lazy import lazy
 from amudai.rows import Rows
-from amudai.storage import MAX_READ, Artifact, Pieces, count_blocks
+from amudai.storage import MAX_READ, Artifact, FetchedRanges, count_blocks
 
-__all__ = ["BlockBuffer", "Run"]
+__all__ = ["BlockBuffer", "BlockRun"]
 
 # Encoded bytes for one native call, so few that verified bytes are still in the cache when they are decoded.
 RUN_BYTES: Final = 2 * 1024 * 1024
@@ -30,7 +30,7 @@ U64 = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class BlockRun:
     """Blocks that were read, and which of their slots are wanted: `count[i]` slots from `first[i]` of `block[i]`."""
 
     blocks: _kernels.Blocks
@@ -42,7 +42,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Picked:
+class PickedBlocks:
     """Blocks in ascending order: their ordinals, their starts in the buffer, and their sizes in bytes and values."""
 
     ordinals: U64
@@ -55,9 +55,9 @@ class Picked:
         """The end of the last block."""
         return int(self.begins.item(-1) + self.sizes.item(-1))
 
-    def part(self, low: int, high: int) -> Picked:
+    def part(self, low: int, high: int) -> PickedBlocks:
         """The blocks from index `low` up to index `high`."""
-        return Picked(self.ordinals[low:high], self.begins[low:high], self.sizes[low:high], self.counts[low:high])
+        return PickedBlocks(self.ordinals[low:high], self.begins[low:high], self.sizes[low:high], self.counts[low:high])
 
 
 class BlockBuffer:
@@ -115,7 +115,7 @@ class BlockBuffer:
             error.locate(url=self._artifact.url, range=f"{self._map.start}..{self._map.end}")
             raise
 
-    def runs(self, rows: Rows, unit: int = 1) -> Iterator[Run]:
+    def runs(self, rows: Rows, unit: int = 1) -> Iterator[BlockRun]:
         """The blocks of `rows`, a few megabytes at a time. Each value of a block stands for `unit` positions."""
         if not rows:
             return
@@ -128,14 +128,14 @@ class BlockBuffer:
             error.locate(url=self._artifact.url)
             raise
         *blocks, index, first, count, slots = spans
-        picked = Picked(*blocks)
+        picked = PickedBlocks(*blocks)
         if len(picked.sizes) == 1:
-            yield Run(*self._counted(picked), index, first, count, slots)
+            yield BlockRun(*self._counted(picked), index, first, count, slots)
             return
         ends = picked.sizes.cumsum()  # bytes read with each block and those before it
         most = _SCATTERED_BYTES if slots * _FEW <= int(picked.counts.sum()) * unit else RUN_BYTES
         if ends.item(-1) <= most:
-            yield Run(*self._counted(picked), index, first, count, slots)
+            yield BlockRun(*self._counted(picked), index, first, count, slots)
             return
         low = done = 0
         while low < len(ends):
@@ -144,7 +144,7 @@ class BlockBuffer:
             mine = slice(*index.searchsorted([low, high]))
             slots = int(count[mine].sum(dtype=np.uint64))
             opened = self._counted(picked.part(low, high))
-            yield Run(*opened, index[mine] - np.uint32(low), first[mine], count[mine], slots)
+            yield BlockRun(*opened, index[mine] - np.uint32(low), first[mine], count[mine], slots)
             low, done = high, ends.item(high - 1)
 
     def _read_whole(self, values: int) -> None:
@@ -179,12 +179,12 @@ class BlockBuffer:
             counts = np.diff(values[low : low + at_once + 1])
             yield self._neighbours(low, ends.item(0), ends.item(-1), np.diff(ends), counts)[0]
 
-    def _counted(self, picked: Picked) -> tuple[_kernels.Blocks, list[memoryview]]:
+    def _counted(self, picked: PickedBlocks) -> tuple[_kernels.Blocks, list[memoryview]]:
         if self._is_metered:
             count_blocks(len(picked.ordinals))
         return self._open(picked)
 
-    def _open(self, picked: Picked) -> tuple[_kernels.Blocks, list[memoryview]]:
+    def _open(self, picked: PickedBlocks) -> tuple[_kernels.Blocks, list[memoryview]]:
         first = picked.ordinals.item(0)
         if picked.ordinals.item(-1) - first + 1 == len(picked.ordinals):
             blocks, view = self._neighbours(first, picked.begins.item(0), picked.end, picked.sizes, picked.counts)
@@ -221,11 +221,11 @@ class BlockBuffer:
             error.locate(url=self._artifact.url)
             raise
 
-    def _read(self, picked: Picked) -> Pieces:
+    def _read(self, picked: PickedBlocks) -> FetchedRanges:
         """The bytes of blocks that need not be adjacent."""
         if self._whole is not None:
             whole = self._of_whole(picked.end)
-            return Pieces([whole], np.zeros(len(picked.begins), np.uint32), picked.begins)
+            return FetchedRanges([whole], np.zeros(len(picked.begins), np.uint32), picked.begins)
         starts = picked.begins + np.uint64(self._buffer.start)
         return self._artifact.read_many(starts, starts + picked.sizes)
 

@@ -13,7 +13,7 @@ from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes,
 from amudai.encoding.binary.plain import PLAIN
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
-from amudai.encoding.room import ROOM, Room
+from amudai.encoding.room import COLUMN_MEMORY, ColumnMemory
 from amudai.storage import Spool
 
 __all__ = ["BytesEncoder", "cut"]
@@ -34,7 +34,12 @@ class BytesEncoder:
     """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time."""
 
     def __init__(
-        self, fixed_size: int | None, profile: Profile, spool: Spool, buffer: PreparedBuffer, room: Room = ROOM
+        self,
+        fixed_size: int | None,
+        profile: Profile,
+        spool: Spool,
+        buffer: PreparedBuffer,
+        memory: ColumnMemory = COLUMN_MEMORY,
     ) -> None:
         self._fixed = fixed_size
         self._profile = profile
@@ -43,7 +48,7 @@ class BytesEncoder:
         self._staged: list[BytesBlock] = []
         self._count = self._bytes = 0
         self._choice: BytesChoice | None = None
-        self._most = max(room.staged, profile.text_bytes) if room.staged == Room().staged else room.staged
+        self._most = max(memory.staged, profile.text_bytes) if memory.staged == ColumnMemory().staged else memory.staged
 
     def append(self, offsets: npt.NDArray[np.integer] | None, data: U8, count: int, valid: Bools | None = None) -> None:
         """Append `count` slots. Null slots are empty, or zero bytes of the fixed size."""

@@ -17,7 +17,7 @@ import zstandard
 
 from amudai import _kernels
 from amudai.encoding.numeric.lz4 import LZ4
-from amudai.encoding.plan import Plan
+from amudai.encoding.plan import EncodingPlan
 
 __all__ = ["compress_lz4", "compress_small_numbers", "compress_zstd", "encode_blocks", "encode_section"]
 
@@ -78,7 +78,7 @@ def encode_blocks(
     values: npt.NDArray[Any],
     validity: npt.NDArray[np.uint8] | None,
     validity_at: int,
-    plan: Plan,
+    plan: EncodingPlan,
     block_values: int,
     level: int,
 ) -> tuple[bytes, npt.NDArray[np.uint32]]:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import zstandard
 
 from amudai import _kernels
-from amudai.encoding.buffer import BlockBuffer, Run
+from amudai.encoding.buffer import BlockBuffer, BlockRun
 from amudai.encoding.decoded import Values
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import ValueDictionary
@@ -168,7 +168,7 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
     validity, bits = _bitmap(count)
     nulls = done = 0
     # First the offsets of all values, then the values, in memory of the right size.
-    runs: deque[tuple[Run, int, npt.NDArray[np.uint64], npt.NDArray[np.uint64]]] = deque()
+    runs: deque[tuple[BlockRun, int, npt.NDArray[np.uint64], npt.NDArray[np.uint64]]] = deque()
     for run in buffer.runs(rows):
         _inflate(run, _kernels.binary_frames(run.blocks, None))
         origins, sizes = np.empty(len(run.block), np.uint64), np.zeros(len(run.blocks), np.uint64)
@@ -191,7 +191,7 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
 
 
-def _inflated_parts(run: Run, sizes: npt.NDArray[np.uint64]) -> Iterator[slice]:
+def _inflated_parts(run: BlockRun, sizes: npt.NDArray[np.uint64]) -> Iterator[slice]:
     """Groups of spans whose decompressed Zstandard frames fit into the cache. Each group is decoded at once."""
     ends = np.cumsum(sizes)
     low = span = 0
@@ -292,7 +292,7 @@ def _bitmap(bits: int) -> tuple[pa.Buffer, npt.NDArray[np.uint8]]:
 _threads = local()
 
 
-def _inflate(run: Run, frames: list[Frame]) -> None:
+def _inflate(run: BlockRun, frames: list[Frame]) -> None:
     inflate(run.blocks, run.buffers, frames)
 
 

@@ -14,7 +14,7 @@ from amudai.encoding.bytes import BytesEncoder
 from amudai.encoding.numbers import NumberEncoder
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
-from amudai.encoding.room import ROOM, Room
+from amudai.encoding.room import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.slots import Slots, gathered
 from amudai.format import BufferKind, encode_dictionary
 from amudai.storage import Spool
@@ -37,14 +37,16 @@ _GLIMPSE: Final = 16_384  # this many positions are enough to see that nearly al
 class DictionaryEncoder:
     """Encodes values as codes of distinct values. The caller checks from time to time whether that still pays."""
 
-    def __init__(self, fixed_size: int | None, profile: Profile, spool: Spool, room: Room = ROOM) -> None:
+    def __init__(
+        self, fixed_size: int | None, profile: Profile, spool: Spool, memory: ColumnMemory = COLUMN_MEMORY
+    ) -> None:
         self._fixed = fixed_size
         self._profile = profile
         self._spool = spool
         self._dictionary = _kernels.Dictionary(fixed_size)
         self._buffer = PreparedBuffer(BufferKind.DATA)
-        self._codes = NumberEncoder("u4", profile, spool, self._buffer, room)
-        self._room = room
+        self._codes = NumberEncoder("u4", profile, spool, self._buffer, memory)
+        self._memory = memory
         self._count = 0
         # The cost of a slot in blocks without a dictionary, and its cost here besides its bytes.
         self._native: float | None = None
@@ -61,7 +63,7 @@ class DictionaryEncoder:
             return False
         first = slots.part(0, _GLIMPSE)
         size = slots.count * (self._fixed or 0) if first.offsets is None else len(first.content)
-        if size > self._room.entries:
+        if size > self._memory.entries:
             return False
         self._measure(first)
         mask = None if first.valid is None else np.packbits(first.valid, bitorder="little")
@@ -82,7 +84,7 @@ class DictionaryEncoder:
         """Append slots, as many as the memory allows; return how many."""
         if self._native is None:
             self._measure(slots.part(0, min(slots.count, _SAMPLE)))
-        for start, end in slots.cuts(_FIRST_LOOK, self._room.entries):
+        for start, end in slots.cuts(_FIRST_LOOK, self._memory.entries):
             if start and not self.pays():
                 return start
             self._codes.append(slots.codes(self._dictionary, start, end))
@@ -108,7 +110,7 @@ class DictionaryEncoder:
         native = (self._native or 0.0) * self._count
         if final:
             return stored < _WORTH_IT * native
-        if self._dictionary.value_bytes + _ENTRY * entries > self._room.entries:
+        if self._dictionary.value_bytes + _ENTRY * entries > self._memory.entries:
             return False
         return self._count < _FIRST_LOOK or stored < _HOPELESS * native
 

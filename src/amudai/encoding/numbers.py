@@ -11,11 +11,11 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.encoding.codec import encode_blocks
 from amudai.encoding.decode import inflate
-from amudai.encoding.numeric.choice import Choice, Facts, choose
+from amudai.encoding.numeric.choice import NumberChoice, NumberFacts, choose
 from amudai.encoding.numeric.single_value import SINGLE_VALUE
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
-from amudai.encoding.room import ROOM, Room
+from amudai.encoding.room import COLUMN_MEMORY, ColumnMemory
 from amudai.storage import Spool
 
 __all__ = ["NumberEncoder"]
@@ -33,17 +33,19 @@ Bools = npt.NDArray[np.bool_]
 class NumberEncoder:
     """Encodes numbers into blocks, one flush at a time. The choice of one flush is reused for the next."""
 
-    def __init__(self, dtype: str, profile: Profile, spool: Spool, buffer: PreparedBuffer, room: Room = ROOM) -> None:
+    def __init__(
+        self, dtype: str, profile: Profile, spool: Spool, buffer: PreparedBuffer, memory: ColumnMemory = COLUMN_MEMORY
+    ) -> None:
         self._dtype = dtype
         self._profile = profile
         self._spool = spool
         self._buffer = buffer
         self._staged: list[tuple[npt.NDArray[Any], Bools | None]] = []
         self._count = 0
-        self._choice: Choice | None = None
+        self._choice: NumberChoice | None = None
         self._starts: list[int] = []
         # Whole chunks of bit packing: a chunk that is not full wastes space.
-        self._flush_values = min(FLUSH_VALUES, max(1, room.staged // int(dtype[1]) // _CHUNK) * _CHUNK)
+        self._flush_values = min(FLUSH_VALUES, max(1, memory.staged // int(dtype[1]) // _CHUNK) * _CHUNK)
 
     def append(self, values: npt.NDArray[Any], valid: Bools | None = None) -> None:
         """Append values. `valid` says which are not null."""
@@ -99,16 +101,16 @@ class NumberEncoder:
         self._starts.append(start)
         self._buffer.add(start, start + len(data), counts, sizes)
 
-    def _plan(self, values: npt.NDArray[Any], bits: npt.NDArray[np.uint8] | None) -> Choice:
+    def _plan(self, values: npt.NDArray[Any], bits: npt.NDArray[np.uint8] | None) -> NumberChoice:
         # From time to time even if the sizes are as planned: the data may have become simpler.
         if self._choice is None or len(self._starts) % _THINK_AGAIN == 0:
             return self._rethink(values, bits)
         return self._choice
 
-    def _rethink(self, values: npt.NDArray[Any], bits: npt.NDArray[np.uint8] | None) -> Choice:
+    def _rethink(self, values: npt.NDArray[Any], bits: npt.NDArray[np.uint8] | None) -> NumberChoice:
         found = _kernels.analyze_numbers(values, bits, 0)
-        known: dict[str, Any] = {name: found[name] for name in Facts.__dataclass_fields__}
-        facts = Facts(**known)
+        known: dict[str, Any] = {name: found[name] for name in NumberFacts.__dataclass_fields__}
+        facts = NumberFacts(**known)
         return choose(values, self._dtype, facts, self._profile, self._choice)
 
     def _take(self, count: int) -> tuple[npt.NDArray[Any], Bools | None]:

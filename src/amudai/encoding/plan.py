@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from amudai.encoding.numeric.contract import NumericEncoding
 from amudai.lazy import lazy
 
-__all__ = ["Plan"]
+__all__ = ["EncodingPlan"]
 
 
 @dataclass(frozen=True)
-class Plan:
+class EncodingPlan:
     """An encoding and a plan for each section inside it. A part whose plan is None is stored raw.
 
     `parameters` are bytes that only some encodings have, such as the exponent and factor of ALP.
     """
 
     encoding: NumericEncoding
-    parts: tuple[Plan | None, ...] = ()
+    parts: tuple[EncodingPlan | None, ...] = ()
     parameters: bytes = b""
 
     @lazy

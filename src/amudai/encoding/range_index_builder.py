@@ -11,32 +11,32 @@ from amudai import _kernels
 from amudai.encoding.codec import encode_blocks
 from amudai.encoding.numeric.plain import PLAIN
 from amudai.encoding.numeric.zstd import ZSTD
-from amudai.encoding.plan import Plan
+from amudai.encoding.plan import EncodingPlan
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.format import BufferKind, encode_range_index
 from amudai.types import SchemaNode, decimal128
 
 __all__ = ["RangeIndexBuilder"]
 
-SPAN: Final = 256  # positions of a stretch
-# Fewer bytes are not compressed, nor those that hardly shrink.
+SPAN: Final = 256  # positions in a stretch
+# Fewer bytes are not compressed, and a payload must shrink by this factor.
 _LEAST: Final = 512
 _GAIN: Final = 0.9
-# Nanoseconds for a byte: thrice what inflating takes, for an index is inflated as a whole to find a few rows.
+# Nanoseconds for a byte: three times what decompressing takes, because a whole index is decompressed for a few rows.
 _INFLATING: Final = 3.0
 
 Bools = npt.NDArray[np.bool_]
 
 
 class RangeIndexBuilder:
-    """Smallest and largest value, and the number of nulls and NaNs, of each 256 positions of a field.
+    """Collects the smallest and the largest value, and the number of nulls and NaNs, of each 256 positions of a field.
 
     Parameters
     ----------
     levels
         Levels of Zstandard that are tried.
     price
-        Bytes that a nanosecond of inflating is worth.
+        Bytes that a nanosecond of decompressing is worth.
     """
 
     def __init__(self, node: SchemaNode, levels: tuple[int, ...] = (), price: float = 0.0) -> None:
@@ -50,7 +50,7 @@ class RangeIndexBuilder:
         self._count = self._valid = 0
 
     def append(self, values: npt.NDArray[Any], valid: Bools | None) -> None:
-        """Take values; decimals as rows of 16 bytes."""
+        """Append values. Decimals are rows of 16 bytes."""
         if self._node.is_decimal:
             values = values.reshape(-1, decimal128.SIZE)
         mask = np.ones(len(values), np.bool_) if valid is None else valid
@@ -75,7 +75,7 @@ class RangeIndexBuilder:
         self._valid += len(values) - int(invalid.sum(dtype=np.int64))
 
     def finish(self) -> PreparedBuffer | None:
-        """The index; None where no value is valid, as then it would say nothing."""
+        """The index; None if no value is valid."""
         if self._rest is not None:
             self._take(*self._rest)
             self._rest = None
@@ -89,10 +89,12 @@ class RangeIndexBuilder:
 
     def _block(self, values: npt.NDArray[Any]) -> bytes:
         data = np.frombuffer(values.tobytes(), np.uint8)
-        plain = encode_blocks(data, None, 0, Plan(PLAIN), max(1, len(data)), 0)[0]
+        plain = encode_blocks(data, None, 0, EncodingPlan(PLAIN), max(1, len(data)), 0)[0]
         if not self._levels or len(data) < _LEAST:
             return plain
-        packed = min((encode_blocks(data, None, 0, Plan(ZSTD), len(data), level)[0] for level in self._levels), key=len)
+        packed = min(
+            (encode_blocks(data, None, 0, EncodingPlan(ZSTD), len(data), level)[0] for level in self._levels), key=len
+        )
         is_worth = len(packed) + self._price * _INFLATING * len(data) < len(plain)
         return packed if is_worth and len(packed) < _GAIN * len(plain) else plain
 
@@ -100,14 +102,14 @@ class RangeIndexBuilder:
 def _decimal_ranges(
     rows: npt.NDArray[np.uint8], valid: Bools
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.uint16]]:
-    """The same for decimals, which only their own arithmetic can compare."""
+    """The ranges of decimals, which need their own comparison."""
     low, high, invalid = [], [], []
     for start in range(0, len(rows), SPAN):
         part, mask = rows[start : start + SPAN], valid[start : start + SPAN]
         sound = part[mask]
         decoded = decimal128.decode(np.ascontiguousarray(sound).reshape(-1))
         ends = decimal128.extremes(decoded)
-        nan = int(np.count_nonzero(decoded.kind == decimal128.Kind.NAN))
+        nan = int(np.count_nonzero(decoded.kind == decimal128.DecimalKind.NAN))
         zero = np.zeros(decimal128.SIZE, np.uint8)
         low.append(zero if ends is None else sound[ends[0]])
         high.append(zero if ends is None else sound[ends[1]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Self
 
-__all__ = ["ROOM", "Room"]
+__all__ = ["COLUMN_MEMORY", "ColumnMemory"]
 
 # More than this does not help, and much less makes blocks that are hardly worth their header.
 _MOST_STAGED: Final = 1024 * 1024
@@ -15,7 +15,7 @@ _LEAST_ENTRIES: Final = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class ColumnMemory:
     """The memory that a column may use, its share of the writer's memory.
 
     Attributes
@@ -36,7 +36,7 @@ class Room:
         A staged value is in memory three times while its block is encoded, an entry twice when its dictionary is
         finished.
 
-        >>> Room.of(512_000_000, 16).staged, Room.of(16_000_000, 100).staged
+        >>> ColumnMemory.of(512_000_000, 16).staged, ColumnMemory.of(16_000_000, 100).staged
         (1048576, 13333)
         """
         share = memory // max(1, columns)
@@ -45,4 +45,4 @@ class Room:
         )
 
 
-ROOM: Final = Room()
+COLUMN_MEMORY: Final = ColumnMemory()

@@ -45,13 +45,13 @@ if TYPE_CHECKING:
         UnknownEncoding,
     )
     from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
-    from amudai.format.flat import Table
+    from amudai.format.flat import FlatTable
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
     from amudai.format.property_values import (
         AnyValue,
-        Kind,
         Properties,
+        ValueKind,
         any_value,
         any_values,
         python_value,
@@ -79,7 +79,9 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "amudai.format.property_values": "AnyValue Kind Properties any_value any_values python_value python_values",
+            "amudai.format.property_values": (
+                "AnyValue Properties ValueKind any_value any_values python_value python_values"
+            ),
             "amudai.format.block_map": "DATA_ALIGNMENT BlockMap decode_block_map encode_block_map",
             "amudai.format.carry": "carried unknown_fields unknown_fields_of_stripes",
             "amudai.format.container": (
@@ -93,7 +95,7 @@ else:
                 "ParquetFileColumn UnknownEncoding"
             ),
             "amudai.format.field_descriptors": "FieldDescriptor StripeFieldDescriptor",
-            "amudai.format.flat": "Table",
+            "amudai.format.flat": "FlatTable",
             "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor",
             "amudai.format.lookup": "LOOKUP LookupBuffer lookup_buffers lookup_property",
             "amudai.format.range_index": "LOGICAL_BLOCK_SIZE RangeIndexHeader encode_range_index",
@@ -137,12 +139,12 @@ __all__ = [
     "FieldDescriptor",
     "FieldList",
     "Fingerprint",
+    "FlatTable",
     "FloatingStats",
     "HllSketch",
     "IndexArtifact",
     "IndexCollection",
     "IndexDescriptor",
-    "Kind",
     "ListStats",
     "LookupBuffer",
     "NativeEncoding",
@@ -161,11 +163,11 @@ __all__ = [
     "StripeFieldDescriptor",
     "StripeList",
     "StripeProperties",
-    "Table",
     "TypeStats",
     "UnknownEncoding",
     "UrlList",
     "ValueDictionary",
+    "ValueKind",
     "any_value",
     "any_values",
     "carried",

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Final, Self, TypeAlias
 
 from amudai.errors import CorruptedData, UnsupportedFeature
-from amudai.format.message import Fact, LateFact
+from amudai.format.message import Fact, LazyFact
 from amudai.format.references import DataRef, check_range
 from amudai.format.wire import amudai_pb2 as wire
 
@@ -41,7 +41,7 @@ _BLOCK_MAP_ALIGNMENT: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EncodedBuffer(LateFact):
+class EncodedBuffer(LazyFact):
     """One buffer of a field: where it is and how its blocks are stored. A kind of a later version is a plain int."""
 
     kind: BufferKind | int
@@ -60,7 +60,7 @@ class EncodedBuffer(LateFact):
         """The fact that `message` states."""
         check_range(message.buffer)
         check_range(message.block_map)
-        return cls.late(message, kind=_KINDS.get(message.kind, message.kind))
+        return cls.lazily(message, kind=_KINDS.get(message.kind, message.kind))
 
     def to_message(self) -> wire.EncodedBuffer:
         """The message that states this buffer."""

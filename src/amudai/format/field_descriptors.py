@@ -9,7 +9,7 @@ from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
 from amudai.format.encodings import DataEncoding, encoding_message, encoding_of
 from amudai.format.indexes import IndexCollection
-from amudai.format.message import Fact, LateFact, parse, require
+from amudai.format.message import Fact, LazyFact, parse, require
 from amudai.format.property_values import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.statistics import BloomFilter, Cardinality, RangeStats, TypeStats, set_type_stats, type_stats
 from amudai.format.wire import amudai_pb2 as wire
@@ -18,7 +18,7 @@ __all__ = ["FieldDescriptor", "StripeFieldDescriptor"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldDescriptor(LateFact):
+class FieldDescriptor(LazyFact):
     """Counts and statistics of a field in a stripe or in the shard."""
 
     position_count: int
@@ -47,7 +47,7 @@ class FieldDescriptor(LateFact):
         if nulls > positions:
             raise CorruptedData(f"FieldDescriptor.null_count: expected at most {positions}, found {nulls}")
         has = message.HasField
-        return cls.late(
+        return cls.lazily(
             message,
             position_count=positions,
             null_count=nulls if has("null_count") else None,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from amudai.errors import CorruptedData
 
-__all__ = ["Span", "Table", "Tables"]
+__all__ = ["FlatTable", "FlatTables", "Span"]
 
 _U32 = Struct("<I")
 _I32 = Struct("<i")
@@ -26,7 +26,7 @@ _U32_ARRAY: Final = np.dtype("<u4")
 Span = tuple[int, int]
 
 
-class Table:
+class FlatTable:
     """One table: its fields by slot. An absent field has the given default, or is None."""
 
     __slots__ = ("_at", "_data", "_offsets", "_size")
@@ -73,10 +73,10 @@ class Table:
         at = self._field(slot, 1)
         return default if at is None else self._data[at] != 0
 
-    def table(self, slot: int) -> Table | None:
+    def table(self, slot: int) -> FlatTable | None:
         """Another table."""
         at = self._field(slot, 4)
-        return None if at is None else Table(self._data, _follow(self._data, at))
+        return None if at is None else FlatTable(self._data, _follow(self._data, at))
 
     def text(self, slot: int) -> Span | None:
         """The range of the bytes of a string, not decoded yet."""
@@ -91,10 +91,10 @@ class Table:
         start, end = _vector(self._data, _follow(self._data, at), 4)
         return [_vector(self._data, _follow(self._data, entry), 1) for entry in range(start, end, 4)]
 
-    def tables(self, slot: int) -> Tables | None:
+    def tables(self, slot: int) -> FlatTables | None:
         """A vector of tables."""
         at = self._field(slot, 4)
-        return None if at is None else Tables(self._data, *_vector(self._data, _follow(self._data, at), 4))
+        return None if at is None else FlatTables(self._data, *_vector(self._data, _follow(self._data, at), 4))
 
     def u32s(self, slot: int) -> npt.NDArray[np.uint32] | None:
         """A vector of unsigned 32-bit numbers, as a view."""
@@ -114,7 +114,7 @@ class Table:
         return self._at + offset
 
 
-class Tables:
+class FlatTables:
     """A vector of tables. Each table is read when it is accessed."""
 
     __slots__ = ("_data", "_end", "_start")
@@ -125,10 +125,10 @@ class Tables:
     def __len__(self) -> int:
         return (self._end - self._start) // 4
 
-    def __getitem__(self, index: int) -> Table:
+    def __getitem__(self, index: int) -> FlatTable:
         if not 0 <= index < len(self):
             raise IndexError(index)
-        return Table(self._data, _follow(self._data, self._start + 4 * index))
+        return FlatTable(self._data, _follow(self._data, self._start + 4 * index))
 
 
 def _follow(data: memoryview, at: int) -> int:

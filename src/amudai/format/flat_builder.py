@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Builder", "Place", "Shape"]
+__all__ = ["FlatBuilder", "Place", "TableShape"]
 
 # The start of an object, in bytes from the end of the buffer, because the beginning is not known yet.
 Place = int
@@ -28,7 +28,7 @@ _CODES: Final = {1: "B", 4: "I", 8: "Q"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class _TableLayout:
     """The layout of a table in which certain fields are present: its bytes, and its vtable."""
 
     fields: Struct
@@ -37,7 +37,7 @@ class _Layout:
     vtable: bytes
 
 
-class Shape:
+class TableShape:
     """The fields of one kind of table, by slot: the size of each in bytes, and which of them are references."""
 
     __slots__ = ("_layouts", "_order", "_references", "_widths")
@@ -47,9 +47,9 @@ class Shape:
         self._references = frozenset(references)
         # The widest first: then no field needs padding.
         self._order = sorted(range(len(widths)), key=lambda slot: -widths[slot])
-        self._layouts: dict[tuple[bool, ...], _Layout] = {}
+        self._layouts: dict[tuple[bool, ...], _TableLayout] = {}
 
-    def layout(self, present: tuple[bool, ...]) -> _Layout:
+    def layout(self, present: tuple[bool, ...]) -> _TableLayout:
         """The layout of a table in which the slots of `present` are set."""
         found = self._layouts.get(present)
         return found if found is not None else self._layouts.setdefault(present, self._lay_out(present))
@@ -58,7 +58,7 @@ class Shape:
         """Which slots have a value to store, and these values in the order of the table."""
         return tuple(map(bool, values)), [value for value in map(values.__getitem__, self._order) if value]
 
-    def _lay_out(self, present: tuple[bool, ...]) -> _Layout:
+    def _lay_out(self, present: tuple[bool, ...]) -> _TableLayout:
         slots = [slot for slot in self._order if present[slot]]
         offsets, at = [0] * len(present), _REFERENCE
         references = []
@@ -69,7 +69,7 @@ class Shape:
             at += self._widths[slot]
         while offsets and offsets[-1] == 0:
             offsets.pop()
-        return _Layout(
+        return _TableLayout(
             fields=Struct("<" + "".join(_CODES[self._widths[slot]] for slot in slots)),
             references=tuple(references),
             align=max([_REFERENCE, *(self._widths[slot] for slot in slots)]),
@@ -77,7 +77,7 @@ class Shape:
         )
 
 
-class Builder:
+class FlatBuilder:
     """Collects strings, vectors and tables, the last of the buffer first. Each call returns the place of its object."""
 
     __slots__ = ("_known", "_mask", "_phase", "_pieces", "_size", "_strings")
@@ -111,7 +111,7 @@ class Builder:
         """A vector of unsigned 32-bit numbers."""
         return self._put(_U32.pack(len(numbers)) + numbers.astype("<u4").tobytes(), _REFERENCE)
 
-    def table(self, shape: Shape, *values: int) -> Place:
+    def table(self, shape: TableShape, *values: int) -> Place:
         """A table with these values by slot: numbers and places. Zeros are left out: no object has place 0."""
         present, stored = shape.pick(values)
         layout = shape.layout(present)

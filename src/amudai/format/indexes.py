@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from amudai.format.container import Bytes
-from amudai.format.message import Fact, LateFact, parse
+from amudai.format.message import Fact, LazyFact, parse
 from amudai.format.property_values import Properties, pairs_of, properties_of
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
@@ -16,7 +16,7 @@ __all__ = ["IndexArtifact", "IndexCollection", "IndexDescriptor"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexArtifact(LateFact):
+class IndexArtifact(LazyFact):
     """One part of an index, stored as a shard or a byte range of its own."""
 
     name: str
@@ -27,7 +27,7 @@ class IndexArtifact(LateFact):
     @classmethod
     def of(cls, message: wire.IndexArtifact) -> Self:
         """The fact that `message` states."""
-        return cls.late(message)
+        return cls.lazily(message)
 
     def to_message(self) -> wire.IndexArtifact:
         """The message that states this part."""
@@ -42,7 +42,7 @@ IndexArtifact.PARTS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexDescriptor(LateFact):
+class IndexDescriptor(LazyFact):
     """One index: its type, what it covers, and where it is stored.
 
     A reader that does not know the type ignores the index, unless it is `required`.
@@ -63,13 +63,13 @@ class IndexDescriptor(LateFact):
     @classmethod
     def of(cls, message: wire.IndexDescriptor) -> Self:
         """The fact that `message` states."""
-        return cls.late(message, index_type=message.index_type)
+        return cls.lazily(message, index_type=message.index_type)
 
     def whole(self) -> Self:
         """The same descriptor with all attributes decoded, including those of its artifacts."""
         for artifact in self.artifacts:
             artifact.whole()
-        return LateFact.whole(self)
+        return LazyFact.whole(self)
 
     def to_message(self) -> wire.IndexDescriptor:
         """The message that states this index."""

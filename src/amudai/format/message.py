@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError, EncodeError, Message
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format.container import Bytes
 
-__all__ = ["Fact", "LateFact", "parse", "require", "same_names"]
+__all__ = ["Fact", "LazyFact", "parse", "require", "same_names"]
 
 M = TypeVar("M", bound=Message)
 
@@ -36,7 +36,7 @@ class Fact(ABC):
             raise InvalidArgument(f"{name}: expected a message of fewer than 100 levels, found more") from error
 
 
-class LateFact(Fact):
+class LazyFact(Fact):
     """A fact whose attributes are decoded at their first use: a scan needs few of them.
 
     It is a dataclass with slots, one of them `message`. `PARTS` says how each of the others is decoded.
@@ -47,7 +47,7 @@ class LateFact(Fact):
     PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
 
     @classmethod
-    def late(cls, message: Message, **known: object) -> Self:
+    def lazily(cls, message: Message, **known: object) -> Self:
         """The fact that `message` states. `known` are attributes that are decoded already."""
         fact = cls.__new__(cls)
         object.__setattr__(fact, "message", message)

@@ -17,8 +17,8 @@ from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = [
     "AnyValue",
-    "Kind",
     "Properties",
+    "ValueKind",
     "any_value",
     "any_values",
     "pairs_of",
@@ -27,7 +27,7 @@ __all__ = [
     "python_values",
 ]
 
-Kind: TypeAlias = Literal[
+ValueKind: TypeAlias = Literal[
     "null",
     "bool",
     "u64",
@@ -64,7 +64,7 @@ class AnyValue(Fact):
     encoded again.
     """
 
-    kind: Kind
+    kind: ValueKind
     value: object = None
     annotation: str | None = None
 
@@ -257,7 +257,7 @@ def _same(value: object) -> object:
     return value
 
 
-_KINDS: Final[Mapping[str, tuple[Kind, Callable[..., object], Callable[..., object]]]] = {
+_KINDS: Final[Mapping[str, tuple[ValueKind, Callable[..., object], Callable[..., object]]]] = {
     "null_value": ("null", lambda _: None, lambda _: wire.UnitValue()),
     "bool_value": ("bool", _same, _same),
     "u64_value": ("u64", _same, _same),

@@ -14,7 +14,7 @@ import xxhash
 
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format.container import Bytes
-from amudai.format.flat import Span, Table
+from amudai.format.flat import FlatTable, Span
 from amudai.types import BasicType, SchemaNode, nodes_below
 
 __all__ = ["SHARED_BYTES", "SHARED_SCHEMAS", "ShardSchema"]
@@ -129,13 +129,13 @@ class _Decoded:
     def __init__(self, payload: bytes) -> None:
         data = memoryview(payload)
         self.payload = payload
-        self._root = Table.root(data)
+        self._root = FlatTable.root(data)
         self._fields = _required(self._root.tables(_FIELDS), "Schema.fields")
         self._texts = _Texts(data)
         self._lookup: _Lookup | None = None
         self._by_name: dict[str, int] | None = None
         self._by_id: dict[int, SchemaNode] | None = None
-        self._tables: dict[int, Table] = {}  # of fields whose names were looked at
+        self._tables: dict[int, FlatTable] = {}  # of fields whose names were looked at
         self._nodes: dict[int, SchemaNode] = {}
         self._found: dict[str, SchemaNode] = {}
         self._all: tuple[SchemaNode, ...] | None = None
@@ -214,7 +214,7 @@ class _Decoded:
             self._by_name = {names[index]: index for index in reversed(range(len(names)))}  # the first counts
         return self._by_name.get(name)
 
-    def _data_type(self, index: int) -> Table:
+    def _data_type(self, index: int) -> FlatTable:
         found = self._tables.get(index)
         if found is None:
             found = self._tables[index] = _required(self._fields[index].table(_DATA_TYPE), "Field.data_type")
@@ -269,12 +269,12 @@ class _FieldReader:
         self._room = len(texts.data)
         self.spent = spent
 
-    def field(self, table: Table, data_type: Table) -> SchemaNode:
+    def field(self, table: FlatTable, data_type: FlatTable) -> SchemaNode:
         annotation = table.table(_INTERNAL)
         internal = self._text(annotation, _KIND, "InternalFieldAnnotation.kind") if annotation is not None else ""
         return self._node(data_type, 1, internal)
 
-    def _node(self, table: Table, depth: int, internal: str = "") -> SchemaNode:
+    def _node(self, table: FlatTable, depth: int, internal: str = "") -> SchemaNode:
         self._spend(_NODE_BYTES)
         name = self._text(table, _NAME, "DataType.field_name")
         code = table.u8(_BASIC_TYPE)
@@ -301,7 +301,7 @@ class _FieldReader:
             children=tuple([self._node(children[index], depth + 1) for index in range(len(children))]),
         )
 
-    def _schema_id(self, table: Table, name: str) -> int:
+    def _schema_id(self, table: FlatTable, name: str) -> int:
         schema_id = table.u32(_SCHEMA_ID)
         if schema_id > self._id_limit:
             raise CorruptedData(f"schema id of {name!r}: expected at most {self._id_limit}, found {schema_id}")
@@ -310,14 +310,14 @@ class _FieldReader:
         self._ids.add(schema_id)
         return schema_id
 
-    def _aliases(self, table: Table) -> tuple[str, ...]:
+    def _aliases(self, table: FlatTable) -> tuple[str, ...]:
         spans = table.texts(_ALIASES)
         if not spans:
             return ()
         self._spend(_ALIAS_BYTES * len(spans))
         return tuple(self._texts.read(span) for span in spans)
 
-    def _text(self, table: Table, slot: int, what: str) -> str:
+    def _text(self, table: FlatTable, slot: int, what: str) -> str:
         return self._texts.read(_required(table.text(slot), what))
 
     def _spend(self, size: int) -> None:
@@ -331,7 +331,7 @@ class _Lookup:
 
     __slots__ = ("_buckets", "_entries", "_mask")
 
-    def __init__(self, table: Table | None, count: int) -> None:
+    def __init__(self, table: FlatTable | None, count: int) -> None:
         self._mask = -1
         buckets, entries = (None, None) if table is None else (table.u32s(_BUCKETS), table.u32s(_ENTRIES))
         if buckets is None or entries is None or len(entries) != count or len(buckets) < 2:
@@ -357,7 +357,7 @@ class _Lookup:
         return entries
 
 
-def _fixed_size(table: Table, kind: BasicType, name: str) -> int:
+def _fixed_size(table: FlatTable, kind: BasicType, name: str) -> int:
     size = table.u64(_FIXED_SIZE)
     if kind is BasicType.GUID:
         if size not in (0, _GUID_SIZE):

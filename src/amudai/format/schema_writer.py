@@ -14,18 +14,18 @@ import numpy.typing as npt
 import xxhash
 
 from amudai.errors import InvalidSchema
-from amudai.format.flat_builder import Builder, Place, Shape
+from amudai.format.flat_builder import FlatBuilder, Place, TableShape
 from amudai.types import BasicType, SchemaNode
 
 __all__ = ["encode_schema", "hash_lookup"]
 
 # The size of each slot in bytes, and which slots are references.
-_SCHEMA: Final = Shape((4, 4, 4), references=(0, 2))
-_FIELD: Final = Shape((4, 4), references=(0, 1))
-_DATA_TYPE: Final = Shape((1, 4, 4, 4, 4, 4, 1, 8, 4, 4), references=(3, 4, 5, 8, 9))
-_EXTENDED: Final = Shape((4, 4), references=(0, 1))
-_INTERNAL: Final = Shape((4,), references=(0,))
-_LOOKUP: Final = Shape((4, 4), references=(0, 1))
+_SCHEMA: Final = TableShape((4, 4, 4), references=(0, 2))
+_FIELD: Final = TableShape((4, 4), references=(0, 1))
+_DATA_TYPE: Final = TableShape((1, 4, 4, 4, 4, 4, 1, 8, 4, 4), references=(3, 4, 5, 8, 9))
+_EXTENDED: Final = TableShape((4, 4), references=(0, 1))
+_INTERNAL: Final = TableShape((4,), references=(0,))
+_LOOKUP: Final = TableShape((4, 4), references=(0, 1))
 
 _NO_PARENT: Final = 0xFFFF_FFFF
 _GUID_SIZE: Final = 16
@@ -72,7 +72,7 @@ class _Writer:
     __slots__ = ("build", "count")
 
     def __init__(self) -> None:
-        self.build = Builder()
+        self.build = FlatBuilder()
         self.count = 0
 
     def field(self, node: SchemaNode) -> Place:
@@ -110,7 +110,7 @@ class _Writer:
             raise InvalidSchema(f"schema text: expected Unicode, found {found}") from error
 
 
-def _lookup(build: Builder, names: Sequence[str]) -> Place:
+def _lookup(build: FlatBuilder, names: Sequence[str]) -> Place:
     buckets, entries = hash_lookup(names)
     first = build.numbers(buckets)
     return build.table(_LOOKUP, first, build.numbers(entries))

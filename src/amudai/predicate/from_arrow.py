@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
-from amudai.format import Table
+from amudai.format import FlatTable
 from amudai.predicate.plain_values import plain_value
 from amudai.predicate.regex import quoted
 from amudai.predicate.tree import (
@@ -104,7 +104,7 @@ def _entries(file: memoryview) -> Iterator[tuple[str, str]]:
     """The keys and values of the schema's metadata, in order. Keys repeat. The schema is the first message."""
     try:
         size = int.from_bytes(file[12:16], "little")
-        header = Table.root(file[16 : 16 + size]).table(2)
+        header = FlatTable.root(file[16 : 16 + size]).table(2)
         pairs = header.tables(2) if header is not None else None
         if bytes(file[:6]) != b"ARROW1" or bytes(file[8:12]) != b"\xff" * 4 or pairs is None:
             raise UnsupportedFeature("expression: expected its pickled form to be an Arrow file, found something else")

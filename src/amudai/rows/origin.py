@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["SLOTS", "Kind", "Origin"]
+__all__ = ["SLOTS", "Origin", "OriginKind"]
 
-Kind: TypeAlias = Literal["dataset", "shard", "stripe", "slots"]
+OriginKind: TypeAlias = Literal["dataset", "shard", "stripe", "slots"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ class Origin:
     'stripe 1 of shard file:///logs.amudai.shard'
     """
 
-    kind: Kind
+    kind: OriginKind
     name: str
     size: int
     parent: Origin | None = None
     first: int = 0
 
-    def part(self, kind: Kind, name: str, first: int, size: int) -> Origin:
+    def part(self, kind: OriginKind, name: str, first: int, size: int) -> Origin:
         """The origin of a part: a shard of a dataset, a stripe of a shard."""
         return Origin(kind, name, size, self, first)
 

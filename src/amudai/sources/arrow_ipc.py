@@ -9,8 +9,8 @@ from typing import Final
 import pyarrow as pa
 
 from amudai.errors import InvalidArgument
-from amudai.sources.contract import Format, Told
-from amudai.sources.files import File
+from amudai.sources.contract import SourceFormat, SourceOptions
+from amudai.sources.files import InputFile
 from amudai.sources.records import BadRecords
 
 __all__ = ["ARROW"]
@@ -19,7 +19,7 @@ _MAGIC: Final = b"ARROW1"
 
 
 @contextmanager
-def _open(file: File) -> Iterator[pa.RecordBatchFileReader | pa.RecordBatchStreamReader]:
+def _open(file: InputFile) -> Iterator[pa.RecordBatchFileReader | pa.RecordBatchStreamReader]:
     with file.open() as stream:
         is_file = stream.read(len(_MAGIC)) == _MAGIC
     if not is_file:
@@ -33,12 +33,12 @@ def _open(file: File) -> Iterator[pa.RecordBatchFileReader | pa.RecordBatchStrea
             yield reader
 
 
-def _schema(file: File, told: Told) -> pa.Schema:  # noqa: ARG001
+def _schema(file: InputFile, options: SourceOptions) -> pa.Schema:  # noqa: ARG001
     with _open(file) as reader:
         return reader.schema
 
 
-def _batches(file: File, schema: pa.Schema, told: Told, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG001
+def _batches(file: InputFile, schema: pa.Schema, options: SourceOptions, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG001
     with _open(file) as reader:
         if isinstance(reader, pa.RecordBatchFileReader):
             yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
@@ -46,4 +46,6 @@ def _batches(file: File, schema: pa.Schema, told: Told, bad: BadRecords) -> Iter
             yield from reader
 
 
-ARROW: Final = Format(name="arrow", endings=(".arrow", ".arrows", ".feather", ".ipc"), schema=_schema, batches=_batches)
+ARROW: Final = SourceFormat(
+    name="arrow", endings=(".arrow", ".arrows", ".feather", ".ipc"), schema=_schema, batches=_batches
+)

@@ -7,19 +7,19 @@ from typing import Final
 
 from amudai.errors import InvalidArgument
 from amudai.sources.arrow_ipc import ARROW
-from amudai.sources.contract import Format
+from amudai.sources.contract import SourceFormat
 from amudai.sources.csv import CSV
-from amudai.sources.files import File
+from amudai.sources.files import InputFile
 from amudai.sources.json_lines import JSON_LINES
 from amudai.sources.logs import LOGS
 from amudai.sources.parquet import PARQUET
 
 __all__ = ["FORMATS", "format_named", "format_of"]
 
-FORMATS: Final[tuple[Format, ...]] = (PARQUET, CSV, JSON_LINES, ARROW, LOGS)
+FORMATS: Final[tuple[SourceFormat, ...]] = (PARQUET, CSV, JSON_LINES, ARROW, LOGS)
 
 
-def format_named(name: str) -> Format:
+def format_named(name: str) -> SourceFormat:
     """The format of this name."""
     for found in FORMATS:
         if found.name == name:
@@ -27,7 +27,7 @@ def format_named(name: str) -> Format:
     raise InvalidArgument(f"format: expected one of {_list(found.name for found in FORMATS)}, found {name!r}")
 
 
-def format_of(file: File) -> Format:
+def format_of(file: InputFile) -> SourceFormat:
     """The format of a file, by the end of its name."""
     for found in FORMATS:
         if file.ending in found.endings:

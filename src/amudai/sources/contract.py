@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from amudai.sources.files import File
+from amudai.sources.files import InputFile
 from amudai.sources.records import BadRecords
 
-__all__ = ["Format", "Told"]
+__all__ = ["SourceFormat", "SourceOptions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class SourceOptions:
     """What the caller specified about the data.
 
     Attributes
@@ -30,7 +30,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
+class SourceFormat:
     """One format: how its files are recognised and read.
 
     Attributes
@@ -48,6 +48,6 @@ class Format:
 
     name: str
     endings: tuple[str, ...]
-    schema: Callable[[File, Told], pa.Schema]
-    batches: Callable[[File, pa.Schema, Told, BadRecords], Iterator[pa.RecordBatch]]
+    schema: Callable[[InputFile, SourceOptions], pa.Schema]
+    batches: Callable[[InputFile, pa.Schema, SourceOptions, BadRecords], Iterator[pa.RecordBatch]]
     open_ended: bool = False

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from amudai.errors import CorruptedData, InvalidSchema
-from amudai.sources.contract import Format, Told
+from amudai.sources.contract import SourceFormat, SourceOptions
 from amudai.sources.exact import FIRST_ROUNDED, check_integers
-from amudai.sources.files import File
+from amudai.sources.files import InputFile
 from amudai.sources.records import BLOCK, ENOUGH, BadRecords, LineReader, Lines, Records, accepted, parsed
 
 __all__ = ["CSV", "records_of"]
@@ -30,7 +30,7 @@ _QUOTE: Final = ord('"')
 _PLACE: Final = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?(?:Row #\d+: )?")
 
 
-def records_of(file: File, bad: BadRecords, size: int = BLOCK) -> Iterator[Records]:
+def records_of(file: InputFile, bad: BadRecords, size: int = BLOCK) -> Iterator[Records]:
     """The records of a file, the header first."""
     reader = LineReader(file, size)
     for lines in reader:
@@ -74,7 +74,7 @@ def _goes_on(line: bytes, delimiter: str) -> bool:
     return re.search(rb'(^|%b)"' % mark, rest) is not None
 
 
-def _between(file: File, lines: Lines, first: int, end: int, joined: list[tuple[int, int]]) -> Records:
+def _between(file: InputFile, lines: Lines, first: int, end: int, joined: list[tuple[int, int]]) -> Records:
     begins = np.ones(end - first, np.bool_)
     for opened, closed in joined:
         begins[opened + 1 - first : closed + 1 - first] = False
@@ -87,7 +87,7 @@ def _between(file: File, lines: Lines, first: int, end: int, joined: list[tuple[
     return Records(file, lines.data, starts[filled], ends[filled], (numbers + lines.first)[filled])
 
 
-def _delimiter(file: File) -> str:
+def _delimiter(file: InputFile) -> str:
     return _DELIMITERS.get(file.ending, ",")
 
 
@@ -118,12 +118,12 @@ def _read(
     return pa.csv.read_csv(pa.BufferReader(content), read, parse, convert)
 
 
-def _schema(file: File, told: Told) -> pa.Schema:
+def _schema(file: InputFile, options: SourceOptions) -> pa.Schema:
     for records in records_of(file, BadRecords("skip")):
         if not len(records):
             continue
         names, body = _header(records), records[1:]
-        told_here = {name: kind for name, kind in told.types.items() if name in names}
+        told_here = {name: kind for name, kind in options.types.items() if name in names}
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InvalidSchema(f"header: expected unique names, found {twice!r} twice", file=file.path)
@@ -166,7 +166,7 @@ def _fits_unsigned(texts: pa.ChunkedArray) -> bool:
     return True
 
 
-def _batches(file: File, schema: pa.Schema, told: Told, bad: BadRecords) -> Iterator[pa.RecordBatch]:
+def _batches(file: InputFile, schema: pa.Schema, options: SourceOptions, bad: BadRecords) -> Iterator[pa.RecordBatch]:
     names: list[str] | None = None
     for records in records_of(file, bad):
         if names is None:
@@ -177,18 +177,18 @@ def _batches(file: File, schema: pa.Schema, told: Told, bad: BadRecords) -> Iter
                 if name not in schema.names:
                     raise CorruptedData(f"header: expected it as it was, found {name!r}", file=file.path)
         types = {name: schema.field(name).type for name in names}
-        parse = partial(_parsed, names=names, types=types, told=told)
+        parse = partial(_parsed, names=names, types=types, options=options)
         for table in parsed(records, parse, bad, partial(_suspects, names=names, types=types)):
             yield from table.to_batches()
 
 
-def _parsed(records: Records, names: list[str], types: dict[str, pa.DataType], told: Told) -> pa.Table:
+def _parsed(records: Records, names: list[str], types: dict[str, pa.DataType], options: SourceOptions) -> pa.Table:
     try:
         table = _read(records, names, types)
     except pa.ArrowInvalid as error:
         raise pa.ArrowInvalid(_explained(str(error), names)) from error
     for name, kind in types.items():
-        if kind == pa.float64() and name not in told.types and _has_large(table[name]):
+        if kind == pa.float64() and name not in options.types and _has_large(table[name]):
             texts = _read(records, names, {name: pa.string()}, only=name)[name].to_pylist()
             check_integers(records, name, texts)
     return table
@@ -241,4 +241,4 @@ def _explained(message: str, names: list[str]) -> str:
     return f"{rest} in column {names[int(place[1])]!r}; types= can say what it holds"
 
 
-CSV: Final = Format(name="csv", endings=(".csv", ".tsv", ".tab"), schema=_schema, batches=_batches)
+CSV: Final = SourceFormat(name="csv", endings=(".csv", ".tsv", ".tab"), schema=_schema, batches=_batches)

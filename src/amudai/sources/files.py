@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, MissingFile, RefusedAccess, StorageError
 
-__all__ = ["Compression", "File", "Path", "Paths", "find_files", "translated"]
+__all__ = ["Compression", "InputFile", "Path", "Paths", "find_files", "translated"]
 
 Compression: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 
@@ -23,7 +23,7 @@ _ROTATED: Final = re.compile(r"(\.log)[.\-_][\d\-]+$")
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class InputFile:
     """A file to read. `ending` is the end of its name, without what compression and log rotation append.
 
     Data from elsewhere, such as standard input, is in the file `stored` and is called `path` in errors.
@@ -35,10 +35,10 @@ class File:
     stored: str | None = None
 
     @classmethod
-    def at(cls, path: str) -> File:
+    def at(cls, path: str) -> InputFile:
         """The file at a path, by its name.
 
-        >>> file = File.at("/var/log/app.log.2.gz")
+        >>> file = InputFile.at("/var/log/app.log.2.gz")
         >>> file.ending, file.compression
         ('.log', 'gzip')
         """
@@ -67,12 +67,12 @@ class File:
         return os.stat(self.location).st_size
 
 
-Path = str | os.PathLike[str] | File
+Path = str | os.PathLike[str] | InputFile
 Paths = Path | Sequence[Path]
 
 
 @contextmanager
-def translated(file: File) -> Iterator[None]:
+def translated(file: InputFile) -> Iterator[None]:
     """Translate errors of Arrow and of the system into errors of this library, with the file's name."""
     try:
         yield
@@ -90,7 +90,7 @@ def translated(file: File) -> Iterator[None]:
         raise CorruptedData(f"file: expected sound data, found {error}", file=file.path) from error
 
 
-def find_files(paths: Paths, endings: Iterable[str] | None) -> list[File]:
+def find_files(paths: Paths, endings: Iterable[str] | None) -> list[InputFile]:
     """The files of paths, folders and patterns, in the given order; the files of a folder or pattern by name.
 
     Parameters
@@ -99,12 +99,12 @@ def find_files(paths: Paths, endings: Iterable[str] | None) -> list[File]:
         Only files of a folder with these ends are read; None for all files. Hidden files (`.x`, `_x`) are skipped.
     """
     wanted = None if endings is None else frozenset(endings)
-    each = [paths] if isinstance(paths, (str, os.PathLike, File)) else list(paths)
+    each = [paths] if isinstance(paths, (str, os.PathLike, InputFile)) else list(paths)
     if not each:
         raise InvalidArgument("paths: expected at least one, found none")
-    files: list[File] = []
+    files: list[InputFile] = []
     for path in each:
-        if isinstance(path, File):
+        if isinstance(path, InputFile):
             files.append(path)
             continue
         if not isinstance(path, (str, os.PathLike)):
@@ -113,21 +113,21 @@ def find_files(paths: Paths, endings: Iterable[str] | None) -> list[File]:
     return files
 
 
-def _expanded(path: str, endings: frozenset[str] | None) -> list[File]:
+def _expanded(path: str, endings: frozenset[str] | None) -> list[InputFile]:
     if os.path.isdir(path):
-        found = [file for file in map(File.at, _below(path)) if endings is None or file.ending in endings]
+        found = [file for file in map(InputFile.at, _below(path)) if endings is None or file.ending in endings]
         if not found:
             raise MissingFile("folder: expected files of a known format, found none", file=path)
         return found
     # The name of a file may look like a pattern.
     if os.path.exists(path):
-        return [File.at(path)]
+        return [InputFile.at(path)]
     if not glob.has_magic(path):
         raise MissingFile("file: expected one that can be read, found none", file=path)
     matches = sorted(match for match in glob.glob(path, recursive=True) if not os.path.isdir(match))
     if not matches:
         raise MissingFile("pattern: expected some file to match, found none", file=path)
-    return [File.at(match) for match in matches]
+    return [InputFile.at(match) for match in matches]
 
 
 def _below(folder: str) -> Iterator[str]:

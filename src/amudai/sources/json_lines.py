@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from amudai.sources.contract import Format, Told
+from amudai.sources.contract import SourceFormat, SourceOptions
 from amudai.sources.exact import FIRST_ROUNDED, check_integers
-from amudai.sources.files import File
+from amudai.sources.files import InputFile
 from amudai.sources.records import ENOUGH, BadRecords, LineReader, Lines, Records, accepted, parsed
 from amudai.sources.unify import merged_schema
 
@@ -29,7 +29,7 @@ __all__ = ["JSON_LINES"]
 _ROW: Final = re.compile(r"^JSON parse error: |(?: in row \d+)$")
 
 
-def _records(file: File, lines: Lines) -> Records:
+def _records(file: InputFile, lines: Lines) -> Records:
     starts = np.concatenate([[0], lines.ends[:-1] + 1])
     data = np.frombuffer(lines.data, np.uint8)
     filled = (data[starts] != ord("\n")) & (data[starts] != ord("\r"))
@@ -52,7 +52,7 @@ def _read(records: Records, schema: pa.Schema | None) -> pa.Table:
     return table
 
 
-def _schema(file: File, told: Told) -> pa.Schema:
+def _schema(file: InputFile, options: SourceOptions) -> pa.Schema:
     for lines in LineReader(file):
         records = _records(file, lines)
         if not len(records):
@@ -61,7 +61,7 @@ def _schema(file: File, told: Told) -> pa.Schema:
         found = pa.schema([])
         for table in accepted(records, partial(_read, schema=None), [], limit=ENOUGH):
             found = merged_schema(found, table.schema, widen=True)
-        return pa.schema([field.with_type(told.types.get(field.name, field.type)) for field in found])
+        return pa.schema([field.with_type(options.types.get(field.name, field.type)) for field in found])
     return pa.schema([])
 
 
@@ -82,14 +82,14 @@ def _check_lines(records: Records) -> None:
             raise pa.ArrowInvalid("a line that is no JSON object")
 
 
-def _batches(file: File, schema: pa.Schema, told: Told, bad: BadRecords) -> Iterator[pa.RecordBatch]:
+def _batches(file: InputFile, schema: pa.Schema, options: SourceOptions, bad: BadRecords) -> Iterator[pa.RecordBatch]:
     for lines in LineReader(file):
-        parse = partial(_parsed, schema=schema, told=told)
+        parse = partial(_parsed, schema=schema, options=options)
         for table in parsed(_records(file, lines), parse, bad, partial(_suspects, schema=schema)):
             yield from table.to_batches()
 
 
-def _parsed(records: Records, schema: pa.Schema, told: Told) -> pa.Table:
+def _parsed(records: Records, schema: pa.Schema, options: SourceOptions) -> pa.Table:
     try:
         table = _read(records, schema)
     except pa.ArrowInvalid as error:
@@ -97,7 +97,7 @@ def _parsed(records: Records, schema: pa.Schema, told: Told) -> pa.Table:
             raise
         raise pa.ArrowInvalid(_explained(str(error), records.text(0), schema)) from error
     for field in schema:
-        if field.type == pa.float64() and field.name not in told.types and table.num_rows == len(records):
+        if field.type == pa.float64() and field.name not in options.types and table.num_rows == len(records):
             large = pc.fill_null(pc.greater_equal(pc.abs(table[field.name]), FIRST_ROUNDED), False)
             for index in np.flatnonzero(large.to_numpy()).tolist():
                 one = records[index : index + 1]
@@ -158,6 +158,6 @@ def _explained(message: str, line: bytes, schema: pa.Schema) -> str:
     return message
 
 
-JSON_LINES: Final = Format(
+JSON_LINES: Final = SourceFormat(
     name="json", endings=(".jsonl", ".ndjson", ".json"), schema=_schema, batches=_batches, open_ended=True
 )

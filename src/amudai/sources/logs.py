@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.sources.contract import Format, Told
-from amudai.sources.files import File
+from amudai.sources.contract import SourceFormat, SourceOptions
+from amudai.sources.files import InputFile
 from amudai.sources.records import BadRecords, LineReader, Lines
-from amudai.sources.shapes import Shape, recognised, times_and_levels
+from amudai.sources.shapes import LogShape, recognised, times_and_levels
 
 __all__ = ["LOGS"]
 
@@ -23,11 +24,11 @@ _LINES: Final = pa.schema({"line": pa.string(), "file": pa.string(), "line_numbe
 _SHAPED: Final = pa.schema([*_LINES, pa.field("timestamp", pa.timestamp("us")), pa.field("level", pa.string())])
 
 
-def _schema(file: File, told: Told) -> pa.Schema:  # noqa: ARG001
+def _schema(file: InputFile, options: SourceOptions) -> pa.Schema:  # noqa: ARG001
     return _LINES if _shape(file) is None else _SHAPED
 
 
-def _shape(file: File) -> Shape | None:
+def _shape(file: InputFile) -> LogShape | None:
     for lines in LineReader(file, _SAMPLE_BYTES):
         count = min(len(lines.ends), _SAMPLE)
         texts = [lines.text(line).decode("utf-8", "replace") for line in range(count)]
@@ -35,18 +36,18 @@ def _shape(file: File) -> Shape | None:
     return None
 
 
-def _batches(file: File, schema: pa.Schema, told: Told, bad: BadRecords) -> Iterator[pa.RecordBatch]:
+def _batches(file: InputFile, schema: pa.Schema, options: SourceOptions, bad: BadRecords) -> Iterator[pa.RecordBatch]:
     shape = _shape(file) if "timestamp" in schema.names else None
     latest = datetime.datetime.fromtimestamp(file.modified(), datetime.UTC).replace(tzinfo=None)
     for lines in LineReader(file):
         texts, numbers = _texts(file, lines, bad)
         columns = [texts, pa.repeat(pa.scalar(file.path), len(texts)), pa.array(numbers)]
         if shape is not None:
-            columns += times_and_levels(texts, shape, latest, told.year)
+            columns += times_and_levels(texts, shape, latest, options.year)
         yield pa.RecordBatch.from_arrays(columns, schema=_LINES if shape is None else _SHAPED)
 
 
-def _texts(file: File, lines: Lines, bad: BadRecords) -> tuple[pa.Array, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def _texts(file: InputFile, lines: Lines, bad: BadRecords) -> tuple[pa.Array, npt.NDArray[np.int64]]:
     """The lines that are UTF-8, without their line ends, and their numbers."""
     data = np.frombuffer(lines.data, np.uint8)
     # A carriage return is part of the line end only if it is right before the line feed.
@@ -75,4 +76,4 @@ def _is_text(line: bytes) -> bool:
     return True
 
 
-LOGS: Final = Format(name="log", endings=(".log", ".txt"), schema=_schema, batches=_batches)
+LOGS: Final = SourceFormat(name="log", endings=(".log", ".txt"), schema=_schema, batches=_batches)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.errors import CorruptedData
-from amudai.sources.files import File
+from amudai.sources.files import InputFile
 
 __all__ = [
     "BLOCK",
@@ -82,7 +82,7 @@ class BadRecords:
         self.count = 0
         self.examples: list[BadRecord] = []
 
-    def add(self, file: File, line: int, reason: str, text: bytes) -> None:
+    def add(self, file: InputFile, line: int, reason: str, text: bytes) -> None:
         """Raise `CorruptedData` for a bad record, or count it."""
         if self.raises:
             raise CorruptedData(f"record: {reason}", file=file.path, line=line)
@@ -130,7 +130,7 @@ class Lines:
 class LineReader:
     """The lines of a file in blocks of about `size` bytes. A line feed is added to a last line without one."""
 
-    def __init__(self, file: File, size: int = BLOCK) -> None:
+    def __init__(self, file: InputFile, size: int = BLOCK) -> None:
         self._file = file
         self._size = size
         self._kept: int | None = None
@@ -170,7 +170,7 @@ class LineReader:
 class Records:
     """Consecutive records in a block of lines, perhaps with empty lines between them."""
 
-    file: File
+    file: InputFile
     data: bytes
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]

@@ -17,13 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["SHAPES", "Shape", "recognised", "times_and_levels"]
+__all__ = ["SHAPES", "LogShape", "recognised", "times_and_levels"]
 
 I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class LogShape:
     """One kind of log line.
 
     Attributes
@@ -55,91 +55,91 @@ _LEVEL: Final = (
     r"|emerg|emergency|panic))\b"
 )
 
-SHAPES: Final[tuple[Shape, ...]] = (
-    Shape(
+SHAPES: Final[tuple[LogShape, ...]] = (
+    LogShape(
         name="apache error",
         time=rf"^\[(?:\w{{3}} )?(?P<t>{_MONTH} \d\d {_CLOCK} \d{{4}})\] \[(?:[\w.\-]*:)?(?P<level>\w+)\]",
         layout="bbb dd HH:MM:SS YYYY",
     ),
-    Shape(
+    LogShape(
         name="apache error, microseconds",
         time=rf"^\[(?:\w{{3}} )?(?P<t>{_MONTH} \d\d {_CLOCK}\.\d{{6}} \d{{4}})\] \[(?:[\w.\-]*:)?(?P<level>\w+)\]",
         layout="bbb dd HH:MM:SS.ffffff YYYY",
     ),
-    Shape(
+    LogShape(
         name="access",
         time=rf"^\S+ \S+ [^\[]*\[(?P<t>\d\d/{_MONTH}/\d{{4}}:{_CLOCK} [+-]\d{{4}})\]",
         layout="dd/bbb/YYYY:HH:MM:SS zzzzz",
     ),
-    Shape(
+    LogShape(
         name="nginx error, go",
         time=rf"^(?P<t>\d{{4}}/\d\d/\d\d {_CLOCK}(?:\.\d{{1,9}})?)(?: \[(?P<level>\w+)\])?",
         layout="YYYY/mm/dd HH:MM:SS",
         tail=True,
     ),
-    Shape(
+    LogShape(
         name="spark",
         time=rf"^(?P<t>\d\d/\d\d/\d\d {_CLOCK}) (?P<level>[A-Z]+) ",
         layout="yy/mm/dd HH:MM:SS",
     ),
-    Shape(
+    LogShape(
         name="hdfs",
         time=r"^(?P<t>\d{6} \d{6}) \d+ (?P<level>[A-Z]+) ",
         layout="yymmdd HHMMSS",
     ),
-    Shape(
+    LogShape(
         name="openstack",
         time=rf"^\S+ (?P<t>\d{{4}}-\d\d-\d\d {_CLOCK}\.\d{{3}}) \d+ (?P<level>[A-Z]+) ",
         layout="YYYY-mm-dd HH:MM:SS.fff",
     ),
-    Shape(
+    LogShape(
         name="windows cbs",
         time=rf"^(?P<t>\d{{4}}-\d\d-\d\d {_CLOCK}), (?P<level>\w+) ",
         layout=_ISO_LAYOUT,
     ),
-    Shape(name="iso, level", time=rf"^\[?{_ISO}\]?(?:[\s|:\-]+\[?{_LEVEL})?", layout=_ISO_LAYOUT, tail=True),
-    Shape(name="iso, number, level", time=rf"^\[?{_ISO}\]?(?:[\s]+\d+ {_LEVEL})?", layout=_ISO_LAYOUT, tail=True),
-    Shape(
+    LogShape(name="iso, level", time=rf"^\[?{_ISO}\]?(?:[\s|:\-]+\[?{_LEVEL})?", layout=_ISO_LAYOUT, tail=True),
+    LogShape(name="iso, number, level", time=rf"^\[?{_ISO}\]?(?:[\s]+\d+ {_LEVEL})?", layout=_ISO_LAYOUT, tail=True),
+    LogShape(
         name="iso, thread, level",
         time=rf"^\[?{_ISO}\]?(?:[\s]+\[[^\]]*\][\s\-]*\[?{_LEVEL})?",
         layout=_ISO_LAYOUT,
         tail=True,
     ),
-    Shape(
+    LogShape(
         name="iso, name, level",
         time=rf"^\[?{_ISO}\]?(?: - \S+ - {_LEVEL})?",
         layout=_ISO_LAYOUT,
         tail=True,
     ),
-    Shape(name="syslog, rfc 5424", time=rf"^<\d{{1,3}}>\d {_ISO}", layout=_ISO_LAYOUT, tail=True),
-    Shape(name="syslog", time=rf"^(?:<\d{{1,3}}>)?(?P<t>{_MONTH} [ \d]\d {_CLOCK}) ", layout="bbb dd HH:MM:SS"),
-    Shape(
+    LogShape(name="syslog, rfc 5424", time=rf"^<\d{{1,3}}>\d {_ISO}", layout=_ISO_LAYOUT, tail=True),
+    LogShape(name="syslog", time=rf"^(?:<\d{{1,3}}>)?(?P<t>{_MONTH} [ \d]\d {_CLOCK}) ", layout="bbb dd HH:MM:SS"),
+    LogShape(
         name="klog",
         time=rf"^(?P<level>[IWEF])(?P<t>\d{{4}} {_CLOCK}\.\d{{6}}) ",
         layout="mmdd HH:MM:SS.ffffff",
     ),
-    Shape(
+    LogShape(
         name="logfmt",
         time=rf"(?:^|\s)(?:time|ts|timestamp|t)=\"?{_ISO}",
         layout=_ISO_LAYOUT,
         tail=True,
         level=r"(?:^|\s)(?:level|lvl|severity)=\"?(?P<level>\w+)",
     ),
-    Shape(
+    LogShape(
         name="logfmt, seconds",
         time=r"(?:^|\s)(?:time|ts|timestamp|t)=\"?(?P<t>\d{10}(?:\.\d{1,9})?)(?:[\s\"]|$)",
         layout="EEEEEEEEEE",
         tail=True,
         level=r"(?:^|\s)(?:level|lvl|severity)=\"?(?P<level>\w+)",
     ),
-    Shape(
+    LogShape(
         name="json",
         time=rf"\"(?:@timestamp|timestamp|time|ts|datetime|date)\"\s*:\s*\"{_ISO}",
         layout=_ISO_LAYOUT,
         tail=True,
         level=r"\"(?:level|severity|lvl|levelname|log\.level)\"\s*:\s*\"(?P<level>\w+)",
     ),
-    Shape(
+    LogShape(
         name="json, seconds",
         time=r"\"(?:@timestamp|timestamp|time|ts)\"\s*:\s*(?P<t>\d{10}(?:\.\d{1,9})?)\s*[,}]",
         layout="EEEEEEEEEE",
@@ -154,7 +154,7 @@ _SECOND: Final = 1_000_000
 _DAY: Final = 86_400 * _SECOND
 
 
-def recognised(sample: pa.Array) -> Shape | None:
+def recognised(sample: pa.Array) -> LogShape | None:
     """The shape that finds a time in most lines, then a level in most; None if it finds a time in less than half."""
     best, most = None, (0, 0)
     for shape in SHAPES:
@@ -167,7 +167,7 @@ def recognised(sample: pa.Array) -> Shape | None:
 
 
 def times_and_levels(
-    lines: pa.Array, shape: Shape, latest: datetime.datetime, year: int | None
+    lines: pa.Array, shape: LogShape, latest: datetime.datetime, year: int | None
 ) -> tuple[pa.Array, pa.Array]:
     """Timestamps (in microseconds; UTC if the line has a zone) and levels; null if a line has none.
 
@@ -190,7 +190,7 @@ def times_and_levels(
     return pa.array(values, pa.timestamp("us"), mask=~valid), levels
 
 
-def _captured(lines: pa.Array, shape: Shape) -> tuple[pa.Array, pa.Array]:
+def _captured(lines: pa.Array, shape: LogShape) -> tuple[pa.Array, pa.Array]:
     """The texts of times and levels."""
     found = pc.extract_regex(lines, shape.time)
     times = pc.struct_field(found, "t")
@@ -205,7 +205,7 @@ def _captured(lines: pa.Array, shape: Shape) -> tuple[pa.Array, pa.Array]:
 
 
 def _moments(
-    rows: npt.NDArray[np.uint8], shape: Shape, latest: datetime.datetime, year: int | None
+    rows: npt.NDArray[np.uint8], shape: LogShape, latest: datetime.datetime, year: int | None
 ) -> tuple[I64, npt.NDArray[np.bool_]]:
     """Microseconds from 1970 of times in this layout, and whether each is a valid time."""
     end = len(shape.layout)

@@ -12,8 +12,8 @@ import pyarrow as pa
 from amudai.arrow import schema_nodes
 from amudai.errors import InvalidArgument, MissingColumn
 from amudai.sources.catalog import FORMATS, format_named, format_of
-from amudai.sources.contract import Format, Told
-from amudai.sources.files import File, Path, Paths, find_files, translated
+from amudai.sources.contract import SourceFormat, SourceOptions
+from amudai.sources.files import InputFile, Path, Paths, find_files, translated
 from amudai.sources.records import BadRecords, OnError, Tell
 from amudai.sources.streams import BinaryStream, spooled
 from amudai.sources.type_names import type_named
@@ -75,7 +75,7 @@ def read_files(
     """
     if on_error not in ("raise", "skip"):
         raise InvalidArgument(f"on_error: expected 'raise' or 'skip', found {on_error!r}")
-    told = Told(types=_types(types or {}), year=year)
+    options = SourceOptions(types=_types(types or {}), year=year)
     chosen = None if format is None else format_named(format)
     endings = None if chosen is not None else [ending for known in FORMATS for ending in known.endings]
     with ExitStack() as stack:
@@ -83,11 +83,11 @@ def read_files(
         found = []
         for file, kind in files:
             with translated(file):
-                found.append((file, kind.schema(file, told)))
-        _check_told(told, [schema for _, schema in found], any(kind.open_ended for _, kind in files))
-        schema = unified(found, told)
+                found.append((file, kind.schema(file, options)))
+        _check_types(options, [schema for _, schema in found], any(kind.open_ended for _, kind in files))
+        schema = unified(found, options)
         schema_nodes(schema)  # refuses names and types that no shard can have
-        return Source(files, schema, told, on_error, on_bad_record, stack.pop_all())
+        return Source(files, schema, options, on_error, on_bad_record, stack.pop_all())
 
 
 class Source:
@@ -111,15 +111,15 @@ class Source:
 
     def __init__(
         self,
-        files: list[tuple[File, Format]],
+        files: list[tuple[InputFile, SourceFormat]],
         schema: pa.Schema,
-        told: Told,
+        options: SourceOptions,
         on_error: OnError,
         on_bad_record: Tell | None = None,
         copies: ExitStack | None = None,
     ) -> None:
         self._files = files
-        self._told = told
+        self._options = options
         self._on_error: OnError = on_error
         self._on_bad_record = on_bad_record
         self.schema = schema
@@ -141,7 +141,7 @@ class Source:
         self.bad_records = bad = BadRecords(self._on_error, self._on_bad_record)
         for file, kind in self._files:
             with translated(file):
-                for batch in kind.batches(file, self.schema, self._told, bad):
+                for batch in kind.batches(file, self.schema, self._options, bad):
                     if batch.num_rows:
                         yield fitted(batch, self.schema, file)
 
@@ -167,7 +167,7 @@ def _paths(paths: Inputs, temp_dir: str | os.PathLike[str] | None, stack: ExitSt
     """The paths, with a copy in place of each stream."""
     if isinstance(paths, BinaryStream):
         return spooled(paths, temp_dir, stack)
-    if isinstance(paths, (str, os.PathLike, File)):
+    if isinstance(paths, (str, os.PathLike, InputFile)):
         return paths
     return [spooled(each, temp_dir, stack) if isinstance(each, BinaryStream) else each for each in paths]
 
@@ -184,7 +184,7 @@ def _types(types: Mapping[str, Any]) -> dict[str, pa.DataType]:
     return found
 
 
-def _check_told(told: Told, schemas: list[pa.Schema], open_ended: bool) -> None:
-    for name in told.types:
+def _check_types(options: SourceOptions, schemas: list[pa.Schema], open_ended: bool) -> None:
+    for name in options.types:
         if not open_ended and not any(name in schema.names for schema in schemas):
             raise MissingColumn(f"types: expected columns of the files, found {name!r}")

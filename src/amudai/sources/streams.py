@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from tempfile import TemporaryDirectory
 from typing import Final, Protocol, runtime_checkable
 
-from amudai.sources.files import File
+from amudai.sources.files import InputFile
 
 __all__ = ["BinaryStream", "spooled"]
 
@@ -23,7 +23,7 @@ class BinaryStream(Protocol):
         """The next bytes, at most `size`; none at the end."""
 
 
-def spooled(stream: BinaryStream, folder: str | os.PathLike[str] | None, stack: ExitStack) -> File:
+def spooled(stream: BinaryStream, folder: str | os.PathLike[str] | None, stack: ExitStack) -> InputFile:
     """The content of a stream as a file in `folder`, which is removed when `stack` is closed."""
     place = stack.enter_context(TemporaryDirectory(prefix=".amudai-", dir=folder))
     path = os.path.join(place, "stream")
@@ -34,13 +34,13 @@ def spooled(stream: BinaryStream, folder: str | os.PathLike[str] | None, stack: 
     return _recognised(path, name if isinstance(name, str) else "<stream>")
 
 
-def _recognised(path: str, name: str) -> File:
+def _recognised(path: str, name: str) -> InputFile:
     """The file with the ending that its first bytes suggest. CSV cannot be told from a log, and must be named."""
     with open(path, "rb") as file:
         head = file.read(8)
     compression = next((found for magic, found in _COMPRESSED.items() if head.startswith(magic)), None)
     if compression is not None:
-        with File(name, "", compression, path).open() as content:
+        with InputFile(name, "", compression, path).open() as content:
             head = content.read(8)
     if head.startswith(b"PAR1"):
         ending = ".parquet"
@@ -50,4 +50,4 @@ def _recognised(path: str, name: str) -> File:
         ending = ".jsonl"
     else:
         ending = ".log"
-    return File(name, ending, compression, path)
+    return InputFile(name, ending, compression, path)

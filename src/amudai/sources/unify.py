@@ -7,25 +7,25 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from amudai.errors import InvalidSchema
-from amudai.sources.contract import Told
-from amudai.sources.files import File
+from amudai.sources.contract import SourceOptions
+from amudai.sources.files import InputFile
 
 __all__ = ["fitted", "merged_schema", "unified"]
 
 
-def unified(found: Sequence[tuple[File, pa.Schema]], told: Told) -> pa.Schema:
+def unified(found: Sequence[tuple[InputFile, pa.Schema]], options: SourceOptions) -> pa.Schema:
     """One schema with the columns of all files, in the order of their first occurrence.
 
     Columns of the same name must have the same type, or a type from the caller. Null columns adapt, and structs may
     have more or fewer members.
     """
-    fields: dict[str, tuple[pa.Field, File]] = {}
+    fields: dict[str, tuple[pa.Field, InputFile]] = {}
     schemas = [schema for _, schema in found]
     for file, schema in found:
         for field in schema:
             known = fields.get(field.name)
-            if field.name in told.types:
-                field = field.with_type(told.types[field.name])
+            if field.name in options.types:
+                field = field.with_type(options.types[field.name])
             if known is None:
                 fields[field.name] = field, file
                 continue
@@ -36,8 +36,8 @@ def unified(found: Sequence[tuple[File, pa.Schema]], told: Told) -> pa.Schema:
                 raise InvalidSchema(f"{message}: {way_out}", file=file.path)
             nullable = known[0].nullable or field.nullable
             fields[field.name] = known[0].with_type(kind).with_nullable(nullable), known[1]
-    for name, kind in told.types.items():
-        fields.setdefault(name, (pa.field(name, kind), File("", "")))
+    for name, kind in options.types.items():
+        fields.setdefault(name, (pa.field(name, kind), InputFile("", "")))
     merged = [
         field if all(name in schema.names for schema in schemas) else field.with_nullable(True)
         for name, (field, _) in fields.items()
@@ -58,7 +58,7 @@ def merged_schema(a: pa.Schema, b: pa.Schema, *, widen: bool) -> pa.Schema:
     return pa.schema(list(fields.values()))
 
 
-def fitted(batch: pa.RecordBatch, schema: pa.Schema, file: File) -> pa.RecordBatch:
+def fitted(batch: pa.RecordBatch, schema: pa.Schema, file: InputFile) -> pa.RecordBatch:
     """The batch with exactly this schema: columns in order, missing columns null, types converted."""
     if batch.schema.equals(schema, check_metadata=True):
         return batch

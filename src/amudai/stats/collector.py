@@ -17,11 +17,11 @@ from amudai.format import (
     DecimalStats,
     FloatingStats,
     HllSketch,
-    Kind,
     ListStats,
     RangeStats,
     StringStats,
     TypeStats,
+    ValueKind,
 )
 from amudai.stats import bloom
 from amudai.stats.field import FieldStatistics
@@ -108,7 +108,7 @@ class NumberCollector(_Counting):
         super().__init__()
         self._node = node
         self._float = node.dtype[0] == "f"
-        self._kind: Kind = "double" if self._float else ("i64" if node.dtype[0] == "i" else "u64")
+        self._kind: ValueKind = "double" if self._float else ("i64" if node.dtype[0] == "i" else "u64")
         self._low: Any = None
         self._high: Any = None
         self._first: bytes | None = None
@@ -377,8 +377,8 @@ class _Decimals:
         rows = data.reshape(-1, decimal128.SIZE)
         rows = np.ascontiguousarray(rows if valid is None else rows[valid])
         found = decimal128.decode(rows.reshape(-1))
-        nan = found.kind == decimal128.Kind.NAN
-        zero = ~nan & (found.kind == decimal128.Kind.FINITE) & (found.high == 0) & (found.low == 0)
+        nan = found.kind == decimal128.DecimalKind.NAN
+        zero = ~nan & (found.kind == decimal128.DecimalKind.FINITE) & (found.high == 0) & (found.low == 0)
         signed = ~nan & ~zero
         negative = int(np.count_nonzero(signed & found.negative))
         zeros, missing = int(np.count_nonzero(zero)), int(np.count_nonzero(nan))

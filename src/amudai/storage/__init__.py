@@ -13,7 +13,7 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.storage.arrow_fs import ArrowStore
-    from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, Pieces
+    from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, FetchedRanges
     from amudai.storage.contract import Requests, Store, StoreCapabilities
     from amudai.storage.fsspec_fs import FsspecStore
     from amudai.storage.local import LocalStore
@@ -31,7 +31,7 @@ else:
         __name__,
         {
             "amudai.storage.arrow_fs": "ArrowStore",
-            "amudai.storage.artifact": "MAX_READ MERGE_GAP Artifact Pieces",
+            "amudai.storage.artifact": "MAX_READ MERGE_GAP Artifact FetchedRanges",
             "amudai.storage.contract": "Requests Store StoreCapabilities",
             "amudai.storage.fsspec_fs": "FsspecStore",
             "amudai.storage.local": "LocalStore",
@@ -52,12 +52,12 @@ __all__ = [
     "MERGE_GAP",
     "ArrowStore",
     "Artifact",
+    "FetchedRanges",
     "FsspecStore",
     "LocalStore",
     "MemoryStore",
     "Meter",
     "ObjectStore",
-    "Pieces",
     "PortableStore",
     "Requests",
     "SealedFile",

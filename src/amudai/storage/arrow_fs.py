@@ -12,7 +12,7 @@ from amudai.errors import MissingFile, StorageError, UnsupportedFeature
 from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import FOLDER, MISSING, translated
 from amudai.storage.portable import PortableStore, check_settings, unportable
-from amudai.storage.recent import Recent
+from amudai.storage.recent import RecentFiles
 
 __all__ = ["ArrowStore"]
 
@@ -37,7 +37,7 @@ class ArrowStore(Store):
     def __init__(self, filesystem: Any) -> None:
         super().__init__()
         self._filesystem = filesystem
-        self._files: Recent[Any] = Recent(MAX_OPEN)  # opening asks S3 for the size again
+        self._files: RecentFiles[Any] = RecentFiles(MAX_OPEN)  # opening asks S3 for the size again
 
     def forget(self, url: str) -> None:
         """Close the file at `url`, if it is open: another file may have its name by now."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, located
 from amudai.storage.contract import Store
 
-__all__ = ["MAX_READ", "MERGE_GAP", "Artifact", "Pieces"]
+__all__ = ["MAX_READ", "MERGE_GAP", "Artifact", "FetchedRanges"]
 
 # Two ranges this close are read as one: a request costs more than the bytes between them.
 MERGE_GAP: Final = 16 * 1024
@@ -22,7 +22,7 @@ Offsets = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pieces:
+class FetchedRanges:
     """Ranges that were read: range `i` begins at `starts[i]` of `buffers[which[i]]`."""
 
     buffers: list[memoryview]
@@ -82,7 +82,7 @@ class Artifact:
             error.locate(url=self.url, range=f"{start}..{end}")
             raise
 
-    def read_many(self, starts: Offsets, ends: Offsets) -> Pieces:
+    def read_many(self, starts: Offsets, ends: Offsets) -> FetchedRanges:
         """Read many half-open ranges in few requests. Ranges in the order of the file are cheapest.
 
         Ranges up to `MERGE_GAP` bytes apart are read together, up to `MAX_READ` bytes at once. Only a single range, or
@@ -109,20 +109,20 @@ class Artifact:
             with located(url=self.url, range=f"{heads[0]}..{lasts[-1]}"):
                 if self._mappable:
                     whole = self._store.mapped(self.url, len(heads), int(np.add.reduce(lasts - heads)))
-                    return Pieces([self._as_large(whole)], which, starts)
+                    return FetchedRanges([self._as_large(whole)], which, starts)
                 buffers = list(
                     self._store.read_ranges(self.url, list(zip(heads.tolist(), lasts.tolist(), strict=True)))
                 )
             if everything:
-                return Pieces(buffers, member, starts - heads[member])
+                return FetchedRanges(buffers, member, starts - heads[member])
             which[wanted], begins[wanted] = member, asked[0] - heads[member]
         if known.any() or not buffers:
             which[known], begins[known] = len(buffers), starts[known] - np.uint64(self._tail_start)
             buffers.append(self._tail)
-        return Pieces(buffers, which, begins)
+        return FetchedRanges(buffers, which, begins)
 
-    def _one(self, start: int, end: int) -> Pieces:
-        return Pieces([self.read(start, end)], np.zeros(1, np.uint32), np.zeros(1, np.uint64))
+    def _one(self, start: int, end: int) -> FetchedRanges:
+        return FetchedRanges([self.read(start, end)], np.zeros(1, np.uint32), np.zeros(1, np.uint64))
 
     def _as_large(self, whole: memoryview) -> memoryview:
         if len(whole) != self.size:

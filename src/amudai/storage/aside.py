@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 from typing import Final
 
-__all__ = ["Aside", "open_scratch", "sync_folder"]
+__all__ = ["UnpublishedFile", "open_scratch", "sync_folder"]
 
 _UNNAMED: Final[int] = getattr(os, "O_TMPFILE", 0)
 _NO_UNNAMED: Final = {errno.EOPNOTSUPP, errno.ENOTSUP, errno.EISDIR, errno.EINVAL}
@@ -21,7 +21,7 @@ _BUFFER: Final = 64 * 1024
 _COPY: Final = 4 * 1024 * 1024
 
 
-class Aside:
+class UnpublishedFile:
     """A new file in `folder` that nobody sees until `publish` or `replace` gives it a name.
 
     It gets the permissions of any new file. Failures of the system are raised as `OSError`.

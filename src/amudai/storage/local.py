@@ -12,11 +12,11 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from amudai.errors import ExistingFile, MissingFile, StorageError
-from amudai.storage.aside import Aside, sync_folder
+from amudai.storage.aside import UnpublishedFile, sync_folder
 from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, short_read, translated, translation
 from amudai.storage.portable import PortableStore
-from amudai.storage.recent import Recent
+from amudai.storage.recent import RecentFiles
 
 __all__ = ["LocalStore"]
 
@@ -40,7 +40,7 @@ class LocalStore(Store):
 
     def __init__(self) -> None:
         super().__init__()
-        self._files: Recent[_File] = Recent(MAX_OPEN)
+        self._files: RecentFiles[_File] = RecentFiles(MAX_OPEN)
 
     def close(self) -> None:
         """Close all files. A file with views in use is closed with its last view."""
@@ -96,7 +96,7 @@ class LocalStore(Store):
         if not os.path.isdir(folder):
             raise MissingFile(NO_FOLDER)
         with translated():
-            aside = Aside(folder)
+            aside = UnpublishedFile(folder)
         try:
             for part in parts:  # outside of `translated`: errors of the caller are not translated
                 with translated():

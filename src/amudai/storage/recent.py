@@ -6,12 +6,12 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
 
-__all__ = ["Recent"]
+__all__ = ["RecentFiles"]
 
 T = TypeVar("T")
 
 
-class Recent(Generic[T]):
+class RecentFiles(Generic[T]):
     """Keeps the `limit` most recently opened files, and drops older ones.
 
     A shard may have more files than a process may have open. Dropping a file does not close it: a file is closed when

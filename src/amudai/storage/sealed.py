@@ -16,10 +16,10 @@ from typing import Final, Self
 import xxhash
 
 from amudai.errors import ExistingFile, InvalidArgument, MissingFile, StorageError, UnsupportedFeature, located
-from amudai.storage.aside import Aside, sync_folder
+from amudai.storage.aside import UnpublishedFile, sync_folder
 from amudai.storage.contract import Store
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
-from amudai.storage.spool import Data, Extent, Spool, view_of
+from amudai.storage.spool import Data, Spool, SpoolRange, view_of
 
 __all__ = ["SealedFile", "Sealing", "remove_files"]
 
@@ -209,7 +209,7 @@ class _LocalFile(SealedFile):
         super().__init__(url)
         self.path, self.folder = path, os.path.dirname(path)
         with translated():
-            self.aside = Aside(self.folder)
+            self.aside = UnpublishedFile(self.folder)
         self._owner = owner
 
     def _write(self, piece: memoryview) -> None:
@@ -230,7 +230,7 @@ class _Local(_Publisher):
         self._sealed = False
         self._handles, self._max_handles = 0, _max_handles()
 
-    def make_room(self, aside: Aside) -> None:
+    def make_room(self, aside: UnpublishedFile) -> None:
         if self._handles > self._max_handles:
             aside.park()
             self._handles -= 1
@@ -329,12 +329,12 @@ def _max_handles() -> int:
 class _RemoteFile(SealedFile):
     def __init__(self, url: str, spool: Spool) -> None:
         super().__init__(url)
-        self.extents: list[Extent] = []
+        self.ranges: list[SpoolRange] = []
         self._spool = spool
 
     def _write(self, piece: memoryview) -> None:
         start = self._spool.append(piece)
-        self.extents.append((start, start + len(piece)))
+        self.ranges.append((start, start + len(piece)))
 
     def _finish(self) -> None:
         return None
@@ -367,7 +367,7 @@ class _Remote(_Publisher):
             for url in (*others, root):
                 self._files[url].close()
                 if url == root or not self._is_there(url):
-                    self._store.put_if_absent(url, self._spool.pieces(self._files[url].extents))
+                    self._store.put_if_absent(url, self._spool.pieces(self._files[url].ranges))
                     put.append(url)
         except BaseException as error:
             if put:
@@ -382,7 +382,7 @@ class _Remote(_Publisher):
                 return False
         except StorageError:
             return False
-        for piece in self._spool.pieces(file.extents):
+        for piece in self._spool.pieces(file.ranges):
             if self._store.read_ranges(url, [(at, at + len(piece))])[0] != piece:
                 return False
             at += len(piece)

@@ -23,15 +23,15 @@ from amudai.errors import InvalidArgument, StorageError, located
 from amudai.storage.aside import open_scratch
 from amudai.storage.foreign import translated
 
-__all__ = ["Data", "Extent", "Spool", "Target", "view_of"]
+__all__ = ["ByteSink", "Data", "Spool", "SpoolRange", "view_of"]
 
 Data: TypeAlias = bytes | bytearray | memoryview | NDArray[Any]
-Extent: TypeAlias = tuple[int, int]
+SpoolRange: TypeAlias = tuple[int, int]
 
 _CHUNK: Final = 4 * 1024 * 1024
 
 
-class Target(Protocol):
+class ByteSink(Protocol):
     """An object that bytes can be written to."""
 
     def write(self, data: bytes, /) -> Any:
@@ -112,9 +112,9 @@ class Spool:
         self._write(piece, offset - border)
         return offset
 
-    def pieces(self, extents: Iterable[Extent]) -> Iterator[bytes]:
+    def pieces(self, ranges: Iterable[SpoolRange]) -> Iterator[bytes]:
         """The bytes of half-open ranges, in chunks of at most 4 MiB. Adjacent ranges are joined."""
-        for start, end in self._joined(extents):
+        for start, end in self._joined(ranges):
             border = self.size_in_memory
             yield from self._from_memory(start, min(end, border))
             for at in range(max(start, border), end, _CHUNK):
@@ -138,9 +138,9 @@ class Spool:
                     self._mapped = mmap.mmap(self._handle(), self._size - border, access=mmap.ACCESS_READ)
             return memoryview(self._mapped)[start - border : end - border]
 
-    def copy_to(self, out: Target, extents: Iterable[Extent]) -> None:
+    def copy_to(self, out: ByteSink, ranges: Iterable[SpoolRange]) -> None:
         """Write the bytes of half-open ranges to `out`, one after the other."""
-        for piece in self.pieces(extents):
+        for piece in self.pieces(ranges):
             out.write(piece)
 
     def close(self) -> None:
@@ -184,10 +184,10 @@ class Spool:
                 size, at = size - len(piece), at + len(piece)
         return found[0] if len(found) == 1 else b"".join(found)
 
-    def _joined(self, extents: Iterable[Extent]) -> Iterator[Extent]:
+    def _joined(self, ranges: Iterable[SpoolRange]) -> Iterator[SpoolRange]:
         """The same ranges, with adjacent ranges joined and without empty ones."""
         start = end = 0
-        for begin, stop in extents:
+        for begin, stop in ranges:
             if not 0 <= begin <= stop <= self._size:
                 raise InvalidArgument(f"range: expected start <= end <= {self._size}, found {begin}..{stop}")
             if start < end == begin:

@@ -21,8 +21,8 @@ from amudai.errors import CorruptedData, InvalidArgument
 
 __all__ = [
     "SIZE",
+    "DecimalKind",
     "Decimals",
-    "Kind",
     "by_value",
     "compare",
     "decode",
@@ -51,7 +51,7 @@ _PLACE_OF_NAN: Final = 40_000
 _CHUNK: Final = 1 << 14  # values at a time, so that the temporary arrays stay in cache
 
 
-class Kind(IntEnum):
+class DecimalKind(IntEnum):
     """The three kinds of stored decimals."""
 
     FINITE = 0
@@ -81,9 +81,9 @@ class Decimals:
         sign = "-" if self.negative[index] else ""
         coefficient = _coefficient(self, index)
         match int(self.kind[index]):
-            case Kind.FINITE:
+            case DecimalKind.FINITE:
                 return Decimal(f"{sign}{coefficient}E{self.exponent[index]}")
-            case Kind.INFINITY:
+            case DecimalKind.INFINITY:
                 return Decimal(f"{sign}Infinity")
             case _:
                 return Decimal(f"{sign}NaN{coefficient or ''}")
@@ -111,9 +111,9 @@ def decode(data: BytesLike) -> Decimals:
         low = _number(_bits(lower, 0, 60), 6)
         high = _number(_bits(lower, 60, 4) | (_bits(upper, 0, 46) << np.uint64(4)), 5) + _LEADING_DIGIT[combination]
         if kind.any():
-            exponent[kind != Kind.FINITE] = 0
-            high[kind == Kind.INFINITY] = 0
-            low[kind == Kind.INFINITY] = 0
+            exponent[kind != DecimalKind.FINITE] = 0
+            high[kind == DecimalKind.INFINITY] = 0
+            low[kind == DecimalKind.INFINITY] = 0
         decimals.negative[part] = (upper >> 63).astype(np.bool_)
         decimals.high[part], decimals.low[part] = high, low
         decimals.exponent[part], decimals.kind[part] = exponent, kind
@@ -210,10 +210,10 @@ def extremes(decimals: Decimals) -> tuple[int, int] | None:
 
     Numbers compare by value, so 1.0 equals 1.00 and -0 equals 0. The first of several equal numbers counts.
     """
-    numbers = np.flatnonzero(decimals.kind != Kind.NAN)
+    numbers = np.flatnonzero(decimals.kind != DecimalKind.NAN)
     if not len(numbers):
         return None
-    infinite = decimals.kind[numbers] == Kind.INFINITY
+    infinite = decimals.kind[numbers] == DecimalKind.INFINITY
     zero = ~infinite & ((decimals.high[numbers] | decimals.low[numbers]) == 0)
     # -infinity, negative, zero, positive, infinity: -2 to 2. Only inside -1 and 1 sizes are left to compare.
     rank = np.where(zero, 0, 1 + infinite) * np.where(decimals.negative[numbers], -1, 1)
@@ -236,12 +236,12 @@ def by_value(decimals: Decimals) -> NDArray[np.int64]:
     upper = np.where(far, low * _POWERS[np.where(far, left - _LOW_DIGITS, 0)], high * _POWERS[near] + low // cut)
     lower = np.where(far, np.uint64(0), low % cut * _POWERS[near])
     place = np.where(digits > 0, decimals.exponent + digits + _PLACES, 0)
-    infinite = decimals.kind == Kind.INFINITY
+    infinite = decimals.kind == DecimalKind.INFINITY
     rows[:, 0] = np.where(infinite, _PLACE_OF_INFINITY, place)
     rows[:, 1], rows[:, 2] = upper, lower
     rows[infinite, 1:] = 0
     rows[decimals.negative] *= -1
-    rows[decimals.kind == Kind.NAN] = _PLACE_OF_NAN, 0, 0
+    rows[decimals.kind == DecimalKind.NAN] = _PLACE_OF_NAN, 0, 0
     return rows
 
 
@@ -390,7 +390,7 @@ def _unscaled(
     zero = (high | low) == 0
     shift = decimals.exponent[part] + np.int64(scale)
     shift[zero] = 0
-    fits: NDArray[np.bool_] = (decimals.kind[part] == Kind.FINITE) & (shift > -_DIGITS) & (shift < precision)
+    fits: NDArray[np.bool_] = (decimals.kind[part] == DecimalKind.FINITE) & (shift > -_DIGITS) & (shift < precision)
     shift[~fits] = 0
     while (shift < 0).any():
         step = np.clip(-shift, 0, _LOW_DIGITS)
@@ -451,7 +451,7 @@ def _multiply(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> tuple[NDArray[np.
 
 def _misfit(decimals: Decimals, index: int, scale: int, precision: int) -> InvalidArgument:
     digits = len(str(_coefficient(decimals, index)))
-    if decimals.kind[index] != Kind.FINITE:
+    if decimals.kind[index] != DecimalKind.FINITE:
         trouble = "it is not a finite number"
     elif digits + int(decimals.exponent[index]) + scale > precision:
         trouble = "it has too many digits"
@@ -531,7 +531,7 @@ _GROUP: Final = 10**_GROUP_DIGITS
 _GROUP_LIMIT: Final = np.array([10**k for k in range(_GROUP_DIGITS + 1)], np.uint64)
 
 # By the five bits of the combination field. The entries for infinity and NaN are not used.
-_KIND: Final = np.array([Kind.FINITE] * 30 + [Kind.INFINITY, Kind.NAN], np.uint8)
+_KIND: Final = np.array([DecimalKind.FINITE] * 30 + [DecimalKind.INFINITY, DecimalKind.NAN], np.uint8)
 _EXPONENT_TOP: Final = np.array([g >> 3 if g < 24 else g >> 1 & 3 for g in range(30)] + [0, 0], np.int32) << 12
 _LEADING_DIGIT: Final = np.array([g & 7 if g < 24 else 8 + (g & 1) for g in range(30)] + [0, 0], np.uint64) * 10**15
 

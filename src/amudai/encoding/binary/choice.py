@@ -20,7 +20,7 @@ from amudai.encoding.codec import compress_lz4, compress_zstd, encode_section
 from amudai.encoding.numeric.delta import DELTA
 from amudai.encoding.numeric.ffor import FFOR
 from amudai.encoding.numeric.fl_bit_pack import FL_BIT_PACK
-from amudai.encoding.plan import Plan
+from amudai.encoding.plan import EncodingPlan
 from amudai.encoding.profile import Profile
 
 __all__ = ["BytesBlock", "BytesChoice", "choose_bytes", "encode_region", "lookup_price"]
@@ -28,9 +28,9 @@ __all__ = ["BytesBlock", "BytesChoice", "choose_bytes", "encode_region", "lookup
 U8 = npt.NDArray[np.uint8]
 U64 = npt.NDArray[np.uint64]
 
-_STEPS: Final = Plan(DELTA, (Plan(FFOR),)).program
-_CODES: Final = Plan(FFOR).program
-_LENGTHS: Final = Plan(FL_BIT_PACK).program
+_STEPS: Final = EncodingPlan(DELTA, (EncodingPlan(FFOR),)).program
+_CODES: Final = EncodingPlan(FFOR).program
+_LENGTHS: Final = EncodingPlan(FL_BIT_PACK).program
 
 # Nanoseconds to decode a byte, and for each value in addition: measured once, so that files do not depend on the
 # machine. FSST's is higher than measured (0.15): equal to LZ4's, so that the smaller of the two is chosen.

@@ -27,51 +27,51 @@ from amudai.encoding.numeric.run_length import RUN_LENGTH
 from amudai.encoding.numeric.single_value import SINGLE_VALUE
 from amudai.encoding.numeric.truncate import TRUNCATE_U8, TRUNCATE_U16, TRUNCATE_U32, TRUNCATE_U64
 from amudai.encoding.numeric.zstd import ZSTD
-from amudai.encoding.plan import Plan
+from amudai.encoding.plan import EncodingPlan
 from amudai.encoding.profile import Profile
 
-__all__ = ["Choice", "Facts", "choose"]
+__all__ = ["NumberChoice", "NumberFacts", "choose"]
 
 Numbers = npt.NDArray[Any]
 
 # Plans are constants, so that their price and their program are computed once.
-_PLAIN: Final = Plan(PLAIN)
-_SINGLE: Final = Plan(SINGLE_VALUE)
-_FFOR: Final = Plan(FFOR)
-_PACKED: Final = Plan(FL_BIT_PACK)
-_ZSTD: Final = Plan(ZSTD)
-_STEPS: Final = Plan(BLOCK_DICTIONARY, (_FFOR, None))
-_FEW: Final = Plan(BLOCK_DICTIONARY, (_FFOR, Plan(DELTA, (_STEPS,))))
-_RUNS: Final = Plan(RUN_LENGTH, (None, None))
-_FLOAT_RUNS: Final = (_RUNS, Plan(RUN_LENGTH, (None, _FFOR)))
+_PLAIN: Final = EncodingPlan(PLAIN)
+_SINGLE: Final = EncodingPlan(SINGLE_VALUE)
+_FFOR: Final = EncodingPlan(FFOR)
+_PACKED: Final = EncodingPlan(FL_BIT_PACK)
+_ZSTD: Final = EncodingPlan(ZSTD)
+_STEPS: Final = EncodingPlan(BLOCK_DICTIONARY, (_FFOR, None))
+_FEW: Final = EncodingPlan(BLOCK_DICTIONARY, (_FFOR, EncodingPlan(DELTA, (_STEPS,))))
+_RUNS: Final = EncodingPlan(RUN_LENGTH, (None, None))
+_FLOAT_RUNS: Final = (_RUNS, EncodingPlan(RUN_LENGTH, (None, _FFOR)))
 _INTEGER_RUNS: Final = (
     *_FLOAT_RUNS,
-    Plan(RUN_LENGTH, (_FFOR, _FFOR)),
-    Plan(RUN_LENGTH, (Plan(DELTA, (_FFOR,)), None)),
+    EncodingPlan(RUN_LENGTH, (_FFOR, _FFOR)),
+    EncodingPlan(RUN_LENGTH, (EncodingPlan(DELTA, (_FFOR,)), None)),
 )
-_DELTA: Final = Plan(DELTA, (_FFOR,))
-_DELTA_RUNS: Final = Plan(DELTA, (_RUNS,))
-_DELTA_STEPS: Final = Plan(DELTA, (_STEPS,))
+_DELTA: Final = EncodingPlan(DELTA, (_FFOR,))
+_DELTA_RUNS: Final = EncodingPlan(DELTA, (_RUNS,))
+_DELTA_STEPS: Final = EncodingPlan(DELTA, (_STEPS,))
 _SEARCH: Final = bytes([255, 255, 0])
 _SEARCH_OUTLIERS: Final = bytes([255, 255, 1])
-_ALP: Final = Plan(ALP, (_FFOR,), _SEARCH)
-_ALP_OUTLIERS: Final = Plan(ALP, (_FFOR,), _SEARCH_OUTLIERS)
-_ALPRD: Final = Plan(ALPRD, (_PACKED, _PACKED))
+_ALP: Final = EncodingPlan(ALP, (_FFOR,), _SEARCH)
+_ALP_OUTLIERS: Final = EncodingPlan(ALP, (_FFOR,), _SEARCH_OUTLIERS)
+_ALPRD: Final = EncodingPlan(ALPRD, (_PACKED, _PACKED))
 _ALP_ZSTD: Final = {
-    "f8": Plan(ALP, (Plan(TRUNCATE_U64, (_ZSTD,)),), _SEARCH),
-    "f4": Plan(ALP, (Plan(TRUNCATE_U32, (_ZSTD,)),), _SEARCH),
+    "f8": EncodingPlan(ALP, (EncodingPlan(TRUNCATE_U64, (_ZSTD,)),), _SEARCH),
+    "f4": EncodingPlan(ALP, (EncodingPlan(TRUNCATE_U32, (_ZSTD,)),), _SEARCH),
 }
-_DELTA_ZSTD: Final = Plan(DELTA, (_ZSTD,))
-_BYTES_LZ4: Final = Plan(TRUNCATE_U8, (Plan(LZ4),))
+_DELTA_ZSTD: Final = EncodingPlan(DELTA, (_ZSTD,))
+_BYTES_LZ4: Final = EncodingPlan(TRUNCATE_U8, (EncodingPlan(LZ4),))
 _TRUNCATES: Final = ((7, TRUNCATE_U8), (15, TRUNCATE_U16), (31, TRUNCATE_U32), (63, TRUNCATE_U64))
 
 # For each Truncate: packed, raw, compressed, and compressed steps.
 _NARROW: Final = {
     encoding: (
-        Plan(encoding, (_PACKED,)),
-        Plan(encoding, (None,)),
-        Plan(encoding, (_ZSTD,)),
-        Plan(DELTA, (Plan(encoding, (_ZSTD,)),)),
+        EncodingPlan(encoding, (_PACKED,)),
+        EncodingPlan(encoding, (None,)),
+        EncodingPlan(encoding, (_ZSTD,)),
+        EncodingPlan(DELTA, (EncodingPlan(encoding, (_ZSTD,)),)),
     )
     for _, encoding in _TRUNCATES
 }
@@ -86,7 +86,7 @@ _CODEC_GAIN: Final = 0.97
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class NumberFacts:
     """Statistics of the values from one pass over them. Null slots count with the values that fill them."""
 
     count: int
@@ -100,22 +100,24 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class NumberChoice:
     """A plan, the number of values in a block, and the expected bytes of a value."""
 
-    plan: Plan
+    plan: EncodingPlan
     block_values: int
     level: int
     bytes_per_value: float
 
 
-def choose(values: Numbers, dtype: str, facts: Facts, profile: Profile, before: Choice | None = None) -> Choice:
+def choose(
+    values: Numbers, dtype: str, facts: NumberFacts, profile: Profile, before: NumberChoice | None = None
+) -> NumberChoice:
     """The cheapest plan for values like these."""
     if profile.plain:
-        return Choice(_PLAIN, profile.block_values, 0, float(dtype[1]))
+        return NumberChoice(_PLAIN, profile.block_values, 0, float(dtype[1]))
     if facts.runs <= 1:
-        return Choice(_SINGLE, profile.block_values, 0, 0.0)
-    best: Choice | None = None
+        return NumberChoice(_SINGLE, profile.block_values, 0, 0.0)
+    best: NumberChoice | None = None
     least = float("inf")
     candidates = list(_candidates(dtype, facts, profile))
     if before is not None:
@@ -130,23 +132,23 @@ def choose(values: Numbers, dtype: str, facts: Facts, profile: Profile, before: 
         if plan.codecs and best is not None and not best.plan.codecs and size > best.bytes_per_value * _CODEC_GAIN:
             continue
         if cost < least:
-            best, least = Choice(plan, block_values, level, size), cost
+            best, least = NumberChoice(plan, block_values, level, size), cost
     assert best is not None  # plain is always a candidate
     return _harder(values, best, profile)
 
 
-def _harder(values: Numbers, best: Choice, profile: Profile) -> Choice:
+def _harder(values: Numbers, best: NumberChoice, profile: Profile) -> NumberChoice:
     """The best plan with the compression levels that are too slow to try on every candidate."""
     if best.plan.codecs and best.plan is not _BYTES_LZ4:
         sample = values[: min(len(values), best.block_values)]
         for level in profile.zstd_levels[2:]:
             size = len(encode_blocks(sample, None, 0, best.plan, best.block_values, level)[0]) / len(sample)
             if size < best.bytes_per_value:
-                best = Choice(best.plan, best.block_values, level, size)
+                best = NumberChoice(best.plan, best.block_values, level, size)
     return best
 
 
-def _candidates(dtype: str, facts: Facts, profile: Profile) -> Iterator[tuple[Plan, int, int]]:
+def _candidates(dtype: str, facts: NumberFacts, profile: Profile) -> Iterator[tuple[EncodingPlan, int, int]]:
     """Plans worth trying, light ones first."""
     values = profile.block_values
     short = min(values, 4096)
@@ -177,7 +179,7 @@ def _candidates(dtype: str, facts: Facts, profile: Profile) -> Iterator[tuple[Pl
             yield plan, profile.codec_values, level
 
 
-def _integer_plans(dtype: str, facts: Facts, profile: Profile) -> Iterator[Plan]:
+def _integer_plans(dtype: str, facts: NumberFacts, profile: Profile) -> Iterator[EncodingPlan]:
     low, high = _bounds(facts)
     narrow = _narrowed(dtype, facts)
     yield _FFOR
@@ -198,14 +200,14 @@ def _integer_plans(dtype: str, facts: Facts, profile: Profile) -> Iterator[Plan]
             yield _DELTA_STEPS
 
 
-def _float_plans(profile: Profile) -> Iterator[Plan]:
+def _float_plans(profile: Profile) -> Iterator[EncodingPlan]:
     yield _ALP
     if profile.cascades:
         yield _ALP_OUTLIERS
     yield _ALPRD
 
 
-def _codec_plans(dtype: str, facts: Facts) -> Iterator[Plan]:
+def _codec_plans(dtype: str, facts: NumberFacts) -> Iterator[EncodingPlan]:
     yield _ZSTD
     if dtype[0] == "f":
         yield _ALP_ZSTD[dtype]
@@ -221,7 +223,7 @@ def _codec_plans(dtype: str, facts: Facts) -> Iterator[Plan]:
                 break
 
 
-def _narrowed(dtype: str, facts: Facts) -> NumericEncoding | None:
+def _narrowed(dtype: str, facts: NumberFacts) -> NumericEncoding | None:
     """The narrowest Truncate that holds all values; None if there is none."""
     if dtype[0] != "i" or dtype == "i1":
         return None
@@ -234,12 +236,12 @@ def _narrowed(dtype: str, facts: Facts) -> NumericEncoding | None:
     return None
 
 
-def _bounds(facts: Facts) -> tuple[int, int]:
+def _bounds(facts: NumberFacts) -> tuple[int, int]:
     return int(facts.min or 0), int(facts.max or 0)
 
 
 @cache
-def _price(plan: Plan, dtype: str) -> float:
+def _price(plan: EncodingPlan, dtype: str) -> float:
     """Nanoseconds to decode a value: measured once, so that files do not depend on the user's machine."""
     width = float(dtype[1])
     inner = [0.0 if part is None else _price(part, dtype) for part in plan.parts]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding import NUMERIC, Plan, compress_small_numbers, compress_zstd, encode_section
+from amudai.encoding import NUMERIC, EncodingPlan, compress_small_numbers, compress_zstd, encode_section
 
 __all__ = [
     "U64",
@@ -31,9 +31,9 @@ U8 = npt.NDArray[np.uint8]
 U64 = npt.NDArray[np.uint64]
 
 _BY_NAME: Final = {encoding.name: encoding for encoding in NUMERIC}
-_PACKED: Final = Plan(_BY_NAME["fl_bit_pack"])
+_PACKED: Final = EncodingPlan(_BY_NAME["fl_bit_pack"])
 packed_program: Final = _PACKED.program
-packed_steps_program: Final = Plan(_BY_NAME["delta"], (_PACKED,)).program
+packed_steps_program: Final = EncodingPlan(_BY_NAME["delta"], (_PACKED,)).program
 _PLAIN: Final = _BY_NAME["plain"].code.to_bytes(2, "little")
 _ZSTD_HEADER: Final = _BY_NAME["zstd"].code.to_bytes(8, "little")
 _DELTA_HEADER: Final = Struct("<HQ6x")

@@ -85,7 +85,7 @@ class ListBuilder(ContainerBuilder):
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
         buffer = PreparedBuffer(BufferKind.OFFSETS)
-        self._offsets = NumberEncoder("u8", context.profile, context.spool, buffer, context.room)
+        self._offsets = NumberEncoder("u8", context.profile, context.spool, buffer, context.memory)
         self._offsets.append(np.zeros(1, np.uint64))
         self._end = 0
         self._statistics = ListCollector()
@@ -121,7 +121,9 @@ class UnionBuilder(ContainerBuilder):
 
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
-        self._kinds = NumberEncoder("u1", context.profile, context.spool, PreparedBuffer(BufferKind.DATA), context.room)
+        self._kinds = NumberEncoder(
+            "u1", context.profile, context.spool, PreparedBuffer(BufferKind.DATA), context.memory
+        )
         self._places: NumberEncoder | None = None
 
     def append(self, values: StoredArray) -> None:
@@ -130,7 +132,9 @@ class UnionBuilder(ContainerBuilder):
         if values.offsets is not None:
             if self._places is None:
                 buffer = PreparedBuffer(BufferKind.OFFSETS)
-                self._places = NumberEncoder("u8", self.context.profile, self.context.spool, buffer, self.context.room)
+                self._places = NumberEncoder(
+                    "u8", self.context.profile, self.context.spool, buffer, self.context.memory
+                )
             starts = np.array([child.count for child in self.children], np.uint64)
             self._places.append(values.offsets + starts[kinds])
         self._kinds.append(kinds)

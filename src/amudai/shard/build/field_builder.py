@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from amudai.encoding import ROOM, NumberEncoder, PreparedBuffer, Profile, RangeIndexBuilder, Room
+from amudai.encoding import COLUMN_MEMORY, ColumnMemory, NumberEncoder, PreparedBuffer, Profile, RangeIndexBuilder
 from amudai.format import BufferKind
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
@@ -33,7 +33,7 @@ class FieldBuildContext:
     profile: Profile
     spool: Spool
     bloom: frozenset[int]  # schema ids of fields that get a Bloom filter of any size
-    room: Room = ROOM  # the memory of each builder
+    memory: ColumnMemory = COLUMN_MEMORY  # the memory of each builder
 
     def range_index(self, node: SchemaNode) -> RangeIndexBuilder | None:
         """The builder of a field's range index, if the profile wants one."""
@@ -92,7 +92,7 @@ class BitEncoder:
     """Encodes bits into blocks of packed bytes."""
 
     def __init__(self, context: FieldBuildContext, kind: BufferKind) -> None:
-        self._encoder = NumberEncoder("u1", context.profile, context.spool, PreparedBuffer(kind), context.room)
+        self._encoder = NumberEncoder("u1", context.profile, context.spool, PreparedBuffer(kind), context.memory)
         self._odd = np.empty(0, np.bool_)  # bits that do not fill a byte yet
 
     def append(self, bits: Bools) -> None:

@@ -95,7 +95,7 @@ class NumberBuilder(FieldBuilder):
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
-        self._data = NumberEncoder(node.dtype, context.profile, context.spool, buffer, context.room)
+        self._data = NumberEncoder(node.dtype, context.profile, context.spool, buffer, context.memory)
         self._ranges = context.range_index(node)
         self._statistics = NumberCollector(node)
 
@@ -137,12 +137,12 @@ class BytesBuilder(FieldBuilder):
         if context.profile.plain or node.is_decimal or self._fixed == 0:
             self._blocks = self._block_encoder()
         else:
-            self._dictionary = DictionaryEncoder(self._fixed, context.profile, context.spool, context.room)
+            self._dictionary = DictionaryEncoder(self._fixed, context.profile, context.spool, context.memory)
         self._ranges = context.range_index(node) if node.is_decimal else None
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
-        return BytesEncoder(self._fixed, self.context.profile, self.context.spool, buffer, self.context.room)
+        return BytesEncoder(self._fixed, self.context.profile, self.context.spool, buffer, self.context.memory)
 
     def append(self, values: StoredArray) -> None:
         """Append values."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from amudai.encoding import Profile, Room
+from amudai.encoding import ColumnMemory, Profile
 from amudai.format import FOOTER, HEADER, Properties, encode_schema
 from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, Sinks, node_count
 from amudai.shard.build.container_builders import builder_of
@@ -104,7 +104,7 @@ class ShardBuilder:
         return sum(stripe.size for stripe in self._stripes) + (self._open.spool.size if self._open is not None else 0)
 
     @property
-    def room(self) -> int | None:
+    def rows_left(self) -> int | None:
         """Rows that still fit into the current stripe; None for any number."""
         if self._options.stripe_rows is None:
             return None
@@ -117,7 +117,7 @@ class ShardBuilder:
         self._open.append([self._seen(index, work) for index, work in enumerate(columns)], rows, self._each)
         self.rows += rows
         limit = self._options.stripe_bytes
-        if self.room == 0 or (limit is not None and self._open.spool.size >= limit):
+        if self.rows_left == 0 or (limit is not None and self._open.spool.size >= limit):
             self.end_stripe()
 
     def _seen(self, index: int, work: Callable[[], StoredArray]) -> Callable[[], StoredArray]:
@@ -195,8 +195,8 @@ class StripeBuilder:
 
     def __init__(self, nodes: Sequence[SchemaNode], options: BuildOptions) -> None:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
-        room = Room.of(options.memory, node_count(nodes))
-        context = FieldBuildContext(options.profile, self.spool, options.bloom, room)
+        memory = ColumnMemory.of(options.memory, node_count(nodes))
+        context = FieldBuildContext(options.profile, self.spool, options.bloom, memory)
         self._builders = tuple(builder_of(node, context) for node in nodes)
         self.rows = 0
 
