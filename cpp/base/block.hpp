@@ -1,4 +1,4 @@
-// Blocks as they lie in a buffer, and the spans of slots that a reader wants of them. Bytes: docs/format/buffers.md.
+// Blocks in a buffer, and the spans of their slots that a reader wants. Bytes: docs/format/buffers.md.
 #pragma once
 #include <vector>
 
@@ -48,7 +48,7 @@ inline Block open_block(Bytes bytes, std::size_t count, std::uint64_t ordinal, b
     return {bytes.data(), bytes.subspan(envelope_size, presence_size), bytes.subspan(values_at, values_size), count, ordinal};
 }
 
-// Runs `work`, and says which block it was when it fails.
+// Runs `work`, and adds the block to its errors.
 template <class Work>
 decltype(auto) at_block(std::uint64_t ordinal, Work&& work) {
     try {

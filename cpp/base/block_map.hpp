@@ -1,7 +1,7 @@
-// Where the blocks of a buffer begin and end, from the map behind them. It carries no checksum, so whatever it says
-// twice is compared. All numbers come from the file: none is used before it is known to be in bounds.
+// Where the blocks of a buffer begin and end, from the map after them. The map has no checksum, so everything that it
+// states twice is compared. All numbers come from the file: each is checked before it is used.
 //
-// A map lists its blocks in segments, and says where each of these begins: those that nobody asks for are not read.
+// A map lists its blocks in segments, and says where each segment begins. A segment is read when it is needed.
 #pragma once
 #include <memory>
 #include <vector>
@@ -12,7 +12,7 @@ namespace amudai {
 
 class BlockMap {
 public:
-    // Checks the footer and the list of segments; `room` is what lies before the map for blocks.
+    // Checks the footer and the list of segments. `room` is the number of bytes before the map, for blocks.
     BlockMap(Bytes payload, std::uint64_t room) : payload_(payload) {
         constexpr std::size_t least = footer_size + 2 * word;
         require_at_least("block map bytes", payload.size(), least);
@@ -71,7 +71,7 @@ public:
         std::uint64_t value, value_end, byte, byte_end;
     };
 
-    // The block that holds a value of the buffer, and that is looked for from `near` on, which holds no later one.
+    // The block that holds a value. The search starts at block `near`, which must not hold a later value.
     Place find(std::uint64_t value, std::size_t near = 0) {
         auto segment = near / segment_size();
         if (value >= logical(segment + 1)) {
@@ -88,13 +88,13 @@ public:
         const auto first = std::max(near, segment * segment_size_), last = last_of(segment);
         const auto* const begin = value_ends_.get();
         const auto* at = begin + first + 1;
-        // Near ones are looked at one by one: as a rule positions follow each other.
+        // The next blocks are tried one by one: positions usually follow each other.
         for (int i = 0; i < 4 && *at <= value; ++i) ++at;
         if (*at <= value) at = std::upper_bound(at, begin + last, value);
         return place(static_cast<std::size_t>(at - begin) - 1);
     }
 
-    // The block behind one that is not the last.
+    // The block after `block`, which is not the last.
     Place next(std::size_t block) {
         read((block + 1) / segment_size_);
         return place(block + 1);
@@ -104,7 +104,7 @@ private:
     static constexpr std::size_t word = 8, footer_size = 5 * word, segment_head = 28;
     static constexpr std::uint64_t max_size = 0xFFFF'FFFF;
 
-    // Of a map without blocks nothing is ever looked for.
+    // A map without blocks is never searched.
     std::uint64_t segment_size() const { return segment_size_ ? segment_size_ : 1; }
     std::size_t last_of(std::size_t segment) const { return std::min<std::size_t>(blocks_, (segment + 1) * segment_size_); }
 
@@ -129,7 +129,7 @@ private:
         }
         value_ends_[first] = value;
         byte_ends_[first] = byte;
-        // No sum wraps that is not noticed: a segment has fewer than 2^16 blocks, none of 2^32 or more.
+        // The sums cannot overflow unnoticed: a segment has fewer than 2^16 blocks, each smaller than 2^32.
         for (auto block = first; block < first + count; ++block) {
             value = value_ends_[block + 1] += value;
             byte = byte_ends_[block + 1] += byte;

@@ -1,4 +1,4 @@
-// Spans of bytes, unaligned loads, and the two ways a block can be refused. Everything below builds on these.
+// Spans of bytes, unaligned loads, and the two kinds of errors of a block.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -16,17 +16,17 @@ namespace amudai {
 using Bytes = std::span<const std::uint8_t>;
 using MutableBytes = std::span<std::uint8_t>;
 
-// Bytes that are not what the format says they must be. The binding turns it into CorruptedData.
+// Bytes that violate the format. The binding turns it into CorruptedData.
 struct Corrupted : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Sound bytes in an encoding that this version does not know. The binding turns it into UnsupportedFeature.
+// Valid bytes in an encoding that this version does not know. The binding turns it into UnsupportedFeature.
 struct Unsupported : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// The block at whose decoding an error arose; what() is the inner message.
+// An error together with the block in which it occurred. what() is the message of the inner error.
 template <class Error>
 struct AtBlock : Error {
     AtBlock(const Error& error, std::uint64_t ordinal) : Error(error), block(ordinal) {}

@@ -9,8 +9,8 @@ namespace amudai {
 
 // Working memory of one block. `reset` keeps what was allocated for the next block.
 //
-// Counts come from the file, and a few bytes may claim billions of values. So there is a limit: what the best of codecs
-// could make of the block's bytes, and room for cascades over some millions of values.
+// Counts come from the file, and a few bytes may claim billions of values. So there is a limit: the most that any codec
+// could decode the block's bytes to, plus memory for cascades over some millions of values.
 class Arena {
 public:
     template <class T>
@@ -23,11 +23,11 @@ public:
         if (chunks_[used_].size < bytes) chunks_[used_] = {std::make_unique_for_overwrite<std::uint8_t[]>(bytes), bytes};
         return {reinterpret_cast<T*>(chunks_[used_++].memory.get()), count};
     }
-    // Encoders work on values that are in memory already: what they need is in proportion.
+    // No limit for encoders: their values are in memory already, and what they need is proportional.
     void reset() { used_ = 0, total_ = 0, limit_ = std::numeric_limits<std::size_t>::max(); }
     void reset(Bytes values) { used_ = 0, total_ = 0, limit_ = least_limit + 256 * values.size(); }
 
-    // Decoders may write this much past the end of what they took.
+    // Decoders may write this many bytes past the end of what they requested.
     static constexpr std::size_t slack = 64;
 
 private:
@@ -86,7 +86,7 @@ struct Context {
     unsigned depth = 0;
 };
 
-// Cascades are at most four deep in sound files; a hostile one could recurse for ever.
+// Cascades are at most four levels deep in valid files. A hostile file could recurse forever.
 inline constexpr unsigned max_depth = 16;
 
 class Deeper {

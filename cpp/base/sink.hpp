@@ -23,7 +23,7 @@ public:
         capacity_ = capacity;
     }
 
-    // Room for `count` more bytes, which the caller writes all.
+    // Memory for `count` more bytes, all of which the caller writes.
     std::uint8_t* extend(std::size_t count) {
         if (count > capacity_ - size_) reserve(std::max(size_ + count, 2 * capacity_));
         auto* const at = memory_.get() + size_;
@@ -45,7 +45,7 @@ public:
         store<T>(extend(sizeof(T)), value);
     }
 
-    // A field of what has been written.
+    // Overwrites a field that was written before.
     template <class T>
     void set(std::size_t at, T value) {
         store<T>(memory_.get() + at, value);

@@ -71,7 +71,7 @@ struct Decoded {
     std::span<const std::uint64_t> starts;
     std::size_t first;
 
-    std::span<const std::uint32_t> of(const Piece& piece) const { return codes.subspan(piece.first - first, piece.count); }
+    std::span<const std::uint32_t> of(const SlotRange& piece) const { return codes.subspan(piece.first - first, piece.count); }
 };
 
 inline Decoded decode(const Layout& found, const Slots& slots, std::size_t first, std::size_t count, Context& context) {
@@ -86,7 +86,7 @@ inline void offsets(const Decoded& found, std::span<std::uint64_t> out) {
     }
 }
 
-inline void bytes(const Layout& found, const Decoded& decoded, const Slots& slots, const Piece& piece, MutableBytes out,
+inline void bytes(const Layout& found, const Decoded& decoded, const Slots& slots, const SlotRange& piece, MutableBytes out,
                   std::size_t writable) {
     const auto codes = decoded.of(piece);
     const auto starts = decoded.starts;
@@ -106,7 +106,7 @@ inline void bytes(const Layout& found, const Decoded& decoded, const Slots& slot
 }
 
 // Nullness comes from the codes: a null slot has code 0, whatever the presence section says.
-inline std::size_t write_validity(const Decoded& found, const Piece& piece, std::uint8_t* validity, std::size_t at) {
+inline std::size_t write_validity(const Decoded& found, const SlotRange& piece, std::uint8_t* validity, std::size_t at) {
     const auto codes = found.of(piece);
     bits::from_values(codes.data(), codes.size(), validity, at);
     return piece.count - bits::count_set(validity, at, piece.count);
@@ -119,7 +119,7 @@ struct Distinct {
     Interner entries;
 };
 
-// Nothing where more than half of the slots hold a value of their own.
+// Nothing if more than half of the slots hold distinct values.
 template <class Values>
 std::optional<Distinct> distinct(const Values& values, const Validity& validity) {
     Distinct found{std::vector<std::uint32_t>(values.count()), {}, {}};

@@ -1,11 +1,11 @@
-// Which values equal a text or begin with it? Bytes are compared where they are decoded, and never handed out.
+// Comparison of values with keys or prefixes. Bytes are compared where they are decoded, and not copied out.
 #pragma once
 #include "binary/run.hpp"
 #include "numeric/compare.hpp"
 
 namespace amudai::binary {
 
-// Keys of which a value is to be one, or to begin with one; few, for each value is compared with all of them.
+// The keys that a value must equal or begin with. There should be few: each value is compared with all of them.
 class AnyKey {
 public:
     AnyKey(std::span<const std::uint64_t> offsets, Bytes data, bool is_prefix) : is_prefix_(is_prefix) {
@@ -18,7 +18,7 @@ public:
         }
     }
 
-    // No more bytes of a value are looked at.
+    // The most bytes of a value that are compared.
     std::size_t longest() const { return longest_; }
     // Whether a value of this size may be wanted.
     bool fits(std::size_t size) const {
@@ -57,19 +57,19 @@ private:
 namespace detail {
 
 // The decoded bytes of a piece, where they lie already or in working memory.
-inline Bytes bytes_of(const plain::Layout& found, const Slots&, const Piece& piece, std::size_t size, Context&) {
+inline Bytes bytes_of(const plain::Layout& found, const Slots&, const SlotRange& piece, std::size_t size, Context&) {
     return part("plain data", found.data, piece.origin, size);
 }
 
-inline Bytes bytes_of(const zstd::Layout& found, const Slots&, const Piece& piece, std::size_t size, Context& context) {
+inline Bytes bytes_of(const zstd::Layout& found, const Slots&, const SlotRange& piece, std::size_t size, Context& context) {
     return part("decoded bytes", context.inflated.find_any(found.payload.data()), piece.origin, size);
 }
 
-inline Bytes bytes_of(const lz4::Layout& found, const Slots&, const Piece& piece, std::size_t size, Context& context) {
+inline Bytes bytes_of(const lz4::Layout& found, const Slots&, const SlotRange& piece, std::size_t size, Context& context) {
     return lz4::prefix(found, piece.origin + size, context).subspan(piece.origin);
 }
 
-inline Bytes bytes_of(const fsst::Layout& found, const Slots& slots, const Piece& piece, std::size_t size,
+inline Bytes bytes_of(const fsst::Layout& found, const Slots& slots, const SlotRange& piece, std::size_t size,
                       Context& context) {
     const auto decoded = context.arena.take<std::uint8_t>(size);
     fsst::bytes(found, slots, piece, decoded, decoded.size() + Arena::slack, context);
@@ -88,7 +88,7 @@ std::span<const std::uint64_t> offsets_of(const L& layout, const Slots& slots, s
     return found;
 }
 
-// Of the bits that are set, those stay for which keep(i) is true.
+// Clears the set bits for which keep(i) is false.
 template <class Keep>
 void keep_set(std::uint8_t* bitmap, std::size_t count, Keep&& keep) {
     for (std::size_t at = 0; at < count; at += 64) {
@@ -102,7 +102,7 @@ void keep_set(std::uint8_t* bitmap, std::size_t count, Keep&& keep) {
     }
 }
 
-// The first bit that is set, and the place behind the last one; the same place where none is.
+// The first set bit, and the position after the last one; equal if no bit is set.
 inline std::pair<std::size_t, std::size_t> ends_of(const std::uint8_t* bitmap, std::size_t count) {
     const auto word = [&](std::size_t at) { return bits::word(bitmap, at, std::min<std::size_t>(64, count - at)); };
     std::size_t begin = 0, end = (count + 63) / 64 * 64;
@@ -145,7 +145,7 @@ void compare_slots(const L& layout, const Slots& slots, std::size_t first, std::
         }
         return numeric::look_up(answers, found.codes, out);
     } else {
-        // Sizes alone rule most values out; what lies before the first of the others and behind the last is not decoded.
+        // Most values are ruled out by their size. Only the bytes from the first to the last of the others are decoded.
         const auto offsets = detail::offsets_of(layout, slots, first, size, context);
         bits::test_each(size, out, [&](std::size_t i) { return keys.fits(offsets[i + 1] - offsets[i]); });
         const auto [begin, end] = detail::ends_of(out, size);
@@ -167,8 +167,8 @@ void compare_slots(const L& layout, const Slots& slots, std::size_t first, std::
     slots.present->keep(first, size, inverted, out, context.arena);
 }
 
-// As numeric::compare_run, of values that are wanted where they are one of the keys or begin with one. `fixed_size` is that
-// of values that all have one.
+// Like numeric::compare_run, for values that equal one of the keys or begin with one. `fixed_size` is the size of all
+// values, if they have one.
 inline std::size_t compare_run(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
                                std::optional<std::size_t> fixed_size, const AnyKey& keys, bool inverted, std::uint8_t* out,
                                std::size_t at) {

@@ -1,4 +1,4 @@
-// Short copies without asking how short: the gather of dictionary values spends its time here.
+// Short copies without branches on the size: gathering dictionary values spends its time here.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace amudai::binary {
 
-// Entries of a small dictionary with room behind them: at its end, too, values are copied without asking.
+// Entries of a small dictionary with padding after them, so that its last values are copied without branches, too.
 class Padded {
 public:
     explicit Padded(Bytes entries) : entries_(entries) {

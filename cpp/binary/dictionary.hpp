@@ -48,7 +48,7 @@ public:
             [&](std::size_t slot) { codes[slot] = counted_null(); });
     }
 
-    // The codes of all entries but null's, in the order of their bytes. `out` has room for them.
+    // The codes of all entries except the null entry, in the order of their bytes. `out` has the size for them.
     void sort(std::span<std::uint32_t> out) const {
         // The first eight bytes, most significant first, decide most comparisons.
         struct Sorted {

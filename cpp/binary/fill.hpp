@@ -1,4 +1,4 @@
-// Regions are written from front to back, into memory of exactly their size.
+// Writes a region from front to back, into memory of exactly its size.
 #pragma once
 #include "base/bytes.hpp"
 

@@ -180,14 +180,14 @@ inline void read(Stream& stream, std::size_t origin, MutableBytes out, std::size
     stream.fill(out, writable);
 }
 
-// Few of the decoded bytes, from the first to the last: what lies between them is stepped over.
+// Reads a few of the decoded bytes in ascending order, and steps over the bytes between them.
 class Seeker {
 public:
     explicit Seeker(const Layout& found) : table_(found), stream_(table_, found.codes) {}
     Seeker(const Seeker&) = delete;
     Seeker& operator=(const Seeker&) = delete;
 
-    // Bytes from `origin` on, which lie behind those of the call before.
+    // Reads bytes from `origin` on, which must come after those of the previous call.
     void read(std::size_t origin, MutableBytes out, std::size_t writable) {
         stream_.skip(origin);
         Stream ahead = stream_;  // the next bytes may begin inside the last symbol of these
@@ -199,7 +199,7 @@ private:
     Stream stream_;
 };
 
-inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t writable,
+inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piece, MutableBytes out, std::size_t writable,
                   Context&) {
     const Table table(found);
     Stream stream(table, found.codes);
@@ -208,9 +208,9 @@ inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, M
     if (whole && !stream.exhausted()) throw Corrupted("fsst codes: go on behind the values");
 }
 
-// The targets of a block one by one, stepping over what lies between them, where that is faster than decoding it;
-// whether it was done.
-inline bool pick(const Layout& found, std::span<const Target> targets, Context&) {
+// Decodes the targets of a block one by one, stepping over the bytes between them, if that is faster than decoding all
+// bytes. Returns whether it did.
+inline bool pick(const Layout& found, std::span<const DecodeTarget> targets, Context&) {
     std::size_t wanted = 0;
     for (const auto& target : targets) wanted += target.out.size();
     const auto hull = targets.back().origin + targets.back().out.size() - targets.front().origin;

@@ -1,4 +1,4 @@
-// Which symbols suit this text? FSST's symbol table: how it is trained on a sample, and how the longest match is found.
+// FSST's symbol table: how it is trained on a sample of the text, and how the longest match is found.
 // Method: Boncz, Neumann, Leis, "FSST: Fast Random Access String Compression" (2020). Bytes: docs/format/binary.md.
 #pragma once
 #include <array>

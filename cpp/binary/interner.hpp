@@ -12,7 +12,7 @@ class Interner {
 public:
     static constexpr std::uint32_t max_size = std::numeric_limits<std::uint32_t>::max() - 1;
 
-    // What a value is looked up by. Up to 16 bytes it is the value itself, zeros behind it; beyond, its hash and its end.
+    // The key of a value: up to 16 bytes the value itself, padded with zeros; of a longer value its hash and its end.
     struct Key {
         std::uint64_t low = 0, high = 0;
         std::uint32_t length = 0;
@@ -27,7 +27,7 @@ public:
         return {bytes_.data() + starts_[number], static_cast<std::size_t>(starts_[number + 1] - starts_[number])};
     }
 
-    // `end` bounds what may be read behind the value.
+    // `end` is the limit of what may be read after the value.
     Key key(Bytes value, const std::uint8_t* end) const {
         const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(value.size(), none));
         if (value.size() > 16) [[unlikely]] {
@@ -43,7 +43,7 @@ public:
         return {words[0], words[1], length};
     }
 
-    // The number of `value`; if it equals what size() was, the value is new.
+    // The number of `value`. It equals the former size() if the value is new.
     std::uint32_t add(Bytes value, const Key& key) {
         for (auto at = place(key);; at = (at + 1) & mask_) {
             auto& slot = slots_[at];

@@ -39,7 +39,7 @@ inline Bytes prefix(const Layout& found, std::size_t end, Context& context) {
     return decoded;
 }
 
-inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t writable,
+inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piece, MutableBytes out, std::size_t writable,
                   Context& context) {
     if (piece.count == slots.count) {
         require_equal("lz4 decoded bytes", found.decoded_size, out.size());
@@ -49,9 +49,9 @@ inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, M
     std::memcpy(out.data(), decoded.data() + piece.origin, out.size());
 }
 
-// The targets of a block one by one, without what lies between and before them, where that is faster than inflating it
-// all; whether it was done.
-inline bool pick(const Layout& found, std::span<const Target> targets, Context& context) {
+// Decodes the targets of a block one by one, without the bytes between and before them, if that is faster than inflating
+// all bytes. Returns whether it did.
+inline bool pick(const Layout& found, std::span<const DecodeTarget> targets, Context& context) {
     std::size_t wanted = 0;
     for (const auto& target : targets) wanted += target.out.size();
     const auto end = targets.back().origin + targets.back().out.size();
@@ -60,10 +60,10 @@ inline bool pick(const Layout& found, std::span<const Target> targets, Context& 
     require_range("lz4 decoded bytes wanted", end, 0, found.decoded_size);
     const lz4_block::Sequences sequences(found.block, end, end == found.decoded_size, context.arena);
     auto steps = end / 64;
-    return std::ranges::all_of(targets, [&](const Target& target) { return sequences.copy(target.origin, target.out, steps); });
+    return std::ranges::all_of(targets, [&](const DecodeTarget& target) { return sequences.copy(target.origin, target.out, steps); });
 }
 
-// The most that an LZ4 block can be made of.
+// The largest input of an LZ4 block.
 inline constexpr std::size_t max_decoded = 0x7e000000;
 
 inline std::size_t encoded_size(std::size_t block, const OffsetsPart& offsets) {

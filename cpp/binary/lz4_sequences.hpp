@@ -28,16 +28,16 @@ public:
     // Decoded bytes from `from` on, all of them before `end`. False where that takes more than `steps` steps, of which it
     // leaves the rest: then inflating is faster.
     bool copy(std::size_t from, MutableBytes out, std::size_t& steps) const {
-        struct Piece {
+        struct WantedBytes {
             std::size_t from, size;
             std::uint8_t* to;
             std::size_t hint;  // the sequence in which it probably begins
 
             void advance(std::size_t bytes) { from += bytes, size -= bytes, to += bytes; }
         };
-        Piece waiting[32];
+        WantedBytes waiting[32];
         std::size_t depth = 0;
-        Piece piece{from, out.size(), out.data(), 0};
+        WantedBytes piece{from, out.size(), out.data(), 0};
         for (;;) {
             if (piece.size == 0) {
                 if (depth == 0) return true;
@@ -61,7 +61,7 @@ public:
             const std::size_t distance = load<std::uint16_t>(literals + size);
             const auto into = piece.from - match < distance ? piece.from - match : (piece.from - match) % distance;
             const auto here = std::min({piece.size, next - piece.from, distance - into});
-            const Piece source{match - distance + into, here, piece.to, i};
+            const WantedBytes source{match - distance + into, here, piece.to, i};
             piece.advance(here);
             if (piece.size) {
                 if (depth == std::size(waiting)) return false;

@@ -8,7 +8,7 @@
 //   bytes           the decoded bytes of a range of slots
 //   frames          the Zstandard frames inside, known before anything is decoded
 //   encoded_size    the bytes of a region made of these parts
-//   encode          writes that region into `out`, which has so many bytes
+//   encode          writes that region into `out`, which has `encoded_size` bytes
 #pragma once
 #include "base/block.hpp"
 #include "binary/fill.hpp"
@@ -25,8 +25,8 @@ struct Slots {
     const presence::Presence* present;
 };
 
-// A wanted piece: slots [first, first + count), whose decoded bytes begin at `origin`.
-struct Piece {
+// Wanted slots: [first, first + count), whose decoded bytes begin at `origin`.
+struct SlotRange {
     std::size_t first;
     std::size_t count;
     std::size_t origin;
@@ -34,7 +34,7 @@ struct Piece {
 
 // Where decoded bytes of a block are wanted: those from `origin` on fill `out`, and `writable` bytes from its start may be
 // overwritten.
-struct Target {
+struct DecodeTarget {
     std::size_t origin;
     MutableBytes out;
     std::size_t writable;

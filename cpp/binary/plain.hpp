@@ -31,7 +31,7 @@ inline void offsets(const Layout& found, const Slots& slots, std::size_t first, 
 
 inline std::uint64_t bytes_most(const Layout& found) { return found.data.size(); }
 
-inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t, Context&) {
+inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piece, MutableBytes out, std::size_t, Context&) {
     const auto data = part("plain data", found.data, piece.origin, out.size());
     if (piece.count == slots.count) require_equal("plain data bytes", found.data.size(), out.size());
     std::memcpy(out.data(), data.data(), data.size());

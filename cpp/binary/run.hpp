@@ -41,7 +41,7 @@ auto decode_once(const L& layout, const Slots& slots, std::size_t first, std::si
 }
 
 template <class L, class Once>
-void write_bytes(const L& layout, const Once& once, const Slots& slots, const Piece& piece, MutableBytes out,
+void write_bytes(const L& layout, const Once& once, const Slots& slots, const SlotRange& piece, MutableBytes out,
                  std::size_t writable, Context& context) {
     if constexpr (is_dictionary<L>) block_dictionary::bytes(layout, once, slots, piece, out, writable);
     else bytes(layout, slots, piece, out, writable, context);
@@ -50,7 +50,7 @@ void write_bytes(const L& layout, const Once& once, const Slots& slots, const Pi
 // The bytes of all spans of a block, each into its own target. One pass over compressed bytes serves them all.
 template <class L, class Once>
 void write_spans(const L& layout, const Once& once, const Slots& slots, std::span<const Span> wanted,
-                 std::span<const Target> targets, Context& context) {
+                 std::span<const DecodeTarget> targets, Context& context) {
     constexpr bool as_one = std::is_same_v<L, lz4::Layout> || std::is_same_v<L, fsst::Layout>;
     if constexpr (as_one) {
         if (pick(layout, targets, context)) return;
@@ -72,7 +72,7 @@ void write_spans(const L& layout, const Once& once, const Slots& slots, std::spa
 }
 
 template <class Once>
-std::size_t write_validity(const Once& once, const Slots& slots, const Piece& piece, std::uint8_t* validity, std::size_t at) {
+std::size_t write_validity(const Once& once, const Slots& slots, const SlotRange& piece, std::uint8_t* validity, std::size_t at) {
     if constexpr (std::is_same_v<Once, block_dictionary::Decoded>) {
         return block_dictionary::write_validity(once, piece, validity, at);
     } else {
@@ -134,7 +134,7 @@ void decode_bytes(std::span<const Block> blocks, std::span<const Span> spans, co
     for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
         arena.reset(block.values);
         Context context{inflated, arena, block.begin};
-        // Whoever has the offsets has decoded and checked it; only SingleValue asks once more.
+        // Reading the offsets has decoded and checked the presence section. Only SingleValue needs it again.
         const bool asks = numeric::code_of(block.values) == single_value::code;
         const auto present = asks ? presence::decode(block.presence, block.count, arena) : presence::Presence{};
         const Slots slots{block.count, 0, false, &present};
@@ -143,7 +143,7 @@ void decode_bytes(std::span<const Block> blocks, std::span<const Span> spans, co
         with_layout(block.values, slots, [&]<class L>(const L& layout) {
             const auto first = wanted.front().first;
             const auto once = decode_once(layout, slots, first, wanted.back().first + wanted.back().count - first, context);
-            const auto targets = arena.take<Target>(wanted.size());
+            const auto targets = arena.take<DecodeTarget>(wanted.size());
             const auto* const origin = origins.data() + (wanted.data() - first_span);
             for (std::size_t i = 0; i < wanted.size(); at += wanted[i++].count) {
                 const auto to = static_cast<std::size_t>(offsets[at]);
@@ -172,7 +172,7 @@ inline std::size_t decode_fixed(std::span<const Block> blocks, std::span<const S
         with_layout(block.values, slots, [&]<class L>(const L& layout) {
             const auto first = wanted.front().first;
             const auto once = decode_once(layout, slots, first, wanted.back().first + wanted.back().count - first, context);
-            const auto targets = arena.take<Target>(wanted.size());
+            const auto targets = arena.take<DecodeTarget>(wanted.size());
             for (std::size_t i = 0; i < wanted.size(); ++i) {
                 const auto& [ordinal, slot, count] = wanted[i];
                 targets[i] = {slot * size, out.subspan(at * size, count * size), out.size() - at * size};

@@ -28,7 +28,7 @@ inline void offsets(const Layout& found, const Slots& slots, std::size_t first, 
 
 inline std::uint64_t bytes_most(const Layout&) { return std::numeric_limits<std::uint64_t>::max(); }
 
-inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t, Context&) {
+inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piece, MutableBytes out, std::size_t, Context&) {
     const auto size = found.value.size();
     if (size == 0) return;
     auto* at = out.data();

@@ -1,4 +1,4 @@
-// Is this text? A fast answer for ASCII, an exact one for the rest.
+// Validation of UTF-8: fast for ASCII, exact for the rest.
 #pragma once
 #include "base/bytes.hpp"
 

@@ -26,7 +26,7 @@ inline void offsets(const Layout& found, const Slots& slots, std::size_t first, 
 
 inline std::uint64_t bytes_most(const Layout& found) { return zstd_most(found.payload.size()); }
 
-inline void bytes(const Layout& found, const Slots& slots, const Piece& piece, MutableBytes out, std::size_t, Context& context) {
+inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piece, MutableBytes out, std::size_t, Context& context) {
     const auto data = context.inflated.find_any(found.payload.data());
     if (piece.count == slots.count) require_equal("decoded bytes", data.size(), out.size());
     const auto wanted = part("decoded bytes", data, piece.origin, out.size());

@@ -1,4 +1,4 @@
-// Arrays on their way in, as values whose borders have been checked, and memory on its way out, as numpy arrays.
+// Checked values from numpy arrays, and memory that becomes a numpy array.
 #pragma once
 #include <memory>
 
@@ -15,9 +15,9 @@ using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
 // Memory that becomes a numpy array once it is full.
 template <class T>
-class Made {
+class NumpyMemory {
 public:
-    explicit Made(std::size_t size) : memory_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
+    explicit NumpyMemory(std::size_t size) : memory_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
     T* data() { return memory_.get(); }
     std::span<T> span() { return {memory_.get(), size_}; }
     Array<T> array() && { return std::move(*this).first(size_); }
@@ -33,7 +33,7 @@ private:
 
 template <class T>
 Array<T> copied(std::span<const T> values) {
-    Made<T> made(values.size());
+    NumpyMemory<T> made(values.size());
     std::ranges::copy(values, made.data());
     return std::move(made).array();
 }

@@ -1,4 +1,4 @@
-// What Python may ask of bytes-like values. No loop, no layout.
+// Bindings for bytes-like values. No loop, no layout.
 #include "binary/gather.hpp"
 #include "binary/run.hpp"
 

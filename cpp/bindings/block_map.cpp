@@ -1,4 +1,4 @@
-// What Python may ask of the places of blocks: where all of them lie, and which of them hold some positions.
+// Bindings for block maps: the places of all blocks, and the blocks that hold some positions.
 #include "base/block_map.hpp"
 #include "bits/ranges.hpp"
 
@@ -51,7 +51,7 @@ void each_span(BlockMap& map, const bits::Ranges& ranges, std::uint64_t unit, Ad
     }
 }
 
-// Refuses positions behind the last: `end` is one more than the greatest.
+// Throws if positions are beyond the last value. `end` is one more than the largest position.
 void require_positions(const BlockMap& map, std::uint64_t end, std::uint64_t unit) {
     if (end / unit + (end % unit != 0) <= map.values()) return;
     throw Corrupted("positions: expected at most " + std::to_string(map.values() * unit) + " in the buffer, found " +
@@ -76,8 +76,8 @@ nb::tuple spans(Map& self, Numbers starts, Numbers ends, std::uint64_t unit) {
     if (most > std::numeric_limits<std::uint32_t>::max()) {
         throw Unsupported("slots of a block: expected at most 4294967295, found " + std::to_string(most));
     }
-    Made<std::uint64_t> used(blocks), begins(blocks), sizes(blocks), counts(blocks);
-    Made<std::uint32_t> index(pieces), firsts(pieces), lengths(pieces);
+    NumpyMemory<std::uint64_t> used(blocks), begins(blocks), sizes(blocks), counts(blocks);
+    NumpyMemory<std::uint32_t> index(pieces), firsts(pieces), lengths(pieces);
     std::size_t piece = 0, at = none;
     last = none;
     each_span(map, ranges, unit, [&](const BlockMap::Place& place, std::uint64_t first, std::uint64_t count) {

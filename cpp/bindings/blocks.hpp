@@ -28,7 +28,7 @@ auto span(const Array& array) {
     return std::span{array.data(), array.shape(0)};
 }
 
-// Ranges that are ones: ascending, none empty, none touching the next.
+// Checked ranges: ascending, not empty, not touching each other.
 inline bits::Ranges ranges_of(const In<std::uint64_t>& starts, const In<std::uint64_t>& ends,
                               const char* refusal = "ranges: expected ascending ones that neither are empty nor touch") {
     const bits::Ranges ranges{span(starts), span(ends)};

@@ -1,4 +1,4 @@
-// What Python may ask of values that are compared where they are stored. No loop, no layout.
+// Bindings for comparing values in their blocks. No loop, no layout.
 #include "binary/compare.hpp"
 
 #include "bindings/blocks.hpp"

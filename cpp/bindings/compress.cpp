@@ -1,4 +1,4 @@
-// What Python may ask of values on their way from and to Arrow: is this text, how small does it get, other units.
+// Bindings for values from and to Arrow: validation of text, compression, conversion of units.
 #include "binary/lz4_search.hpp"
 #include "binary/utf8.hpp"
 #include "binary/values.hpp"

@@ -1,4 +1,4 @@
-// What Python may ask while a hash index is built.
+// Bindings for building a hash index.
 #include <bit>
 
 #include "index/entries.hpp"
@@ -29,7 +29,7 @@ void bind_hash_index(nb::module_& m) {
         const auto present = validity_of(validity, validity_at, count);
         const Bytes name{reinterpret_cast<const std::uint8_t*>(prefix.c_str()), prefix.size()};
         return with_values(offsets, data, fixed_size, count, [&](const auto& values) {
-            Made<std::uint64_t> hashes(count);
+            NumpyMemory<std::uint64_t> hashes(count);
             {
                 const nb::gil_scoped_release unlocked;
                 index::hash_keys(name, values, present, hashes.data());
@@ -46,7 +46,7 @@ void bind_hash_index(nb::module_& m) {
         if (bits < 1 || bits > 16) throw nb::value_error("bits: expected 1..16");
         const auto count = hashes.shape(0);
         if (positions.shape(0) != count) throw nb::value_error("positions: expected one for each hash");
-        Made<std::uint64_t> counts(std::size_t{1} << bits), entries(2 * count);
+        NumpyMemory<std::uint64_t> counts(std::size_t{1} << bits), entries(2 * count);
         static_assert(sizeof(index::Entry) == 2 * sizeof(std::uint64_t));
         {
             const nb::gil_scoped_release unlocked;

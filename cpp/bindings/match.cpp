@@ -1,4 +1,4 @@
-// What Python may ask of texts: which of them an operator is true for, and which words they are made of.
+// Bindings for texts: for which of them an operator is true, and their words.
 #include "text/match.hpp"
 
 #include "bindings/blocks.hpp"

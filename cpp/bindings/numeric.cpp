@@ -1,4 +1,4 @@
-// What Python may ask of numbers. No loop, no layout.
+// Bindings for numbers. No loop, no layout.
 #include "numeric/run.hpp"
 
 #include "bindings/blocks.hpp"

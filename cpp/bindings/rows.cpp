@@ -1,4 +1,4 @@
-// What Python may ask of sets of positions, as ranges and as bitmaps.
+// Bindings for sets of positions, as ranges and as bitmaps.
 #include "bits/ranges.hpp"
 #include "bits/row_bits.hpp"
 
@@ -13,7 +13,7 @@ using Positions = In<std::uint64_t>;
 // Ranges that `write` puts into room for `most`.
 template <class Write>
 nb::tuple made(std::size_t most, Write&& write) {
-    Made<std::uint64_t> starts(most), ends(most);
+    NumpyMemory<std::uint64_t> starts(most), ends(most);
     bits::RangesOut out(starts.data(), ends.data());
     {
         const nb::gil_scoped_release unlocked;
@@ -47,7 +47,7 @@ void bind_rows(nb::module_& m) {
         const auto ranges = ranges_of(starts, ends);
         std::uint64_t count = 0;
         for (std::size_t i = 0; i < ranges.size(); ++i) count += ranges.ends[i] - ranges.starts[i];
-        Made<std::uint64_t> positions(count);
+        NumpyMemory<std::uint64_t> positions(count);
         {
             const nb::gil_scoped_release unlocked;
             bits::positions_of(ranges, positions.data());
@@ -124,7 +124,7 @@ void bind_rows(nb::module_& m) {
     m.def("align_bits", [](In<std::uint8_t> bitmap, std::size_t count, std::size_t offset) {
         if (count > 8 * bitmap.shape(0)) throw nb::value_error("bitmap: too short");
         if (offset >= bits::word_bits) throw nb::value_error("offset: expected less than 64");
-        Made<std::uint64_t> words((offset + count + bits::word_bits - 1) / bits::word_bits);
+        NumpyMemory<std::uint64_t> words((offset + count + bits::word_bits - 1) / bits::word_bits);
         {
             const nb::gil_scoped_release unlocked;
             bits::align(bitmap.data(), count, offset, words.span());
@@ -137,7 +137,7 @@ void bind_rows(nb::module_& m) {
     m.def("bits_of_ranges", [](Positions starts, Positions ends, std::uint64_t base, std::size_t count) {
         const auto ranges = ranges_of(starts, ends);
         if (count > (std::numeric_limits<std::uint64_t>::max() - base) / bits::word_bits) throw nb::value_error("count: too large");
-        Made<std::uint64_t> words(count);
+        NumpyMemory<std::uint64_t> words(count);
         {
             const nb::gil_scoped_release unlocked;
             bits::mark(ranges, base, words.span());

@@ -1,4 +1,4 @@
-// What Python may ask of text that is indexed: runs, their merge, and terms and rows that are looked for.
+// Bindings for indexed text: runs, their merge, and look-ups of terms and rows.
 #include "text/row_lists.hpp"
 #include "text/term_merge.hpp"
 #include "text/term_run.hpp"
@@ -58,7 +58,7 @@ decltype(auto) with_text(const InAny& offsets, const In<std::uint8_t>& data, Use
     });
 }
 
-// Refuses slots that blocks do not have.
+// Throws if the blocks do not have these slots.
 void require_slots(const Blocks& blocks, std::size_t first, std::size_t count) {
     std::size_t held = 0;
     for (const auto& block : blocks.blocks()) held += block.count;

@@ -1,4 +1,4 @@
-// What Python may ask of values on their way into a shard: regions of bytes-like values, dictionaries, sketches.
+// Bindings for writing values: regions of bytes-like values, dictionaries, sketches.
 #include "binary/dictionary.hpp"
 #include "binary/region.hpp"
 #include "sketch/bloom.hpp"
@@ -142,7 +142,7 @@ void bind_dictionary(nb::module_& m) {
                           std::size_t validity_at, std::size_t count) {
             const auto present = validity_of(validity, validity_at, count);
             return with_values(offsets, data, self.fixed_size(), count, [&](const auto& values) {
-                Made<std::uint32_t> codes(count);
+                NumpyMemory<std::uint32_t> codes(count);
                 {
                     const nb::gil_scoped_release unlocked;
                     self.encode(values, present, codes.data());
@@ -157,7 +157,7 @@ void bind_dictionary(nb::module_& m) {
                           In<std::uint32_t> codes, Bitmap validity, std::size_t validity_at) {
             const auto present = validity_of(validity, validity_at, codes.shape(0));
             return with_values(offsets, data, self.fixed_size(), count, [&](const auto& values) {
-                Made<std::uint32_t> recoded(codes.shape(0));
+                NumpyMemory<std::uint32_t> recoded(codes.shape(0));
                 {
                     const nb::gil_scoped_release unlocked;
                     self.recode(values, span(codes), present, recoded.data());
@@ -177,7 +177,7 @@ void bind_dictionary(nb::module_& m) {
         }, nb::sig("def values(self) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]"),
         "Offsets and bytes of the entries, in the order of their codes; null's is empty, or zeros.")
         .def("sorted_ids", [](const Dictionary& self) {
-            Made<std::uint32_t> ids(self.size() - self.null_code().has_value());
+            NumpyMemory<std::uint32_t> ids(self.size() - self.null_code().has_value());
             {
                 const nb::gil_scoped_release unlocked;
                 self.sort(ids.span());
@@ -207,7 +207,7 @@ void bind_sketches(nb::module_& m) {
                             Bitmap validity, std::size_t validity_at, std::size_t count, std::uint64_t seed) {
         const auto present = validity_of(validity, validity_at, count);
         return with_values(offsets, data, fixed_size, count, [&](const auto& values) {
-            Made<std::uint64_t> hashes(count);
+            NumpyMemory<std::uint64_t> hashes(count);
             std::size_t size = 0;
             {
                 const nb::gil_scoped_release unlocked;
@@ -252,7 +252,7 @@ void bind_sketches(nb::module_& m) {
         if (offsets.shape(0) == 0) throw nb::value_error("offsets: expected at least one");
         const auto count = offsets.shape(0) - 1;
         return with_values(offsets, data, std::nullopt, count, [&](const auto& values) {
-            Made<bool> found(count);
+            NumpyMemory<bool> found(count);
             {
                 const nb::gil_scoped_release unlocked;
                 sketch::are_ascii(values, found.data());
@@ -269,8 +269,8 @@ void bind_sketches(nb::module_& m) {
         const auto present = validity_of(validity, validity_at, count);
         return with_number(values.dtype(), [&]<class T>() {
             const auto ranges = (count + per_range - 1) / per_range;
-            Made<T> least(ranges), greatest(ranges);
-            Made<std::uint16_t> invalid(ranges);
+            NumpyMemory<T> least(ranges), greatest(ranges);
+            NumpyMemory<std::uint16_t> invalid(ranges);
             {
                 const nb::gil_scoped_release unlocked;
                 sketch::range_minmax<T>({static_cast<const T*>(values.data()), count}, present, per_range, least.data(),

@@ -4,10 +4,10 @@
 
 namespace amudai::bits {
 
-// Bytes of a bitmap of so many answers. It is written in whole words: a caller gives it room for all of them.
+// Bytes of a bitmap of `count` answers. It is written in whole words, so the caller must provide whole words.
 constexpr std::size_t answer_bytes(std::size_t count) { return (count + 63) / 64 * 8; }
 
-// Bit i is answer(i), for i below `count`; bits behind the last one are of no account.
+// Bit i is answer(i), for i below `count`; bits after the last one are undefined.
 template <class Answer>
 void test_each(std::size_t count, std::uint8_t* out, Answer&& answer) {
     for (std::size_t at = 0; at < count; at += 64, out += 8) {

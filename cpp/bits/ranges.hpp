@@ -199,14 +199,14 @@ private:
     std::uint64_t bits_[width / 64];
 };
 
-// Whether so many ranges in first..last lie so close together that marking them pays.
+// Whether the `ranges` ranges in first..last are so close together that marking them pays.
 inline bool are_close(std::uint64_t first, std::uint64_t last, std::size_t ranges) {
     constexpr std::uint64_t distance = 512;
     return (last - first) / distance <= ranges;
 }
 
-// Adds those of the single positions behind `base` that are marked: range `at` and those that follow, up to one of several
-// positions or one that begins at or behind `stop`, which is the answer.
+// Adds the marked positions among the ranges of one position from range `at` on. Stops at the first range that has several
+// positions or begins at or after `stop`, and returns it.
 inline std::size_t add_marked(const Ranges& ranges, std::size_t at, std::uint64_t base, std::uint64_t stop,
                               const Marks& marks, RangesOut& out) {
     const auto *const starts = ranges.starts.data(), *const ends = ranges.ends.data();

@@ -1,4 +1,4 @@
-// What a chooser of encodings wants to know about values, in one pass.
+// The statistics by which an encoding is chosen, in one pass over the values.
 #pragma once
 #include <numeric>
 #include <optional>

@@ -1,4 +1,4 @@
-// Which numbers lie in some ranges? They are compared where they are unpacked, and never written to memory.
+// Comparison of numbers with ranges. Numbers are compared where they are unpacked, and not written to memory.
 #pragma once
 #include "bits/answers.hpp"
 #include "numeric/run.hpp"
@@ -37,7 +37,7 @@ struct Range<T> {
     bool holds(T value) const { return bool(int{low <= value} & int{value <= high}); }
 };
 
-// Ranges of which a value is to lie in one; few, for each value is compared with all of them.
+// The ranges of which a value must be in one. There should be few: each value is compared with all of them.
 template <class T>
 using AnyOf = std::span<const Range<T>>;
 

@@ -1,4 +1,4 @@
-// Numbers of a fine unit in a coarser one, where nothing is lost.
+// Conversion of numbers to a coarser unit without loss.
 #pragma once
 #include <bit>
 #include <cstddef>

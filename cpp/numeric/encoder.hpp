@@ -45,7 +45,7 @@ private:
 // given what became of them, in the same order. Which leaves there are must not depend on how well they compress.
 class Leaves {
 public:
-    // Below this a codec's own overhead eats what it saves.
+    // Fewer bytes are not compressed: the overhead of a codec is larger than what it saves.
     static constexpr std::size_t least = 64;
 
     enum class Pass { none, collect, supply };
@@ -53,7 +53,7 @@ public:
         : pass_(pass), supplied_(std::move(supplied)) {}
 
     bool collecting() const { return pass_ == Pass::collect; }
-    // The compressed form of `raw`; empty where it is not known, yet.
+    // The compressed form of `raw`; empty if it is not known yet.
     Bytes next(std::uint16_t code, Bytes raw) {
         switch (pass_) {
             case Pass::collect:

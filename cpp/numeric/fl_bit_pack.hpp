@@ -23,7 +23,7 @@ Bytes packed(std::string_view what, Bytes data, std::size_t count, unsigned widt
 template <class T, class Visit>
 void parts(Bytes, std::size_t, Visit&&) {}
 
-// Distances from a reference, so many bits each: FFOR's section is this one with a reference that is not zero.
+// Distances from a reference, `width` bits each. FFOR's section is the same with a reference that is not zero.
 template <class U>
 struct Layout {
     U reference;

@@ -52,7 +52,7 @@ inline std::uint64_t sum(std::span<const std::uint32_t> lengths) {
     return total;
 }
 
-// How often each value repeats: as often, all together, as there are values.
+// How often each value repeats. The sum must be the number of values.
 inline std::span<const std::uint32_t> lengths_of(Bytes section, const Layout& found, std::size_t count, Context& context) {
     const auto decode_lengths = [&](const Layout& at) {
         return decode_all<std::uint32_t>("run_length lengths", at.lengths_nested, at.lengths, at.runs, context);

@@ -1,4 +1,4 @@
-// What a stripe notes of the sizes of its strings and bytes. Definitions: docs/format/statistics.md.
+// Statistics of the sizes of a stripe's strings and bytes. Definitions: docs/format/statistics.md.
 #pragma once
 #include "binary/utf8.hpp"
 #include "binary/values.hpp"

@@ -1,4 +1,4 @@
-// Which texts hold, begin or end with another? The operators of docs/operators.md, over many texts in one call.
+// Whether texts contain, begin or end with another text: the operators of docs/operators.md, over many texts in one call.
 #pragma once
 #include <algorithm>
 #include <bit>

@@ -90,7 +90,7 @@ void for_each_range(std::span<const std::uint64_t> list, bool pairs, std::uint64
     }
 }
 
-// Refuses a list that does not ascend, or has a row that is none.
+// Throws if a list does not ascend, or has a row that does not exist.
 inline void require_ascending(std::span<const std::uint64_t> list, std::uint64_t rows) {
     std::uint64_t wrong_steps = 0;
     for (std::size_t i = 1; i < list.size(); ++i) wrong_steps |= std::uint64_t{list[i - 1] >= list[i]};

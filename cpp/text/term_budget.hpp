@@ -1,4 +1,4 @@
-// How coarse may a list be? Rows that it no longer tells surely are weighed against the bits that it saves.
+// How coarse a list may be: the rows that become doubtful are weighed against the bits saved.
 #pragma once
 #include <array>
 #include <bit>

@@ -17,7 +17,7 @@ struct RunSource {
     std::uint64_t first_row;
 };
 
-// Integers of a list: rows, or where ranges of rows begin and end, all of whose rows have the term or only some.
+// The integers of a list: rows, or the starts and ends of ranges, in which all rows have the term or only some.
 enum class Form : std::uint8_t { positions = 0, ranges = 1, approximate = 2 };
 
 // What one step of a merge brings. Lists follow each other; `begins[i]` says whether list i is the first of a term.
