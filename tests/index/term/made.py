@@ -77,8 +77,8 @@ def indexed(
         builder = ShardBuilder(nodes, publication.sealing, publication.file, options, sinks=Sinks((sink,)))
         at = 0
         while at < table.num_rows:
-            room = builder.room
-            rows = min(batch_rows, table.num_rows - at, batch_rows if room is None else room)
+            left = builder.rows_left
+            rows = min(batch_rows, table.num_rows - at, batch_rows if left is None else left)
             part = table.slice(at, rows).combine_chunks()
             columns = [part.column(i).combine_chunks() for i in range(part.num_columns)]
             works = [
