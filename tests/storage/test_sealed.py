@@ -26,9 +26,9 @@ from amudai.storage import (
     Sealing,
     Store,
     StoreCapabilities,
-    aside,
     file_url,
     sealed,
+    unpublished,
 )
 from tests.storage.places import PLACES, Place
 
@@ -40,7 +40,7 @@ CONTENT = {STRIPES[0]: b"first" * 1000, STRIPES[1]: b"second", ROOT: b"root" * 1
 def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """What the file system can do."""
     if request.param == "part":
-        monkeypatch.setattr(aside, "_UNNAMED", 0)
+        monkeypatch.setattr(unpublished, "_UNNAMED", 0)
     if request.param == "no links":
 
         def refuse(*_: object, **__: object) -> None:
@@ -556,11 +556,11 @@ def test_content_reaches_the_disk_before_names_and_names_in_order(
 WRITER = """
 import os, signal, sys
 from pathlib import Path
-from amudai.storage import LocalStore, Sealing, aside, file_url
+from amudai.storage import LocalStore, Sealing, file_url, unpublished
 
 folder, kind, moment = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 if kind == "part":
-    aside._UNNAMED = 0
+    unpublished._UNNAMED = 0
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)

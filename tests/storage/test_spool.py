@@ -19,14 +19,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amudai.errors import InvalidArgument, StorageError
-from amudai.storage import Spool, aside
+from amudai.storage import Spool, unpublished
 from amudai.storage.spool import _CHUNK
 
 
 @pytest.fixture(params=["unnamed", "unlinked"], autouse=True)
 def scratch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "unlinked":
-        monkeypatch.setattr(aside, "_UNNAMED", 0)
+        monkeypatch.setattr(unpublished, "_UNNAMED", 0)
 
 
 def read(spool: Spool, *extents: tuple[int, int]) -> bytes:
@@ -193,9 +193,9 @@ def folder() -> Iterator[Path]:
 
 KILLED = """
 import sys, time
-from amudai.storage import Spool, aside
+from amudai.storage import Spool, unpublished
 if sys.argv[2] == "unlinked":
-    aside._UNNAMED = 0
+    unpublished._UNNAMED = 0
 spool = Spool(sys.argv[1], 0)
 spool.append(bytes(1 << 20))
 print("ready", flush=True)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from amudai.encoding.decoded import Values
     from amudai.encoding.dictionary import DictionaryEncoder
+    from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
     from amudai.encoding.numbers import NumberEncoder
     from amudai.encoding.numeric.catalog import NUMERIC
     from amudai.encoding.plan import EncodingPlan
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from amudai.encoding.profile import PROFILES, Profile, profile_of
     from amudai.encoding.range_index import RangeIndex, decode_range_index
     from amudai.encoding.range_index_builder import RangeIndexBuilder
-    from amudai.encoding.room import COLUMN_MEMORY, ColumnMemory
     from amudai.encoding.slots import CodedSlots, ValueSlots
     from amudai.encoding.text import is_text
     from amudai.encoding.units import divided_exactly
@@ -67,7 +67,7 @@ else:
             "amudai.encoding.profile": "PROFILES Profile profile_of",
             "amudai.encoding.range_index": "RangeIndex decode_range_index",
             "amudai.encoding.range_index_builder": "RangeIndexBuilder",
-            "amudai.encoding.room": "COLUMN_MEMORY ColumnMemory",
+            "amudai.encoding.memory": "COLUMN_MEMORY ColumnMemory",
             "amudai.encoding.slots": "CodedSlots ValueSlots",
             "amudai.encoding.text": "is_text",
             "amudai.encoding.units": "divided_exactly",

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, encode_region
 from amudai.encoding.binary.plain import PLAIN
+from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
-from amudai.encoding.room import COLUMN_MEMORY, ColumnMemory
 from amudai.storage import Spool
 
 __all__ = ["BytesEncoder", "cut"]

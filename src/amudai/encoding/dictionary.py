@@ -11,10 +11,10 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.encoding.binary.choice import BytesBlock, choose_bytes, lookup_price
 from amudai.encoding.bytes import BytesEncoder
+from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.numbers import NumberEncoder
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
-from amudai.encoding.room import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.slots import Slots, gathered
 from amudai.format import BufferKind, encode_dictionary
 from amudai.storage import Spool

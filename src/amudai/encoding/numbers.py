@@ -11,11 +11,11 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.encoding.codec import encode_blocks
 from amudai.encoding.decode import inflate
+from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.numeric.choice import NumberChoice, NumberFacts, choose
 from amudai.encoding.numeric.single_value import SINGLE_VALUE
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
-from amudai.encoding.room import COLUMN_MEMORY, ColumnMemory
 from amudai.storage import Spool
 
 __all__ = ["NumberEncoder"]

@@ -12,11 +12,11 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from amudai.errors import ExistingFile, MissingFile, StorageError
-from amudai.storage.aside import UnpublishedFile, sync_folder
 from amudai.storage.contract import Store, StoreCapabilities
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, short_read, translated, translation
 from amudai.storage.portable import PortableStore
 from amudai.storage.recent import RecentFiles
+from amudai.storage.unpublished import UnpublishedFile, sync_folder
 
 __all__ = ["LocalStore"]
 

@@ -16,10 +16,10 @@ from typing import Final, Self
 import xxhash
 
 from amudai.errors import ExistingFile, InvalidArgument, MissingFile, StorageError, UnsupportedFeature, located
-from amudai.storage.aside import UnpublishedFile, sync_folder
 from amudai.storage.contract import Store
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
 from amudai.storage.spool import Data, Spool, SpoolRange, view_of
+from amudai.storage.unpublished import UnpublishedFile, sync_folder
 
 __all__ = ["SealedFile", "Sealing", "remove_files"]
 

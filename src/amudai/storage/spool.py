@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amudai.errors import InvalidArgument, StorageError, located
-from amudai.storage.aside import open_scratch
 from amudai.storage.foreign import translated
+from amudai.storage.unpublished import open_scratch
 
 __all__ = ["ByteSink", "Data", "Spool", "SpoolRange", "view_of"]
 

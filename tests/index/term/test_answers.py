@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.index import Match, TermIndex, Terms
-from amudai.index.term.names import MAYBE_CUT, TOKENIZERS
+from amudai.index.term.stored_form import MAYBE_CUT, TOKENIZERS
 from amudai.rows import Positions
 from tests.effort import examples
-from tests.index.term.made import SMALL, Indexed, indexed
+from tests.index.term.indexed_shards import SMALL, Indexed, indexed
 from tests.index.term.test_tokenizers import TEXTS
 from tests.oracle import text as oracle
 

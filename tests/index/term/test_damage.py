@@ -17,7 +17,7 @@ from amudai.index import Match, TermIndex, Terms
 from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.term.reader import TermReader
 from amudai.rows import Origin
-from tests.index.term.made import SMALL, Indexed, indexed
+from tests.index.term.indexed_shards import SMALL, Indexed, indexed
 from tests.index.term.test_answers import LINES
 
 QUESTIONS = [

@@ -38,7 +38,7 @@ from tests.forge import (
 )
 from tests.forge.columns import bits_buffer
 from tests.forge.content import FieldContent
-from tests.index.term.made import SMALL, Indexed, indexed
+from tests.index.term.indexed_shards import SMALL, Indexed, indexed
 from tests.index.term.test_answers import check_all
 from tests.index.term.test_fields import nested, rows_of
 

@@ -15,7 +15,7 @@ from amudai.arrow import schema_nodes
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.index import TERM, BuildPlan, Match, TermIndex, Terms
 from amudai.index.term.builder import build_term_index
-from tests.index.term.made import SMALL, Indexed, indexed, path_of
+from tests.index.term.indexed_shards import SMALL, Indexed, indexed, path_of
 from tests.index.term.test_answers import LINES, check_all
 from tests.oracle import text as oracle
 

@@ -11,13 +11,13 @@ import pytest
 from amudai.format import DataRef, IndexArtifact
 from amudai.index import TERM, Match, TermIndex, Terms
 from amudai.index.artifacts import IndexArtifactReader
-from amudai.index.term.names import TOKENIZERS
 from amudai.index.term.reader import TermReader
+from amudai.index.term.stored_form import TOKENIZERS
 from amudai.rows import Origin
 from amudai.shard import ShardReader
 from amudai.types import BasicType, SchemaNode
 from tests.golden import INDEX_CASES, IndexCase
-from tests.index.term.made import indexed
+from tests.index.term.indexed_shards import indexed
 from tests.index.term.test_answers import truth
 from tests.oracle import text as oracle
 

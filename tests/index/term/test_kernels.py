@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from amudai import _kernels
 from amudai.encoding import compress_small_numbers, open_numbers
 from amudai.errors import CorruptedData
-from amudai.index.term.layout import PageLayout
+from amudai.index.term.page_layout import PageLayout
 from amudai.rows import Rows
 from tests.effort import examples
 from tests.encoding.runs import Block, buffer_of

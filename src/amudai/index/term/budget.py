@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.errors import InvalidArgument
-from amudai.index.term.layout import PageLayout
+from amudai.index.term.page_layout import PageLayout
 from amudai.shard import PreparedStripe
 from amudai.storage import Spool
 

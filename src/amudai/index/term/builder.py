@@ -18,7 +18,10 @@ from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import IndexDescriptor, any_values
 from amudai.index.contract import BuildPlan, IndexSpec
 from amudai.index.term.budget import EXACT, BuiltIndex, within_budget
-from amudai.index.term.names import (
+from amudai.index.term.pages_writer import PagesWriter
+from amudai.index.term.positions_writer import PositionsWriter
+from amudai.index.term.spec import TermIndex
+from amudai.index.term.stored_form import (
     COLLATIONS,
     ELEMENT,
     INDEX_TYPE,
@@ -30,9 +33,6 @@ from amudai.index.term.names import (
     TERMS_SCHEMA,
     TOKENIZERS,
 )
-from amudai.index.term.pages import PagesWriter
-from amudai.index.term.positions import PositionsWriter
-from amudai.index.term.spec import TermIndex
 from amudai.index.term.texts import Texts, require_text_path, slots_of, texts_of
 from amudai.index.term.tuning import Tuning, tuning_of
 from amudai.shard import ArtifactSpace, BuildOptions, PreparedStripe, StoredArray, StripeBuilder

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from amudai.index.contract import BuildPlan, Capabilities, IndexSpec, IndexType
 from amudai.index.questions import Every, Terms
-from amudai.index.term.names import INDEX_TYPE, OLDER_NAMES
 from amudai.index.term.reader import open_term_index
+from amudai.index.term.stored_form import INDEX_TYPE, OLDER_NAMES
 from amudai.types import BasicType
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import IndexDescriptor
 from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.questions import Every, Match, Question, Terms
-from amudai.index.term.columns import U64, field_named, known_fields, only_stripe, present
-from amudai.index.term.names import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
+from amudai.index.term.artifact_columns import U64, field_named, known_fields, only_stripe, present
 from amudai.index.term.slots import SlotMap
+from amudai.index.term.stored_form import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
 from amudai.index.term.tree import Leaves, PositionLists, TermTree
 from amudai.lazy import lazy
 from amudai.rows import Origin, Positions, Rows

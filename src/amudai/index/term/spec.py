@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from amudai.errors import InvalidArgument
 from amudai.index.contract import require_level
-from amudai.index.term.names import COLLATIONS, GRANULARITIES, INDEX_TYPE, TOKENIZERS
+from amudai.index.term.stored_form import COLLATIONS, GRANULARITIES, INDEX_TYPE, TOKENIZERS
 from amudai.storage import Size, size_of
 
 __all__ = ["TermIndex"]

@@ -18,7 +18,7 @@ from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, decode_few, decode_few_bytes
 from amudai.errors import CorruptedData
 from amudai.index.artifacts import IndexArtifactReader
-from amudai.index.term.columns import (
+from amudai.index.term.artifact_columns import (
     U64,
     TermsColumn,
     field_named,
@@ -29,8 +29,8 @@ from amudai.index.term.columns import (
     present,
     terms,
 )
-from amudai.index.term.layout import PageLayout
-from amudai.index.term.names import TERMS_SCHEMA
+from amudai.index.term.page_layout import PageLayout
+from amudai.index.term.stored_form import TERMS_SCHEMA
 from amudai.lazy import lazy
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader

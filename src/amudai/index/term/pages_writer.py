@@ -14,9 +14,9 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.encoding import NumberEncoder, PreparedBuffer, Profile, profile_of
 from amudai.format import AnyValue, BufferKind
-from amudai.index.term.layout import PageLayout
-from amudai.index.term.names import TERMS_SCHEMA
+from amudai.index.term.page_layout import PageLayout
 from amudai.index.term.sections import U64, block, plain_terms, shortest_steps, term_block
+from amudai.index.term.stored_form import TERMS_SCHEMA
 from amudai.index.term.tuning import Tuning
 from amudai.shard import BitEncoder, FieldBuildContext, PreparedField
 from amudai.stats import FieldStatistics
