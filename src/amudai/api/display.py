@@ -38,8 +38,7 @@ def shard_text(shard: Shard, fields: int) -> str:
     """The shard as a tree."""
     lines = [headline(shard)]
     lines += [
-        f"├─ stripe {stripe.ordinal}: rows {stripe.first_row:,}..{stripe.first_row + stripe.num_rows:,}"
-        for stripe in shard.stripes[:20]
+        f"├─ stripe {stripe.ordinal}: rows {stripe.rows.start:,}..{stripe.rows.stop:,}" for stripe in shard.stripes[:20]
     ]
     if len(shard.stripes) > 20:
         lines.append(f"├─ and {counted(len(shard.stripes) - 20, 'more stripe')}")

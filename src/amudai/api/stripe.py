@@ -35,6 +35,15 @@ class Stripe:
     _reader: StripeReader = field(repr=False, compare=False)
 
     @property
+    def rows(self) -> range:
+        """The positions of its rows in the shard.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").stripes[0].rows
+        range(0, 400)
+        """
+        return range(self.first_row, self.first_row + self.num_rows)
+
+    @property
     def properties(self) -> dict[str, object]:
         """The properties that were given to the stripe when it was written."""
         found = self._reader.properties

@@ -101,7 +101,7 @@ def _tree(layout: ShardLayout, count: int, verbose: bool) -> Tree:
 
 
 def _add_stripe(tree: Tree, stripe: StripeLayout, verbose: bool) -> None:
-    rows = f"rows {stripe.first_row:,}..{stripe.first_row + stripe.num_rows:,}"
+    rows = f"rows {stripe.rows.start:,}..{stripe.rows.stop:,}"
     branch = tree.add(Text.assemble((f"stripe {stripe.ordinal}", "bold"), f": {rows}, {size_text(stripe.bytes)}"))
     widths = _widths(stripe.fields, 0)
     for field in stripe.fields:

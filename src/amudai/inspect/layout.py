@@ -103,6 +103,15 @@ class StripeLayout:
     properties: dict[str, object]
     fields: tuple[FieldLayout, ...]
 
+    @property
+    def rows(self) -> range:
+        """The positions of its rows in the shard.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").inspect().stripes[0].rows
+        range(0, 400)
+        """
+        return range(self.first_row, self.first_row + self.num_rows)
+
 
 @dataclass(frozen=True, slots=True)
 class ShardLayout:
