@@ -23,6 +23,7 @@ from amudai.index import BuildPlan, Match, TermIndex, Terms
 from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.term.builder import TermBuilder, build_term_index
 from amudai.index.term.reader import TermReader
+from amudai.rows import Origin
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader, Sinks
 from amudai.storage import open_store
 from benchmarks.datasets import load
@@ -123,11 +124,12 @@ def main() -> None:
         (descriptor,) = shard.indexes
         print(f"size                {(descriptor.index_size or 0) / 1e6:8.2f} MB")
         tokenizers = {node.schema_id: "unicode-log"}
+        origin = Origin("shard", shard.url, options.rows)  # the file holds the index alone, and no rows
 
         def opened() -> TermReader:
             terms, positions = descriptor.artifacts
             artifacts = (IndexArtifactReader(each, shard, shard.root) for each in (terms, positions))
-            return TermReader(*artifacts, tokenizers, origin=shard.origin, case_sensitive=True, own=True)
+            return TermReader(*artifacts, tokenizers, origin=origin, case_sensitive=True, own=True)
 
         for name, text, match, case_sensitive in QUESTIONS:
             question = Terms(text, match, case_sensitive)
