@@ -7,8 +7,9 @@ NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp -name '*.hpp' -o -name 
 
 .PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test stubs proto bench clean build
 
-# Everything CI does. Each step uses all cores.
-test: checks unit sanitize wheel-test
+# Everything CI does. Two steps run side by side: each has stretches that keep only one core busy.
+test: build
+	$(MAKE) --no-print-directory --output-sync -j2 checks unit sanitize wheel-test
 
 # While you work: linters, types, and the tests that take no second each, with few examples and the small set of shards.
 quick: build
@@ -31,8 +32,7 @@ $(VENV)/.built: $(VENV)/.tools $(NATIVE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
 
-checks: build
-	$(MAKE) --no-print-directory -j2 lint types docs
+checks: lint types docs
 
 lint: build
 	$(BIN)/ruff check .
