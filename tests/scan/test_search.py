@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 import amudai
 from amudai import Predicate, col
+from amudai.scan.run import ScanRun, StripePart
 from tests.effort import examples
 from tests.oracle.predicates import rows_of
 from tests.scan.tables import predicates, tables
@@ -161,16 +163,29 @@ def test_count_reads_no_other_column(tmp_path: Path) -> None:
     assert scan.to_table()["n"].to_pylist() == list(range(256, 512))
 
 
-def test_an_abandoned_scan_frees_its_threads(tmp_path: Path) -> None:
-    import threading
+def test_an_abandoned_scan_frees_its_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The threads are shared and stay; what ran on them for this scan has ended, and nothing more begins."""
+    begun: list[int] = []
+    ended: list[int] = []
+    read = ScanRun._read_part
 
+    def noted(run: ScanRun, part: StripePart) -> list[pa.RecordBatch]:
+        begun.append(1)
+        try:
+            return read(run, part)
+        finally:
+            ended.append(1)
+
+    monkeypatch.setattr(ScanRun, "_read_part", noted)
     table = pa.table({"n": np.arange(600_000) % 97, "text": pa.array([f"row {n}" for n in range(600_000)])})
-    shard = amudai.write(table, tmp_path / "x.amudai.shard")
-    before = threading.active_count()
+    shard = amudai.write(table, tmp_path / "x.amudai.shard", stripe_rows=50_000)
     batches = iter(shard.scan(where=col("text").contains("7"), threads=3))
     next(batches)
     del batches
-    assert threading.active_count() == before
+    count = len(begun)
+    assert len(ended) == count < 12, "of twelve parts"
+    time.sleep(0.1)
+    assert len(begun) == count
 
 
 @pytest.mark.parametrize(
