@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from amudai.api.frames import to_pandas, to_polars
 from amudai.api.task import Task
-from amudai.arrow import ArrowFields
 from amudai.errors import InvalidArgument
 from amudai.scan import Explanation, ScanRun, tasks_of
 
@@ -36,9 +35,8 @@ class Scan:
     11
     """
 
-    def __init__(self, run: ScanRun, fields: ArrowFields) -> None:
+    def __init__(self, run: ScanRun) -> None:
         self._run = run
-        self._fields = fields
 
     @property
     def schema(self) -> pa.Schema:
@@ -133,7 +131,7 @@ class Scan:
         wanted = self._run.threads if count is None else count
         if wanted < 1:
             raise InvalidArgument(f"count: expected at least 1, found {count}")
-        return tuple(Task(task) for task in tasks_of(self._run.plan, self._fields, wanted))
+        return tuple(Task(task) for task in tasks_of(self._run.plan, wanted))
 
     def explain(self) -> Explanation:
         """What rules rows out, and how many; once the scan has run, also what it read and how long it took.

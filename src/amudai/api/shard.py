@@ -194,7 +194,7 @@ class Shard(Tabular):
             on_damage=on_damaged_index,
         )
         plan = ShardPlan(self._reader, self._fields, request, row_range(rows, self._reader.origin))
-        return Scan(ScanRun(plan, self._pool(threads)), self._fields)
+        return Scan(ScanRun(plan, self._pool(threads)))
 
     def take(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from typing import ClassVar
 
@@ -70,9 +71,9 @@ class _ComparableSource(NativeSource):
             bitmap, _ = self._presence(rows)
             return bits if bitmap is None else bits & np.frombuffer(bitmap, np.uint8)[: len(bits)]
 
+    @abstractmethod
     def _compare(self, wanted: Wanted, rows: Rows, inverted: bool) -> npt.NDArray[np.uint8] | None:
         """The comparison without the nulls of a PRESENCE buffer."""
-        raise NotImplementedError
 
 
 class NumbersSource(_ComparableSource):

@@ -57,7 +57,7 @@ class ShardPlan:
         self.request = request
         self.rows = rows
         self.bound: Bound = bind(request.where, fields)
-        self._fields = fields
+        self.fields = fields
         self._choose = choose
         if request.columns is not None:
             _ = self._selected  # a wrong name is an error at once; selecting all columns of a wide shard can wait
@@ -66,9 +66,9 @@ class ShardPlan:
     def _selected(self) -> tuple[Sequence[SelectedColumn], pa.Schema]:
         if self._choose is not None:
             return self._choose()
-        columns = select(self._fields, self.request.columns)
+        columns = select(self.fields, self.request.columns)
         if self.request.columns is None:
-            return columns, self._fields.schema
+            return columns, self.fields.schema
         return columns, pa.schema([column.field for column in columns])
 
     @property
@@ -88,7 +88,7 @@ class ShardPlan:
         """The leaves of the predicate, by name."""
         from amudai.plan.leaf import LeafQuestion
 
-        return {leaf.name: LeafQuestion(leaf, self.shard, self._fields) for leaf in _leaves(self.bound)}
+        return {leaf.name: LeafQuestion(leaf, self.shard, self.fields) for leaf in _leaves(self.bound)}
 
     @lazy
     def positions(self) -> Positions:

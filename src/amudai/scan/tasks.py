@@ -16,11 +16,11 @@ from amudai.shard import ShardReader
 __all__ = ["run_task", "tasks_of"]
 
 
-def tasks_of(plan: ShardPlan, fields: ArrowFields, count: int) -> tuple[Task, ...]:
+def tasks_of(plan: ShardPlan, count: int) -> tuple[Task, ...]:
     """About `count` tasks. Their concatenated results are the rows of the plan."""
     shard = plan.shard.portable()
     return tuple(
-        Task(shard=shard, request=plan.request, start=start, end=end, types=fields.wanted)
+        Task(shard=shard, request=plan.request, start=start, end=end, types=plan.fields.wanted)
         for start, end in plan.stretches(count)
     )
 
