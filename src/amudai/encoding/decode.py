@@ -58,6 +58,7 @@ def _physical_memory() -> int:
 _MEMORY: Final = _physical_memory()
 
 _ZERO: Final = np.zeros(1, np.uint32)
+_WIDTH: Final = {dtype: int(dtype[1]) for dtype in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
 _FEW: Final = 4096  # for up to this many values numpy allocates the memory
 _SMALL: Final = 64 * 1024  # up to this many decompressed bytes, new memory costs less than a stream
 
@@ -177,7 +178,7 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
         )
         runs.append((run, done, origins, sizes))
         done += run.slots
-    total = int(offsets[-1])
+    total = offsets.item(-1)
     data, out = allocate(total + SLACK, "u1")
     while runs:
         # Decoded and freed one by one: memory that is reused is faster than new memory.
@@ -193,12 +194,16 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
 
 def _inflated_parts(run: BlockRun, sizes: npt.NDArray[np.uint64]) -> Iterator[slice]:
     """Groups of spans whose decompressed Zstandard frames fit into the cache. Each group is decoded at once."""
-    ends = np.cumsum(sizes)
+    ends = sizes.cumsum()
+    if ends.item(-1) <= INFLATED_BYTES:
+        _inflate(run, _kernels.payload_frames(run.blocks, sizes))
+        yield slice(None)
+        return
     low = span = 0
     while low < len(ends):
-        before = int(ends[low - 1]) if low else 0
-        high = max(low + 1, int(np.searchsorted(ends, np.uint64(before + INFLATED_BYTES), "right")))
-        behind = len(run.block) if high == len(ends) else int(np.searchsorted(run.block, np.uint32(high)))
+        before = ends.item(low - 1) if low else 0
+        high = max(low + 1, int(ends.searchsorted(np.uint64(before + INFLATED_BYTES), "right")))
+        behind = len(run.block) if high == len(ends) else int(run.block.searchsorted(np.uint32(high)))
         frames = _kernels.payload_frames(run.blocks, sizes, low, high)
         _inflate(run, frames)
         yield slice(span, behind)
@@ -223,7 +228,7 @@ def decode_dictionary(buffer: BlockBuffer, rows: Rows, dictionary: ValueDictiona
         return Values(count, nulls, validity if nulls else None, data)
     offsets_buffer, offsets = allocate(count + 1, "i8" if wide else "i4")
     nulls = _kernels.gather_offsets(codes, dictionary.offsets, dictionary.null_id, offsets, bits)
-    total = int(offsets[-1])
+    total = offsets.item(-1)
     data, out = allocate(total + SLACK, "u1")
     _kernels.gather_bytes(codes, entries, dictionary.offsets, out)
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
@@ -276,8 +281,9 @@ def _too_many(count: int, bits: int) -> InvalidArgument:
 
 def allocate(count: int, dtype: str) -> tuple[pa.Buffer, npt.NDArray[Any]]:
     """Memory for `count` values, as an Arrow buffer and as a numpy array."""
-    width = int(dtype[1])
-    require_memory(count, 8 * width)
+    width = _WIDTH[dtype]
+    if count * width > _MEMORY:
+        raise _too_many(count, 8 * width)
     try:
         buffer = pa.allocate_buffer(count * width)
     except (MemoryError, OverflowError, pa.ArrowException) as error:

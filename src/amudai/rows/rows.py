@@ -172,6 +172,8 @@ class Rows:
                 self._count = _kernels.count_bits(self._words)
             elif len(self._ends) == 1:
                 self._count = self._ends.item(0) - self.starts.item(0)
+            elif not len(self._ends):
+                self._count = 0
             else:
                 # The difference is right even if the sums wrap around.
                 self._count = (int(np.add.reduce(self._ends)) - int(np.add.reduce(self.starts))) % (1 << 64)
@@ -179,7 +181,7 @@ class Rows:
 
     def __bool__(self) -> bool:
         """Whether there is any position."""
-        return self.count > 0 if self._words is not None else len(self._ends) > 0
+        return len(self._ends) > 0 if self._words is None else self.count > 0
 
     @property
     def end(self) -> int:
@@ -252,9 +254,12 @@ class Rows:
 
     def unite(self, other: Rows) -> Rows:
         """The positions of either."""
-        self._require_same(other)
-        if not self or not other:
-            return self if self else other
+        if self.origin is not other.origin:
+            self._require_same(other)
+        if not self:
+            return other
+        if not other:
+            return self
         if self._words is None and other._words is None:
             return Rows(*_kernels.unite_ranges(*self.arrays, *other.arrays), self.origin)
         low = min(self._low, other._low)
@@ -269,7 +274,8 @@ class Rows:
         """The positions of both."""
         if other is self:
             return self
-        self._require_same(other)
+        if self.origin is not other.origin:
+            self._require_same(other)
         if not self or not other:
             return Rows.none(self.origin)
         # One set is often a single range that contains the other: nothing to compare.
@@ -360,7 +366,7 @@ class Rows:
     # ---- ranges and bitmaps ----
 
     def _require_same(self, other: Rows) -> None:
-        if self.origin is not other.origin and self.origin != other.origin:
+        if self.origin != other.origin:
             raise TypeError(f"rows of {self.origin} cannot be combined with rows of {other.origin}")
 
     def _holds(self, other: Rows) -> bool:

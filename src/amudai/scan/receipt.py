@@ -207,17 +207,16 @@ class Receipt:
             return dict(self._seconds)
 
 
-class _Phase:
-    __slots__ = ("_begin", "_metered", "_name", "_receipt")
+class _Phase(metered):
+    __slots__ = ("_begin", "_name", "_receipt")
 
     def __init__(self, receipt: Receipt, name: str) -> None:
-        self._receipt, self._name = receipt, name
-        self._metered = metered(receipt.meter)
+        self._receipt, self._name, self._meter = receipt, name, receipt.meter
 
     def __enter__(self) -> None:
-        self._metered.__enter__()
+        metered.__enter__(self)
         self._begin = perf_counter()
 
     def __exit__(self, *error: object) -> None:
         self._receipt.add(self._name, perf_counter() - self._begin)
-        self._metered.__exit__(*error)
+        metered.__exit__(self, *error)

@@ -13,7 +13,7 @@ from threading import Lock
 
 from amudai.errors import AmudaiError, StorageError, UnsupportedFeature, located
 from amudai.storage.foreign import short_read
-from amudai.storage.meter import count_requests
+from amudai.storage.meter import current_meter
 from amudai.storage.portable import PortableStore, undeclared
 
 __all__ = ["Requests", "Store", "StoreCapabilities"]
@@ -40,7 +40,9 @@ class Requests:
         with self._lock:
             self.requests += requests
             self.bytes += size
-        count_requests(requests, size)
+        meter = current_meter()
+        if meter is not None:
+            meter.add(requests, size)
 
     def __repr__(self) -> str:
         return f"Requests(requests={self.requests}, bytes={self.bytes})"

@@ -6,7 +6,7 @@ from contextvars import ContextVar, Token
 from threading import Lock
 from typing import Final
 
-__all__ = ["Meter", "count_blocks", "count_requests", "metered"]
+__all__ = ["Meter", "count_blocks", "current_meter", "metered"]
 
 
 class Meter:
@@ -35,6 +35,8 @@ class Meter:
 
 
 _CURRENT: Final[ContextVar[Meter | None]] = ContextVar("amudai meter", default=None)
+# The meter of the work that this thread does, or None. The method itself, as every request asks for it.
+current_meter: Final = _CURRENT.get
 
 
 class metered:  # noqa: N801 - reads as a verb: with metered(meter): ...
@@ -50,13 +52,6 @@ class metered:  # noqa: N801 - reads as a verb: with metered(meter): ...
 
     def __exit__(self, *_: object) -> None:
         _CURRENT.reset(self._token)
-
-
-def count_requests(requests: int, size: int) -> None:
-    """Count requests on the current meter, if there is one."""
-    meter = _CURRENT.get()
-    if meter is not None:
-        meter.add(requests, size)
 
 
 def count_blocks(blocks: int) -> None:
