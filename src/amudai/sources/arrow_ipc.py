@@ -9,7 +9,7 @@ from typing import Final
 import pyarrow as pa
 
 from amudai.errors import InvalidArgument
-from amudai.sources.contract import SourceFormat, SourceOptions
+from amudai.sources.contract import FileReader, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
 from amudai.sources.records import BadRecords
 
@@ -33,19 +33,21 @@ def _open(file: InputFile) -> Iterator[pa.RecordBatchFileReader | pa.RecordBatch
             yield reader
 
 
-def _schema(file: InputFile, options: SourceOptions) -> pa.Schema:  # noqa: ARG001
+class ArrowReader(FileReader):
+    """An Arrow IPC file or stream."""
+
+    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        """The batches of the file."""
+        with _open(self.file) as reader:
+            if isinstance(reader, pa.RecordBatchFileReader):
+                yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
+            else:
+                yield from reader
+
+
+def _reader(file: InputFile, options: SourceOptions) -> ArrowReader:  # noqa: ARG001
     with _open(file) as reader:
-        return reader.schema
+        return ArrowReader(file, reader.schema)
 
 
-def _batches(file: InputFile, schema: pa.Schema, options: SourceOptions, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG001
-    with _open(file) as reader:
-        if isinstance(reader, pa.RecordBatchFileReader):
-            yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
-        else:
-            yield from reader
-
-
-ARROW: Final = SourceFormat(
-    name="arrow", endings=(".arrow", ".arrows", ".feather", ".ipc"), schema=_schema, batches=_batches
-)
+ARROW: Final = SourceFormat(name="arrow", endings=(".arrow", ".arrows", ".feather", ".ipc"), open=_reader)

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from amudai.errors import CorruptedData, InvalidSchema
-from amudai.sources.contract import SourceFormat, SourceOptions
+from amudai.sources.contract import FileReader, SourceFormat, SourceOptions
 from amudai.sources.exact import FIRST_ROUNDED, check_integers
 from amudai.sources.files import InputFile
 from amudai.sources.records import BLOCK, ENOUGH, BadRecords, LineReader, Lines, Records, accepted, parsed
@@ -166,20 +166,32 @@ def _fits_unsigned(texts: pa.ChunkedArray) -> bool:
     return True
 
 
-def _batches(file: InputFile, schema: pa.Schema, options: SourceOptions, bad: BadRecords) -> Iterator[pa.RecordBatch]:
-    names: list[str] | None = None
-    for records in records_of(file, bad):
-        if names is None:
-            if not len(records):
-                continue
-            names, records = _header(records), records[1:]
-            for name in names:
-                if name not in schema.names:
-                    raise CorruptedData(f"header: expected it as it was, found {name!r}", file=file.path)
-        types = {name: schema.field(name).type for name in names}
-        parse = partial(_parsed, names=names, types=types, options=options)
-        for table in parsed(records, parse, bad, partial(_suspects, names=names, types=types)):
-            yield from table.to_batches()
+class CsvReader(FileReader):
+    """A CSV file."""
+
+    def __init__(self, file: InputFile, schema: pa.Schema, options: SourceOptions) -> None:
+        super().__init__(file, schema)
+        self._options = options
+
+    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:
+        """The records of the file."""
+        names: list[str] | None = None
+        for records in records_of(self.file, bad):
+            if names is None:
+                if not len(records):
+                    continue
+                names, records = _header(records), records[1:]
+                for name in names:
+                    if name not in schema.names:
+                        raise CorruptedData(f"header: expected it as it was, found {name!r}", file=self.file.path)
+            types = {name: schema.field(name).type for name in names}
+            parse = partial(_parsed, names=names, types=types, options=self._options)
+            for table in parsed(records, parse, bad, partial(_suspects, names=names, types=types)):
+                yield from table.to_batches()
+
+
+def _reader(file: InputFile, options: SourceOptions) -> CsvReader:
+    return CsvReader(file, _schema(file, options), options)
 
 
 def _parsed(records: Records, names: list[str], types: dict[str, pa.DataType], options: SourceOptions) -> pa.Table:
@@ -241,4 +253,4 @@ def _explained(message: str, names: list[str]) -> str:
     return f"{rest} in column {names[int(place[1])]!r}; types= can say what it holds"
 
 
-CSV: Final = SourceFormat(name="csv", endings=(".csv", ".tsv", ".tab"), schema=_schema, batches=_batches)
+CSV: Final = SourceFormat(name="csv", endings=(".csv", ".tsv", ".tab"), open=_reader)

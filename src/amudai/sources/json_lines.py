@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from amudai.sources.contract import SourceFormat, SourceOptions
+from amudai.sources.contract import FileReader, SourceFormat, SourceOptions
 from amudai.sources.exact import FIRST_ROUNDED, check_integers
 from amudai.sources.files import InputFile
 from amudai.sources.records import ENOUGH, BadRecords, LineReader, Lines, Records, accepted, parsed
@@ -82,11 +82,23 @@ def _check_lines(records: Records) -> None:
             raise pa.ArrowInvalid("a line that is no JSON object")
 
 
-def _batches(file: InputFile, schema: pa.Schema, options: SourceOptions, bad: BadRecords) -> Iterator[pa.RecordBatch]:
-    for lines in LineReader(file):
-        parse = partial(_parsed, schema=schema, options=options)
-        for table in parsed(_records(file, lines), parse, bad, partial(_suspects, schema=schema)):
-            yield from table.to_batches()
+class JsonLinesReader(FileReader):
+    """A file of JSON lines."""
+
+    def __init__(self, file: InputFile, schema: pa.Schema, options: SourceOptions) -> None:
+        super().__init__(file, schema)
+        self._options = options
+
+    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:
+        """The objects of the file."""
+        parse = partial(_parsed, schema=schema, options=self._options)
+        for lines in LineReader(self.file):
+            for table in parsed(_records(self.file, lines), parse, bad, partial(_suspects, schema=schema)):
+                yield from table.to_batches()
+
+
+def _reader(file: InputFile, options: SourceOptions) -> JsonLinesReader:
+    return JsonLinesReader(file, _schema(file, options), options)
 
 
 def _parsed(records: Records, schema: pa.Schema, options: SourceOptions) -> pa.Table:
@@ -158,6 +170,4 @@ def _explained(message: str, line: bytes, schema: pa.Schema) -> str:
     return message
 
 
-JSON_LINES: Final = SourceFormat(
-    name="json", endings=(".jsonl", ".ndjson", ".json"), schema=_schema, batches=_batches, open_ended=True
-)
+JSON_LINES: Final = SourceFormat(name="json", endings=(".jsonl", ".ndjson", ".json"), open=_reader, open_ended=True)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.sources.contract import SourceFormat, SourceOptions
+from amudai.sources.contract import FileReader, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
 from amudai.sources.records import BadRecords, LineReader, Lines
 from amudai.sources.shapes import LogShape, recognised, times_and_levels
@@ -24,10 +24,6 @@ _LINES: Final = pa.schema({"line": pa.string(), "file": pa.string(), "line_numbe
 _SHAPED: Final = pa.schema([*_LINES, pa.field("timestamp", pa.timestamp("us")), pa.field("level", pa.string())])
 
 
-def _schema(file: InputFile, options: SourceOptions) -> pa.Schema:  # noqa: ARG001
-    return _LINES if _shape(file) is None else _SHAPED
-
-
 def _shape(file: InputFile) -> LogShape | None:
     for lines in LineReader(file, _SAMPLE_BYTES):
         count = min(len(lines.ends), _SAMPLE)
@@ -36,15 +32,27 @@ def _shape(file: InputFile) -> LogShape | None:
     return None
 
 
-def _batches(file: InputFile, schema: pa.Schema, options: SourceOptions, bad: BadRecords) -> Iterator[pa.RecordBatch]:
-    shape = _shape(file) if "timestamp" in schema.names else None
-    latest = datetime.datetime.fromtimestamp(file.modified(), datetime.UTC).replace(tzinfo=None)
-    for lines in LineReader(file):
-        texts, numbers = _texts(file, lines, bad)
-        columns = [texts, pa.repeat(pa.scalar(file.path), len(texts)), pa.array(numbers)]
-        if shape is not None:
-            columns += times_and_levels(texts, shape, latest, options.year)
-        yield pa.RecordBatch.from_arrays(columns, schema=_LINES if shape is None else _SHAPED)
+class LogReader(FileReader):
+    """A log whose shape is known, or None if it has none."""
+
+    def __init__(self, file: InputFile, shape: LogShape | None, options: SourceOptions) -> None:
+        super().__init__(file, _LINES if shape is None else _SHAPED)
+        self._shape = shape
+        self._options = options
+
+    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        """The lines of the file."""
+        latest = datetime.datetime.fromtimestamp(self.file.modified(), datetime.UTC).replace(tzinfo=None)
+        for lines in LineReader(self.file):
+            texts, numbers = _texts(self.file, lines, bad)
+            columns = [texts, pa.repeat(pa.scalar(self.file.path), len(texts)), pa.array(numbers)]
+            if self._shape is not None:
+                columns += times_and_levels(texts, self._shape, latest, self._options.log.year)
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+def _reader(file: InputFile, options: SourceOptions) -> LogReader:
+    return LogReader(file, _shape(file), options)
 
 
 def _texts(file: InputFile, lines: Lines, bad: BadRecords) -> tuple[pa.Array, npt.NDArray[np.int64]]:
@@ -76,4 +84,4 @@ def _is_text(line: bytes) -> bool:
     return True
 
 
-LOGS: Final = SourceFormat(name="log", endings=(".log", ".txt"), schema=_schema, batches=_batches)
+LOGS: Final = SourceFormat(name="log", endings=(".log", ".txt"), open=_reader)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from amudai.errors import InvalidArgument
-from amudai.sources.contract import SourceFormat, SourceOptions
+from amudai.sources.contract import FileReader, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
 from amudai.sources.records import BadRecords
 
@@ -24,14 +24,18 @@ def _open(file: InputFile) -> pa.parquet.ParquetFile:
     return pa.parquet.ParquetFile(file.location)
 
 
-def _schema(file: InputFile, options: SourceOptions) -> pa.Schema:  # noqa: ARG001
+class ParquetReader(FileReader):
+    """A Parquet file."""
+
+    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        """The rows of the file."""
+        with _open(self.file) as opened:
+            yield from opened.iter_batches(batch_size=_ROWS)
+
+
+def _reader(file: InputFile, options: SourceOptions) -> ParquetReader:  # noqa: ARG001
     with _open(file) as opened:
-        return opened.schema_arrow
+        return ParquetReader(file, opened.schema_arrow)
 
 
-def _batches(file: InputFile, schema: pa.Schema, options: SourceOptions, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG001
-    with _open(file) as opened:
-        yield from opened.iter_batches(batch_size=_ROWS)
-
-
-PARQUET: Final = SourceFormat(name="parquet", endings=(".parquet", ".pq"), schema=_schema, batches=_batches)
+PARQUET: Final = SourceFormat(name="parquet", endings=(".parquet", ".pq"), open=_reader)

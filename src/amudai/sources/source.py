@@ -12,7 +12,17 @@ import pyarrow as pa
 from amudai.arrow import schema_nodes
 from amudai.errors import InvalidArgument, MissingColumn
 from amudai.sources.catalog import FORMATS, format_named, format_of
-from amudai.sources.contract import SourceFormat, SourceOptions
+from amudai.sources.contract import (
+    CsvOptions,
+    Decision,
+    Duplicates,
+    FileReader,
+    JsonOptions,
+    LogOptions,
+    MixedZones,
+    Multiline,
+    SourceOptions,
+)
 from amudai.sources.files import InputFile, Path, Paths, find_files, translated
 from amudai.sources.records import BadRecords, OnError, Tell
 from amudai.sources.streams import BinaryStream, spooled
@@ -31,7 +41,23 @@ def read_files(
     types: Mapping[str, pa.DataType | str] | None = None,
     on_error: OnError = "raise",
     on_bad_record: Tell | None = None,
+    encoding: str | None = None,
+    duplicates: Duplicates = "raise",
+    mixed_zones: MixedZones = "raise",
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: bool | None = None,
+    columns: Sequence[str] | None = None,
+    null: Sequence[str] | None = None,
+    skip: int = 0,
+    comment: str | None = None,
+    decimal: str = ".",
+    nan: bool = False,
     year: int | None = None,
+    timezone: str | None = None,
+    multiline: Multiline = "join",
+    pattern: str | None = None,
+    extract: bool = False,
     temp_dir: str | os.PathLike[str] | None = None,
 ) -> Source:
     """Read files as one table, batch by batch: Parquet, CSV, JSON lines, Arrow IPC, and logs.
@@ -59,9 +85,39 @@ def read_files(
         `"raise"` makes a bad record a `CorruptedData` error with file and line. `"skip"` leaves bad records out.
     on_bad_record
         Is called with a `BadRecord` for each record that is left out.
+    encoding
+        The encoding of text files, such as `"latin-1"`. None: decided from the beginning of each file.
+    duplicates
+        What to do with two columns of the same name: `"raise"` an error, or `"rename"` the second `a` to `a_1`.
+    mixed_zones
+        What to do with a column in which some times name a zone and others do not: `"raise"` an error, or keep the
+        column as `"text"`.
+    delimiter, quote, header
+        CSV: the character between values, the character around them (`""` for none), and whether the first record has
+        the names of the columns. None: decided from the beginning of each file.
+    columns
+        CSV: the names of the columns, in place of those in the header.
+    null
+        CSV: the texts that mean null. None: the empty text and the usual ones (`NA`, `null`, `NaN`, ...).
+    skip, comment
+        CSV: how many lines to leave out at the beginning, and the text with which lines to leave out begin.
+    decimal
+        CSV: the character before the fraction of a number.
+    nan
+        JSON: whether `NaN`, `Infinity` and `-Infinity` are numbers rather than errors.
     year
-        The year of log lines that do not name one; None for the latest year in which the line is not newer than its
-        file.
+        Logs: the year of the first line, if times have no year. None: the latest year in which the last line is not
+        newer than its file.
+    timezone
+        Logs: the zone of times that name none. None: such times have no zone.
+    multiline
+        Logs: what becomes of lines that continue a record, such as those of a stack trace. `"join"`: they belong to
+        the record. `"inherit"`: each is a row with the time and level of the record. `"separate"`: each is a row
+        without time and level.
+    pattern
+        Logs: a regular expression with named groups, or a grok pattern. Its groups become columns.
+    extract
+        Logs: whether all parts of a line of a well-known shape become columns, not only its time and level.
     temp_dir
         The folder for copies of streams; None for the system's.
 
@@ -75,19 +131,37 @@ def read_files(
     """
     if on_error not in ("raise", "skip"):
         raise InvalidArgument(f"on_error: expected 'raise' or 'skip', found {on_error!r}")
-    options = SourceOptions(types=_types(types or {}), year=year)
+    options = SourceOptions(
+        types=_types(types or {}),
+        encoding=encoding,
+        duplicates=duplicates,
+        mixed_zones=mixed_zones,
+        csv=CsvOptions(
+            delimiter=delimiter,
+            quote=quote,
+            header=header,
+            columns=None if columns is None else tuple(columns),
+            null=None if null is None else tuple(null),
+            skip=skip,
+            comment=comment,
+            decimal=decimal,
+        ),
+        json=JsonOptions(nan=nan),
+        log=LogOptions(year=year, timezone=timezone, multiline=multiline, pattern=pattern, extract=extract),
+    )
     chosen = None if format is None else format_named(format)
     endings = None if chosen is not None else [ending for known in FORMATS for ending in known.endings]
     with ExitStack() as stack:
         files = [(file, chosen or format_of(file)) for file in find_files(_paths(paths, temp_dir, stack), endings)]
-        found = []
+        readers = []
         for file, kind in files:
             with translated(file):
-                found.append((file, kind.schema(file, options)))
+                readers.append(kind.open(file, options))
+        found = [(reader.file, reader.schema) for reader in readers]
         _check_types(options, [schema for _, schema in found], any(kind.open_ended for _, kind in files))
         schema = unified(found, options)
         schema_nodes(schema)  # refuses names and types that no shard can have
-        return Source(files, schema, options, on_error, on_bad_record, stack.pop_all())
+        return Source(readers, schema, on_error, on_bad_record, stack.pop_all())
 
 
 class Source:
@@ -111,15 +185,13 @@ class Source:
 
     def __init__(
         self,
-        files: list[tuple[InputFile, SourceFormat]],
+        readers: list[FileReader],
         schema: pa.Schema,
-        options: SourceOptions,
         on_error: OnError,
         on_bad_record: Tell | None = None,
         copies: ExitStack | None = None,
     ) -> None:
-        self._files = files
-        self._options = options
+        self._readers = readers
         self._on_error: OnError = on_error
         self._on_bad_record = on_bad_record
         self.schema = schema
@@ -129,21 +201,26 @@ class Source:
     @property
     def files(self) -> list[str]:
         """The files, in the order in which they are read."""
-        return [file.path for file, _ in self._files]
+        return [reader.file.path for reader in self._readers]
 
     @property
     def size(self) -> int:
         """The bytes of all files, as they are stored."""
-        return sum(file.size() for file, _ in self._files)
+        return sum(reader.file.size() for reader in self._readers)
+
+    @property
+    def decisions(self) -> dict[str, tuple[Decision, ...]]:
+        """What was decided about each file from its content."""
+        return {reader.file.path: reader.decisions for reader in self._readers}
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The batches of all files, one at a time. Each call reads the files again."""
         self.bad_records = bad = BadRecords(self._on_error, self._on_bad_record)
-        for file, kind in self._files:
-            with translated(file):
-                for batch in kind.batches(file, self.schema, self._options, bad):
+        for reader in self._readers:
+            with translated(reader.file):
+                for batch in reader.batches(self.schema, bad):
                     if batch.num_rows:
-                        yield fitted(batch, self.schema, file)
+                        yield fitted(batch, self.schema, reader.file)
 
     def to_reader(self) -> pa.RecordBatchReader:
         """The rows of all files as a reader, which `amudai.write` takes. Each call reads the files anew."""
@@ -160,7 +237,7 @@ class Source:
         self.close()
 
     def __repr__(self) -> str:
-        return f"Source({len(self._files)} files, {len(self.schema)} columns)"
+        return f"Source({len(self._readers)} files, {len(self.schema)} columns)"
 
 
 def _paths(paths: Inputs, temp_dir: str | os.PathLike[str] | None, stack: ExitStack) -> Paths:
