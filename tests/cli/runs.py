@@ -9,14 +9,15 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from amudai.cli.app import app
+from amudai.cli.app import app_for
 
 __all__ = ["amudai", "finish", "run"]
 
 
 def run(*arguments: object, code: int = 0) -> Any:
     """A command inside this process; its output, with the exit code that it must have."""
-    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    given = [str(each) for each in arguments]
+    result = CliRunner().invoke(app_for(given), given)
     assert result.exit_code == code, (result.exit_code, result.stdout, result.stderr, result.exception)
     return result
 

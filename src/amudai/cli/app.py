@@ -2,56 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
-from amudai.cli import (
-    bench,
-    export,
-    head,
-    index,
-    indexes,
-    ingest,
-    inspect,
-    sample,
-    schema,
-    search,
-    stats,
-    verify,
-)
 from amudai.cli.guard import INTERRUPTED, USAGE, error_line, guarded
 
-__all__ = ["app", "run"]
-
-app = typer.Typer(
-    name="amudai",
-    help="Write, search and inspect Amudai shards: columnar files that carry their own indexes.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["--help", "-h"]},
-)
+__all__ = ["app_for", "run"]
 
 # In the order of first use: write a shard, search it, look inside, take the rows elsewhere.
-COMMANDS: dict[str, Callable[..., int | None]] = {
-    "ingest": ingest.run,
-    "search": search.run,
-    "head": head.run,
-    "sample": sample.run,
-    "schema": schema.run,
-    "stats": stats.run,
-    "inspect": inspect.run,
-    "indexes": indexes.run,
-    "index": index.run,
-    "verify": verify.run,
-    "export": export.run,
-    "bench": bench.run,
-}
+COMMANDS: Final = (
+    "ingest",
+    "search",
+    "head",
+    "sample",
+    "schema",
+    "stats",
+    "inspect",
+    "indexes",
+    "index",
+    "verify",
+    "export",
+    "bench",
+)
 
-for _name, _command in COMMANDS.items():
-    app.command(_name, no_args_is_help=True)(guarded(_command))
+
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """The command line, with the one command that the arguments name, or else with all commands.
+
+    Importing a command takes longer than most commands run.
+    """
+    app = typer.Typer(
+        name="amudai",
+        help="Write, search and inspect Amudai shards: columnar files that carry their own indexes.",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+    app.callback()(_main)
+    first = arguments[0] if arguments else ""
+    for name in (first,) if first in COMMANDS else () if first == "--version" else COMMANDS:
+        command = import_module(f"amudai.cli.{name}").run
+        app.command(name, no_args_is_help=True)(guarded(command))
+    return app
 
 
 def _version(asked: bool) -> None:
@@ -60,7 +56,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _main(
     show_version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
@@ -72,7 +67,7 @@ def _main(
 def run(arguments: Sequence[str]) -> int:
     """Run a command. Returns the exit code."""
     try:
-        found: Any = app(args=list(arguments), prog_name="amudai", standalone_mode=False)
+        found: Any = app_for(arguments)(args=list(arguments), prog_name="amudai", standalone_mode=False)
     except typer.Abort:
         return INTERRUPTED
     except Exception as error:
