@@ -2,7 +2,7 @@
 
 A small set is part of the repository: `tests/fixtures/reference`. Tests use the full set where it lies beside the
 checkout, in `../shared/golden`, or the set in the folder that `AMUDAI_GOLDEN` names. They ask for `CASES`, for
-`INDEX_CASES`, or for `SHARDS`, which is every shard file there is.
+`INDEX_CASES`, which holds the indexes of the small set too, or for `SHARDS`, which is every shard file of the set.
 """
 
 from __future__ import annotations
@@ -116,5 +116,5 @@ def index_cases(folder: Path) -> list[IndexCase]:
 
 GOLDEN: Final = _locate()
 CASES: Final = cases(GOLDEN)
-INDEX_CASES: Final = index_cases(GOLDEN)
+INDEX_CASES: Final = [*{case.name: case for folder in (REFERENCE, GOLDEN) for case in index_cases(folder)}.values()]
 SHARDS: Final = sorted(GOLDEN.glob("*/*.amudai.shard"))
