@@ -7,10 +7,10 @@
 
 namespace amudai::index {
 
-// The hash of each slot; a null has no bytes.
+// Writes the hash of each slot's key to `out`. The key of a null has no bytes after the prefix.
 template <class Values>
 void hash_keys(Bytes prefix, const Values& values, const Validity& validity, std::uint64_t* out) {
-    constexpr std::size_t longest = 4096;  // bytes that are put behind the prefix; longer values are hashed where they are
+    constexpr std::size_t longest = 4096;  // values up to this size are copied behind the prefix, others hashed in place
     std::vector<std::uint8_t> key(prefix.begin(), prefix.end());
     key.resize(prefix.size() + longest);
     auto* const value = key.data() + prefix.size();
