@@ -10,7 +10,7 @@ namespace {
 
 using Positions = In<std::uint64_t>;
 
-// Ranges that `write` puts into room for `most`.
+// Returns the ranges that `write` produces, at most `most`.
 template <class Write>
 nb::tuple made(std::size_t most, Write&& write) {
     NumpyMemory<std::uint64_t> starts(most), ends(most);
