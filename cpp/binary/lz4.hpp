@@ -49,8 +49,8 @@ inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piec
     std::memcpy(out.data(), decoded.data() + piece.origin, out.size());
 }
 
-// Decodes the targets of a block one by one, without the bytes between and before them, if that is faster than inflating
-// all bytes. Returns whether it did.
+// Decodes the targets of a block one by one, without the bytes before and between them, if that is faster than
+// inflating all bytes. Returns whether it did.
 inline bool pick(const Layout& found, std::span<const DecodeTarget> targets, Context& context) {
     std::size_t wanted = 0;
     for (const auto& target : targets) wanted += target.out.size();

@@ -16,7 +16,7 @@ namespace amudai::numeric {
 // One encoding of a program, with its parameters.
 struct Step {
     std::uint8_t code = 0;      // 0: raw
-    std::uint8_t exponent = 0;  // of ALP, or `searched`
+    std::uint8_t exponent = 0;  // exponent of ALP, or `searched`
     std::uint8_t factor = 0;
     bool outliers = false;  // ALP: far values become exceptions
     bool codecs = false;    // this step or a part of it uses LZ4 or ZSTD
@@ -171,7 +171,7 @@ inline bool may_be_padded(Bytes section) {
         case 3:                                          // FOR
         case 5: return may_be_padded(section.subspan(8));  // Delta
         case 6:                                          // RunLength
-        case 19: return section[11] == 0;                // Sparse: its last part is raw
+        case 19: return section[11] == 0;                // Sparse; the last part of both must be raw
         case 7: return true;                             // SingleValue
         case 14: return section[10] == 0;                // BlockDictionary
         default: return false;

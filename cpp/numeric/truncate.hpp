@@ -1,4 +1,5 @@
-// Truncate (codes 8..11): signed values cut to 8, 16, 32 or 64 bits, sign-extended when read. Bytes: docs/format/numeric.md.
+// Truncate (codes 8..11): signed values cut to 8, 16, 32 or 64 bits, sign-extended when read. Bytes:
+// docs/format/numeric.md.
 #pragma once
 #include "numeric/plain.hpp"
 
