@@ -109,9 +109,9 @@ private:
 };
 
 // Writes sequences: literals, then a match.
-class Sequences {
+class SequenceWriter {
 public:
-    Sequences(Bytes text, std::uint8_t* out) : done_(text.data()), end_(text.data() + text.size()), out_(out) {}
+    SequenceWriter(Bytes text, std::uint8_t* out) : done_(text.data()), end_(text.data() + text.size()), out_(out) {}
 
     const std::uint8_t* done() const { return done_; }
     const std::uint8_t* out() const { return out_; }
@@ -154,7 +154,7 @@ inline std::size_t compress(Bytes text, std::uint8_t* out) {
     constexpr std::size_t stride = 8;   // within a match only every eighth place is noted: more do not help
     constexpr std::size_t overlap = 3;  // a longer match is searched for this many bytes before the end of a match
     constexpr unsigned patience = 6;    // skip text without matches ever faster: the step grows by one every 2^6 misses
-    Sequences sequences(text, out);
+    SequenceWriter sequences(text, out);
     const auto* const end = text.data() + text.size();
     if (text.size() > last_match) {
         const auto search = std::make_unique<Search>(text.data(), end - last_literals);

@@ -13,9 +13,9 @@ using Wide = __int128;  // differences of 64-bit values need 65 bits
 
 // The least and the greatest of the values seen.
 template <class T>
-struct Range {
+struct MinMax {
     T least, most;
-    void add(Range other) { least = std::min(least, other.least), most = std::max(most, other.most); }
+    void add(MinMax other) { least = std::min(least, other.least), most = std::max(most, other.most); }
 };
 
 // Nulls count as the value before them.
@@ -24,8 +24,8 @@ struct Summary {
     std::size_t nulls = 0;
     std::size_t runs = 0;
     std::size_t distinct = 0;  // exact up to Distincts::most; for more values, one more than that
-    std::optional<Range<T>> range;  // of the values that are not NaN
-    std::optional<Range<Wide>> deltas;
+    std::optional<MinMax<T>> range;  // of the values that are not NaN
+    std::optional<MinMax<Wide>> deltas;
     std::uint64_t divisor = 0;  // greatest common divisor of all distances between values; 0 if all are equal
 };
 
@@ -98,7 +98,7 @@ private:
 };
 
 template <class T>
-Range<T> range_of(std::span<const T> values) {
+MinMax<T> range_of(std::span<const T> values) {
     if constexpr (std::integral<T>) {
         const auto [least, most] = min_max(values);
         return {least, most};
@@ -125,7 +125,7 @@ Range<T> range_of(std::span<const T> values) {
 
 // The range of the differences between neighbours, computed without overflow.
 template <class T>
-Range<Wide> deltas_of(std::span<const T> values) {
+MinMax<Wide> deltas_of(std::span<const T> values) {
     using U = unsigned_of<T>;
     if constexpr (sizeof(T) == 8) {
         auto least = std::numeric_limits<std::int64_t>::max();
@@ -144,7 +144,7 @@ Range<Wide> deltas_of(std::span<const T> values) {
     }
     using Exact = std::conditional_t<sizeof(T) == 8, Wide, std::int64_t>;
     const auto delta = [&](std::size_t i) { return static_cast<Exact>(values[i]) - static_cast<Exact>(values[i - 1]); };
-    Range<Exact> found{delta(1), delta(1)};
+    MinMax<Exact> found{delta(1), delta(1)};
     for (std::size_t i = 2; i < values.size(); ++i) found.add({delta(i), delta(i)});
     return {found.least, found.most};
 }

@@ -37,7 +37,7 @@ private:
         std::fill_n(bytes.begin(), 16, std::uint8_t{0xff});
         return bytes;
     }();
-    static const std::array<std::uint64_t, 2>& drawn() {
+    static const std::array<std::uint64_t, 2>& process_seeds() {
         static const std::array<std::uint64_t, 2> seeds = [] {
             std::random_device source;
             const auto draw = [&] { return std::uint64_t{source()} << 32 | source(); };
@@ -46,7 +46,7 @@ private:
         return seeds;
     }
 
-    std::array<std::uint64_t, 2> seeds_ = drawn();
+    std::array<std::uint64_t, 2> seeds_ = process_seeds();
 };
 
 }  // namespace amudai::text
