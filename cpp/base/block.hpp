@@ -17,7 +17,7 @@ struct Block {
     Bytes presence;
     Bytes values;
     std::size_t count;
-    std::uint64_t ordinal;  // its number in the buffer, for errors
+    std::uint64_t ordinal;  // its number in the buffer, for error messages
 };
 
 // `count` slots of block `block` (an index into the run), beginning with slot `first`. Spans come in block order.
@@ -48,7 +48,7 @@ inline Block open_block(Bytes bytes, std::size_t count, std::uint64_t ordinal, b
     return {bytes.data(), bytes.subspan(envelope_size, presence_size), bytes.subspan(values_at, values_size), count, ordinal};
 }
 
-// Runs `work`, and adds the block to its errors.
+// Runs `work`, and adds the block's ordinal to its errors.
 template <class Work>
 decltype(auto) at_block(std::uint64_t ordinal, Work&& work) {
     try {
@@ -72,7 +72,7 @@ void for_each_block(std::span<const Block> blocks, std::span<const Span> spans, 
     }
 }
 
-// A block around what `presence()` and `values()` append to `out`; returns its size.
+// Writes a block whose sections `presence()` and `values()` append to `out`. Returns the size of the block.
 template <class Presence, class Values>
 std::size_t write_block(Sink& out, bool checksums, Presence&& presence, Values&& values) {
     const auto start = out.size();
@@ -86,7 +86,7 @@ std::size_t write_block(Sink& out, bool checksums, Presence&& presence, Values&&
     out.set<std::uint32_t>(start, static_cast<std::uint32_t>(presence_size));
     out.set<std::uint32_t>(start + 4, static_cast<std::uint32_t>(values_size));
     if (checksums) {
-        out.pad8(start + checksum_size);  // such that the block, checksum included, is a multiple of 8
+        out.pad8(start + checksum_size);  // so that the size of the block, checksum included, is a multiple of 8
         out.put<std::uint32_t>(checksum(out.bytes().subspan(start)));
     } else {
         out.pad8(start);

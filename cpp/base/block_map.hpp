@@ -1,5 +1,5 @@
-// Where the blocks of a buffer begin and end, from the map after them. The map has no checksum, so everything that it
-// states twice is compared. All numbers come from the file: each is checked before it is used.
+// The block map: where the blocks of a buffer begin and end. It is stored after the blocks and has no checksum, so
+// everything that it states twice is compared. All numbers come from the file, so each is checked before it is used.
 //
 // A map lists its blocks in segments, and says where each segment begins. A segment is read when it is needed.
 #pragma once
@@ -24,7 +24,7 @@ public:
         bytes_ = load<std::uint64_t>(payload, footer + 4 * word);
         require_range("block map segment_count", segments_, 0, (payload.size() - least) / (segment_head + 2 * word));
         list_ = footer - 2 * word * (segments_ + 1);
-        // A block takes two bytes of the map at least.
+        // Each block takes at least two bytes of the map.
         const auto most = std::min({values_, std::uint64_t{list_ / 2}, max_size});
         if (segments_ > blocks_ || blocks_ > most) {
             refuse("block map block_count", std::to_string(segments_) + ".." + std::to_string(most), blocks_);
@@ -55,7 +55,7 @@ public:
     std::uint64_t values() const { return values_; }
     std::uint64_t blocks() const { return blocks_; }
 
-    // Where each block ends, in values and in bytes, from 0 on: one number more than there are blocks.
+    // Where each block ends, in values and in bytes, preceded by 0: one number more than there are blocks.
     std::span<const std::uint64_t> value_ends() {
         read_all();
         return {value_ends_.get(), blocks_ + 1};
@@ -65,7 +65,7 @@ public:
         return {byte_ends_.get(), blocks_ + 1};
     }
 
-    // A block: the values and the bytes that it begins and ends at.
+    // A block: the values and the bytes at which it begins and ends.
     struct Place {
         std::size_t block;
         std::uint64_t value, value_end, byte, byte_end;
@@ -104,7 +104,7 @@ private:
     static constexpr std::size_t word = 8, footer_size = 5 * word, segment_head = 28;
     static constexpr std::uint64_t max_size = 0xFFFF'FFFF;
 
-    // A map without blocks is never searched.
+    // Never 0, so that it can be a divisor. A map without blocks has no segment size, and is never searched.
     std::uint64_t segment_size() const { return segment_size_ ? segment_size_ : 1; }
     std::size_t last_of(std::size_t segment) const { return std::min<std::size_t>(blocks_, (segment + 1) * segment_size_); }
 
@@ -116,7 +116,8 @@ private:
         for (std::size_t segment = 0; segment < segments_; ++segment) read(segment);
     }
 
-    // Fills in where the blocks of a segment end. It must begin where the list says, and end where the next one begins.
+    // Fills in where the blocks of a segment end. The segment must begin where the list of segments says, and end where
+    // the next segment begins.
     void read(std::size_t segment) {
         if (is_read_[segment]) return;
         const auto first = segment * segment_size_, count = last_of(segment) - first;
@@ -147,7 +148,8 @@ private:
         return load<std::uint64_t>(payload_, list_ + word * (segments_ + 1 + segment));
     }
 
-    // The sizes of a segment's blocks; where it says it begins.
+    // Writes the sizes of a segment's blocks to `values` and `bytes`. Returns the value and the byte at which the
+    // segment says that it begins.
     std::pair<std::uint64_t, std::uint64_t> fill(std::size_t segment, Bytes record, std::size_t count, std::uint64_t* values,
                                                  std::uint64_t* bytes) const {
         const auto name = [&] { return "block map segment " + std::to_string(segment); };
@@ -176,7 +178,7 @@ private:
         return {load<std::uint64_t>(record, 0), load<std::uint64_t>(record, 8)};
     }
 
-    // Sizes that are stored as distances from the smallest.
+    // Reads sizes, which are stored as distances from the smallest one.
     static void sizes(std::string_view what, const std::uint8_t* at, std::uint8_t bits, std::uint64_t smallest,
                       std::uint64_t least, std::size_t count, std::uint64_t* out) {
         switch (bits) {
@@ -208,7 +210,7 @@ private:
     Bytes payload_;
     std::uint64_t values_, blocks_, segments_, segment_size_, bytes_;
     std::size_t list_;
-    std::unique_ptr<std::uint64_t[]> value_ends_, byte_ends_;  // of segments that have been read
+    std::unique_ptr<std::uint64_t[]> value_ends_, byte_ends_;  // filled in for the segments that have been read
     std::vector<bool> is_read_;
 };
 

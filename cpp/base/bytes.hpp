@@ -1,4 +1,4 @@
-// Spans of bytes, unaligned loads, and the two kinds of errors of a block.
+// Spans of bytes, unaligned loads, and the two kinds of errors that a block can cause.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -52,7 +52,7 @@ inline void require_at_least(std::string_view what, std::uint64_t found, std::ui
     require_range(what, found, least, std::numeric_limits<std::uint64_t>::max());
 }
 
-// The caller has checked that `offset + sizeof(T)` lies inside.
+// The caller has checked that all `sizeof(T)` bytes lie inside the buffer.
 template <class T>
 inline T load(const std::uint8_t* at) {
     T value;

@@ -1,4 +1,4 @@
-// The format's checksum: XXH3-64 without seed, its halves folded by exclusive or.
+// The format's checksum: the exclusive or of the two halves of XXH3-64 without a seed.
 #pragma once
 #define XXH_INLINE_ALL
 #include <arrow/vendored/xxhash/xxhash.h>

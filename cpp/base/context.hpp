@@ -1,4 +1,5 @@
-// What decoding a block needs besides its bytes: working memory, inflated Zstandard sections, the depth reached.
+// What decoding a block needs besides its bytes: working memory, inflated Zstandard sections, the current nesting
+// depth.
 #pragma once
 #include <memory>
 #include <vector>
@@ -7,10 +8,10 @@
 
 namespace amudai {
 
-// Working memory of one block. `reset` keeps what was allocated for the next block.
+// Working memory for one block at a time. `reset` keeps the allocated memory for the next block.
 //
 // Counts come from the file, and a few bytes may claim billions of values. So there is a limit: the most that any codec
-// could decode the block's bytes to, plus memory for cascades over some millions of values.
+// could decode the block's bytes to, plus memory for cascades over several million values.
 class Arena {
 public:
     template <class T>
@@ -23,7 +24,7 @@ public:
         if (chunks_[used_].size < bytes) chunks_[used_] = {std::make_unique_for_overwrite<std::uint8_t[]>(bytes), bytes};
         return {reinterpret_cast<T*>(chunks_[used_++].memory.get()), count};
     }
-    // No limit for encoders: their values are in memory already, and what they need is proportional.
+    // Encoders have no limit: their values are already in memory, and they need working memory in proportion.
     void reset() { used_ = 0, total_ = 0, limit_ = std::numeric_limits<std::size_t>::max(); }
     void reset(Bytes values) { used_ = 0, total_ = 0, limit_ = least_limit + 256 * values.size(); }
 
@@ -48,7 +49,7 @@ private:
 // The most bytes that Zstandard frames of this size can hold: a block of 128 KiB costs at least three bytes.
 constexpr std::uint64_t zstd_most(std::size_t frames) { return (frames / 3 + 1) * (std::uint64_t{128} << 10); }
 
-// Zstandard frames that the caller has inflated, found by where the frame lies.
+// Zstandard frames that the caller has inflated. They are found by the address of the frame.
 class Inflated {
 public:
     void begin_batch() { ++batch_; }

@@ -1,4 +1,4 @@
-// Where an encoder's bytes go: a buffer that grows, with fields that are filled in once they are known.
+// The output of an encoder: a growing buffer, with fields that are filled in once they are known.
 #pragma once
 #include <cstdlib>
 #include <memory>
@@ -15,7 +15,7 @@ public:
 
     void reserve(std::size_t capacity) {
         if (capacity <= capacity_) return;
-        // realloc moves large buffers by their pages, not by their bytes.
+        // realloc moves large buffers by remapping their pages instead of copying their bytes.
         auto* const memory = static_cast<std::uint8_t*>(std::realloc(memory_.get(), capacity));
         if (!memory) throw std::bad_alloc();
         static_cast<void>(memory_.release());
@@ -50,16 +50,16 @@ public:
     void set(std::size_t at, T value) {
         store<T>(memory_.get() + at, value);
     }
-    // A section's code and the zeros of a header of `size` bytes; returns where the section begins.
+    // Writes a header of `size` bytes: the section's code, then zeros. Returns where the section begins.
     std::size_t header(std::uint16_t code, std::size_t size) {
         const auto at = size_;
         zeros(size);
         set<std::uint16_t>(at, code);
         return at;
     }
-    // Zeros up to a multiple of 8 bytes, counted from `start`.
+    // Appends zeros up to a multiple of 8 bytes, counted from `start`.
     void pad8(std::size_t start) { zeros(align8(size_ - start) - (size_ - start)); }
-    // Forgets everything from `size` on.
+    // Drops everything from `size` on.
     void cut(std::size_t size) { size_ = size; }
 
 private:

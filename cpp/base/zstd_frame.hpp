@@ -4,8 +4,8 @@
 
 namespace amudai {
 
-// Whether `bytes` are one frame and nothing else, and the frame states that it holds `content` bytes. Of the blocks inside
-// only the sizes are looked at.
+// Whether `bytes` are one frame and nothing else, and the frame states that it holds `content` bytes. Of the blocks
+// inside, only the sizes are read.
 inline bool is_zstd_frame_of(Bytes bytes, std::uint64_t content) {
     constexpr std::uint32_t magic = 0xFD2FB528;
     if (bytes.size() < 5 || load<std::uint32_t>(bytes, 0) != magic) return false;
@@ -25,7 +25,7 @@ inline bool is_zstd_frame_of(Bytes bytes, std::uint64_t content) {
         if (bytes.size() - at < 3) return false;
         const unsigned header = bytes[at] | bytes[at + 1] << 8 | bytes[at + 2] << 16;
         is_last = header & 1;
-        const std::size_t size = (header >> 1 & 3) == 1 ? 1 : header >> 3;  // one byte, repeated, or so many bytes
+        const std::size_t size = (header >> 1 & 3) == 1 ? 1 : header >> 3;  // type 1 repeats a single byte
         if (bytes.size() - at - 3 < size) return false;
         at += 3 + size;
     }

@@ -32,7 +32,8 @@ inline Layout layout(Bytes region, const Slots& slots) {
     if (slots.is_fixed && slots.fixed_size) {
         require_range("block_dictionary entries", entry_count, 0, entries.size() / slots.fixed_size);
     } else if (slots.is_fixed || nested) {
-        // These could claim any number of entries; unused ones are few (a null's placeholder).
+        // Without this limit, a file could claim any number of entries. Few entries are unused, such as the placeholder
+        // of a null.
         require_range("block_dictionary entries", entry_count, 0, slots.count + 1);
     } else {
         require_equal("block_dictionary lengths bytes", lengths.size(), 4 * entry_count);
@@ -50,7 +51,7 @@ inline std::span<std::uint32_t> codes_of(const Layout& found, const Slots& slots
     return codes;
 }
 
-// Where entries begin: entry 0, which stands for null, is empty; entry c is dictionary value c - 1.
+// Where entries begin. Entry 0 stands for null and is empty; entry c is dictionary value c - 1.
 inline std::span<std::uint64_t> entry_offsets(const Layout& found, const Slots& slots, Context& context) {
     const auto starts = context.arena.take<std::uint64_t>(found.entry_count + 2);
     starts[0] = starts[1] = 0;
@@ -65,7 +66,7 @@ inline std::span<std::uint64_t> entry_offsets(const Layout& found, const Slots& 
     return starts;
 }
 
-// The codes between two slots and where the entries begin, decoded once for all spans of a block.
+// The codes of a range of slots, and where the entries begin. Decoded once for all spans of a block.
 struct Decoded {
     std::span<const std::uint32_t> codes;
     std::span<const std::uint64_t> starts;
@@ -105,7 +106,7 @@ inline void bytes(const Layout& found, const Decoded& decoded, const Slots& slot
     for (const auto each : codes) at = entries.copy(starts[each], starts[each + 1] - starts[each], at, limit);
 }
 
-// Nullness comes from the codes: a null slot has code 0, whatever the presence section says.
+// Codes alone decide which slots are null: a null slot has code 0, no matter what the presence section says.
 inline std::size_t write_validity(const Decoded& found, const SlotRange& piece, std::uint8_t* validity, std::size_t at) {
     const auto codes = found.of(piece);
     bits::from_values(codes.data(), codes.size(), validity, at);
@@ -115,16 +116,16 @@ inline std::size_t write_validity(const Decoded& found, const SlotRange& piece, 
 // The distinct values of a block, in the order of first appearance.
 struct Distinct {
     std::vector<std::uint32_t> codes;    // 0 is null, c is entry c - 1
-    std::vector<std::uint32_t> lengths;  // never empty: readers want an entry even where every slot is null
+    std::vector<std::uint32_t> lengths;  // never empty: readers require an entry even if every slot is null
     Interner entries;
 };
 
-// Nothing if more than half of the slots hold distinct values.
+// Returns nothing if there are more than half as many distinct values as slots.
 template <class Values>
 std::optional<Distinct> distinct(const Values& values, const Validity& validity) {
     Distinct found{std::vector<std::uint32_t>(values.count()), {}, {}};
     auto& entries = found.entries;
-    // 64 slots at a time, so that a hopeless block is given up early.
+    // Add 64 slots at a time, so that a block with too many distinct values is given up early.
     for (std::size_t first = 0; first < values.count(); first += 64) {
         const auto size = std::min<std::size_t>(64, values.count() - first);
         entries.add(
@@ -141,7 +142,7 @@ inline std::size_t encoded_size(std::size_t codes, std::size_t lengths, std::siz
     return header_size + align8(codes) + lengths + entries;
 }
 
-// Codes are a section, lengths are raw or a section and left out where entries are of one size.
+// `codes` is a section. `lengths` is raw or a section, and empty if all entries have the same size.
 inline void encode(Bytes codes, Bytes lengths, bool lengths_nested, std::size_t entry_count, Bytes entries, MutableBytes out) {
     Fill(out).number(code).number(size32("dictionary codes", codes.size())).number(size32("dictionary lengths", lengths.size()))
         .number(size32("dictionary entries", entry_count)).number(std::uint8_t{lengths_nested}).number(std::uint8_t{0})

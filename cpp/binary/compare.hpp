@@ -1,11 +1,12 @@
-// Comparison of values with keys or prefixes. Bytes are compared where they are decoded, and not copied out.
+// Comparison of values with keys or prefixes. Bytes are compared where they are decoded, without copying them out.
 #pragma once
 #include "binary/run.hpp"
 #include "numeric/compare.hpp"
 
 namespace amudai::binary {
 
-// The keys that a value must equal or begin with. There should be few: each value is compared with all of them.
+// Keys of which a value must equal one or, for prefixes, begin with one. There should be few: each value is compared
+// with all of them.
 class AnyKey {
 public:
     AnyKey(std::span<const std::uint64_t> offsets, Bytes data, bool is_prefix) : is_prefix_(is_prefix) {
@@ -35,7 +36,7 @@ private:
     static constexpr std::size_t word = sizeof(std::uint64_t);
     struct Key {
         Bytes bytes;
-        std::uint64_t head, tail;  // its first and last eight bytes, where it has so many: nearly all values differ there
+        std::uint64_t head, tail;  // its first and last eight bytes, if it has as many: nearly all values differ there
     };
 
     bool fits(const Key& key, std::size_t size) const {
@@ -56,7 +57,7 @@ private:
 
 namespace detail {
 
-// The decoded bytes of a piece, where they lie already or in working memory.
+// The decoded bytes of a piece: where they already lie, or in working memory.
 inline Bytes bytes_of(const plain::Layout& found, const Slots&, const SlotRange& piece, std::size_t size, Context&) {
     return part("plain data", found.data, piece.origin, size);
 }
@@ -114,7 +115,7 @@ inline std::pair<std::size_t, std::size_t> ends_of(const std::uint8_t* bitmap, s
     return {begin, end};
 }
 
-// By stepping over the bytes between the values in question.
+// Clears the bits of values that match no key. Reads only the values in question and steps over the bytes between them.
 inline void keep_sparse(const fsst::Layout& layout, std::span<const std::uint64_t> offsets, const AnyKey& keys,
                         std::uint8_t* out, Context& context) {
     fsst::Seeker seeker(layout);
@@ -129,7 +130,8 @@ inline void keep_sparse(const fsst::Layout& layout, std::span<const std::uint64_
 
 }  // namespace detail
 
-// Bit i of `out` says whether slot `first + i` of a block holds a value that is wanted, or one that is not.
+// Sets bit i of `out` if slot `first + i` of a block holds a value that matches a key or, with `inverted`, a value that
+// matches none.
 template <class L>
 void compare_slots(const L& layout, const Slots& slots, std::size_t first, std::size_t size, const AnyKey& keys,
                    bool inverted, std::uint8_t* out, Context& context) {
@@ -138,7 +140,7 @@ void compare_slots(const L& layout, const Slots& slots, std::size_t first, std::
     } else if constexpr (is_dictionary<L>) {
         const auto found = block_dictionary::decode(layout, slots, first, size, context);
         const auto answers = context.arena.take<std::uint8_t>(layout.entry_count + 1);
-        answers[0] = 0;  // null, whatever the presence section says
+        answers[0] = 0;  // null, no matter what the presence section says
         for (std::size_t i = 1; i < answers.size(); ++i) {
             const auto entry = layout.entries.subspan(found.starts[i], found.starts[i + 1] - found.starts[i]);
             answers[i] = keys.holds(entry) != inverted;
@@ -152,7 +154,7 @@ void compare_slots(const L& layout, const Slots& slots, std::size_t first, std::
         if (begin < end) {
             const auto origin = offsets[begin], total = offsets[end] - origin;
             if constexpr (std::is_same_v<L, fsst::Layout>) {
-                // Finding a value takes as long as decoding some hundred bytes.
+                // Finding one value takes as long as decoding several hundred bytes.
                 if (bits::count_set(out, begin, end - begin) * (64 + keys.longest()) * 8 < total) {
                     detail::keep_sparse(layout, offsets, keys, out, context);
                     return slots.present->keep(first, size, inverted, out, context.arena);
@@ -167,8 +169,8 @@ void compare_slots(const L& layout, const Slots& slots, std::size_t first, std::
     slots.present->keep(first, size, inverted, out, context.arena);
 }
 
-// Like numeric::compare_run, for values that equal one of the keys or begin with one. `fixed_size` is the size of all
-// values, if they have one.
+// Like numeric::compare_run, for values that equal one of the keys or begin with one. `fixed_size` is set if all values
+// have the same size.
 inline std::size_t compare_run(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
                                std::optional<std::size_t> fixed_size, const AnyKey& keys, bool inverted, std::uint8_t* out,
                                std::size_t at) {
@@ -194,7 +196,7 @@ inline std::size_t compare_run(std::span<const Block> blocks, std::span<const Sp
     return found;
 }
 
-// How many bytes the Zstandard frame of each block decodes to; 0 for blocks without one.
+// The decoded size of the Zstandard frame of each block; 0 for blocks without a frame.
 inline void payload_sizes(std::span<const Block> blocks, const Inflated& inflated, std::span<std::uint64_t> out) {
     Arena arena;
     for (std::size_t i = 0; i < blocks.size(); ++i) {

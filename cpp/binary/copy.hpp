@@ -1,4 +1,4 @@
-// Short copies without branches on the size: gathering dictionary values spends its time here.
+// Short copies that do not branch on the size. Gathering dictionary values spends most of its time here.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace amudai::binary {
 
-// Entries of a small dictionary with padding after them, so that its last values are copied without branches, too.
+// The entries of a small dictionary, padded so that its last values can be copied without branches as well.
 class Padded {
 public:
     explicit Padded(Bytes entries) : entries_(entries) {
@@ -31,7 +31,8 @@ struct Entries {
     const std::uint8_t* data;
     const std::uint8_t* end;
 
-    // Copies value [start, start + size) to `at`; may overwrite up to `limit`. Returns the place behind it.
+    // Copies the value [start, start + size) to `at`, and may overwrite memory up to `limit`. Returns the place after
+    // the value.
     std::uint8_t* copy(std::size_t start, std::size_t size, std::uint8_t* at, const std::uint8_t* limit) const {
         const auto* const from = data + start;
         // 32 bytes at once cover most values; a branch on smaller sizes would be mispredicted.

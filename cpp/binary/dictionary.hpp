@@ -1,4 +1,4 @@
-// The dictionary of a stripe while it grows: values become codes. Bytes: docs/format/buffers.md.
+// The dictionary of a stripe while it is written: it turns values into codes. Bytes: docs/format/buffers.md.
 #pragma once
 #include <optional>
 
@@ -7,7 +7,8 @@
 
 namespace amudai::binary {
 
-// Codes are given in the order of first appearance. The first null takes the next code; its entry is empty, or zeros.
+// Codes are assigned in the order of first appearance. The first null gets the next code; its entry is empty or, for
+// values of a fixed size, all zeros.
 class Dictionary {
 public:
     explicit Dictionary(std::optional<std::size_t> fixed_size) : fixed_size_(fixed_size) {}
@@ -16,7 +17,7 @@ public:
     std::size_t size() const { return entries_.size(); }
     const Interner& entries() const { return entries_; }
     std::optional<std::uint32_t> null_code() const { return null_code_; }
-    // How often each code was given.
+    // How often each code was assigned to a slot.
     std::span<const std::uint64_t> counts() const { return counts_; }
 
     template <class Values>
@@ -30,8 +31,8 @@ public:
         }
     }
 
-    // The same for slots that hold codes of another dictionary, whose entries are `values`: each entry is looked up once,
-    // however many slots have it. The codes of null slots may be anything.
+    // Like `encode`, for slots that hold codes of another dictionary, whose entries are `values`. Each entry is looked
+    // up once, however many slots have it. The codes of null slots may be anything.
     template <class Values>
     void recode(const Values& values, std::span<const std::uint32_t> others, const Validity& validity, std::uint32_t* codes) {
         constexpr auto unknown = std::numeric_limits<std::uint32_t>::max();  // more than any code
@@ -48,7 +49,8 @@ public:
             [&](std::size_t slot) { codes[slot] = counted_null(); });
     }
 
-    // The codes of all entries except the null entry, in the order of their bytes. `out` has the size for them.
+    // Writes the codes of all entries except the null entry to `out`, in the order of the entries' bytes. `out` must
+    // have exactly the right size.
     void sort(std::span<std::uint32_t> out) const {
         // The first eight bytes, most significant first, decide most comparisons.
         struct Sorted {

@@ -1,4 +1,4 @@
-// Writes a region from front to back, into memory of exactly its size.
+// Writer of a region, from front to back, into memory of exactly its size.
 #pragma once
 #include "base/bytes.hpp"
 
@@ -27,7 +27,7 @@ public:
         at_ += bytes.size();
         return *this;
     }
-    // Zeros up to the next multiple of eight.
+    // Writes zeros up to the next multiple of eight.
     Fill& pad() {
         const auto end = align8(at_);
         std::memset(out_.data() + at_, 0, end - at_);

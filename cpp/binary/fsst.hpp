@@ -36,13 +36,13 @@ inline void offsets(const Layout& found, const Slots& slots, std::size_t first, 
 
 inline std::uint64_t bytes_most(const Layout& found) { return std::uint64_t{8} * found.codes.size(); }
 
-// The symbols of a block by their codes.
+// The symbols of a block, indexed by code.
 struct Table {
-    // What stepping over a code must look at: an escape, or a code that has no symbol.
+    // Marks codes that need a closer look when they are stepped over: escapes and codes without a symbol.
     static constexpr std::uint16_t unusual = 256;
 
     std::uint64_t symbols[256];
-    std::uint8_t lengths[256];  // 0 for no symbol
+    std::uint8_t lengths[256];  // 0 if the code has no symbol
     std::uint16_t steps[256];   // the length, or `unusual`
 
     explicit Table(const Layout& found) {
@@ -55,16 +55,16 @@ struct Table {
     }
 };
 
-// Decodes the codes from some byte on; what comes before is stepped over by lengths alone.
+// Decodes codes from any decoded byte on. The codes before it are stepped over by adding up their lengths.
 class Stream {
 public:
     Stream(const Table& table, Bytes codes) : table_(&table), at_(codes.data()), end_(at_ + codes.size()) {}
 
-    // Steps over whole codes until less than 8 bytes are missing to decoded byte `to`; returns those.
+    // Steps over whole codes until fewer than 8 bytes are left to decoded byte `to`. Returns how many are left.
     std::size_t skip(std::size_t to) {
         const auto* const steps = table_->steps;
         for (;;) {
-            // Eight codes make at most 64 bytes. Each by itself: they need not wait for one another.
+            // Eight codes decode to at most 64 bytes. Their lengths are looked up independently of each other.
             while (to - done_ >= 72 && end_ - at_ >= 8) {
                 const auto codes = load<std::uint64_t>(at_);
                 unsigned sum = 0;
@@ -81,13 +81,14 @@ public:
         }
     }
 
-    // Fills `out`; may overwrite up to `writable` bytes from its start.
+    // Fills `out`. May overwrite up to `writable` bytes from its start.
     void fill(MutableBytes out, std::size_t writable) {
         auto* at = out.data();
         auto* const end = at + out.size();
         const auto* const limit = out.data() + writable;
-        // Eight codes make at most 64 bytes: no further check inside. For all that compilers know, what is written could be a
-        // part of this object: the place among the codes is not kept in it meanwhile.
+        // Eight codes decode to at most 64 bytes, so no further check is needed inside the loop. The position in the
+        // codes is a local variable here: compilers must assume that writes to `out` could change a member of this
+        // object.
         const auto* in = at_;
         while (end_ - in >= 9 && limit - at >= 72 && end - at >= 64) {
             const auto codes = load<std::uint64_t>(in);
@@ -110,7 +111,7 @@ public:
             const auto room = static_cast<std::size_t>(end - at);
             std::memcpy(at, symbol, std::min(size, room));
             if (size > room) {
-                // The value ends inside a symbol: symbols cross value boundaries.
+                // The value ends inside a symbol. This is valid: symbols may cross value boundaries.
                 at = end;
                 cut_ = true;
                 break;
@@ -120,7 +121,7 @@ public:
         if (invalid_) throw Corrupted("fsst code: expected a symbol or an escape, found a code without symbol");
     }
 
-    // Whether everything was consumed, exactly.
+    // Whether all codes were consumed completely.
     bool exhausted() const { return at_ == end_ && !cut_; }
 
     std::size_t take(std::uint8_t* symbol) {
@@ -151,15 +152,15 @@ private:
     const Table* table_;
     const std::uint8_t* at_;
     const std::uint8_t* end_;
-    std::size_t done_ = 0;  // bytes that were stepped over
+    std::size_t done_ = 0;  // decoded bytes that were stepped over
     bool invalid_ = false;
     bool cut_ = false;
 };
 
-// Decoded bytes from `origin` on, with a stream that has not stepped over them.
+// Reads decoded bytes from `origin` on. The stream must not have stepped over them yet.
 inline void read(Stream& stream, std::size_t origin, MutableBytes out, std::size_t writable) {
     const auto skip = stream.skip(origin);
-    // The last symbol stepped over may reach into what is wanted: a short head is decoded aside.
+    // The wanted bytes may begin inside a symbol. In that case, a short head is decoded into a separate buffer first.
     if (skip > 0) {
         const auto head = std::min<std::size_t>(out.size(), 64);
         std::uint8_t aside[8 + 64 + 16];
@@ -229,14 +230,14 @@ inline void describe(const Layout& found, const Slots& slots, std::string& out) 
     if (!slots.is_fixed) found.offsets.describe(slots.count, out);
 }
 
-// A text in codes, with the symbols they stand for.
+// Encoded text: the codes, and the symbols they stand for.
 struct Encoded {
     std::vector<std::uint8_t> symbols;  // eight bytes each
     std::vector<std::uint8_t> lengths;
     std::vector<std::uint8_t> codes;
 };
 
-// Writes the codes of a part of the text; `out` has two bytes of room for each byte of it, and one more.
+// Writes the codes of a part of the text. `out` must have two bytes of room for each byte of the part, and one more.
 struct Encoder {
     const std::uint8_t* at;
     const std::uint8_t* end;
@@ -247,7 +248,7 @@ struct Encoder {
         const auto text = load<std::uint64_t>(at);
         put(text, matcher.longest(text));
     }
-    // The last bytes: nothing may match beyond them.
+    // Encodes the last bytes. No symbol may match beyond them.
     void finish(const Matcher& matcher) {
         while (has_word()) step(matcher);
         while (at < end) {
@@ -313,7 +314,7 @@ inline std::size_t encoded_size(std::size_t symbols, std::size_t codes, const Of
 }
 
 inline void encode(Bytes symbols, Bytes lengths, Bytes codes, const OffsetsPart& offsets, MutableBytes out) {
-    // The two bytes about offsets are the other way round than in ZSTD.
+    // The two bytes that describe the offsets are in the opposite order of those in ZSTD.
     Fill(out).number(code).number(static_cast<std::uint8_t>(lengths.size())).number(size32("fsst codes", codes.size()))
         .number(offsets.cascading()).number(offsets.width()).pad()
         .bytes(symbols).bytes(lengths).bytes(codes).pad().bytes(offsets.stored());

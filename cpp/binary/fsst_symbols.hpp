@@ -1,5 +1,5 @@
-// FSST's symbol table: how it is trained on a sample of the text, and how the longest match is found.
-// Method: Boncz, Neumann, Leis, "FSST: Fast Random Access String Compression" (2020). Bytes: docs/format/binary.md.
+// FSST's symbol table: how it is trained on a sample of the text, and how the longest match is found. Method: Boncz,
+// Neumann, Leis, "FSST: Fast Random Access String Compression" (2020). Bytes: docs/format/binary.md.
 #pragma once
 #include <array>
 #include <bit>
@@ -16,7 +16,8 @@ inline constexpr std::uint8_t escape = 255;
 inline constexpr std::size_t max_symbols = 255;
 inline constexpr std::size_t max_length = 8;
 
-// The first byte is the lowest; what is behind `length` is zero. A symbol may end in zero bytes.
+// The first byte of the symbol is the lowest byte of `bytes`; bytes after `length` are zero. A symbol may end in zero
+// bytes.
 struct Symbol {
     std::uint64_t bytes = 0;
     unsigned length = 0;
@@ -25,7 +26,8 @@ struct Symbol {
     Symbol operator+(const Symbol& next) const { return {bytes | next.bytes << 8 * length, length + next.length}; }
 };
 
-// What a match says: the byte to write, how many bytes of text it stands for, whether the text's byte follows it.
+// A match: the code to write, the number of bytes of text it stands for, and whether it is an escape, after which the
+// byte of the text itself follows.
 struct Match {
     std::uint16_t packed;
 
@@ -36,8 +38,8 @@ struct Match {
     unsigned is_escape() const { return packed >> 12; }
 };
 
-// The longest symbol at a place of the text. One probe suffices: of the symbols with three bytes or more, only one may
-// have its slot, and shorter ones have a table of their own.
+// Finds the longest symbol at a place of the text. One probe is enough: each slot holds at most one symbol of three or
+// more bytes, and shorter symbols have their own table.
 class Matcher {
 public:
     explicit Matcher(std::span<const Symbol> symbols = {}) { assign(symbols); }
@@ -48,7 +50,8 @@ public:
         for (std::size_t code = 0; code < symbols.size(); ++code) {
             if (symbols[code].length == 1) single_[symbols[code].bytes] = Match::of(unsigned(code), 1);
         }
-        // The second byte is the higher half of the index: whatever it is, the entry is that of the first.
+        // The second byte of the text is the higher half of the index. Without a symbol of two bytes, the entry depends
+        // on the first byte only.
         std::ranges::copy(single_, short_.begin());
         for (std::size_t filled = 256; filled < short_.size(); filled *= 2) {
             std::memcpy(short_.data() + filled, short_.data(), filled * sizeof(Match));
@@ -61,20 +64,20 @@ public:
         }
     }
 
-    // Eight bytes of text must be there.
+    // `text` must be eight bytes of text.
     Match longest(std::uint64_t text) const {
         const auto& found = long_[slot_of(text)];
         const unsigned shorter = short_[text & 0xffff].packed;
-        // Which of the two it is cannot be predicted: chosen by mask, not by branch.
+        // Which of the two matches is unpredictable, so choose by a mask instead of a branch.
         const auto hit = 0u - unsigned{(text & ~std::uint64_t{0} >> found.ignored) == found.bytes};
         return {static_cast<std::uint16_t>(shorter ^ ((shorter ^ found.match.packed) & hit))};
     }
-    // Only `room` bytes of text are there, 1..8; the rest of `text` is zero.
+    // For text that has only `room` bytes left, 1..8. The rest of `text` is zero.
     Match longest(std::uint64_t text, std::size_t room) const {
         if (const auto match = longest(text); match.length() <= room) return match;
         return shorter(text, room);
     }
-    // The same without the symbols of three bytes and more.
+    // Like `longest`, but without symbols of three or more bytes.
     Match shorter(std::uint64_t text, std::size_t room) const { return room >= 2 ? short_[text & 0xffff] : single_[text & 0xff]; }
     Match single(std::uint64_t text) const { return single_[text & 0xff]; }
 
@@ -86,10 +89,10 @@ public:
 private:
     struct Long {
         std::uint64_t bytes;
-        std::uint32_t ignored;  // bits of the text behind the symbol
+        std::uint32_t ignored;  // bits of the text after the symbol
         Match match;
     };
-    // A free slot holds eight bytes that are looked up in another one, so that it never matches.
+    // A free slot holds eight bytes that hash to a different slot, so it never matches.
     void free(std::size_t slot) { long_[slot] = {slot == slot_of(0), 0, Match::escaped()}; }
 
     std::array<Match, 256> single_;
@@ -97,7 +100,7 @@ private:
     std::array<Long, slots> long_;
 };
 
-// Parts of the text that stand for all of it: up to 32 pieces of 512 bytes, each with eight bytes behind it.
+// A sample of the text: up to 32 pieces of 512 bytes, each followed by eight more bytes that a match may read.
 class Sample {
 public:
     static constexpr std::size_t piece_size = 512;
@@ -113,7 +116,8 @@ public:
         std::uint64_t dice = 4637947;
         std::array<Piece, max_pieces> pieces{};
         for (std::size_t i = 0; i < count_; ++i) {
-            // Somewhere in its share of a long text: even steps could keep pace with records of one size.
+            // In a long text, a piece begins at a random place of its share. Evenly spaced pieces could be in step with
+            // records of a fixed size.
             dice = dice * 6364136223846793005u + 1442695040888963407u;
             const auto start = share ? i * share + (dice >> 33) % (share + 1) : i * piece_size;
             auto* const at = bytes_.data() + i * stride;
@@ -121,7 +125,7 @@ public:
             pieces[i] = {at, at + std::min(piece_size, text.size() - start)};
             size_ += static_cast<std::size_t>(pieces[i].end - at);
         }
-        // Early generations see the first few pieces only: in bit-reversed order these are spread over the text.
+        // Early generations see only the first few pieces. In bit-reversed order, these are spread over the whole text.
         std::size_t next = 0;
         for (std::size_t i = 0; i < max_pieces; ++i) {
             const auto reversed = (i & 1) << 4 | (i & 2) << 2 | (i & 4) | (i & 8) >> 2 | (i & 16) >> 4;
@@ -129,7 +133,7 @@ public:
         }
     }
 
-    // The pieces of a generation that sees `share` of 128.
+    // The pieces for a generation that sees `share` / 128 of the sample.
     std::span<const Piece> pieces(std::size_t share) const { return {pieces_.data(), (count_ * share + 127) / 128}; }
     std::size_t size() const { return size_; }
 
@@ -142,11 +146,13 @@ private:
     std::size_t size_ = 0;
 };
 
-// Codes while training: 0..255 for a byte without symbol, then the symbols; the last one for the start of a piece.
+// Codes during training: 0..255 for a byte without a symbol, then the symbols. The last code marks the start of a
+// piece.
 inline constexpr std::size_t training_codes = 512;
 inline constexpr unsigned none = training_codes - 1;
 
-// Takes `step` through all pieces; four at a time, since each step has to wait for the one before it.
+// Calls `step` repeatedly until it has walked through all pieces. Four pieces are walked at a time, since each step has
+// to wait for the previous step in its piece.
 template <class Step>
 void walk(std::span<const Sample::Piece> pieces, Step&& step) {
     struct Lane {
@@ -170,8 +176,8 @@ void walk(std::span<const Sample::Piece> pieces, Step&& step) {
     }
 }
 
-// Five generations of tables. Each one counts which symbols of the last follow each other and keeps the best 255 of
-// them and of their concatenations.
+// Trains five generations of tables. Each generation counts which symbols of the previous one follow each other, and
+// keeps the best 255 of these symbols and their concatenations.
 class Training {
 public:
     explicit Training(Bytes text) : sample_(text) {}
@@ -216,7 +222,8 @@ private:
             const unsigned byte = text & 0xff;
             const auto code = match.is_escape() ? byte : 256u + match.code();
             note(previous, code, 1);
-            // The first byte of a longer symbol counts as well: this keeps bytes and short extensions alive.
+            // Count the first byte of a longer symbol as well: this keeps single bytes and short extensions among the
+            // candidates.
             note(previous, byte, match.length() > 1);
             previous = code;
             at += match.length();
@@ -230,7 +237,7 @@ private:
         for (std::size_t code = 0; code < 256 + symbols_.size(); ++code) {
             if (singles_[code] == 0 || singles_[code] < least) continue;
             const auto symbol = symbol_of(code);
-            // Single bytes count eightfold: each of them saves an escape.
+            // Single bytes count eightfold, since each of them saves an escape.
             propose(symbol, std::uint64_t{singles_[code]} * symbol.length * (symbol.length == 1 ? 8 : 1));
         }
         for (std::size_t i = 0; i < seen_count_; ++i) {
@@ -245,7 +252,7 @@ private:
         take_best();
     }
 
-    // Adds to the gain of a candidate that is known already.
+    // Adds a candidate, or adds to its gain if it is already known.
     void propose(const Symbol& symbol, std::uint64_t gain) {
         auto place = ((symbol.bytes ^ symbol.length) * 0x9e3779b97f4a7c15) >> 50;
         for (; places_[place]; place = (place + 1) % places) {
@@ -260,7 +267,7 @@ private:
         places_[place] = static_cast<std::uint16_t>(candidates_.size());
     }
 
-    // The best come first, the longer of equals before the shorter.
+    // Keeps the candidates with the highest gain, best first. Of candidates with equal gain, the longer comes first.
     void take_best() {
         order_.clear();
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
@@ -269,7 +276,7 @@ private:
         }
         symbols_.clear();
         std::array<bool, Matcher::slots> taken{};
-        // Some of the best find their slot taken, so a few more are needed.
+        // Some of the best candidates find their slot taken, so a few more are needed.
         for (auto rest = std::span(order_); !rest.empty() && symbols_.size() < max_symbols;) {
             const auto next = std::min<std::size_t>(rest.size(), 384);
             std::ranges::nth_element(rest, rest.begin() + (next - 1), std::greater{});
@@ -283,7 +290,8 @@ private:
         }
     }
 
-    // A symbol costs nine bytes of the block: those that save no more are not worth it. One always stays.
+    // Drops symbols that do not pay off: a symbol takes nine bytes of the block and must save more. Always keeps at
+    // least one.
     void prune(std::size_t text_size) {
         matcher_.assign(symbols_);
         count<false>(128);
@@ -298,7 +306,7 @@ private:
         symbols_ = std::move(kept);
     }
 
-    // Bytes of the code stream that the symbol's text takes if the others have to do.
+    // The bytes that the text of this symbol takes in the code stream if only the other symbols encode it.
     std::size_t cost_without(const Symbol& symbol) const {
         if (symbol.length == 1) return 2;
         std::size_t cost = 0;

@@ -1,4 +1,4 @@
-// Values of a stripe's dictionary, by code. Bytes: docs/format/buffers.md.
+// Gathering of values of a stripe's dictionary by code. Bytes: docs/format/buffers.md.
 #pragma once
 #include "binary/copy.hpp"
 #include "binary/run.hpp"
@@ -40,14 +40,14 @@ std::size_t offsets(std::span<const std::uint32_t> codes, std::span<const std::u
         total += entries[codes[i] + 1] - entries[codes[i]];
         out[i + 1] = static_cast<Offset>(total);
     }
-    // Totals only grow, so the last one tells of all.
+    // The totals never decrease, so checking the last one is enough.
     if (total > static_cast<std::uint64_t>(std::numeric_limits<Offset>::max())) {
         throw TooLong("more bytes than the offsets of this Arrow type can count");
     }
     return validity(codes, null_code, bitmap);
 }
 
-// `out` has slack behind what the values need.
+// `out` may be larger than the values need. The extra space speeds up copying.
 inline void bytes(std::span<const std::uint32_t> codes, Bytes values, std::span<const std::uint64_t> entries, MutableBytes out) {
     require_codes(codes, entries.size() - 1);
     const Padded padded(values);

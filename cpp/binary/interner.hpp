@@ -12,7 +12,8 @@ class Interner {
 public:
     static constexpr std::uint32_t max_size = std::numeric_limits<std::uint32_t>::max() - 1;
 
-    // The key of a value: up to 16 bytes the value itself, padded with zeros; of a longer value its hash and its end.
+    // The key of a value. Up to 16 bytes, it is the value itself, padded with zeros. For a longer value, it is the
+    // value's hash and its last eight bytes.
     struct Key {
         std::uint64_t low = 0, high = 0;
         std::uint32_t length = 0;
@@ -27,7 +28,7 @@ public:
         return {bytes_.data() + starts_[number], static_cast<std::size_t>(starts_[number + 1] - starts_[number])};
     }
 
-    // `end` is the limit of what may be read after the value.
+    // May read beyond the value, up to `end`.
     Key key(Bytes value, const std::uint8_t* end) const {
         const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(value.size(), none));
         if (value.size() > 16) [[unlikely]] {
@@ -56,11 +57,12 @@ public:
         }
     }
 
-    // Adds those of slots [first, first + count), at most 64, whose bit in `valid` is set. Calls value(slot, number) for
-    // these and null(slot) for the others, in order.
+    // Adds those of slots [first, first + count), at most 64, whose bit in `valid` is set. Calls value(slot, number)
+    // for them and null(slot) for the other slots, in order.
     template <class Values, class Value, class Null>
     void add(const Values& values, std::size_t first, std::size_t count, std::uint64_t valid, Value&& value, Null&& null) {
-        // Beyond the caches all keys come first: while one is looked up, the places of the next are on their way.
+        // If the table does not fit into the caches, compute all keys first and prefetch their places: the lookups then
+        // overlap.
         std::array<Key, 64> keys;
         const bool ahead = slots_.size() > 16384;
         for (std::size_t i = 0; ahead && i < count; ++i) {
@@ -74,7 +76,7 @@ public:
         }
     }
 
-    // A value that no other one equals: the place that a null takes.
+    // Appends an entry that no lookup finds, such as the placeholder of a null.
     std::uint32_t append(Bytes value) {
         if (size() > max_size) throw std::length_error("dictionary: more than 2^32 - 1 entries");
         bytes_.insert(bytes_.end(), value.begin(), value.end());
@@ -85,7 +87,8 @@ public:
 private:
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-    // Sixteen bytes of ones, then zeros: from 16 - n on, the first n bytes are ones.
+    // Sixteen 0xff bytes, then sixteen zeros. The 16 bytes from index 16 - n on are a mask that keeps the first n
+    // bytes.
     static constexpr std::array<std::uint8_t, 32> kept_bytes = [] {
         std::array<std::uint8_t, 32> bytes{};
         std::fill_n(bytes.begin(), 16, std::uint8_t{0xff});
@@ -97,7 +100,7 @@ private:
         std::uint32_t number = none;
     };
 
-    // Multiplied and folded. The seeds differ from one process to the next: nobody can prepare values that collide.
+    // The seeds differ from one process to the next, so nobody can prepare values that collide.
     std::size_t place(const Key& key) const {
         const auto high = key.high ^ (key.length * 0x9e3779b97f4a7c15) ^ seeds_[1];
         const auto product = static_cast<unsigned __int128>(key.low ^ seeds_[0]) * high;
@@ -127,7 +130,7 @@ private:
         return drawn;
     }
 
-    std::vector<Slot> slots_ = std::vector<Slot>(32);  // a shard may have thousands of dictionaries
+    std::vector<Slot> slots_ = std::vector<Slot>(32);  // small, since a shard may have thousands of dictionaries
     std::size_t mask_ = 31;
     std::vector<std::uint64_t> starts_{0};
     std::vector<std::uint8_t> bytes_;

@@ -15,7 +15,7 @@ struct Layout {
 };
 
 inline Layout layout(Bytes region, const Slots& slots) {
-    // The region is laid out as ZSTD's; the payload begins with its decoded size.
+    // The region has the layout of a ZSTD region. The payload begins with its decoded size.
     const auto found = zstd::layout(region, slots);
     require_at_least("lz4 payload bytes", found.payload.size(), 4);
     const std::size_t decoded = load<std::uint32_t>(found.payload, 0);
@@ -31,7 +31,7 @@ inline void offsets(const Layout& found, const Slots& slots, std::size_t first, 
 
 inline std::uint64_t bytes_most(const Layout& found) { return found.decoded_size; }
 
-// The decoded bytes up to `end`, and none beyond.
+// Decodes the bytes before `end` and no others.
 inline Bytes prefix(const Layout& found, std::size_t end, Context& context) {
     require_range("lz4 decoded bytes wanted", end, 0, found.decoded_size);
     const auto decoded = context.arena.take<std::uint8_t>(end);
@@ -49,13 +49,14 @@ inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piec
     std::memcpy(out.data(), decoded.data() + piece.origin, out.size());
 }
 
-// Decodes the targets of a block one by one, without the bytes between and before them, if that is faster than inflating
-// all bytes. Returns whether it did.
+// Decodes the targets of a block one by one, without the bytes before and between them, if that is faster than
+// inflating all bytes. Returns whether it did.
 inline bool pick(const Layout& found, std::span<const DecodeTarget> targets, Context& context) {
     std::size_t wanted = 0;
     for (const auto& target : targets) wanted += target.out.size();
     const auto end = targets.back().origin + targets.back().out.size();
-    // Measured: to walk costs a third of inflating, and a step as much as to inflate a hundred bytes.
+    // Measured: walking the sequences takes a third as long as inflating, and one step takes as long as inflating a
+    // hundred bytes.
     if (wanted >= end / 64) return false;
     require_range("lz4 decoded bytes wanted", end, 0, found.decoded_size);
     const lz4_block::Sequences sequences(found.block, end, end == found.decoded_size, context.arena);

@@ -1,10 +1,10 @@
-// One LZ4 block (no frame), bounds-checked, straight into its place. Decoding may stop early.
+// Decoder of one LZ4 block without a frame. It checks all bounds, writes straight to the output, and can stop early.
 #pragma once
 #include "base/bytes.hpp"
 
 namespace amudai::lz4_block {
 
-// Most bytes that `encoded` can decode to: a run costs one byte for 255 more.
+// The most bytes that `encoded` bytes can decode to. Each extra byte of a length adds at most 255 decoded bytes.
 constexpr std::uint64_t decoded_most(std::size_t encoded) { return std::uint64_t{encoded} * 255 + 64; }
 
 namespace detail {
@@ -17,7 +17,7 @@ inline std::size_t extended(const std::uint8_t*& in, const std::uint8_t* end, st
     return length;
 }
 
-// Copies in steps of 16; the caller has checked that both sides have that much room past the end.
+// Copies in steps of 16 bytes. The caller has checked that both sides have that much room past the end.
 inline void copy16(const std::uint8_t* from, std::uint8_t* to, std::size_t length) {
     std::uint8_t* const end = to + length;
     do {
@@ -26,7 +26,7 @@ inline void copy16(const std::uint8_t* from, std::uint8_t* to, std::size_t lengt
     } while (to < end);
 }
 
-// A match that overlaps itself: its first bytes repeat with period `distance`.
+// Copies a match that may overlap itself. If it does, its first bytes repeat with period `distance`.
 inline void copy_overlapping(std::uint8_t* to, std::size_t distance, std::size_t length, const std::uint8_t* limit) {
     const std::uint8_t* from = to - distance;
     if (distance >= 16 && to + length + 16 <= limit) return copy16(from, to, length);
@@ -40,8 +40,8 @@ inline void copy_overlapping(std::uint8_t* to, std::size_t distance, std::size_t
 
 }  // namespace detail
 
-// Decodes until `out` is full. `whole` says that the block must end there; otherwise it is a prefix of more.
-// Up to `writable` bytes from out.data() may be overwritten: `out` and whatever follows it that is still free.
+// Decodes until `out` is full. If `whole` is set, the block must end there; otherwise only a prefix of it is decoded.
+// Up to `writable` bytes from out.data() on may be overwritten: `out` and the memory after it that is still free.
 inline void decode(Bytes block, MutableBytes out, std::size_t writable, bool whole) {
     const std::uint8_t* in = block.data();
     const std::uint8_t* const in_end = in + block.size();

@@ -1,4 +1,5 @@
-// Text as one LZ4 block (no frame): the search for matches, as good as four steps of a chain of hashes and twice as fast.
+// Encoder of one LZ4 block without a frame. Its search for matches compresses as well as a hash chain of four steps and
+// is twice as fast.
 #pragma once
 #include <array>
 #include <bit>
@@ -9,17 +10,18 @@
 
 namespace amudai::lz4_block {
 
-// Any input fits: a length of literals costs one byte for 255 more. Short runs of literals are copied 16 bytes at a time.
+// The room that any input fits into. A run of literals costs one more byte for every 255 of them. Short runs of
+// literals are copied 16 bytes at a time, which may write beyond their end.
 constexpr std::size_t encoded_most(std::size_t decoded) { return decoded + decoded / 255 + 32; }
 
-// A stretch of text that was there before.
+// A stretch of text that occurred earlier.
 struct Match {
     const std::uint8_t* at;
     std::size_t length;
-    std::size_t distance;  // 0 where there is none
+    std::size_t distance;  // 0 if there is no match
 };
 
-// Bytes that are the same from `a` and `b` on, up to `end` behind `a`.
+// The number of equal bytes from `a` and from `b` on. Stops where `a` reaches `end`.
 inline std::size_t same_ahead(const std::uint8_t* a, const std::uint8_t* b, const std::uint8_t* end) {
     const auto* const start = a;
     for (; end - a >= 8; a += 8, b += 8) {
@@ -30,7 +32,7 @@ inline std::size_t same_ahead(const std::uint8_t* a, const std::uint8_t* b, cons
     return static_cast<std::size_t>(a - start);
 }
 
-// Bytes that are the same before `a` and `b`, at most `room`.
+// The number of equal bytes before `a` and before `b`, at most `room`.
 inline std::size_t same_behind(const std::uint8_t* a, const std::uint8_t* b, std::size_t room) {
     std::size_t count = 0;
     for (; room - count >= 8; count += 8, a -= 8, b -= 8) {
@@ -41,8 +43,8 @@ inline std::size_t same_behind(const std::uint8_t* a, const std::uint8_t* b, std
     return count;
 }
 
-// Where stretches of eight and of four bytes were seen last. Places are kept modulo 65536, as far as a match may reach;
-// what they say is a guess, so bytes are compared before a match is believed.
+// Remembers where stretches of eight and of four bytes were last seen. Places are kept modulo 65536, which is as far as
+// a match may reach. A place is only a guess, so the bytes are compared before a match is accepted.
 class Search {
 public:
     Search(const std::uint8_t* begin, const std::uint8_t* end) : begin_(begin), end_(end) {}
@@ -55,7 +57,7 @@ public:
         places = places << 16 | place;
     }
 
-    // The longest match that covers `at`, begins at `floor` or later and is longer than `most`; `at` is noted.
+    // Finds the longest match that covers `at`, begins at `floor` or later and is longer than `most`. Also notes `at`.
     Match longest(const std::uint8_t* at, const std::uint8_t* floor, std::size_t most) {
         const auto text = load<std::uint64_t>(at);
         const auto place = place_of(at);
@@ -82,7 +84,7 @@ public:
 
 private:
     static constexpr unsigned bits = 13;
-    static constexpr int depth = 3;  // of the four places that a word holds: the last costs more than it brings
+    static constexpr int depth = 3;  // of the four places in a word: looking at the last one costs more than it gains
     static constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
 
     static std::size_t four(std::uint64_t text) { return (text << 32) * spread >> (64 - bits); }
@@ -101,15 +103,15 @@ private:
     }
 
     const std::uint8_t* begin_;
-    const std::uint8_t* end_;  // of what may be matched
+    const std::uint8_t* end_;  // the end of the bytes that a match may cover
     std::array<std::uint16_t, 1 << bits> fours_{};
     std::array<std::uint64_t, 1 << bits> eights_{};
 };
 
 // Writes sequences: literals, then a match.
-class Sequences {
+class SequenceWriter {
 public:
-    Sequences(Bytes text, std::uint8_t* out) : done_(text.data()), end_(text.data() + text.size()), out_(out) {}
+    SequenceWriter(Bytes text, std::uint8_t* out) : done_(text.data()), end_(text.data() + text.size()), out_(out) {}
 
     const std::uint8_t* done() const { return done_; }
     const std::uint8_t* out() const { return out_; }
@@ -123,7 +125,7 @@ public:
         if (length - 4 >= 15) rest(length - 4 - 15);
         done_ = at + length;
     }
-    // Everything before `at` that no match covers.
+    // Writes the bytes before `at` that no match covers as literals.
     void literals(const std::uint8_t* at) {
         const auto count = static_cast<std::size_t>(at - done_);
         *out_++ = static_cast<std::uint8_t>(std::min<std::size_t>(count, 15) << 4);
@@ -145,14 +147,14 @@ private:
     std::uint8_t* out_;
 };
 
-// Returns the size; `out` has `encoded_most` bytes of room. The format wants the last match to begin 12 bytes before the
-// end or earlier, and the last five bytes to be literals.
+// Compresses `text` and returns the encoded size. `out` must have room for `encoded_most` bytes. The format requires
+// the last match to begin at least 12 bytes before the end, and the last five bytes to be literals.
 inline std::size_t compress(Bytes text, std::uint8_t* out) {
     constexpr std::size_t last_match = 12, last_literals = 5, shortest = 4;
-    constexpr std::size_t stride = 8;   // within a match only every eighth place is noted: more bring nothing
-    constexpr std::size_t overlap = 3;  // a longer match is looked for this far before the end of one
-    constexpr unsigned patience = 6;    // text that has no matches is gone through faster and faster
-    Sequences sequences(text, out);
+    constexpr std::size_t stride = 8;   // within a match only every eighth place is noted: more do not help
+    constexpr std::size_t overlap = 3;  // a longer match is searched for this many bytes before the end of a match
+    constexpr unsigned patience = 6;    // skip text without matches ever faster: the step grows by one every 2^6 misses
+    SequenceWriter sequences(text, out);
     const auto* const end = text.data() + text.size();
     if (text.size() > last_match) {
         const auto search = std::make_unique<Search>(text.data(), end - last_literals);
@@ -172,7 +174,8 @@ inline std::size_t compress(Bytes text, std::uint8_t* out) {
                 const auto longer = search->longest(near_end, match.at, match.length);
                 next = near_end + 1;
                 if (longer.distance == 0) break;
-                // What the longer one leaves of the other is worth a sequence of its own, or becomes literals.
+                // The part of the shorter match before the longer one becomes a sequence of its own or, if it is too
+                // short, literals.
                 const auto left = static_cast<std::size_t>(longer.at - match.at);
                 if (left >= shortest) sequences.put(match.at, left, match.distance);
                 match = longer;

@@ -1,15 +1,15 @@
-// A few bytes of an LZ4 block without those before them: its sequences are walked, nothing is copied, and what is wanted
-// is followed back through the matches to the literals it was first written as.
+// Reading a few bytes of an LZ4 block without decoding the bytes before them. The sequences are walked without copying
+// anything. The wanted bytes are then traced back through the matches to the literals they come from.
 #pragma once
 #include "base/context.hpp"
 #include "binary/lz4_block.hpp"
 
 namespace amudai::lz4_block {
 
-// The sequences of a block up to some decoded byte: what `decode` would have refused until there has been refused.
+// The sequences of a block up to some decoded byte. Damage up to there that `decode` would refuse is refused as well.
 class Sequences {
 public:
-    // Walks until `end` bytes are decoded; `whole` as in `decode`.
+    // Walks the sequences of the first `end` decoded bytes. `whole` means the same as in `decode`.
     Sequences(Bytes block, std::size_t end, bool whole, Arena& arena)
         : block_(block),
           end_(end),
@@ -25,13 +25,13 @@ public:
         } while (walk_careful(in, in_end, at, whole));
     }
 
-    // Decoded bytes from `from` on, all of them before `end`. False where that takes more than `steps` steps, of which it
-    // leaves the rest: then inflating is faster.
+    // Copies the decoded bytes from `from` on, all of which lie before `end`. Subtracts the steps it takes from
+    // `steps`. Returns false if it needs more steps or too many nested matches: then inflating is faster.
     bool copy(std::size_t from, MutableBytes out, std::size_t& steps) const {
         struct WantedBytes {
             std::size_t from, size;
             std::uint8_t* to;
-            std::size_t hint;  // the sequence in which it probably begins
+            std::size_t hint;  // the sequence in which these bytes probably begin
 
             void advance(std::size_t bytes) { from += bytes, size -= bytes, to += bytes; }
         };
@@ -57,7 +57,7 @@ public:
                 piece.advance(here);
                 continue;
             }
-            // A match longer than its distance repeats: no byte is looked for inside of the match itself.
+            // A match longer than its distance repeats its first bytes. No byte is looked up inside the match itself.
             const std::size_t distance = load<std::uint16_t>(literals + size);
             const auto into = piece.from - match < distance ? piece.from - match : (piece.from - match) % distance;
             const auto here = std::min({piece.size, next - piece.from, distance - into});
@@ -74,11 +74,12 @@ public:
 private:
     static constexpr std::size_t bucket = 64;
 
-    // Most sequences of so many bytes: a token and a distance each, and the last one without a distance.
+    // The most sequences that `encoded` bytes can hold: each has a token and a distance, except the last, which has no
+    // distance.
     static constexpr std::size_t most(std::size_t encoded) { return encoded / 3 + 1; }
 
-    // Sequences whose lengths take at most one more byte and that end before the block and what is wanted do. Whatever is
-    // different, damage included, is left to the other walk.
+    // Walks sequences whose lengths take at most one extra byte, and that end before the block and before the wanted
+    // bytes. Leaves everything else, including damage, to `walk_careful`.
     void walk_common(const std::uint8_t*& in, const std::uint8_t* in_end, std::size_t& at) {
         constexpr std::ptrdiff_t room = 1 + 14 + 2 + 1;  // a token, literals, a distance, a length
         const auto end = end_;
@@ -90,8 +91,8 @@ private:
         while (in_end - from >= room) {
             const unsigned token = *from;
             std::size_t literals = token >> 4;
-            // A match length of 15 has another byte: the sum carries it over to the literals. Everything waits for this one,
-            // and no branch could be predicted.
+            // A match length of 15 is followed by another byte of the length. The addition carries it over into the
+            // number of literals. Every step waits for `following`, and a branch on the length would be unpredictable.
             const auto* following = from + 3;
             following += (token + 1) >> 4;
             const unsigned is_long = ((token + 1) >> 4) - (token >> 4);
@@ -114,7 +115,7 @@ private:
         in = from, at = begin, count_ = count;
     }
 
-    // One sequence of any kind; returns whether there is more to walk.
+    // Walks one sequence of any kind. Returns whether there is more to walk.
     bool walk_careful(const std::uint8_t*& in, const std::uint8_t* in_end, std::size_t& at, bool whole) {
         if (in == in_end) throw Corrupted("lz4 block: ends before its values do");
         const auto token_at = static_cast<std::uint32_t>(in - block_.data());
@@ -149,7 +150,7 @@ private:
 
     std::size_t end_of(std::size_t i) const { return i + 1 < count_ ? begins_[i + 1] : end_; }
 
-    // The sequence that holds a decoded byte: `hint`, the one behind it, or one that is looked up.
+    // The sequence that holds a decoded byte: `hint`, the sequence after it, or else one that is looked up.
     std::size_t find(std::size_t at, std::size_t hint) const {
         if (begins_[hint] <= at) {
             if (at < end_of(hint)) return hint;
@@ -164,9 +165,9 @@ private:
 
     Bytes block_;
     std::size_t end_;
-    std::span<std::uint32_t> begins_;  // the decoded byte with which each sequence begins
-    std::span<std::uint32_t> tokens_;  // and where its token is
-    std::span<std::uint32_t> lasts_;  // for each bucket of decoded bytes the last sequence that begins there, from 1; or 0
+    std::span<std::uint32_t> begins_;  // the first decoded byte of each sequence
+    std::span<std::uint32_t> tokens_;  // where the token of each sequence is in the block
+    std::span<std::uint32_t> lasts_;  // for each bucket of decoded bytes: 1 + the last sequence that begins there, or 0
     std::size_t count_ = 0;
 };
 

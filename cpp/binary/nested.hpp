@@ -1,12 +1,12 @@
-// What every binary encoding shares. Bytes: docs/format/binary.md.
+// What all binary encodings share. Bytes: docs/format/binary.md.
 //
 // Each encoding is a namespace with the same names:
-//   code, name      as the format numbers it and as people read it
-//   Layout, layout  the border check: where the parts of a region lie
+//   code, name      the number of the encoding in the format, and its readable name
+//   Layout, layout  where the parts of a region lie; checks all bounds
 //   offsets         where slots [first, first + out.size() - 1] begin and end in the block's decoded bytes
-//   bytes_most      how many decoded bytes there can be
+//   bytes_most      the most decoded bytes that there can be
 //   bytes           the decoded bytes of a range of slots
-//   frames          the Zstandard frames inside, known before anything is decoded
+//   frames          the Zstandard frames inside, which are known before anything is decoded
 //   encoded_size    the bytes of a region made of these parts
 //   encode          writes that region into `out`, which has `encoded_size` bytes
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace amudai::binary {
 
-// The slots of a block: how many, how wide (0: variable), which are present.
+// The slots of a block: their number, their size (0 if variable), and which of them are present.
 struct Slots {
     std::size_t count;
     std::size_t fixed_size;
@@ -25,22 +25,22 @@ struct Slots {
     const presence::Presence* present;
 };
 
-// Wanted slots: [first, first + count), whose decoded bytes begin at `origin`.
+// The slots [first, first + count) that are wanted. Their decoded bytes begin at `origin`.
 struct SlotRange {
     std::size_t first;
     std::size_t count;
     std::size_t origin;
 };
 
-// Where decoded bytes of a block are wanted: those from `origin` on fill `out`, and `writable` bytes from its start may be
-// overwritten.
+// Where to write decoded bytes of a block. The bytes from `origin` on fill `out`. Up to `writable` bytes from its start
+// may be overwritten.
 struct DecodeTarget {
     std::size_t origin;
     MutableBytes out;
     std::size_t writable;
 };
 
-// The offsets that travel with compressed bytes: n + 1 numbers, raw or a section.
+// The offsets stored with compressed bytes: n + 1 numbers, either raw or a section.
 struct Offsets {
     Bytes bytes;
     bool nested = false;
@@ -58,7 +58,7 @@ struct Offsets {
     }
 };
 
-// The two bytes that say how offsets are stored, and the part behind the payload that holds them.
+// Checks the two bytes that say how offsets are stored, and finds the offsets after the payload.
 inline Offsets offsets_behind(Bytes region, std::size_t payload_end, unsigned width, unsigned cascading, const Slots& slots) {
     require_equal("offset width", width, slots.is_fixed ? 0 : 8);
     const auto tail = rest("region bytes", region, payload_end);
@@ -67,7 +67,8 @@ inline Offsets offsets_behind(Bytes region, std::size_t payload_end, unsigned wi
     return {tail, cascading != 0};
 }
 
-// The offsets of a block on their way into a region: raw or a section made elsewhere; none for values of one size.
+// The offsets to be written into a region: raw, or a section that was encoded elsewhere. None for values of a fixed
+// size.
 struct OffsetsPart {
     bool is_fixed;
     bool nested;

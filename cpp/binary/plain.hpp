@@ -1,4 +1,4 @@
-// Plain (code 1): offsets and the values as they are. Bytes: docs/format/binary.md.
+// Plain (code 1): offsets and uncompressed values. Bytes: docs/format/binary.md.
 #pragma once
 #include "binary/nested.hpp"
 #include "binary/values.hpp"
@@ -41,7 +41,7 @@ inline std::size_t encoded_size(std::size_t slots, std::size_t data, bool is_fix
     return header_size + (is_fixed ? 0 : 8 * (slots + 1)) + data;
 }
 
-// Offsets begin at 0 whatever they begin at in Arrow.
+// The offsets written begin at 0, even if those of the Arrow array do not.
 template <class Values>
 void encode(const Values& values, MutableBytes out) {
     constexpr bool is_fixed = std::is_same_v<Values, FixedValues>;

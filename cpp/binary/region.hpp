@@ -1,4 +1,4 @@
-// A region of bytes-like values: its code says which encoding reads it. The catalog of all binary encodings.
+// The catalog of all binary encodings. The code at the start of a region says which encoding reads it.
 #pragma once
 #include "binary/block_dictionary.hpp"
 #include "binary/fsst.hpp"

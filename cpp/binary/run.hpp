@@ -1,4 +1,5 @@
-// A run of blocks of bytes-like values: first offsets and validity, then, once their total is known, the bytes.
+// Decoding of a run of blocks of bytes-like values: first offsets and validity, then, once the total size is known, the
+// bytes.
 #pragma once
 #include <variant>
 
@@ -8,7 +9,7 @@
 
 namespace amudai::binary {
 
-// More bytes than 32-bit offsets can count. The caller reads fewer rows at a time.
+// Thrown for more bytes than 32-bit offsets can count. The caller then reads fewer rows at a time.
 struct TooLong : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -19,21 +20,21 @@ inline void require_ascending(std::span<const std::uint64_t> offsets) {
     if (!ascending) throw Corrupted("offsets: expected an ascending sequence");
 }
 
-// Where slots begin in the block's decoded bytes, from slot `first` on, and where the last one ends.
+// Where the slots from `first` on begin in the block's decoded bytes, and where the last one ends.
 template <class L>
 void slot_offsets(const L& layout, const Slots& slots, std::size_t first, std::span<std::uint64_t> out, Context& context) {
     offsets(layout, slots, first, out, context);
     require_ascending(out);
     if (first == 0) require_equal("first offset", out[0], 0);
-    // Before memory is taken for them: values cannot be longer than what is stored.
+    // Check this before memory is allocated for the values: they cannot be longer than what is stored.
     require_range("last offset", out.back(), 0, bytes_most(layout));
 }
 
 template <class L>
 inline constexpr bool is_dictionary = std::is_same_v<L, block_dictionary::Layout>;
 
-// What is decoded once for all spans of a block, the first of which begins at `first` and the last of which ends `count`
-// slots further on: codes and entries of a dictionary, nothing of other layouts.
+// What is decoded once for all spans of a block: the codes and entries of a dictionary, nothing for other layouts. The
+// first span begins at `first`, and the last one ends `count` slots later.
 template <class L>
 auto decode_once(const L& layout, const Slots& slots, std::size_t first, std::size_t count, Context& context) {
     if constexpr (is_dictionary<L>) return block_dictionary::decode(layout, slots, first, count, context);
@@ -47,7 +48,7 @@ void write_bytes(const L& layout, const Once& once, const Slots& slots, const Sl
     else bytes(layout, slots, piece, out, writable, context);
 }
 
-// The bytes of all spans of a block, each into its own target. One pass over compressed bytes serves them all.
+// Writes the bytes of all spans of a block, each to its own target. One pass over compressed bytes serves all of them.
 template <class L, class Once>
 void write_spans(const L& layout, const Once& once, const Slots& slots, std::span<const Span> wanted,
                  std::span<const DecodeTarget> targets, Context& context) {
@@ -80,8 +81,9 @@ std::size_t write_validity(const Once& once, const Slots& slots, const SlotRange
     }
 }
 
-// Writes Arrow offsets behind out[at] (which the caller has set) and, for each span, where its bytes begin in the
-// block's decoded bytes. `sizes` gets the decoded bytes of each ZSTD block, which inflating it needs. Returns the nulls.
+// Writes Arrow offsets after out[at], which the caller has set. Writes to `origins` where the bytes of each span begin
+// in the block's decoded bytes, and to `sizes` the decoded size of each ZSTD block, which is needed to inflate it.
+// Returns the number of nulls.
 template <class Offset>
 std::size_t decode_offsets(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
                            std::span<Offset> out, std::uint8_t* validity, std::size_t at,
@@ -124,7 +126,7 @@ std::size_t decode_offsets(std::span<const Block> blocks, std::span<const Span> 
     return nulls;
 }
 
-// The bytes of slots from `at` on, each where its offset says, in `out`.
+// Writes the bytes of the slots from `at` on to `out`, each where its offset says.
 template <class Offset>
 void decode_bytes(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
                   std::span<const std::uint64_t> origins, std::span<const Offset> offsets, std::size_t at, bool text,
@@ -159,7 +161,7 @@ void decode_bytes(std::span<const Block> blocks, std::span<const Span> spans, co
     });
 }
 
-// Values of one size, from slot `at` on. Returns the nulls.
+// Decodes values of one fixed size, from slot `at` on. Returns the number of nulls.
 inline std::size_t decode_fixed(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
                                 std::size_t size, MutableBytes out, std::uint8_t* validity, std::size_t at) {
     Arena arena;

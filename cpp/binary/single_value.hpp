@@ -18,7 +18,7 @@ inline Layout layout(Bytes region, const Slots& slots) {
     return {value};
 }
 
-// Null slots are empty, so the offsets count the present slots; they begin at 0 for the first slot asked for.
+// Null slots are empty, so only present slots count. The offsets begin at 0 for slot `first`.
 inline void offsets(const Layout& found, const Slots& slots, std::size_t first, std::span<std::uint64_t> out, Context&) {
     out[0] = 0;
     for (std::size_t i = 1; i < out.size(); ++i) {

@@ -49,7 +49,8 @@ bool cuts_between_characters(Bytes bytes, std::span<const Offset> offsets) {
     });
 }
 
-// Values [offsets[i], offsets[i + 1]) of `bytes`: the whole is text and no value begins inside a character.
+// Whether all values [offsets[i], offsets[i + 1]) of `bytes` are text: all of `bytes` is valid UTF-8, and no value
+// begins inside a character.
 template <class Offset>
 bool is_text(Bytes bytes, std::span<const Offset> offsets) {
     return is_ascii(bytes) || (is_valid(bytes) && cuts_between_characters(bytes, offsets));

@@ -1,4 +1,4 @@
-// Values as Arrow holds them, on their way into blocks: where each lies, and which slots are null.
+// Values in Arrow's layout, to be written into blocks: where each value lies, and which slots are null.
 #pragma once
 #include <bit>
 
@@ -17,7 +17,7 @@ struct Validity {
         if (!bitmap) return mask;
         const auto from = at + first, shift = from % 8;
         const auto* const bytes = bitmap + from / 8;
-        const auto size = (shift + count + 7) / 8;  // up to nine
+        const auto size = (shift + count + 7) / 8;  // at most nine bytes
         std::uint64_t word = 0;
         std::memcpy(&word, bytes, std::min<std::size_t>(size, 8));
         word >>= shift;
@@ -64,7 +64,7 @@ void require_offsets(std::span<const Offset> offsets) {
     if (!ascend(offsets)) throw std::invalid_argument("offsets: expected an ascending sequence");
 }
 
-// Slot i is bytes [offsets[i], offsets[i + 1]) of `data`; the border check is `checked`.
+// Slot i holds bytes [offsets[i], offsets[i + 1]) of `data`. `checked` validates the offsets.
 template <class Offset>
 struct VariableValues {
     std::span<const Offset> offsets;
@@ -85,7 +85,7 @@ struct VariableValues {
     const std::uint8_t* end() const { return data.data() + data.size(); }
 };
 
-// Slot i is the i-th `size` bytes of `data`.
+// Slot i holds the i-th group of `size` bytes of `data`.
 struct FixedValues {
     std::size_t size;
     std::size_t slots;

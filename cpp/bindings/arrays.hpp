@@ -50,7 +50,7 @@ decltype(auto) with_offsets(const InAny& offsets, Use&& use) {
     });
 }
 
-// Calls use(values) with values whose borders have been checked.
+// Calls use(values) with values whose bounds have been checked.
 template <class Use>
 decltype(auto) with_values(const std::optional<InAny>& offsets, const In<std::uint8_t>& data,
                            std::optional<std::size_t> fixed_size, std::size_t count, Use&& use) {

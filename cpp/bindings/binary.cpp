@@ -1,4 +1,4 @@
-// Bindings for bytes-like values. No loop, no layout.
+// Bindings for bytes-like values. Loops and byte layouts are in binary/.
 #include "binary/gather.hpp"
 #include "binary/run.hpp"
 
@@ -24,7 +24,7 @@ void require_bitmap(const Out<std::uint8_t>& validity, std::size_t bits) {
     if (validity.shape(0) < (bits + 7) / 8) throw nb::value_error("validity: too short");
 }
 
-// Offsets written by us bound what is written: they must fit the output.
+// Checks that the offsets fit the output. They decide where bytes are written.
 template <class Offset>
 void require_room(std::span<const Offset> offsets, std::size_t room) {
     if (offsets.empty() || offsets.front() < 0) throw nb::value_error("offsets: expected at least one");

@@ -1,4 +1,4 @@
-// Bindings for block maps: the places of all blocks, and the blocks that hold some positions.
+// Bindings for block maps: where all blocks are, and which blocks hold given positions.
 #include "base/block_map.hpp"
 #include "bits/ranges.hpp"
 
@@ -26,13 +26,13 @@ private:
     BlockMap map_;
 };
 
-// An array of numbers that belong to a map.
+// An array of numbers that a map owns.
 auto array_of(nb::handle map, std::span<const std::uint64_t> numbers) {
     return nb::ndarray<nb::numpy, const std::uint64_t, nb::ndim<1>>(numbers.data(), {numbers.size()}, map);
 }
 
-// Calls add(place, first, count) for each piece of a range: `count` positions from the `first` of a block on; a value makes
-// `unit` positions. No range goes beyond the last value.
+// Splits ranges of positions by block. Calls add(place, first, count) for each piece: `count` positions of a block from
+// its position `first` on. A value has `unit` positions. No range may go beyond the last value.
 template <class Add>
 void each_span(BlockMap& map, const bits::Ranges& ranges, std::uint64_t unit, Add&& add) {
     std::size_t near = 0;
@@ -42,7 +42,7 @@ void each_span(BlockMap& map, const bits::Ranges& ranges, std::uint64_t unit, Ad
         auto place = map.find(ranges.starts[i] / unit, near);
         for (auto at = ranges.starts[i]; at < stop; place = map.next(place.block)) {
             near = place.block;
-            // Not `value_end * unit` before it is known to be small enough.
+            // Multiply only if the product is less than `stop`, so that it cannot overflow.
             const auto end = place.value_end >= last ? stop : place.value_end * unit;
             add(place, at - place.value * unit, end - at);
             at = end;
@@ -51,7 +51,7 @@ void each_span(BlockMap& map, const bits::Ranges& ranges, std::uint64_t unit, Ad
     }
 }
 
-// Throws if positions are beyond the last value. `end` is one more than the largest position.
+// Throws if positions lie beyond the last value. `end` is one more than the largest position.
 void require_positions(const BlockMap& map, std::uint64_t end, std::uint64_t unit) {
     if (end / unit + (end % unit != 0) <= map.values()) return;
     throw Corrupted("positions: expected at most " + std::to_string(map.values() * unit) + " in the buffer, found " +
@@ -98,7 +98,8 @@ nb::tuple spans(Map& self, Numbers starts, Numbers ends, std::uint64_t unit) {
                           std::move(lengths).array(), slots);
 }
 
-// The blocks that hold first..last: the ordinal of the first, the slot in it, the bytes of all, sizes and counts of each.
+// The blocks that hold positions first..last: the ordinal of the first block, the slot of `first` in it, where the
+// bytes of all blocks begin and end, and the size and count of each block. Nothing if they have more than `most` bytes.
 std::optional<nb::tuple> stretch(Map& self, std::uint64_t first, std::uint64_t last, std::uint64_t most) {
     auto& map = self.map();
     if (first >= last) throw nb::value_error("positions: expected at least one");
@@ -120,7 +121,7 @@ std::optional<nb::tuple> stretch(Map& self, std::uint64_t first, std::uint64_t l
 }  // namespace
 
 void bind_block_map(nb::module_& m) {
-    // Python holds its lock in all of these: segments are read when they are asked for, by any thread.
+    // The GIL is held in all of these functions, because any thread may read segments on demand.
     nb::class_<Map>(m, "BlockMap",
                     "Where the blocks of a buffer begin and end, from the map behind them; `room` is what lies before it.")
         .def(nb::init<nb::handle, std::uint64_t, std::optional<std::uint64_t>, std::optional<std::uint64_t>>(), "payload"_a,

@@ -1,4 +1,4 @@
-// How Python's arguments become spans. Nothing else: no loop over values, no layout.
+// Conversion of Python arguments to spans. There are no loops over values and no byte layouts here.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -28,7 +28,7 @@ auto span(const Array& array) {
     return std::span{array.data(), array.shape(0)};
 }
 
-// Checked ranges: ascending, not empty, not touching each other.
+// Checks that the ranges ascend, that none is empty, and that none touches the next.
 inline bits::Ranges ranges_of(const In<std::uint64_t>& starts, const In<std::uint64_t>& ends,
                               const char* refusal = "ranges: expected ascending ones that neither are empty nor touch") {
     const bits::Ranges ranges{span(starts), span(ends)};
@@ -63,7 +63,7 @@ class Blocks {
 public:
     Blocks(nb::list buffers, In<std::uint32_t> which, In<std::uint64_t> starts, In<std::uint64_t> sizes,
            In<std::uint64_t> counts, In<std::uint64_t> ordinals, bool checksums, bool verify);
-    // Blocks one behind the other, which take up the whole buffer: from `ordinal` on.
+    // Consecutive blocks that take up the whole buffer. `ordinal` is the number of the first one.
     Blocks(nb::handle buffer, std::uint64_t ordinal, std::span<const std::uint64_t> sizes,
            std::span<const std::uint64_t> counts, bool checksums, bool verify);
     Blocks(const Blocks&) = delete;
@@ -83,7 +83,7 @@ private:
     std::vector<Held> contents_;
     std::vector<Block> blocks_;
     Inflated inflated_;
-    std::size_t last_inflated_ = 0;  // contents of the last batch
+    std::size_t last_inflated_ = 0;  // number of frames in the last batch
 };
 
 std::vector<Span> spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
@@ -111,7 +111,7 @@ decltype(auto) with_number(nb::dlpack::dtype type, Use&& use) {
     throw nb::type_error("expected an array of integers or floats");
 }
 
-// The same by numpy's name of the type: "u8", "f4".
+// The same for numpy's name of the type, such as "u8" or "f4".
 template <class Use>
 decltype(auto) with_number(const std::string& name, Use&& use) {
     using Code = nb::dlpack::dtype_code;

@@ -1,4 +1,4 @@
-// Bindings for comparing values in their blocks. No loop, no layout.
+// Bindings for comparing values in their blocks. Loops and byte layouts are in numeric/ and binary/.
 #include "binary/compare.hpp"
 
 #include "bindings/blocks.hpp"

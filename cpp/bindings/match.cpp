@@ -1,4 +1,4 @@
-// Bindings for texts: for which of them an operator is true, and their words.
+// Bindings for texts: where a text operator is true, and splitting into words.
 #include "text/match.hpp"
 
 #include "bindings/blocks.hpp"
@@ -21,7 +21,7 @@ void require_offsets(std::span<const Offset> offsets, std::size_t size) {
     const auto at = [&](std::size_t i) { return static_cast<std::uint64_t>(offsets[i]); };
     bool ascending = true;
     for (std::size_t i = 1; i < offsets.size(); ++i) ascending &= at(i - 1) <= at(i);
-    // A negative offset is a huge one.
+    // As an unsigned number, a negative offset is huge.
     if (!ascending || at(offsets.size() - 1) > size) throw nb::value_error("offsets: expected them ascending and inside the data");
 }
 

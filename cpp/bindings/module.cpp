@@ -1,4 +1,4 @@
-// The native module: its parts, and the one place where C++ errors become ours.
+// The native module: its parts, and the only place where C++ errors become Python errors.
 #include "bindings/blocks.hpp"
 #include "bindings/parts.hpp"
 #include "binary/run.hpp"
@@ -7,7 +7,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// One of our Python errors, with the block's ordinal where it is known.
+// Sets one of our Python errors, with the block's ordinal if it is known.
 void raise(const char* kind, const char* message, const std::uint64_t* block) {
     nb::object type = nb::module_::import_("amudai.errors").attr(kind);
     nb::object error = type(message);
@@ -36,7 +36,8 @@ void translate(const std::exception_ptr& thrown, void*) {
 NB_MODULE(AMUDAI_MODULE, m) {
     m.doc() = "The loops that Python cannot do fast: blocks in, arrays out.";
     nb::register_exception_translator(translate);
-    // A shard that is still open when the interpreter ends holds objects of ours: no leak, and nothing to tell a user of.
+    // A shard that is still open when the interpreter exits holds objects of this module. That is not a leak, so do not
+    // bother the user with warnings.
     nb::set_leak_warnings(false);
     amudai::bindings::bind_blocks(m);
     amudai::bindings::bind_numeric(m);

@@ -1,4 +1,4 @@
-// Bindings for numbers. No loop, no layout.
+// Bindings for numbers. Loops and byte layouts are in numeric/.
 #include "numeric/run.hpp"
 
 #include "bindings/blocks.hpp"
@@ -12,7 +12,7 @@ namespace {
 using InAny = nb::ndarray<nb::ro, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using InBits = std::optional<In<std::uint8_t>>;
 
-// Nothing needs larger blocks, and working memory stays bounded.
+// No caller needs larger blocks, and the limit keeps working memory bounded.
 constexpr std::size_t block_values_most = std::size_t{1} << 22;
 
 template <class T>
@@ -36,7 +36,7 @@ Bytes bytes_of(const nb::bytes& bytes) { return {static_cast<const std::uint8_t*
 nb::bytes to_python(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
 nb::object to_python(numeric::Wide value) {
-    // Differences of 64-bit values: the magnitude always fits.
+    // `value` is a difference of 64-bit values, so its magnitude always fits.
     const nb::int_ magnitude(static_cast<std::uint64_t>(value < 0 ? -value : value));
     return value < 0 ? -magnitude : nb::object(magnitude);
 }

@@ -1,4 +1,4 @@
-// The parts of the native module. Only module.cpp includes this: a new part leaves the others as they are built.
+// The parts of the native module. Only module.cpp includes this header, so a new part does not recompile the others.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -1,4 +1,4 @@
-// The module `_processor`: what this processor can do. It is asked before the kernels are loaded, so it is small, is
+// The module `_processor`: what this processor can do. It is imported before the kernels are loaded, so it is small, is
 // compiled for any x86-64 processor, and uses the plain C interface of Python.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -14,14 +14,15 @@ struct Registers {
 
 Registers cpuid(std::uint32_t leaf) {
     Registers found{};
-    // Leaves that the processor does not know are zero: nothing is supported.
+    // A leaf that the processor does not know is left as zeros, which means that nothing is supported.
     __get_cpuid_count(leaf, 0, &found.a, &found.b, &found.c, &found.d);
     return found;
 }
 
 bool has_all(std::uint32_t word, std::uint32_t bits) { return (word & bits) == bits; }
 
-// The system must save the upper halves of vector registers when it switches tasks, and says so in register XCR0.
+// The operating system must save the upper halves of vector registers when it switches tasks. Register XCR0 says
+// whether it does.
 bool system_saves_vectors() {
     std::uint32_t low = 0, high = 0;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));

@@ -10,9 +10,9 @@ namespace {
 
 using Positions = In<std::uint64_t>;
 
-// Ranges that `write` puts into room for `most`.
+// Returns the ranges that `write` produces, at most `most`.
 template <class Write>
-nb::tuple made(std::size_t most, Write&& write) {
+nb::tuple ranges_from(std::size_t most, Write&& write) {
     NumpyMemory<std::uint64_t> starts(most), ends(most);
     bits::RangesOut out(starts.data(), ends.data());
     {
@@ -26,7 +26,7 @@ template <class Combine>
 void bind_combination(nb::module_& m, const char* name, const char* signature, const char* doc, Combine combine) {
     m.def(name, [combine](Positions starts, Positions ends, Positions other_starts, Positions other_ends) {
         const auto a = ranges_of(starts, ends), b = ranges_of(other_starts, other_ends);
-        return made(a.size() + b.size(), [&](bits::RangesOut& out) { combine(a, b, out); });
+        return ranges_from(a.size() + b.size(), [&](bits::RangesOut& out) { combine(a, b, out); });
     }, "starts"_a.noconvert(), "ends"_a.noconvert(), "other_starts"_a.noconvert(), "other_ends"_a.noconvert(),
     nb::sig(signature), doc);
 }
@@ -61,7 +61,7 @@ void bind_rows(nb::module_& m) {
         const auto values = span(positions);
         std::size_t count = 0;
         if (!bits::count_ranges(values, count)) throw nb::value_error("positions: expected an ascending sequence");
-        return made(count, [&](bits::RangesOut& out) { bits::ranges_of_positions(values, out); });
+        return ranges_from(count, [&](bits::RangesOut& out) { bits::ranges_of_positions(values, out); });
     }, "positions"_a.noconvert(),
     nb::sig("def ranges_of_positions(positions: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
     "The ranges of ascending positions, which may repeat.");
@@ -81,7 +81,7 @@ void bind_rows(nb::module_& m) {
                 stretches += bits::count_stretches(bitmap.data(), at, count);
             });
         }
-        return made(stretches, [&](bits::RangesOut& out) {
+        return ranges_from(stretches, [&](bits::RangesOut& out) {
             bits::for_each_range(ranges, [&](auto at, auto count, auto base) {
                 bits::for_each_stretch(bitmap.data(), at, count, base, [&](auto start, auto end) { out.add(start, end); });
             });
@@ -100,7 +100,7 @@ void bind_rows(nb::module_& m) {
             const nb::gil_scoped_release unlocked;
             stretches = bits::count_stretches(bitmap.data(), at, count);
         }
-        return made(stretches, [&](bits::RangesOut& out) {
+        return ranges_from(stretches, [&](bits::RangesOut& out) {
             bits::for_each_stretch(bitmap.data(), at, count, base, [&](auto start, auto end) { out.add(start, end); });
         });
     }, "bitmap"_a.noconvert(), "at"_a, "count"_a, "base"_a,

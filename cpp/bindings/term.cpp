@@ -1,4 +1,4 @@
-// Bindings for indexed text: runs, their merge, and look-ups of terms and rows.
+// Bindings for indexed text: runs, merging them, and look-ups of terms and rows.
 #include "text/row_lists.hpp"
 #include "text/term_merge.hpp"
 #include "text/term_run.hpp"
@@ -87,7 +87,7 @@ std::size_t add_values(text::TermRun& run, InAny offsets, In<std::uint8_t> data,
     });
 }
 
-// The runs of a merge, held while it goes on.
+// A merge, and the Python buffers of its runs.
 class HeldMerge {
 public:
     HeldMerge(nb::list runs, In<std::uint16_t> stripes, In<std::uint32_t> fields, In<std::uint64_t> first_rows,

@@ -14,7 +14,7 @@ namespace {
 
 nb::bytes to_bytes(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
-// A region of `size` bytes, written without holding the interpreter.
+// Returns a region of `size` bytes, written without holding the GIL.
 template <class Write>
 nb::bytes region(std::size_t size, Write&& write) {
     binary::size32("region", size);
@@ -26,7 +26,7 @@ nb::bytes region(std::size_t size, Write&& write) {
     return result;
 }
 
-// The offsets of a region, held while it is written.
+// The offsets of a region, held while the region is written.
 class HeldOffsets {
 public:
     HeldOffsets(const nb::object& offsets, bool cascading) : cascading_(cascading) {

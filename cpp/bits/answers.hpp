@@ -1,4 +1,4 @@
-// Bitmaps of answers: a test of many values in one loop, eight answers to a byte.
+// Bitmaps of answers: many values are tested in one loop, and eight answers are stored in a byte.
 #pragma once
 #include "bits/bitmap.hpp"
 
@@ -7,11 +7,12 @@ namespace amudai::bits {
 // Bytes of a bitmap of `count` answers. It is written in whole words, so the caller must provide whole words.
 constexpr std::size_t answer_bytes(std::size_t count) { return (count + 63) / 64 * 8; }
 
-// Bit i is answer(i), for i below `count`; bits after the last one are undefined.
+// Sets bit i of `out` to answer(i), for each i below `count`. Bits after the last answer are undefined.
 template <class Answer>
 void test_each(std::size_t count, std::uint8_t* out, Answer&& answer) {
     for (std::size_t at = 0; at < count; at += 64, out += 8) {
-        // Bytes first, which compilers make vectors of; a multiplication gathers eight of them.
+        // Write the answers as bytes first, in a loop that compilers vectorise. Then gather eight bytes by a
+        // multiplication.
         std::uint8_t answers[64];
         if (count - at >= 64) [[likely]] {
             for (std::size_t i = 0; i < 64; ++i) answers[i] = answer(at + i);
@@ -24,7 +25,7 @@ void test_each(std::size_t count, std::uint8_t* out, Answer&& answer) {
     }
 }
 
-// A bitmap of answers that are the same for many neighbours.
+// Writes a bitmap in which many neighbouring answers are the same.
 class Stretches {
 public:
     explicit Stretches(std::uint8_t* out) : out_(out) {}

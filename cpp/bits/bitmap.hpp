@@ -1,4 +1,4 @@
-// Bitmaps, least significant bit first: Arrow's validity, and the format's bit buffers.
+// Bitmaps, least significant bit first, as in Arrow's validity and the format's bit buffers.
 #pragma once
 #include <bit>
 
@@ -20,7 +20,7 @@ inline void fill(std::uint8_t* bitmap, std::size_t at, std::size_t count, bool v
     for (count %= 8; count; ++at, --count) set(bitmap, at, value);
 }
 
-// Bits [from, from + count) of `source` become bits [at, at + count) of `bitmap`.
+// Copies bits [from, from + count) of `source` to bits [at, at + count) of `bitmap`.
 inline void copy(const std::uint8_t* source, std::size_t from, std::uint8_t* bitmap, std::size_t at, std::size_t count) {
     for (; count && at % 8; ++at, ++from, --count) set(bitmap, at, get(source, from));
     const auto shift = from % 8;
@@ -47,7 +47,7 @@ inline std::size_t count_set(const std::uint8_t* bitmap, std::size_t at, std::si
     return found;
 }
 
-// Bits [at, at + count) as a word, count up to 64; no byte outside of them is touched.
+// Bits [at, at + count) as a word. `count` is at most 64. Reads no byte outside of these bits.
 inline std::uint64_t word(const std::uint8_t* bitmap, std::size_t at, std::size_t count) {
     const std::uint8_t* const in = bitmap + at / 8;
     const auto shift = at % 8;
@@ -63,13 +63,13 @@ inline std::uint64_t word(const std::uint8_t* bitmap, std::size_t at, std::size_
     return count == 64 ? low : low & ((std::uint64_t{1} << count) - 1);
 }
 
-// Byte i of the result is bit i, 0 or 1.
+// Spreads the bits of a byte over a word: byte i of the result is bit i, 0 or 1.
 inline std::uint64_t spread(std::uint8_t byte) {
     const auto bits = byte * 0x0101010101010101u & 0x8040201008040201u;
     return (bits + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
 }
 
-// Bit i of the result says whether values[i] is not zero.
+// Sets bit `at + i` of `bitmap` if values[i] is not zero, and clears it otherwise.
 template <class T>
 inline void from_values(const T* values, std::size_t count, std::uint8_t* bitmap, std::size_t at) {
     for (; count && at % 8; ++at, ++values, --count) set(bitmap, at, *values != 0);

@@ -26,15 +26,16 @@ inline U width_mask(unsigned width) {
     return static_cast<U>(static_cast<U>(~U{0}) >> (8 * sizeof(U) - width));
 }
 
-// Adds `reference` to each value: FFOR's sum costs nothing here, plain bit packing passes 0. Width and row are run-time
-// numbers: the shifts of a row are the same for all lanes, and unrolling every width brought nothing but code.
+// Unpacks a chunk and adds `reference` to each value. FFOR gets its addition for free this way; plain bit packing
+// passes 0. Width and row are run-time numbers: the shifts of a row are the same for all lanes, and unrolling the loop
+// for every width gave more code but no more speed.
 template <class U>
 void unpack_chunk(const std::uint8_t* __restrict packed, unsigned width, U reference, U* __restrict out) {
     constexpr unsigned bits = 8 * sizeof(U);
     constexpr std::size_t line = 64;
     const U mask = width_mask<U>(width);
-    // Rows are not written in the order of addresses, so no processor fetches ahead what is to be written. As a rule the
-    // next chunk goes behind this one; where it does not, nothing is lost but a few fetches.
+    // Rows are not written in the order of their addresses, so the processor does not prefetch the memory to be
+    // written. Usually the next chunk follows this one in memory; if it does not, only a few prefetches are wasted.
     const auto ahead = reinterpret_cast<std::uintptr_t>(out) + chunk_values * sizeof(U);
     for (unsigned row = 0; row < bits; ++row) {
         for (std::size_t at = 0; at < 2 * line; at += line) {
@@ -61,7 +62,7 @@ void unpack_chunk(const std::uint8_t* __restrict packed, unsigned width, U refer
     }
 }
 
-// One value of a chunk, without unpacking it.
+// Reads one value of a chunk without unpacking the chunk.
 template <class U>
 inline U pick(const std::uint8_t* packed, unsigned width, std::size_t index) {
     constexpr unsigned bits = 8 * sizeof(U);
@@ -75,7 +76,7 @@ inline U pick(const std::uint8_t* packed, unsigned width, std::size_t index) {
     return static_cast<U>(value & width_mask<U>(width));
 }
 
-// Values [first, first + out.size()) of a packed sequence. The caller has checked width and packed size.
+// Unpacks values [first, first + out.size()) of a packed sequence. The caller has checked width and packed size.
 template <class U>
 void unpack(const std::uint8_t* packed, unsigned width, U reference, std::size_t first, std::span<U> out) {
     // Below this many values, picking them one by one beats unpacking 1024.
@@ -97,8 +98,8 @@ void unpack(const std::uint8_t* packed, unsigned width, U reference, std::size_t
     }
 }
 
-// A row of all lanes, 128 bytes, shifted within its lanes. No processor shifts single bytes: they move in words of eight,
-// and a mask stops what would cross into the neighbour.
+// One row of all lanes, 128 bytes, that can be shifted within its lanes. Processors cannot shift single bytes, so bytes
+// are shifted in words of eight, and a mask clears the bits that crossed into a neighbour.
 template <class U>
 struct Row {
     U lane[lanes<U>];
@@ -131,7 +132,7 @@ private:
     }
 };
 
-// The inverse of unpack_chunk: each value less `reference`, which leaves no more than `width` bits.
+// The inverse of unpack_chunk: subtracts `reference` from each value. The difference must fit into `width` bits.
 template <class U>
 void pack_chunk(const U* values, unsigned width, U reference, std::uint8_t* packed) {
     constexpr unsigned bits = 8 * sizeof(U);
@@ -150,7 +151,8 @@ void pack_chunk(const U* values, unsigned width, U reference, std::uint8_t* pack
     }
 }
 
-// Whole chunks of all values, packed_bytes(count, width) in all; what stands behind the last value is zero.
+// Packs all values into whole chunks of packed_bytes(count, width) bytes in total. The space after the last value is
+// zero.
 template <class U>
 void pack(std::span<const U> values, unsigned width, U reference, std::uint8_t* packed) {
     for (; values.size() >= chunk_values; values = values.subspan(chunk_values), packed += chunk_bytes(width)) {

@@ -1,4 +1,4 @@
-// Sorting numbers by their digits: for thousands of them several times as fast as comparing.
+// Radix sort of numbers, several times as fast as sorting by comparison for thousands of them.
 #pragma once
 #include <utility>
 
@@ -6,7 +6,7 @@
 
 namespace amudai::bits {
 
-// Sorts `keys` ascending, and `numbers` with them.
+// Sorts `keys` in ascending order, and reorders `numbers` with them.
 template <class U>
 void radix_sort(std::span<U> keys, std::span<std::uint32_t> numbers, Arena& arena) {
     auto other_keys = arena.take<U>(keys.size());
@@ -16,7 +16,7 @@ void radix_sort(std::span<U> keys, std::span<std::uint32_t> numbers, Arena& aren
     const auto keys_in = keys;
     const auto numbers_in = numbers;
     for (unsigned shift = 0; shift < 8 * sizeof(U); shift += 8) {
-        if (((any & static_cast<U>(~all)) >> shift & 0xff) == 0) continue;  // this digit is the same in all
+        if (((any & static_cast<U>(~all)) >> shift & 0xff) == 0) continue;  // all keys have the same digit here
         std::uint32_t starts[256] = {};
         for (const auto key : keys) ++starts[key >> shift & 0xff];
         std::uint32_t next = 0;

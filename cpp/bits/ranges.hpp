@@ -1,4 +1,5 @@
-// Sets of positions as half-open ranges: ascending, none empty, none touching the next. What two of them make together.
+// Sets of positions as half-open ranges, and their union, intersection and difference. The ranges of a set ascend, none
+// is empty, and none touches the next.
 #pragma once
 #include <bit>
 
@@ -13,7 +14,7 @@ struct Ranges {
     std::size_t size() const { return starts.size(); }
 };
 
-// Whether these are ranges as described above: the border of everything below.
+// Whether `ranges` is a set as described above. Checked once at the boundary; all functions below rely on it.
 inline bool is_sound(const Ranges& ranges) {
     if (ranges.starts.size() != ranges.ends.size()) return false;
     if (ranges.size() == 0) return true;
@@ -25,7 +26,7 @@ inline bool is_sound(const Ranges& ranges) {
     return wrong == 0;
 }
 
-// Ranges on their way into memory that has room for them.
+// Writes ranges into memory that has room for them.
 class RangesOut {
 public:
     RangesOut(std::uint64_t* starts, std::uint64_t* ends) : starts_(starts), ends_(ends) {}
@@ -35,19 +36,19 @@ public:
         starts_[size_] = start;
         ends_[size_++] = end;
     }
-    // Writes in any case, so there must be room for one more.
+    // Writes the range whether it is wanted or not, so there must be room for one more.
     void add_if(std::uint64_t start, std::uint64_t end, bool is_wanted) {
         starts_[size_] = start;
         ends_[size_] = end;
         size_ += is_wanted;
     }
-    // Where it touches the last one, that one goes on.
+    // Adds a range, or extends the last one if the new range touches it.
     void add_or_extend(std::uint64_t start, std::uint64_t end) {
         if (size_ && ends_[size_ - 1] == start) ends_[size_ - 1] = end;
         else add(start, end);
     }
     void add(const Ranges& ranges, std::size_t first, std::size_t last) {
-        if (last - first <= 16) {  // a call would take longer than the few numbers
+        if (last - first <= 16) {  // for so few numbers a call would take longer than the loop
             for (; first < last; ++first) add(ranges.starts[first], ranges.ends[first]);
             return;
         }
@@ -62,8 +63,8 @@ private:
     std::size_t size_ = 0;
 };
 
-// The first place from `from` on whose value is not less than `value`: near places by looking at each, far ones by steps
-// that double, so that a small set passes through a large one in few steps.
+// The first index from `from` on whose value is not less than `value`. Near indexes are tried one by one, far ones with
+// steps that double, so a small set passes through a large one in few steps.
 inline std::size_t seek(std::span<const std::uint64_t> values, std::size_t from, std::uint64_t value) {
     constexpr std::size_t near = 8;
     const auto size = values.size();
@@ -77,7 +78,8 @@ inline std::size_t seek(std::span<const std::uint64_t> values, std::size_t from,
     return static_cast<std::size_t>(std::lower_bound(begin + low, begin + std::min(size, low + step), value) - begin);
 }
 
-// The stretches of set bits among `count` bits from bit `at` on, the first of which is position `base`.
+// Calls add(start, end) for each stretch of set bits among the `count` bits from bit `at` on. Bit `at` is position
+// `base`.
 template <class Add>
 void for_each_stretch(const std::uint8_t* bitmap, std::size_t at, std::size_t count, std::uint64_t base, Add&& add) {
     std::uint64_t start = 0;
@@ -85,7 +87,7 @@ void for_each_stretch(const std::uint8_t* bitmap, std::size_t at, std::size_t co
     for (std::size_t first = 0; first < count; first += 64) {
         const auto size = std::min<std::size_t>(64, count - first);
         const auto bits = word(bitmap, at + first, size);
-        // Bits that differ from the one before them: where a stretch begins or ends.
+        // Bits that differ from the bit before them: a stretch begins or ends there.
         auto turns = bits ^ (bits << 1 | std::uint64_t{inside});
         if (size < 64) turns &= (std::uint64_t{1} << size) - 1;
         for (; turns; turns &= turns - 1) {
@@ -98,12 +100,13 @@ void for_each_stretch(const std::uint8_t* bitmap, std::size_t at, std::size_t co
     if (inside) add(start, base + count);
 }
 
-// The positions of either. Room for both.
+// Adds the positions that `a` or `b` has. `out` must have room for the ranges of both.
 inline void unite(const Ranges& a, const Ranges& b, RangesOut& out) {
     std::size_t i = 0, j = 0;
     const auto *one = &a, *other = &b;
     while (i < one->size() && j < other->size()) {
-        // `one` begins first; what ends before the other begins is copied as it is.
+        // `one` is the set whose next range begins first. Its ranges that end before the other set's next range are
+        // copied.
         if (other->starts[j] < one->starts[i]) std::swap(one, other), std::swap(i, j);
         const auto apart = seek(one->ends, i, other->starts[j]);
         if (apart > i) {
@@ -111,7 +114,7 @@ inline void unite(const Ranges& a, const Ranges& b, RangesOut& out) {
             i = apart;
             continue;
         }
-        // They meet: a chain of ranges of both, as far as it goes.
+        // The next ranges touch or overlap. Join the whole chain of ranges that do.
         const auto start = one->starts[i];
         auto end = one->ends[i++];
         while (true) {
@@ -129,11 +132,12 @@ inline void unite(const Ranges& a, const Ranges& b, RangesOut& out) {
     out.add(*other, j, other->size());
 }
 
-// The positions of both, where neither has many more ranges than the other: every step looks at the next one of each and
-// has no branch, for nobody could foretell which of them ends first. Room for both.
+// Adds the positions that `a` and `b` have in common. Meant for sets of which neither has many more ranges than the
+// other. Each step looks at the next range of each set and has no branch, since which range ends first is
+// unpredictable. `out` must have room for the ranges of both.
 inline void intersect_evenly(const Ranges& a, const Ranges& b, RangesOut& out) {
     std::size_t i = 0, j = 0;
-    auto found = out;  // here, where no write can change how many there are
+    auto found = out;  // a local copy: no write through it can change its size
     while (i < a.size() && j < b.size()) {
         const auto end = a.ends[i], other = b.ends[j];
         const auto start = std::max(a.starts[i], b.starts[j]), stop = std::min(end, other);
@@ -144,18 +148,18 @@ inline void intersect_evenly(const Ranges& a, const Ranges& b, RangesOut& out) {
     out = found;
 }
 
-// Positions of ranges as bits: those of one window at a time, so that they stay in the first cache.
+// A bitmap of the positions in one window. A window is small enough for the bitmap to stay in the L1 cache.
 class Marks {
 public:
     static constexpr std::uint64_t width = 1 << 17;
 
-    // Begins a window at `base`, without marks.
+    // Begins a window at `base` without any marks.
     void clear(std::uint64_t base) {
         base_ = base;
         std::memset(bits_, 0, sizeof bits_);
     }
 
-    // Marks positions of the window.
+    // Marks positions, which must lie in the window.
     void mark(std::span<const std::uint64_t> positions) {
         for (const auto position : positions) {
             const auto bit = position - base_;
@@ -163,8 +167,8 @@ public:
         }
     }
 
-    // Begins a window and marks what lies in base..stop of the ranges from range `at` on, which is the first that ends behind
-    // `base`. Afterwards `at` is the first that does not end before `stop`.
+    // Begins a window at `base` and marks the positions of `ranges` in base..stop. `at` must be the first range that
+    // ends after `base`, and becomes the first range that ends after `stop`.
     void mark(const Ranges& ranges, std::size_t& at, std::uint64_t base, std::uint64_t stop) {
         clear(base);
         const auto *const starts = ranges.starts.data(), *const ends = ranges.ends.data();
@@ -199,18 +203,19 @@ private:
     std::uint64_t bits_[width / 64];
 };
 
-// Whether the `ranges` ranges in first..last are so close together that marking them pays.
+// Whether `ranges` ranges in first..last lie so close together that marking them pays off.
 inline bool are_close(std::uint64_t first, std::uint64_t last, std::size_t ranges) {
     constexpr std::uint64_t distance = 512;
     return (last - first) / distance <= ranges;
 }
 
-// Adds the marked positions among the ranges of one position from range `at` on. Stops at the first range that has several
-// positions or begins at or after `stop`, and returns it.
+// Starts at range `at` and adds the ranges of a single position if that position is marked. Stops at the first range
+// that has several positions, that begins at or before `base`, or that begins at or after `stop`. Returns the index of
+// that range.
 inline std::size_t add_marked(const Ranges& ranges, std::size_t at, std::uint64_t base, std::uint64_t stop,
                               const Marks& marks, RangesOut& out) {
     const auto *const starts = ranges.starts.data(), *const ends = ranges.ends.data();
-    auto found = out;  // here, where no write can change how many there are
+    auto found = out;  // a local copy: no write through it can change its size
     for (; at < ranges.size() && starts[at] < stop && ends[at] - starts[at] == 1 && starts[at] > base; ++at) {
         found.add_if(starts[at], ends[at], marks.has(starts[at]));
     }
@@ -218,8 +223,9 @@ inline std::size_t add_marked(const Ranges& ranges, std::size_t at, std::uint64_
     return at;
 }
 
-// The positions of both, where they lie close together: those of one are marked in a bitmap, those of the other look for
-// their bits. No step waits for the one before it. Room for both.
+// Adds the positions that both sets have. Meant for ranges that lie close together. The positions of `marked` are
+// marked in a bitmap, and those of `asking` are looked up there, so no step waits for the one before it. `out` must
+// have room for the ranges of both.
 inline void intersect_by_marks(const Ranges& marked, const Ranges& asking, RangesOut& out) {
     Marks marks;
     const auto last = std::min(marked.ends.back(), asking.ends.back());
@@ -234,7 +240,8 @@ inline void intersect_by_marks(const Ranges& marked, const Ranges& asking, Range
         while (true) {
             j = add_marked(asking, j, base, stop, marks, out);
             if (j == asking.size() || asking.starts[j] >= stop) break;
-            // Its first position may be marked in this window, and touch what was found in the one before.
+            // The range may begin before this window, or with its first position. Then it may touch what was found in
+            // the previous one.
             const auto start = std::max(asking.starts[j], base), end = std::min(asking.ends[j], stop);
             marks.each_stretch(start, end, [&](auto from, auto to) { out.add_or_extend(from, to); });
             if (asking.ends[j] > stop) break;
@@ -244,7 +251,7 @@ inline void intersect_by_marks(const Ranges& marked, const Ranges& asking, Range
     }
 }
 
-// The positions of both. Room for both.
+// Adds the positions that `a` and `b` have in common. `out` must have room for the ranges of both.
 inline void intersect(const Ranges& a, const Ranges& b, RangesOut& out) {
     const auto &few = a.size() <= b.size() ? a : b, &many = a.size() <= b.size() ? b : a;
     constexpr std::size_t many_more = 16, enough = 64;
@@ -266,7 +273,7 @@ inline void intersect(const Ranges& a, const Ranges& b, RangesOut& out) {
     }
 }
 
-// The positions of `a` that `b` has not. Room for both.
+// Adds the positions that `a` has and `b` does not have. `out` must have room for the ranges of both.
 inline void subtract(const Ranges& a, const Ranges& b, RangesOut& out) {
     std::size_t i = 0, j = 0;
     while (i < a.size()) {
@@ -278,7 +285,7 @@ inline void subtract(const Ranges& a, const Ranges& b, RangesOut& out) {
             i = apart;
             continue;
         }
-        // The two overlap: what `b` leaves of this one range.
+        // The ranges overlap. Add what `b` leaves of this range of `a`.
         auto start = a.starts[i];
         const auto end = a.ends[i++];
         for (; j < b.size() && b.starts[j] < end; ++j) {
@@ -291,14 +298,15 @@ inline void subtract(const Ranges& a, const Ranges& b, RangesOut& out) {
     out.add(a, i, a.size());
 }
 
-// Each position.
+// Writes each position of `ranges` to `out`.
 inline void positions_of(const Ranges& ranges, std::uint64_t* out) {
     for (std::size_t i = 0; i < ranges.size(); ++i) {
         for (auto at = ranges.starts[i]; at < ranges.ends[i]; ++at) *out++ = at;
     }
 }
 
-// How many ranges ascending positions make; a position that repeats counts once. False where they do not ascend.
+// Counts the ranges that ascending positions form. A repeated position counts once. Returns false if the positions do
+// not ascend, or if the last one is 2^64 - 1, after which no range can end.
 inline bool count_ranges(std::span<const std::uint64_t> positions, std::size_t& count) {
     count = !positions.empty();
     bool ascending = true;
@@ -318,7 +326,7 @@ inline void ranges_of_positions(std::span<const std::uint64_t> positions, Ranges
     }
 }
 
-// How many stretches there are: as many as set bits without one before them.
+// Counts the stretches of set bits: the set bits that have no set bit before them.
 inline std::size_t count_stretches(const std::uint8_t* bitmap, std::size_t at, std::size_t count) {
     std::size_t found = 0;
     std::uint64_t before = 0;
@@ -330,7 +338,8 @@ inline std::size_t count_stretches(const std::uint8_t* bitmap, std::size_t at, s
     return found;
 }
 
-// Calls use(bit, count, position) for each range, whose positions begin at that bit of a bitmap of all positions.
+// Calls use(bit, count, position) for each range: its start, its size, and the bit at which it begins in a bitmap that
+// holds the positions of all ranges back to back.
 template <class Use>
 void for_each_range(const Ranges& ranges, Use&& use) {
     std::size_t at = 0;

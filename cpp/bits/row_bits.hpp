@@ -1,4 +1,4 @@
-// Sets of positions as bitmaps of 64-bit words: what sets of ranges become where their ranges would be many.
+// Sets of positions as bitmaps of 64-bit words. They replace ranges if a set would have very many ranges.
 #pragma once
 #include "bits/ranges.hpp"
 
@@ -12,13 +12,13 @@ inline std::size_t count_words(std::span<const std::uint64_t> words) {
     return found;
 }
 
-// Copies `count` bits to bit `offset` of the words; all other bits become 0. The words have room for them.
+// Copies `count` bits to bit `offset` of `words`, which must have room for them. All other bits become 0.
 inline void align(const std::uint8_t* bitmap, std::size_t count, std::size_t offset, std::span<std::uint64_t> words) {
     std::ranges::fill(words, 0);
     copy(bitmap, 0, reinterpret_cast<std::uint8_t*>(words.data()), offset, count);
 }
 
-// Sets the bits of those positions that lie in the words, whose first bit is position `base`.
+// Sets the bits of the positions that lie within `words`, whose first bit is position `base`. All other bits become 0.
 inline void mark(const Ranges& ranges, std::uint64_t base, std::span<std::uint64_t> words) {
     std::ranges::fill(words, 0);
     const auto stop = base + word_bits * words.size();

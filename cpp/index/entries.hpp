@@ -1,4 +1,4 @@
-// What a hash index is made of while it is built: pairs of a hash and a position, sorted into groups and buckets.
+// The entries of a hash index while it is built: pairs of a hash and a position, sorted into groups and buckets.
 #pragma once
 #include <array>
 #include <utility>
@@ -13,7 +13,8 @@ struct Entry {
     std::uint64_t position;
 };
 
-// Entries by the topmost `bits` bits of their hashes, otherwise in their order; `counts` of each value of these bits.
+// Writes the entries to `out`, ordered by the topmost `bits` bits of their hashes. Entries with equal bits keep their
+// order. Writes to `counts` how many entries there are for each value of these bits.
 inline void partition(std::span<const std::uint64_t> hashes, std::span<const std::uint64_t> positions, unsigned bits,
                       std::uint64_t* counts, Entry* out) {
     const auto parts = std::size_t{1} << bits;
@@ -25,7 +26,8 @@ inline void partition(std::span<const std::uint64_t> hashes, std::span<const std
     for (std::size_t i = 0; i < hashes.size(); ++i) out[next[hashes[i] >> shift]++] = {hashes[i], positions[i]};
 }
 
-// Sorts by hash, digit by digit; entries of one hash keep their order. `other` is scratch of the same size.
+// Sorts by hash, digit by digit. Entries with the same hash keep their order. `other` is scratch of the same size. The
+// result is in one of the two spans, and is returned.
 inline std::span<Entry> sort_by_hash(std::span<Entry> entries, std::span<Entry> other) {
     constexpr unsigned digit_bits = 11;
     constexpr std::uint64_t mask = (1u << digit_bits) - 1;
@@ -33,7 +35,7 @@ inline std::span<Entry> sort_by_hash(std::span<Entry> entries, std::span<Entry> 
     for (const auto& entry : entries) all &= entry.hash, any |= entry.hash;
     std::vector<std::uint64_t> next(mask + 1);
     for (unsigned shift = 0; shift < 64; shift += digit_bits) {
-        if (((any & ~all) >> shift & mask) == 0) continue;  // this digit is the same in all
+        if (((any & ~all) >> shift & mask) == 0) continue;  // all entries have the same digit here
         std::ranges::fill(next, 0);
         for (const auto& entry : entries) ++next[entry.hash >> shift & mask];
         std::uint64_t sum = 0;
@@ -44,7 +46,8 @@ inline std::span<Entry> sort_by_hash(std::span<Entry> entries, std::span<Entry> 
     return entries;
 }
 
-// Hashes, where the positions of each end, and positions: ascending, each once for a hash.
+// Distinct hashes and their positions. `ends[i]` is where the positions of hash i end in `positions`. The positions of
+// each hash ascend and are distinct.
 struct Groups {
     std::vector<std::uint64_t> hashes;
     std::vector<std::uint64_t> ends;
@@ -63,7 +66,7 @@ inline Groups group(std::span<const Entry> entries) {
             ascending &= sorted[last - 1].position <= sorted[last].position;
         }
         const auto mine = sorted.subspan(first, last - first);
-        // Rows come in their order, but fields whose keys are the same may come by turns.
+        // Rows come in order, but several fields with the same keys may take turns.
         if (!ascending) std::ranges::sort(mine, {}, &Entry::position);
         for (std::size_t i = 0; i < mine.size(); ++i) {
             if (i == 0 || mine[i].position != mine[i - 1].position) groups.positions.push_back(mine[i].position);
@@ -75,8 +78,8 @@ inline Groups group(std::span<const Entry> entries) {
     return groups;
 }
 
-// Groups in the order of their buckets, the lowest bits of their hashes; groups of one bucket keep their order. The ends
-// ascend up to the number of positions, and `buckets` is a power of two.
+// Sorts groups by bucket, which is the lowest bits of the hash. Groups of one bucket keep their order. `ends` must
+// ascend to the number of positions, and `buckets` must be a power of two.
 inline Groups order_by_bucket(std::span<const std::uint64_t> hashes, std::span<const std::uint64_t> ends,
                               std::span<const std::uint64_t> positions, std::uint64_t buckets) {
     const auto mask = buckets - 1;

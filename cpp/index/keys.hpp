@@ -1,4 +1,5 @@
-// Keys of a hash index: XXH3 of a prefix, which names the field, and the bytes of a value. Bytes: docs/format/hash-index.md.
+// Keys of a hash index: XXH3 of a prefix, which names the field, and the bytes of a value. Bytes:
+// docs/format/hash-index.md.
 #pragma once
 #include <vector>
 
@@ -7,10 +8,10 @@
 
 namespace amudai::index {
 
-// The hash of each slot; a null has no bytes.
+// Writes the hash of each slot's key to `out`. The key of a null has no bytes after the prefix.
 template <class Values>
 void hash_keys(Bytes prefix, const Values& values, const Validity& validity, std::uint64_t* out) {
-    constexpr std::size_t longest = 4096;  // bytes that are put behind the prefix; longer values are hashed where they are
+    constexpr std::size_t longest = 4096;  // values up to this size are copied behind the prefix; others are not copied
     std::vector<std::uint8_t> key(prefix.begin(), prefix.end());
     key.resize(prefix.size() + longest);
     auto* const value = key.data() + prefix.size();

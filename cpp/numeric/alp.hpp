@@ -41,7 +41,7 @@ template <class T>
 void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
     using Integer = signed_of<T>;
     const auto found = layout<T>(section, count);
-    // Integer and float have one width: the integers are decoded where the floats will stand.
+    // Integer and float have the same width, so the integers are decoded where the floats will be.
     decode_section<Integer>(found.integers, count, first, {reinterpret_cast<Integer*>(out.data()), out.size()}, context);
     const T factor = powers<T>()[found.factor];
     const T inverse = inverses<T>()[found.exponent];
@@ -86,7 +86,7 @@ void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& cont
     out.set<std::uint8_t>(at + 9, static_cast<std::uint8_t>(pair.factor));
     const auto positions = arena.take<std::uint32_t>(exceptions);
     if (exceptions) {
-        // Any integer may stand for an exception; the one before it adds nothing new.
+        // Any integer may stand in for an exception. Repeating the integer before it adds no new value.
         std::size_t known = 0;
         while (!exact.words()[known]) ++known;
         const auto first = integers[64 * known + static_cast<std::size_t>(std::countr_zero(exact.words()[known]))];

@@ -1,11 +1,12 @@
-// The integers of ALP: which of them give their value back, and which had better be exceptions all the same.
+// The integers of ALP: which of them decode to exactly their value, and which of these are still better stored as
+// exceptions.
 #pragma once
 #include "bits/fastlanes.hpp"
 #include "numeric/alp_scale.hpp"
 
 namespace amudai::numeric::alp {
 
-// Which values their integers give back: a bit for each, in words.
+// A bit for each value, in words: set if the value's integer decodes to exactly that value.
 class Exact {
 public:
     Exact(std::size_t count, Arena& arena) : words_(arena.take<std::uint64_t>((count + 63) / 64)) {}
@@ -15,7 +16,7 @@ public:
         for (const auto word : words_) found += static_cast<std::size_t>(std::popcount(word));
         return found;
     }
-    // Calls use(i) for each, in order; groups without exceptions take a loop that vectorises.
+    // Calls use(i) for each set bit, in order. Words without exceptions take a loop that vectorises.
     template <class Use>
     void each(Use&& use) const {
         for (std::size_t at = 0; at < words_.size(); ++at) {
@@ -33,7 +34,7 @@ private:
     std::span<std::uint64_t> words_;
 };
 
-// The integers of all values, and which of them give the value back.
+// Computes the integers of all values. Returns which of them decode to exactly their value.
 template <class T>
 Exact to_integers(std::span<const T> values, const Scale<T>& scale, std::span<signed_of<T>> integers, Arena& arena) {
     using U = unsigned_of<T>;
@@ -49,7 +50,7 @@ Exact to_integers(std::span<const T> values, const Scale<T>& scale, std::span<si
             const T integer = rounded(in[i], scale);
             masks[i] = exact_mask(in[i], integer, scale);
             all &= masks[i];
-            // The low bits of the sum are the integer as long as it is small.
+            // The low bits of the sum are the integer as long as the integer is small.
             const T sum = in[i] * scale.up * scale.down + magic<T>;
             out[i] = static_cast<signed_of<T>>(static_cast<U>(bits_of(sum) - bits_of(magic<T>)));
             large |= integer >= small<T> ? ~U{0} : U{0};
@@ -71,23 +72,24 @@ Exact to_integers(std::span<const T> values, const Scale<T>& scale, std::span<si
     return exact;
 }
 
-// A range of integers that are kept; what lies outside becomes an exception.
+// A range of integers to keep. Integers outside of it become exceptions.
 template <class I>
 struct Window {
     I least, most;
     bool holds(I value) const { return (value >= least) & (value <= most); }
 };
 
-// The window inside `window` with the least bytes for packed integers and exceptions together. Tried are windows that begin
-// at the least integer, that end at the greatest, and that lie around a middle one; how many integers each would keep is
-// read off counts of how many bits the distances have.
+// The window inside `window` that takes the fewest bytes for packed integers and exceptions together. The candidates
+// begin at the least integer, end at the greatest one, or lie around `middle`. How many integers a candidate keeps is
+// known from counts of the bit widths of the distances.
 template <class I>
 Window<I> narrowed(std::span<const I> integers, const Exact& exact, Window<I> window, I middle) {
     using U = unsigned_of<I>;
     constexpr unsigned bits = 8 * sizeof(I);
     const auto distance = [](I from, I to) { return static_cast<U>(static_cast<U>(to) - static_cast<U>(from)); };
     const auto full = static_cast<unsigned>(std::bit_width(distance(window.least, window.most)));
-    // Two sets of counts, for neighbours tend to count in one place, where one waits for the other.
+    // Two sets of counts: neighbouring integers often increment the same count, and one increment would wait for the
+    // other.
     struct Counts {
         std::uint32_t upwards[bits + 1], downwards[bits + 1], around[bits + 1];
     };
@@ -100,10 +102,10 @@ Window<I> narrowed(std::span<const I> integers, const Exact& exact, Window<I> wi
         ++mine.upwards[std::bit_width(distance(window.least, value))];
         ++mine.downwards[std::bit_width(distance(value, window.most))];
         const auto beyond = distance(middle, value);
-        const auto sign = static_cast<U>(U{0} - static_cast<U>(value < middle));  // no branch: it is either, at random
+        const auto sign = static_cast<U>(U{0} - static_cast<U>(value < middle));  // no branch: the sign is random
         ++mine.around[std::bit_width(static_cast<U>((beyond ^ sign) - sign))];
     });
-    // Where a window ends that has `width` bits on one side of `from`; never outside of the one that is known.
+    // Where a window ends that reaches `width` bits to one side of `from`, but never outside of `window`.
     const auto reach = [](unsigned width) { return static_cast<U>(width ? ~U{0} >> (bits - width) : 0); };
     const auto up = [&](I from, unsigned width) {
         const auto room = distance(from, window.most);
@@ -116,7 +118,7 @@ Window<I> narrowed(std::span<const I> integers, const Exact& exact, Window<I> wi
     auto best = window;
     auto least_cost = bits::packed_bytes(integers.size(), full);
     const auto already = integers.size() - inside;
-    std::size_t over = 0, under = 0, beside = 0;  // how many do not fit into `width` bits
+    std::size_t over = 0, under = 0, beside = 0;  // integers that do not fit into `width` bits
     for (auto width = full; width--;) {
         for (const auto& mine : counts) {
             over += mine.upwards[width + 1], under += mine.downwards[width + 1], beside += mine.around[width + 1];
@@ -134,10 +136,10 @@ Window<I> narrowed(std::span<const I> integers, const Exact& exact, Window<I> wi
     return best;
 }
 
-// Makes exceptions of the integers that would make all others wide.
+// Turns outliers into exceptions: the integers without which all others would need fewer bits.
 template <class I>
 void move_outliers(std::span<const I> integers, const Exact& exact, Arena& arena) {
-    // The integers inside may leave the ends of a window unused.
+    // Shrinks a window to the integers inside of it, which may leave its ends unused.
     const auto tight = [&](Window<I> window) {
         Window<I> found{window.most, window.least};
         exact.each([&](std::size_t i) {

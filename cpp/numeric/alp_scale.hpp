@@ -1,4 +1,5 @@
-// How ALP makes integers of floats, and which exponent and factor suit a block. Arithmetic: docs/format/numeric.md.
+// How ALP turns floats into integers, and the search for the exponent and factor that suit a block. Arithmetic:
+// docs/format/numeric.md.
 #pragma once
 #include <array>
 #include <cmath>
@@ -7,7 +8,7 @@
 
 namespace amudai::numeric::alp {
 
-// Decimal literals, rounded once: computed powers differ in the last bit.
+// Decimal literals, which are rounded only once. Computed powers would differ in the last bit.
 inline constexpr std::array<double, 24> powers_f64{1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23};
 inline constexpr std::array<double, 24> inverses_f64{1e-0,  1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7,
@@ -32,7 +33,7 @@ inline constexpr std::size_t exceptions_most = 65535;
 template <class T>
 inline constexpr std::size_t exception_bytes = 4 + sizeof(T);
 
-// Exponent and factor, as numbers to multiply with.
+// Exponent and factor as numbers to multiply by.
 template <class T>
 struct Scale {
     T up, down, factor, inverse;
@@ -40,7 +41,8 @@ struct Scale {
         : up(powers<T>()[e]), down(inverses<T>()[f]), factor(powers<T>()[f]), inverse(inverses<T>()[e]) {}
 };
 
-// Adding and subtracting it rounds to an integer; up to `small` the sum's low bits are that integer.
+// Adding `magic` and subtracting it again rounds to an integer. Up to `small`, the low bits of the sum are that
+// integer.
 template <class T>
 inline constexpr T magic = sizeof(T) == 8 ? T(6755399441055744.0) : T(12582912.0f);
 template <class T>
@@ -48,13 +50,14 @@ inline constexpr T small = sizeof(T) == 8 ? T(2251799813685248.0) : T(4194304.0f
 template <class T>
 inline constexpr T limit = sizeof(T) == 8 ? T(9223372036854775808.0) : T(2147483648.0f);
 
-// The integer of a value, still as a float. Adding zero loses the sign of -0.0, as the way through an integer does.
+// The integer of a value, still as a float. Adding zero removes the sign of -0.0, as converting to an integer would.
 template <class T>
 T rounded(T value, const Scale<T>& scale) {
     return (value * scale.up * scale.down + magic<T>) - magic<T> + T(0);
 }
 
-// All ones where the integer gives the value's bits back, else 0. As wide as the value, so that loops vectorise.
+// All ones if the integer decodes to exactly the bits of the value, else 0. As wide as the value, so that loops
+// vectorise.
 template <class T>
 unsigned_of<T> exact_mask(T value, T integer, const Scale<T>& scale) {
     using U = unsigned_of<T>;
@@ -64,7 +67,7 @@ unsigned_of<T> exact_mask(T value, T integer, const Scale<T>& scale) {
     return inside & above & same;
 }
 
-// Bytes that `sample`, in whole groups of eight, would take bit-packed.
+// The bytes that `sample` would take bit-packed, exceptions included. Its size must be a multiple of eight.
 template <class T>
 double cost(std::span<const T> sample, const Scale<T>& scale) {
     using U = unsigned_of<T>;
@@ -93,7 +96,7 @@ double cost(std::span<const T> sample, const Scale<T>& scale) {
     return static_cast<double>(sample.size()) * width / 8 + static_cast<double>(exceptions * exception_bytes<T>);
 }
 
-// Values spread evenly over the block, as many as are asked for or the block has, in whole groups of eight.
+// Values spread evenly over the block: `most` of them, or as many as the block has, rounded up to a multiple of eight.
 template <class T>
 std::span<const T> sampled(std::span<const T> values, std::size_t most, Arena& arena) {
     const auto count = std::min(values.size(), most);
@@ -106,7 +109,7 @@ struct Exponents {
     unsigned exponent, factor;
 };
 
-// A sample without its NaNs and its ends, where outliers are.
+// The sample without NaNs and without the smallest and largest sixteenth of its values, where outliers are.
 template <class T>
 std::span<const T> trimmed(std::span<const T> sample, Arena& arena) {
     const auto kept = arena.take<T>(sample.size());
@@ -117,7 +120,8 @@ std::span<const T> trimmed(std::span<const T> sample, Arena& arena) {
     return middle.first(middle.size() / 8 * 8);
 }
 
-// All pairs on a few values, the best of them on more.
+// Searches for the best pair of exponent and factor: tries all pairs on a few values, then the best of them on more
+// values.
 template <class T>
 Exponents search(std::span<const T> values, bool outliers, Arena& arena) {
     constexpr unsigned most = sizeof(T) == 8 ? 18 : 10;

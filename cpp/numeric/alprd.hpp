@@ -1,4 +1,5 @@
-// ALPRD (code 13): real floats cut into a front of few kinds and the bits behind it. Bytes: docs/format/numeric.md.
+// ALPRD (code 13): floats that are not decimal fractions, each cut into front bits with few distinct values and the
+// bits after them. Bytes: docs/format/numeric.md.
 #pragma once
 #include <array>
 
@@ -58,7 +59,7 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     const auto entries = found.dictionary.size() / 2;
     std::uint16_t largest = 0;
     for (const auto index : left) largest = std::max(largest, index);
-    // Where every front is an exception the dictionary may be empty and the indexes are all 0.
+    // If every front is an exception, the dictionary may be empty and all indexes are 0.
     require_range("alprd dictionary index", largest, 0, entries ? entries - 1 : 0);
     U fronts[dictionary_most] = {};
     for (std::size_t i = 0; i < entries; ++i) {
@@ -72,7 +73,7 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
         seen = static_cast<U>(seen | back);
         store<U>(at + i * sizeof(U), static_cast<U>(fronts[left[i]] | back));
     }
-    // Behind a front stand as many bits as the header says: more would change the front.
+    // The bits after a front must fit into the width that the header states. Others would change the front.
     require_range("alprd right bits", seen, 0, mask);
     for (std::size_t i = 0; i < found.positions.size() / 4; ++i) {
         const std::size_t position = load<std::uint32_t>(found.positions, 4 * i);
@@ -94,14 +95,14 @@ void asks(Visit&& visit) {
 inline constexpr std::size_t exceptions_most = 65535;
 inline constexpr unsigned front_most = 16;
 
-// Where to cut, and the fronts that get a number.
+// Where to cut, and the fronts in the dictionary.
 struct Cut {
     unsigned front_width = 0;
     std::size_t entries = 0;
     std::array<std::uint16_t, dictionary_most> dictionary{};
 };
 
-// The cut with the fewest bits for each value, by a sample.
+// The cut with the fewest bits per value, estimated from a sample.
 template <class T>
 Cut search(std::span<const T> values, Arena& arena) {
     const auto sample = arena.take<std::uint16_t>(std::min<std::size_t>(values.size(), 512));
@@ -110,7 +111,8 @@ Cut search(std::span<const T> values, Arena& arena) {
         sample[i] = static_cast<std::uint16_t>(bits >> (8 * sizeof(T) - front_most));
     }
     std::ranges::sort(sample);
-    // Equal fronts stand together, and a bit less joins neighbours: each width begins with the groups of the one before.
+    // Equal fronts are neighbours in the sorted sample, and dropping a bit joins neighbours. So each width starts from
+    // the groups of the width before it.
     struct Group {
         std::uint16_t front;
         std::uint16_t count;
@@ -187,7 +189,7 @@ void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& cont
     const auto at = out.header(code, header_size);
     out.set<std::uint16_t>(at + 10, static_cast<std::uint16_t>(exceptions));
     out.set<std::uint8_t>(at + 12, static_cast<std::uint8_t>(right_width));
-    // Four or eight entries keep what follows at a multiple of 8; so does the padding behind the left part.
+    // Four or eight entries keep the next part aligned to 8 bytes, and so does the padding after the left part.
     const auto entries = cut.entries <= 4 ? std::size_t{4} : dictionary_most;
     out.set<std::uint8_t>(at + 13, static_cast<std::uint8_t>(entries));
     out.append(std::span<const std::uint16_t>(cut.dictionary).first(entries));
@@ -199,9 +201,10 @@ void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& cont
     const auto leaves = context.leaves.mark();
     const bool fits = aligned(context, encode_right);
     if (!fits && (right_at - at) % 8 == 0) {
-        context.misaligned = true;  // the whole section is
+        context.misaligned = true;  // the whole section is misaligned
     } else if (!fits) {
-        // The left part ends anywhere, and the right one minds: bit-packed numbers end at a multiple of 8.
+        // The left part does not end at a multiple of 8, which the right part needs. Bit-packed numbers do, so use them
+        // instead.
         out.cut(left_at);
         context.leaves.rewind(leaves);
         fl_bit_pack::encode<std::uint16_t>(left, plan, out, context);

@@ -1,4 +1,4 @@
-// The statistics by which an encoding is chosen, in one pass over the values.
+// Statistics for the choice of an encoding, from one pass over the values.
 #pragma once
 #include <numeric>
 #include <optional>
@@ -11,11 +11,11 @@ namespace amudai::numeric {
 
 using Wide = __int128;  // differences of 64-bit values need 65 bits
 
-// Least and greatest of what was seen.
+// The least and the greatest of the values seen.
 template <class T>
-struct Range {
+struct MinMax {
     T least, most;
-    void add(Range other) { least = std::min(least, other.least), most = std::max(most, other.most); }
+    void add(MinMax other) { least = std::min(least, other.least), most = std::max(most, other.most); }
 };
 
 // Nulls count as the value before them.
@@ -23,13 +23,13 @@ template <class T>
 struct Summary {
     std::size_t nulls = 0;
     std::size_t runs = 0;
-    std::size_t distinct = 0;  // exact up to Distincts::most, else one more
-    std::optional<Range<T>> range;  // of the values that are not NaN
-    std::optional<Range<Wide>> deltas;
-    std::uint64_t divisor = 0;  // the greatest that all distances between values have; 0 where all are equal
+    std::size_t distinct = 0;  // exact up to Distincts::most; for more values, one more than that
+    std::optional<MinMax<T>> range;  // of the values that are not NaN
+    std::optional<MinMax<Wide>> deltas;
+    std::uint64_t divisor = 0;  // greatest common divisor of all distances between values; 0 if all are equal
 };
 
-// How many different values there are, up to a bound.
+// Counts distinct values, up to a bound.
 template <class T>
 class Distincts {
 public:
@@ -52,7 +52,7 @@ private:
             count_ += !seen_[key];
             seen_[key] = true;
         } else {
-            // Zero marks a vacant slot, and is counted apart.
+            // Zero marks a vacant slot, so the key 0 is counted separately.
             if (key == 0) {
                 count_ += !zero_;
                 zero_ = true;
@@ -75,7 +75,7 @@ private:
     std::vector<std::uint8_t> seen_ = std::vector<std::uint8_t>(sizeof(U) <= 2 ? 65536 : 0);
 };
 
-// The greatest common divisor of what was added. Whether a number is a multiple is asked without dividing.
+// The greatest common divisor of the numbers added. Tests without a division whether a number is a multiple.
 class Divisor {
 public:
     std::uint64_t value() const { return value_; }
@@ -84,7 +84,7 @@ public:
         value_ = std::gcd(value_, number);
         shift_ = std::countr_zero(value_);
         const auto odd = value_ >> shift_;
-        // Newton's iteration: each step doubles the bits that are right, of which there are three to begin with.
+        // Newton's iteration: three bits are correct at first, and each step doubles their number.
         inverse_ = odd;
         for (unsigned step = 0; step < 5; ++step) inverse_ *= 2 - odd * inverse_;
         limit_ = std::numeric_limits<std::uint64_t>::max() / value_;
@@ -98,12 +98,13 @@ private:
 };
 
 template <class T>
-Range<T> range_of(std::span<const T> values) {
+MinMax<T> range_of(std::span<const T> values) {
     if constexpr (std::integral<T>) {
         const auto [least, most] = min_max(values);
         return {least, most};
     } else {
-        // Comparisons with NaN are false, so that it leaves no trace. Lanes, since floats are not reordered by compilers.
+        // Comparisons with NaN are false, so NaN leaves no trace. Lanes let the loop vectorise: compilers do not
+        // reorder operations on floats.
         constexpr std::size_t lanes = 8;
         constexpr auto infinity = std::numeric_limits<T>::infinity();
         T least[lanes], most[lanes];
@@ -122,9 +123,9 @@ Range<T> range_of(std::span<const T> values) {
     }
 }
 
-// Differences between neighbours, as the numbers they are.
+// The range of the differences between neighbours, computed without overflow.
 template <class T>
-Range<Wide> deltas_of(std::span<const T> values) {
+MinMax<Wide> deltas_of(std::span<const T> values) {
     using U = unsigned_of<T>;
     if constexpr (sizeof(T) == 8) {
         auto least = std::numeric_limits<std::int64_t>::max();
@@ -133,7 +134,7 @@ Range<Wide> deltas_of(std::span<const T> values) {
         for (std::size_t i = 1; i < values.size(); ++i) {
             const auto to = static_cast<U>(values[i]), from = static_cast<U>(values[i - 1]);
             const auto delta = to - from;
-            // The sign of the difference against the one that its bits show.
+            // The highest bit is set if the sign of the true difference is not the sign of `delta`.
             if constexpr (std::signed_integral<T>) overflow |= (to ^ from) & (to ^ delta);
             else overflow |= ((~to & from) | ((~to | from) & delta)) ^ delta;
             least = std::min(least, static_cast<std::int64_t>(delta));
@@ -143,7 +144,7 @@ Range<Wide> deltas_of(std::span<const T> values) {
     }
     using Exact = std::conditional_t<sizeof(T) == 8, Wide, std::int64_t>;
     const auto delta = [&](std::size_t i) { return static_cast<Exact>(values[i]) - static_cast<Exact>(values[i - 1]); };
-    Range<Exact> found{delta(1), delta(1)};
+    MinMax<Exact> found{delta(1), delta(1)};
     for (std::size_t i = 2; i < values.size(); ++i) found.add({delta(i), delta(i)});
     return {found.least, found.most};
 }
@@ -156,7 +157,8 @@ Summary<T> analyze(std::span<const T> values, Validity validity) {
     summary.runs = 1;
     Distincts<T> distinct;
     Divisor divisor;
-    // Tiles stay in the first-level cache, for one loop after the other. Each begins with the last value of the one before.
+    // A tile stays in the L1 cache while several loops go over it. Each tile begins with the last value of the previous
+    // one.
     constexpr std::size_t tile = 2048;
     T filled[tile];
     auto last = summary.nulls ? first_valid(values, validity, 0, values.size()) : values.front();
@@ -175,7 +177,7 @@ Summary<T> analyze(std::span<const T> values, Validity validity) {
             if (summary.range) summary.range->add(range);
             else summary.range = range;
         }
-        unsigned_of<T> changes = 0;  // a tile has fewer than 2^16 of them; of bytes, fewer at a time
+        unsigned_of<T> changes = 0;  // at most 255 at a time, which fits into one byte
         for (std::size_t at = 1; at < count;) {
             const auto end = std::min<std::size_t>(count, at + 255);
             for (changes = 0; at < end; ++at) changes += bits_of(part[at]) != bits_of(part[at - 1]);

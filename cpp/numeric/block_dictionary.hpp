@@ -26,7 +26,7 @@ Layout layout(Bytes section, std::size_t count) {
     const bool nested = section[10] != 0;
     const auto codes = part("block_dictionary codes bytes", section, header_size, codes_size);
     const auto values = section.subspan(header_size + codes_size);
-    // A nested section could claim any number of entries; more than one for each slot has no use.
+    // A nested section could claim any number of entries. More entries than slots are of no use.
     require_range("block_dictionary entries", entries, 0, nested ? count : values.size() / sizeof(T));
     return {codes, values, entries, nested};
 }
@@ -38,7 +38,7 @@ void parts(Bytes section, std::size_t count, Visit&& visit) {
     if (found.values_nested) visit.template operator()<T>(found.values, found.entries);
 }
 
-// Codes [first, first + size), none of them beyond the entries.
+// Decodes codes [first, first + size). Throws if a code has no entry.
 inline std::span<const std::uint32_t> codes_of(const Layout& found, std::size_t count, std::size_t first, std::size_t size,
                                                Context& context) {
     const auto codes = context.arena.take<std::uint32_t>(size);
@@ -49,7 +49,7 @@ inline std::span<const std::uint32_t> codes_of(const Layout& found, std::size_t 
     return codes;
 }
 
-// What each code stands for.
+// The value that each code stands for.
 template <class T>
 std::span<const T> entries_of(const Layout& found, Context& context) {
     const auto entries = context.arena.take<T>(found.entries + 1);
@@ -81,7 +81,7 @@ public:
     }
     std::span<U> keys() const { return keys_.first(size_); }
 
-    // The number of `key`, which gets the next one if it is new.
+    // The number of `key`. A new key gets the next number.
     std::uint32_t number(U key) {
         for (auto at = bits::hash_slot(key, shift_);; at = (at + 1) & (numbers_.size() - 1)) {
             const auto found = numbers_[at];
@@ -115,7 +115,7 @@ private:
     Arena& arena_;
     std::span<U> keys_;
     std::span<U> slots_;
-    std::span<std::uint32_t> numbers_;  // of the keys in the slots
+    std::span<std::uint32_t> numbers_;  // the numbers of the keys in `slots_`
     std::size_t size_ = 0;
     unsigned shift_ = 0;
 };
@@ -124,12 +124,13 @@ template <class T>
 void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
     using U = unsigned_of<T>;
     auto& arena = context.arena;
-    // Signed values in their own order, floats in that of their bits.
+    // Signed values are sorted by value, floats by their bits.
     constexpr U flip = std::signed_integral<T> ? U{1} << (8 * sizeof(T) - 1) : U{0};
     const auto codes = arena.take<std::uint32_t>(values.size());
     Distinct<U> distinct(values.size(), arena);
     for (std::size_t i = 0; i < values.size(); ++i) codes[i] = distinct.number(static_cast<U>(bits_of(values[i]) ^ flip));
-    // Sorted entries compress well themselves. Code 0 is left to nulls, which have no need of it: presence knows them.
+    // Sorted entries compress well. Code 0 is reserved for nulls but never needed: the presence section says which
+    // slots are null.
     const auto keys = distinct.keys();
     const auto order = arena.take<std::uint32_t>(keys.size());
     for (std::size_t i = 0; i < keys.size(); ++i) order[i] = static_cast<std::uint32_t>(i);

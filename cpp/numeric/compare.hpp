@@ -1,12 +1,13 @@
-// Comparison of numbers with ranges. Numbers are compared where they are unpacked, and not written to memory.
+// Comparison of numbers with ranges. Numbers are compared where they are unpacked, without writing them to memory.
 #pragma once
 #include "bits/answers.hpp"
 #include "numeric/run.hpp"
 
 namespace amudai::numeric {
 
-// Integers from one to another, both included. By the distance from the first one: so it says the same of signed and of
-// unsigned numbers, and moves with any reference, around the end of the type where it must.
+// A range of integers, both ends included. It is stored as its first integer and the distance to its last one. So it is
+// the same for signed and unsigned numbers, and can be moved by any reference, wrapping around the end of the type if
+// needed.
 template <class T>
 struct Range {
     using U = unsigned_of<T>;
@@ -16,10 +17,10 @@ struct Range {
         return {static_cast<U>(low), static_cast<U>(static_cast<U>(high) - static_cast<U>(low))};
     }
     bool holds(T value) const { return static_cast<U>(static_cast<U>(value) - first) <= length; }
-    // The same range, of distances from `reference`.
+    // The same range for distances from `reference`.
     Range<U> from(U reference) const { return {static_cast<U>(first - reference), length}; }
 
-    // Of the numbers up to `most`: whether all of them surely lie in the range, whether none does.
+    // Whether the range certainly holds all of the numbers 0..most, and whether it holds none of them.
     bool holds_all(U most) const { return (first == 0 || goes_around()) && last() >= most; }
     bool holds_none(U most) const { return !goes_around() && first > most; }
 
@@ -28,7 +29,7 @@ private:
     bool goes_around() const { return last() < first; }
 };
 
-// Floats as IEEE 754 compares them: NaN lies nowhere, and the two zeros are equal.
+// A range of floats, which compare as in IEEE 754: NaN is in no range, and the two zeros are equal.
 template <std::floating_point T>
 struct Range<T> {
     T low, high;
@@ -37,7 +38,7 @@ struct Range<T> {
     bool holds(T value) const { return bool(int{low <= value} & int{value <= high}); }
 };
 
-// The ranges of which a value must be in one. There should be few: each value is compared with all of them.
+// Ranges of which a value must be in at least one. There should be few: each value is compared with all of them.
 template <class T>
 using AnyOf = std::span<const Range<T>>;
 
@@ -60,7 +61,7 @@ void compare_values(std::span<const T> values, AnyOf<T> ranges, std::uint8_t* ou
     }
 }
 
-// For each code the answer, 0 or 1, of its entry.
+// Writes for each code the answer, 0 or 1, of its entry.
 inline void look_up(std::span<const std::uint8_t> answers, std::span<const std::uint32_t> codes, std::uint8_t* out) {
     const auto begin = std::ranges::find(answers, 1);
     if (begin == answers.end()) return bits::fill(out, 0, codes.size(), false);
@@ -68,14 +69,16 @@ inline void look_up(std::span<const std::uint8_t> answers, std::span<const std::
     if (std::find(end, answers.end(), 1) != answers.end()) {
         return bits::test_each(codes.size(), out, [&](std::size_t i) { return answers[codes[i]] != 0; });
     }
-    // Entries are sorted as a rule, and those of a range neighbours: their codes are compared faster than looked up.
+    // Entries are usually sorted, so those in a range are neighbours. Comparing codes is faster than looking up
+    // answers.
     const auto low = static_cast<std::uint32_t>(begin - answers.begin());
     const auto high = static_cast<std::uint32_t>(end - answers.begin() - 1);
     const auto range = Range<std::uint32_t>::between(low, high);
     compare_values<std::uint32_t>(codes, {&range, 1}, out);
 }
 
-// Bit i of `out` says whether value `first + i` of a section lies in one of the ranges. There is room for whole words.
+// Sets bit i of `out` to whether value `first + i` of a section lies in one of the ranges. `out` must have room for
+// whole words.
 template <class T>
 void compare_section(Bytes section, std::size_t count, std::size_t first, std::size_t size, AnyOf<T> ranges,
                      std::uint8_t* out, Context& context);
@@ -89,7 +92,8 @@ std::span<Range<unsigned_of<T>>> moved(AnyOf<T> ranges, unsigned_of<T> reference
     return found;
 }
 
-// What is bit-packed: the width alone may tell, and otherwise a chunk at a time is unpacked into the first-level cache.
+// Compares bit-packed values. Sometimes the width alone decides. Otherwise one chunk at a time is unpacked into the L1
+// cache.
 template <class U>
 void compare_packed(const fl_bit_pack::Layout<U>& found, std::size_t first, std::size_t size, std::span<Range<U>> ranges,
                     std::uint8_t* out) {
@@ -192,7 +196,7 @@ void compare_section(Bytes section, std::size_t count, std::size_t first, std::s
         case block_dictionary::code:
             return within([&] { detail::compare_codes(section, count, first, size, ranges, out, context); });
         default: {
-            // Sums and compressed bytes are not comparable before they are decoded.
+            // Sums and compressed bytes cannot be compared before they are decoded.
             const auto values = context.arena.take<T>(size);
             decode_section<T>(section, count, first, values, context);
             return compare_values<T>(values, ranges, out);
@@ -200,8 +204,8 @@ void compare_section(Bytes section, std::size_t count, std::size_t first, std::s
     }
 }
 
-// Bit `at + i` of `out` says whether slot i of the spans holds a value that lies in one of the ranges or, `inverted`, in
-// none of them; a null does neither. Returns how many bits are set.
+// Sets bit `at + i` of `out` if slot i of the spans holds a value that lies in one of the ranges or, with `inverted`,
+// in none of them. The bit of a null is never set. Returns how many bits are set.
 template <class T>
 std::size_t compare_run(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
                         AnyOf<T> ranges, bool inverted, std::uint8_t* out, std::size_t at) {

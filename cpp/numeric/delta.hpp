@@ -23,11 +23,12 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     auto value = load<U>(section, 2);
     const auto values = as_unsigned(out);
     if (first == 0) {
-        // Differences land one slot ahead, so that the sum runs in place.
+        // Decode the differences one slot further on, so that they can be summed up in place.
         decode_section<T>(nested, count - 1, 0, out.subspan(1), context);
         values[0] = value;
     } else {
-        // Of what lies before `first` only the sum is wanted. One decoding serves both: two would double at each level.
+        // Only the sum of the differences before `first` is needed. One call decodes them together with the others: two
+        // calls would double the work at each level of nesting.
         const auto differences = context.arena.take<T>(first - 1 + out.size());
         decode_section<T>(nested, count - 1, 0, differences, context);
         for (const auto difference : differences.first(first - 1)) value = static_cast<U>(value + static_cast<U>(difference));

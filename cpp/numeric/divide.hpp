@@ -7,18 +7,19 @@
 
 namespace amudai::numeric {
 
-// Writes (values[i] - origin) / by, which wraps where `Out` has no room for it; returns whether no value left a rest. `by` > 0.
+// Writes (values[i] - origin) / by, which wraps if it does not fit into `Out`. Returns whether no division left a
+// remainder. `by` must be positive.
 //
-// A multiple of an odd number is divided by multiplying with its inverse modulo 2^64; what is no multiple comes out too
-// large. That needs no division and becomes vectors.
+// To divide a multiple of an odd number, multiply by the inverse of that number modulo 2^64. If the dividend is not a
+// multiple, the product is too large to be a quotient. This needs no division instruction and vectorises.
 template <class Out>
 bool divide_exactly(std::span<const std::int64_t> values, std::int64_t origin, std::int64_t by, Out* out) {
     const auto divisor = static_cast<std::uint64_t>(by);
     const auto shift = std::countr_zero(divisor);
     const auto odd = divisor >> shift;
-    auto inverse = odd;  // right in three bits; each step doubles them
+    auto inverse = odd;  // three bits are correct; each step doubles their number
     for (int i = 0; i < 5; ++i) inverse *= 2 - odd * inverse;
-    // The largest multiple up to 2^63 moves all signed numbers to unsigned ones.
+    // Adding the largest multiple up to 2^63 maps all signed numbers to unsigned ones.
     const auto quotient = (std::uint64_t{1} << 63) / divisor;
     const auto moved = quotient * divisor - static_cast<std::uint64_t>(origin);
     const auto most = ~std::uint64_t{0} / divisor;

@@ -1,4 +1,4 @@
-// A run of values, cut into blocks and encoded by one program, in one call.
+// Encoding of a run of values in one call. The values are cut into blocks, and one program encodes all blocks.
 #pragma once
 #include "base/block.hpp"
 #include "numeric/section.hpp"
@@ -6,19 +6,20 @@
 
 namespace amudai::numeric {
 
-// Which values are there: bit `at + i` of `bitmap` speaks for value i. Without a bitmap all are.
+// Which values are not null: bit `at + i` of `bitmap` belongs to value i. Without a bitmap no value is null.
 struct Validity {
     const std::uint8_t* bitmap = nullptr;
     std::size_t at = 0;
 
-    // Bit i speaks for value `first + i`; up to 64 of them.
+    // Bit i of the result belongs to value `first + i`. `count` is at most 64.
     std::uint64_t word(std::size_t first, std::size_t count) const { return bits::word(bitmap, at + first, count); }
     std::size_t nulls(std::size_t first, std::size_t count) const {
         return bitmap ? count - bits::count_set(bitmap, at + first, count) : 0;
     }
 };
 
-// Values [first, first + out.size()) with nulls replaced by `last`, the value before them, which moves along.
+// Copies values [first, first + out.size()) to `out`, with each null replaced by the value before it. `last` is the
+// value before the first one, and becomes the last value written.
 template <class T>
 void fill_nulls(std::span<const T> values, Validity validity, std::size_t first, T& last, std::span<T> out) {
     using U = unsigned_of<T>;
@@ -31,7 +32,7 @@ void fill_nulls(std::span<const T> values, Validity validity, std::size_t first,
             last = in.back();
             continue;
         }
-        // Chosen among bits, which no compiler does by a jump.
+        // Choose by masks, for which no compiler emits a branch.
         auto kept = bits_of(last);
         for (std::size_t i = 0; i < count; ++i, present >>= 1) {
             const auto mask = static_cast<U>(U{0} - static_cast<U>(present & 1));
@@ -42,7 +43,7 @@ void fill_nulls(std::span<const T> values, Validity validity, std::size_t first,
     }
 }
 
-// What stands for nulls that no value precedes: the first one that comes, or zero.
+// What replaces nulls that have no value before them: the first value that is not null, or zero.
 template <class T>
 T first_valid(std::span<const T> values, Validity validity, std::size_t first, std::size_t count) {
     for (std::size_t done = 0; done < count; done += 64) {
@@ -52,7 +53,8 @@ T first_valid(std::span<const T> values, Validity validity, std::size_t first, s
     return T{};
 }
 
-// Calls block(values without nulls in between, first, count) for each block; the values live until the next call.
+// Calls block(values, first) for each block, with the nulls of the block replaced. The values are valid until the next
+// call.
 template <class T, class Block>
 void for_each_filled(std::span<const T> values, Validity validity, std::size_t block_values, Arena& arena, Block&& block) {
     for (std::size_t first = 0; first < values.size(); first += block_values) {
@@ -69,7 +71,7 @@ void for_each_filled(std::span<const T> values, Validity validity, std::size_t b
     }
 }
 
-// Appends the blocks to `out` and calls done(bytes) for each.
+// Appends the blocks to `out` and calls done(size in bytes) for each of them.
 template <class T, class Done>
 void encode_run(std::span<const T> values, Validity validity, Plan plan, std::size_t block_values, Leaves& leaves,
                 bool checksums, Sink& out, Done&& done) {
@@ -86,7 +88,7 @@ void encode_run(std::span<const T> values, Validity validity, Plan plan, std::si
     leaves.require_done();
 }
 
-// Lets `leaves` collect what the codecs of the program are to compress.
+// Collects in `leaves` what the codecs of the program have to compress.
 template <class T>
 void collect_leaves(std::span<const T> values, Validity validity, Plan plan, std::size_t block_values, Leaves& leaves) {
     if (!plan->codecs) return;

@@ -1,8 +1,8 @@
-// What every numeric encoder shares: the program it follows, the codecs it leaves to others, the parts it writes.
+// What all numeric encoders share: the program they follow, the codecs that others run for them, the parts they write.
 //
-// A program says how a sequence is to be encoded: a code, then a program for each part of that encoding, or 0 for a
-// part that stays raw. It is checked once (`parse_program` in section.hpp); encoders trust it. Where values do not fit
-// what a program asks for, the encoder writes something that does: the values always come back.
+// A program says how a sequence is encoded: a code, then a program for each part of that encoding, or 0 for a part that
+// stays raw. It is checked once (`parse_program` in section.hpp), and encoders rely on that. If values cannot be
+// encoded as the program asks, the encoder writes another encoding that can hold them: no value is ever lost.
 #pragma once
 #include <bit>
 #include <utility>
@@ -16,16 +16,16 @@ namespace amudai::numeric {
 // One encoding of a program, with its parameters.
 struct Step {
     std::uint8_t code = 0;      // 0: raw
-    std::uint8_t exponent = 0;  // ALP's, or `searched`
+    std::uint8_t exponent = 0;  // exponent of ALP, or `searched`
     std::uint8_t factor = 0;
     bool outliers = false;  // ALP: far values become exceptions
-    bool codecs = false;    // LZ4 or ZSTD, here or in a part
-    std::size_t steps = 1;  // its own and those of its parts
+    bool codecs = false;    // this step or a part of it uses LZ4 or ZSTD
+    std::size_t steps = 1;  // number of steps, including those of its parts
 };
 
 inline constexpr std::uint8_t searched = 255;
 
-// A place in a program.
+// A position in a program.
 class Plan {
 public:
     explicit Plan(const Step* step) : step_(step) {}
@@ -41,11 +41,12 @@ private:
     const Step* step_;
 };
 
-// What LZ4 and ZSTD compress is compressed outside: a first pass collects the raw bytes of these leaves, a second one is
-// given what became of them, in the same order. Which leaves there are must not depend on how well they compress.
+// The leaves of a program: the byte strings that LZ4 and ZSTD compress. The caller compresses them. A first pass
+// collects their raw bytes, and a second pass is given the compressed bytes in the same order. Which leaves there are
+// must not depend on how well they compress.
 class Leaves {
 public:
-    // Fewer bytes are not compressed: the overhead of a codec is larger than what it saves.
+    // Fewer bytes than this are not compressed: the overhead of a codec is larger than what it saves.
     static constexpr std::size_t least = 64;
 
     enum class Pass { none, collect, supply };
@@ -66,7 +67,7 @@ public:
         }
         throw std::invalid_argument("compressed: expected the leaves of a program with codecs, found none");
     }
-    // How many have gone by; `rewind` goes back there.
+    // The number of leaves so far, to which `rewind` can go back.
     std::size_t mark() const { return collecting() ? collected_.size() : at_; }
     void rewind(std::size_t mark) {
         if (collecting()) collected_.resize(mark);
@@ -87,12 +88,13 @@ private:
 struct EncodeContext {
     Arena& arena;
     Leaves& leaves;
-    bool misaligned = false;  // a section that wants 8-byte alignment was begun without
+    bool misaligned = false;  // a section that needs 8-byte alignment began unaligned
 
     void wants_alignment(const Sink& out) { misaligned |= out.size() % 8 != 0; }
 };
 
-// Runs `work`; whether all sections it wrote lie where the reference's reader wants them. Blocks begin at multiples of 8.
+// Runs `work`. Returns whether all sections it wrote are aligned as the reference implementation's reader requires.
+// Blocks begin at multiples of 8.
 template <class Work>
 bool aligned(EncodeContext& context, Work&& work) {
     const bool before = std::exchange(context.misaligned, false);
@@ -104,13 +106,13 @@ bool aligned(EncodeContext& context, Work&& work) {
 template <class T>
 void encode_section(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context);
 
-// Equality is that of bits: 0.0 and -0.0 differ, and a NaN equals itself.
+// Values are compared by their bits: 0.0 and -0.0 differ, and a NaN equals itself.
 template <class T>
 constexpr unsigned_of<T> bits_of(T value) {
     return std::bit_cast<unsigned_of<T>>(value);
 }
 
-// 0 for equal values.
+// 0 if the values are equal.
 template <class T>
 constexpr unsigned_of<T> difference(T left, T right) {
     return static_cast<unsigned_of<T>>(bits_of(left) ^ bits_of(right));
@@ -150,7 +152,7 @@ std::pair<T, T> min_max(std::span<const T> values) {
     return {least, most};
 }
 
-// Writes a part as a section or raw; the result goes into the flag byte of the header.
+// Writes a part as a section or raw. Returns the flag for the header: whether it is a section.
 template <class T>
 bool encode_part(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
     const bool worth_a_section = values.size_bytes() > 2 + sizeof(T) && all_equal(values);
@@ -162,13 +164,14 @@ bool encode_part(std::span<const T> values, Plan plan, Sink& out, EncodeContext&
     return true;
 }
 
-// Whether readers skip bytes behind this section, of u16 or u32 values, as long as its parent counts them as its own.
+// Whether readers ignore bytes after this section, whose values are u16 or u32, as long as its parent counts these
+// bytes as part of the section.
 inline bool may_be_padded(Bytes section) {
     switch (load<std::uint16_t>(section, 0)) {
         case 3:                                          // FOR
         case 5: return may_be_padded(section.subspan(8));  // Delta
         case 6:                                          // RunLength
-        case 19: return section[11] == 0;                // Sparse: its last part is raw
+        case 19: return section[11] == 0;                // Sparse; the last part of both must be raw
         case 7: return true;                             // SingleValue
         case 14: return section[10] == 0;                // BlockDictionary
         default: return false;

@@ -39,8 +39,8 @@ struct Frame {
     unsigned width;
 };
 
-// The narrowest frame. Differences are small numbers around zero; where they are unsigned the negative ones look huge,
-// and the frame begins at the least of them in signed order: the reader's addition wraps around.
+// The narrowest frame of the values. Differences are often small numbers around zero. In an unsigned type the negative
+// ones look huge, so the frame begins at the least of them in signed order, and the reader's addition wraps around.
 template <class T>
 Frame<unsigned_of<T>> frame(std::span<const T> values) {
     using U = unsigned_of<T>;

@@ -11,7 +11,8 @@ inline constexpr std::size_t header_size = 8;
 template <class T>
 inline constexpr bool accepts = std::unsigned_integral<T>;
 
-// Whole chunks behind the header, as many as `count` values need. Surplus chunks are allowed by the format.
+// Checks that whole chunks follow the header, at least as many as `count` values need. The format allows surplus
+// chunks.
 template <class T>
 Bytes packed(std::string_view what, Bytes data, std::size_t count, unsigned width) {
     require_range(what, width, 1, 8 * sizeof(T));
@@ -23,7 +24,7 @@ Bytes packed(std::string_view what, Bytes data, std::size_t count, unsigned widt
 template <class T, class Visit>
 void parts(Bytes, std::size_t, Visit&&) {}
 
-// Distances from a reference, `width` bits each. FFOR's section is the same with a reference that is not zero.
+// Distances from a reference, `width` bits each. FFOR has the same layout with a reference that is not zero.
 template <class U>
 struct Layout {
     U reference;

@@ -35,7 +35,7 @@ template <class T>
 void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
     using U = unsigned_of<T>;
     const auto [least, most] = min_max(values);
-    // The reference implementation adds signed numbers: where the span exceeds their range, only zero never overflows.
+    // The reference implementation adds signed numbers. If the span exceeds their range, only zero never overflows.
     const auto span = static_cast<U>(static_cast<U>(most) - static_cast<U>(least));
     const bool overflows = std::signed_integral<T> && static_cast<signed_of<T>>(span) < 0;
     const auto reference = overflows ? U{0} : static_cast<U>(least);

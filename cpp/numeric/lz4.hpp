@@ -21,7 +21,7 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     const auto block = section.subspan(header_size + 4);
     require_range("lz4 decoded bytes", count * sizeof(T), 0, lz4_block::decoded_most(block.size()));
     if (first == 0) {
-        // A prefix is decoded no further than it is wanted.
+        // A prefix is decoded no further than it is needed.
         const MutableBytes bytes{reinterpret_cast<std::uint8_t*>(out.data()), out.size_bytes()};
         return lz4_block::decode(block, bytes, bytes.size(), out.size() == count);
     }

@@ -1,13 +1,13 @@
-// What every numeric encoding shares: how it reaches the section inside it, and how a section is walked.
+// What all numeric encodings share: access to the sections nested inside a section.
 //
 // Each encoding is a namespace with the same names:
-//   code, name      as the format numbers it and as people read it
+//   code, name      the number of the encoding in the format, and its readable name
 //   accepts<T>      whether a section of T may have this code
-//   parts<T>        the sections inside: visit.operator()<Nested>(bytes, count) for each
+//   parts<T>        the nested sections: visit.operator()<Nested>(bytes, count) for each
 //   decode<T>       values [first, first + out.size()) of a section that holds `count` values
-//   asks<T>         what a program says about its parts: visit.operator()<Nested>(may be raw) for each
-//   encode<T>       a section of two or more values that are not all equal (encode_section has seen to the others)
-// The border (sizes, counts, widths) is checked before the loop; the loop may trust it.
+//   asks<T>         the parts that a program must describe: visit.operator()<Nested>(may be raw) for each
+//   encode<T>       a section of two or more values that are not all equal (encode_section handles the other cases)
+// Sizes, counts and widths are checked before a loop over values, so the loop can rely on them.
 #pragma once
 #include <concepts>
 
@@ -37,7 +37,7 @@ Bytes raw_values(std::string_view what, Bytes bytes, std::size_t count) {
     return bytes.first(count * sizeof(T));
 }
 
-// A part that is either a section or plain little-endian values, as a flag byte of the header says.
+// Decodes a part, which is either a section or plain little-endian values. A flag byte of the header says which.
 template <class T>
 void decode_part(std::string_view what, bool nested, Bytes bytes, std::size_t count, std::size_t first, std::span<T> out,
                  Context& context) {

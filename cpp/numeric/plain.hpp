@@ -1,4 +1,4 @@
-// Plain (code 1): the values as they are. Bytes: docs/format/numeric.md.
+// Plain (code 1): the values without any compression. Bytes: docs/format/numeric.md.
 #pragma once
 #include "numeric/encoder.hpp"
 
@@ -6,7 +6,7 @@ namespace amudai::numeric::plain {
 
 inline constexpr std::uint16_t code = 1;
 inline constexpr std::string_view name = "plain";
-inline constexpr std::size_t header_size = 2;  // no padding: values begin right behind the code
+inline constexpr std::size_t header_size = 2;  // no padding: values begin right after the code
 template <class T>
 inline constexpr bool accepts = true;
 

@@ -1,4 +1,4 @@
-// A run of blocks of numbers, in one call: values and validity straight into their place.
+// Decoding of a run of blocks of numbers in one call. Values and validity are written straight to their place.
 #pragma once
 #include "base/block.hpp"
 #include "numeric/section.hpp"
@@ -6,15 +6,15 @@
 
 namespace amudai::numeric {
 
-// Whether spans of a block are read each by itself: few values, which are found by their position. Otherwise everything
-// between the first and the last is read.
+// Whether the spans of a block are read one by one. This is better for few values, if they can be found by their
+// position. Otherwise everything from the first span to the last is read.
 template <class T>
 bool are_apart(const Block& block, std::span<const Span> spans) {
     const auto hull = spans.back().first + spans.back().count - spans.front().first;
     return spans.size() * 64 < hull && seekable<T>(block.values, block.count);
 }
 
-// The slots of `spans` of one block, one after the other, into `out`.
+// Decodes the slots of `spans`, all of one block, into `out`, one span after the other.
 template <class T>
 void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> out, Context& context) {
     const auto first = spans.front().first;
@@ -36,7 +36,8 @@ void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> 
     }
 }
 
-// Codes, offsets and bits have no nulls of their own; a presence part that says so is harmless.
+// Throws if a slot of the block is null. Codes, offsets and bits have no nulls of their own, but a presence section
+// that says so is harmless.
 inline void require_all_present(const Block& block, Arena& arena) {
     if (block.presence.empty()) return;
     const auto present = presence::decode(block.presence, block.count, arena);
@@ -51,8 +52,8 @@ inline std::size_t total(std::span<const Span> spans) {
     return count;
 }
 
-// Fills `out` and `validity` from slot `at` on; returns the number of nulls. `validity` may be null where the buffer
-// has no embedded presence.
+// Fills `out` and `validity` from slot `at` on. Returns the number of nulls. `validity` may be null if the buffer has
+// no embedded presence.
 template <class T>
 std::size_t decode_run(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
                        std::span<T> out, std::uint8_t* validity, std::size_t at) {
@@ -77,8 +78,8 @@ std::size_t decode_run(std::span<const Block> blocks, std::span<const Span> span
     return nulls;
 }
 
-// Bits packed into blocks of bytes: spans count bits, blocks count bytes. Fills `out` from bit `at` on; returns how many
-// of the bits are set.
+// Decodes bits that are packed into blocks of bytes: spans count bits, blocks count bytes. Fills `out` from bit `at`
+// on. Returns how many of the bits are set.
 inline std::size_t decode_bits(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
                                std::uint8_t* out, std::size_t at) {
     Arena arena;

@@ -16,9 +16,10 @@ struct Layout {
     Bytes values, lengths;
 };
 
-// The reference pads the values to the block's alignment where its reader counts from the section. The two differ only
-// for a section that starts off an 8-byte boundary; then the lengths lie a few bytes off. A section of lengths is found
-// by its code, whose low byte is never 0 as that of padding is; raw lengths by their sum (`lengths_of`).
+// Where the lengths begin. The reference implementation pads the values to an 8-byte boundary of the block when it
+// writes, but of the section when it reads. The two differ only if the section does not begin at such a boundary; then
+// the lengths lie a few bytes off. A section of lengths is found by its code, whose low byte is never 0, while padding
+// is. Raw lengths are found by their sum (`lengths_of`).
 inline std::size_t lengths_at(Bytes section, std::size_t values_size, bool nested, std::size_t shift) {
     const auto expected = header_size + align8(values_size + shift) - shift;
     if (!nested) return expected;
@@ -52,7 +53,7 @@ inline std::uint64_t sum(std::span<const std::uint32_t> lengths) {
     return total;
 }
 
-// How often each value repeats. The sum must be the number of values.
+// How often each value repeats. The sum must be `count`.
 inline std::span<const std::uint32_t> lengths_of(Bytes section, const Layout& found, std::size_t count, Context& context) {
     const auto decode_lengths = [&](const Layout& at) {
         return decode_all<std::uint32_t>("run_length lengths", at.lengths_nested, at.lengths, at.runs, context);
@@ -77,7 +78,7 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     const auto found = layout(section, count);
     const auto lengths = lengths_of(section, found, count, context);
     const auto values = decode_all<T>("run_length values", found.values_nested, found.values, found.runs, context);
-    // The border is behind us: the runs cover exactly `count` values.
+    // Everything is checked by now: the runs cover exactly `count` values.
     std::size_t run = 0;
     std::size_t skip = first;
     while (skip >= lengths[run]) skip -= lengths[run++];
@@ -88,7 +89,7 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
         constexpr std::size_t step = 32 / sizeof(T);
         const auto room = static_cast<std::size_t>(end - at);
         if (left <= step && room >= step) {
-            // Short runs dominate: write a whole step and move on by the length.
+            // Most runs are short: write a whole step, then advance by the length of the run.
             for (std::size_t i = 0; i < step; ++i) at[i] = value;
             at += left;
         } else {
@@ -106,13 +107,14 @@ void asks(Visit&& visit) {
     visit.template operator()<std::uint32_t>(true);
 }
 
-// The first value of each run, and how long it is. Both spans have room for as many runs as there are values.
+// Finds the value and the length of each run. Returns the number of runs. Both spans must have room for as many runs as
+// there are values.
 template <class T>
 std::size_t find_runs(std::span<const T> values, std::span<T> heads, std::span<std::uint32_t> lengths) {
     constexpr std::size_t tile = 128 / sizeof(T);
     std::size_t runs = 0;
     const auto step = [&](std::size_t i) {
-        // Written at every value, kept where the next one differs: no branch to mispredict.
+        // Written for every value, but only kept if the next value differs: no branch to mispredict.
         heads[runs] = values[i];
         lengths[runs] = static_cast<std::uint32_t>(i + 1);
         runs += difference(values[i], values[i + 1]) != 0;
@@ -127,7 +129,7 @@ std::size_t find_runs(std::span<const T> values, std::span<T> heads, std::span<s
     for (; at + 1 < values.size(); ++at) step(at);
     heads[runs] = values[at];
     lengths[runs++] = static_cast<std::uint32_t>(values.size());
-    // So far these are ends.
+    // So far `lengths` holds where each run ends.
     for (std::size_t run = runs - 1; run; --run) lengths[run] -= lengths[run - 1];
     return runs;
 }

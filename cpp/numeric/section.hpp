@@ -1,4 +1,4 @@
-// A section of numbers: its code says which encoding reads it. The catalog of all numeric encodings.
+// The catalog of all numeric encodings. The code at the start of a section says which encoding reads it.
 #pragma once
 #include "numeric/alp.hpp"
 #include "numeric/alprd.hpp"
@@ -18,7 +18,7 @@
 
 namespace amudai::numeric {
 
-// A namespace cannot be passed to a template; these can.
+// A namespace cannot be a template argument, but these structs can.
 #define AMUDAI_ENCODING(encoding)                                                                                   \
     struct encoding##_encoding {                                                                                    \
         static constexpr std::uint16_t code = encoding::code;                                                       \
@@ -60,7 +60,8 @@ AMUDAI_ENCODING(sparse)
 
 template <class... E>
 struct Catalog {
-    // Calls use.operator()<Encoding>() for the encoding with this code, if T may have it.
+    // Calls use.operator()<Encoding>() for the encoding with this code. Throws if there is none or if it does not
+    // accept T.
     template <class T, class Use>
     static void with(std::uint16_t code, Use&& use) {
         const bool found = ([&] {
@@ -104,7 +105,8 @@ void decode_section(Bytes section, std::size_t count, std::size_t first, std::sp
                        [&]<class E>() { E::template decode<T>(section, count, first, out, context); });
 }
 
-// Whether a few values cost less than all: every encoding on the way finds a value by its position.
+// Whether decoding a few values costs less than decoding all of them: every encoding of the cascade must be able to
+// find a value by its position.
 template <class T>
 bool seekable(Bytes section, std::size_t count, unsigned depth = 0) {
     if (count == 0) return true;
@@ -112,7 +114,7 @@ bool seekable(Bytes section, std::size_t count, unsigned depth = 0) {
     bool result = true;
     const auto code = code_of(section);
     if (code == delta::code || code == run_length::code || code == lz4::code || code == sparse::code) return false;
-    if (code == block_dictionary::code) return false;  // its entries are decoded first
+    if (code == block_dictionary::code) return false;  // all of its entries are decoded first
     Encodings::with<T>(code, [&]<class E>() {
         E::template parts<T>(section, count, [&]<class N>(Bytes bytes, std::size_t n) {
             result = result && seekable<N>(bytes, n, depth + 1);
@@ -121,7 +123,7 @@ bool seekable(Bytes section, std::size_t count, unsigned depth = 0) {
     return result;
 }
 
-// The cascade as people read it: "delta(ffor)".
+// Appends the cascade in readable form, such as "delta(ffor)".
 template <class T>
 void describe(Bytes section, std::size_t count, std::string& out, unsigned depth = 0) {
     if (count == 0) {
@@ -154,7 +156,7 @@ void find_zstd(Bytes section, std::size_t count, Found& found, unsigned depth = 
     });
 }
 
-// The steps of one program, from `at` on, which moves behind it.
+// Parses the program at `at` into steps, and moves `at` past the program.
 template <class T>
 void parse_step(Bytes program, std::size_t& at, bool may_be_raw, std::vector<Step>& steps, unsigned depth) {
     const auto refused = [&](const std::string& what) { throw std::invalid_argument("program: " + what); };
@@ -188,7 +190,7 @@ void parse_step(Bytes program, std::size_t& at, bool may_be_raw, std::vector<Ste
             const auto part = steps.size();
             parse_step<N>(program, at, raw, steps, depth + 1);
             codecs |= steps[part].codecs;
-            // The reference reads runs there only where its two ideas of padding agree.
+            // The reference implementation computes the padding there in two ways, and reads runs only if both agree.
             const bool left = code == alprd::code && part == mine + 1;
             if (left && steps[part].code == run_length::code) refused("run_length as the left part of alprd");
         });
@@ -197,7 +199,7 @@ void parse_step(Bytes program, std::size_t& at, bool may_be_raw, std::vector<Ste
     steps[mine].steps = steps.size() - mine;
 }
 
-// A program for values of T. Throws std::invalid_argument where it is not one.
+// Parses a program for values of T. Throws std::invalid_argument if it is not valid.
 template <class T>
 std::vector<Step> parse_program(Bytes program) {
     std::vector<Step> steps;

@@ -1,4 +1,5 @@
-// Truncate (codes 8..11): signed values cut to 8, 16, 32 or 64 bits, sign-extended when read. Bytes: docs/format/numeric.md.
+// Truncate (codes 8..11): signed values cut to 8, 16, 32 or 64 bits, sign-extended when read. Bytes:
+// docs/format/numeric.md.
 #pragma once
 #include "numeric/plain.hpp"
 
@@ -6,7 +7,7 @@ namespace amudai::numeric::truncate {
 
 inline constexpr std::size_t header_size = 8;
 
-// `N` is the narrow unsigned type that is stored, `Wider` what takes over where it is too narrow.
+// `N` is the narrow unsigned type that is stored. `Wider` is the encoding to use instead if a value does not fit.
 template <class N, std::uint16_t Code, class Wider>
 struct To {
     static constexpr std::uint16_t code = Code;
@@ -42,7 +43,7 @@ struct To {
         visit.template operator()<N>(true);
     }
 
-    // `widened`: a narrower one was asked for, and some value did not fit.
+    // `widened` says that a narrower encoding was asked for, but some value did not fit.
     template <class T>
     static void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context, bool widened = false) {
         if constexpr (sizeof(N) == sizeof(T)) {

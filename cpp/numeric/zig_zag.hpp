@@ -25,7 +25,7 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
     for (auto& value : values) value = static_cast<U>(static_cast<U>(value >> 1) ^ static_cast<U>(U{0} - static_cast<U>(value & 1)));
 }
 
-// The reference reads raw values of more than one byte out of bounds.
+// The reference implementation reads out of bounds if values of more than one byte are raw.
 template <class T, class Visit>
 void asks(Visit&& visit) {
     visit.template operator()<unsigned_of<T>>(sizeof(T) == 1);

@@ -8,7 +8,7 @@ namespace amudai::presence {
 
 enum Kind : std::uint8_t { all_null = 1, plain = 2, roaring_bitmap = 3 };
 
-// Where the presence of a block comes from, after the border check.
+// The presence of a block, after its section was checked.
 struct Presence {
     enum class Form { all_present, all_null, bytes, bitmap } form = Form::all_present;
     const std::uint8_t* data = nullptr;  // one byte or one bit per slot
@@ -34,7 +34,8 @@ struct Presence {
         return count - bits::count_set(validity, at, count);
     }
 
-    // Of answers about the values of slots [first, first + count), or of the opposite ones, those of slots that have one.
+    // Turns answers about the values of slots [first, first + count) into their opposites if `opposite` is set. Then
+    // clears the answers of null slots.
     void keep(std::size_t first, std::size_t count, bool opposite, std::uint8_t* answers, Arena& arena) const {
         const auto bytes = (count + 7) / 8;
         if (opposite) {
@@ -69,10 +70,11 @@ inline Presence decode(Bytes section, std::size_t count, Arena& arena) {
     }
 }
 
-// Below this many slots a bitmap container, 8 KiB, is not worth its size.
+// For this many slots or fewer, a bitmap container of 8 KiB is not worth its size.
 inline constexpr std::size_t bitmap_above = 32768;
 
-// The smallest section for bits [at, at + count) of `validity`; nothing where all are set. Of equal size, the simpler.
+// Writes the smallest section for bits [at, at + count) of `validity`, or nothing if all are set. Of two sections of
+// equal size, writes the simpler one.
 inline void encode(const std::uint8_t* validity, std::size_t at, std::size_t count, Sink& out, Arena& arena) {
     const auto present_count = bits::count_set(validity, at, count);
     if (present_count == count) return;

@@ -1,4 +1,5 @@
-// 32-bit Roaring bitmaps in the portable form. Array, bitmap and run containers; read as ranges, written from a bitmap.
+// 32-bit Roaring bitmaps in the portable form, with array, bitmap and run containers. Read as ranges, written from a
+// bitmap.
 #pragma once
 #include <bit>
 #include <vector>
@@ -12,9 +13,9 @@ inline constexpr std::uint32_t cookie_runs = 12347;
 inline constexpr std::size_t container_values = 65536;
 inline constexpr std::size_t bitmap_bytes = 8192;
 inline constexpr std::size_t array_most = 4096;
-inline constexpr std::size_t offsets_from = 4;  // with runs, fewer containers than this carry no offsets
+inline constexpr std::size_t offsets_from = 4;  // with run containers, bitmaps of fewer containers have no offsets
 
-// Calls `range(first, length)` for the positions in ascending order; every one must be below `limit`.
+// Calls `range(first, length)` for the positions in ascending order. All of them must be below `limit`.
 template <class Range>
 void decode(Bytes bytes, std::size_t limit, Range&& range) {
     require_at_least("roaring bitmap bytes", bytes.size(), 4);
@@ -39,7 +40,7 @@ void decode(Bytes bytes, std::size_t limit, Range&& range) {
         part("roaring container offsets", bytes, at, 4 * containers);
         at += 4 * containers;
     }
-    std::size_t next = 0;  // ascending order is what makes ranges disjoint
+    std::size_t next = 0;  // ascending order makes the ranges disjoint
     const auto emit = [&](std::size_t first, std::size_t length) {
         require_at_least("roaring position", first, next);
         require_range("roaring position", first + length - 1, 0, limit ? limit - 1 : 0);
@@ -76,7 +77,7 @@ void decode(Bytes bytes, std::size_t limit, Range&& range) {
 
 inline constexpr std::size_t container_words = container_values / 64;
 
-// 65,536 neighbouring positions, of which some are set.
+// A group of 65,536 neighbouring positions, some of which are set.
 struct Container {
     std::uint16_t key;
     std::size_t cardinality, runs;
@@ -88,7 +89,7 @@ struct Container {
     bool better_as_runs() const { return run_bytes() < plain_bytes(); }
 };
 
-// The containers of a bitmap whose surplus bits are 0.
+// The containers of a bitmap. Unused bits of the last word must be 0.
 inline std::vector<Container> containers(std::span<const std::uint64_t> words) {
     std::vector<Container> found;
     for (std::size_t at = 0; at < words.size(); at += container_words) {
@@ -105,7 +106,8 @@ inline std::vector<Container> containers(std::span<const std::uint64_t> words) {
     return found;
 }
 
-// Bytes of the bitmap, with run containers where they are smaller or without any.
+// The encoded size of the bitmap in bytes. With `runs`, run containers are used where they are smaller; otherwise
+// never.
 inline std::size_t encoded_size(std::span<const Container> containers, bool runs) {
     const auto count = containers.size();
     auto size = runs ? 4 + (count + 7) / 8 + 4 * count + (count >= offsets_from ? 4 * count : 0) : 8 + 8 * count;

@@ -1,4 +1,4 @@
-// The distinct hashes of a Bloom filter to be, as long as there are few. Bytes: docs/format/statistics.md.
+// Collection of the distinct hashes for a Bloom filter, as long as there are few. Bytes: docs/format/statistics.md.
 #pragma once
 #include <bit>
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace amudai::sketch {
 
-// Keeps up to `limit` distinct hashes, in the order of first appearance; with one more it is full and forgets them.
+// Keeps up to `limit` distinct hashes in the order of first appearance. With one more, the set is full and forgets them
+// all.
 class HashSet {
 public:
     explicit HashSet(std::size_t limit)
@@ -18,7 +19,7 @@ public:
     bool full() const { return full_; }
     std::span<const std::uint64_t> values() const { return values_; }
 
-    // Whether the set still holds everything it was given.
+    // Adds hashes. Returns whether the set still holds everything that was added.
     bool add(std::span<const std::uint64_t> hashes) {
         for (const auto hash : hashes) {
             if (full_) break;
@@ -30,7 +31,8 @@ public:
 private:
     static constexpr std::size_t most = 1 << 24;
 
-    // Hashes need no hashing. Zero marks a free slot, so the hash 0 is noted apart.
+    // The values are hashes already and need no further hashing. Zero marks a free slot, so the hash 0 is noted
+    // separately.
     void insert(std::uint64_t hash) {
         if (hash == 0) [[unlikely]] {
             if (has_zero_) return;

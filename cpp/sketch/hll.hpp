@@ -7,7 +7,7 @@ namespace amudai::sketch {
 
 inline std::uint64_t hash(Bytes value, std::uint64_t seed) { return XXH3_64bits_withSeed(value.data(), value.size(), seed); }
 
-// Writes the hash of each value that is not null; returns the place behind the last one.
+// Writes the hash of each value that is not null. Returns the place after the last hash.
 template <class Values>
 std::uint64_t* hash_values(const Values& values, const Validity& validity, std::uint64_t seed, std::uint64_t* out) {
     for_each_slot(
@@ -19,7 +19,8 @@ namespace hll {
 
 inline constexpr std::uint64_t seed = 0x416d7564484c4c31;
 
-// As many registers as a sketch may have, a power of two; which one, and how large a rank.
+// The registers of a sketch, whose number is a power of two. The highest bits of a hash choose a register, and the
+// zeros after them give the rank.
 class Registers {
 public:
     static constexpr std::size_t fewest = 1 << 4, most = 1 << 18;
@@ -34,14 +35,14 @@ public:
 
     void insert(std::uint64_t value) {
         auto& counter = counters_[value >> rest_];
-        // A bit below the others ends the count of zeros where they are all clear.
+        // An extra bit below the others ends the count of zeros if all of them are clear.
         const auto zeros = std::countl_zero(value << (64 - rest_) | std::uint64_t{1} << (63 - rest_));
         counter = std::max(counter, static_cast<std::uint8_t>(zeros + 1));
     }
 
 private:
     std::uint8_t* counters_;
-    unsigned rest_;  // bits of a hash that do not pick the register
+    unsigned rest_;  // bits of a hash that do not choose the register
 };
 
 template <class Values>

@@ -1,4 +1,4 @@
-// The least and the greatest of every few numbers, for the range index. Definitions: docs/format/indexes.md.
+// The least and the greatest number of each group of slots, for the range index. Definitions: docs/format/indexes.md.
 #pragma once
 #include <array>
 #include <concepts>
@@ -7,8 +7,8 @@
 
 namespace amudai::sketch {
 
-// Up to 64 slots as the loops below want them: a null holds a value that changes no bound, NaN or any valid one. At
-// least one slot must be valid.
+// Up to 64 slots with each null replaced by a value that changes no bound: NaN, or one of the valid values. At least
+// one slot must be valid.
 template <class T>
 const T* without_nulls(const T* values, std::size_t count, std::uint64_t valid, std::array<T, 64>& filled) {
     if (static_cast<std::size_t>(std::popcount(valid)) == count) return values;
@@ -18,8 +18,8 @@ const T* without_nulls(const T* values, std::size_t count, std::uint64_t valid, 
     return filled.data();
 }
 
-// Integers that order as the values do: floats by their bits, the negative ones turned round. Loops over integers become
-// vectors where those over floats, whose order of evaluation a compiler must keep, do not.
+// Integers that sort as the values do. For floats these are the bits, with the order of negative numbers reversed.
+// Loops over integers vectorise. Loops over floats do not, because compilers must keep their order of evaluation.
 template <class T>
 struct Order {
     using Key = T;
@@ -40,7 +40,7 @@ struct Order<T> {
     }
 };
 
-// The bounds of the numbers it has taken; without any they mean nothing.
+// The bounds of all numbers taken. They are meaningless before the first number.
 template <class T>
 struct Bounds {
     using Key = typename Order<T>::Key;
@@ -48,14 +48,14 @@ struct Bounds {
     Key high = std::numeric_limits<Key>::lowest();
     std::size_t numbers = 0;
 
-    // At most 65535 values.
+    // Takes at most 65535 values.
     void take(const T* values, std::size_t count) {
         auto least = low, greatest = high;
         Key nans = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const auto key = Order<T>::key(values[i]);
             const auto nan = Order<T>::nan(key);
-            // Masks and no conditions: the compiler would keep a branch.
+            // Masks instead of conditions, for which the compiler would keep a branch.
             least = std::min(least, static_cast<Key>((key & ~nan) | (std::numeric_limits<Key>::max() & nan)));
             greatest = std::max(greatest, static_cast<Key>((key & ~nan) | (std::numeric_limits<Key>::lowest() & nan)));
             if constexpr (std::floating_point<T>) nans -= nan;
@@ -68,7 +68,7 @@ struct Bounds {
     T greatest() const { return Order<T>::value(high); }
 };
 
-// Of 0.0 and -0.0, which are equal, the one that comes last in the slots.
+// 0.0 or -0.0, which are equal: whichever comes last in the slots.
 template <std::floating_point T>
 T last_zero(std::span<const T> values, const Validity& validity, std::size_t first) {
     for (auto i = values.size(); i-- > 0;) {
@@ -77,8 +77,8 @@ T last_zero(std::span<const T> values, const Validity& validity, std::size_t fir
     return 0;
 }
 
-// One entry for each `span` slots, the last of which may be fewer. Null and NaN are invalid; without a valid slot both
-// bounds are 0.
+// Writes an entry for each group of `span` slots; the last group may be smaller. Nulls and NaNs are invalid. Without a
+// valid slot, both bounds are 0.
 template <class T>
 void range_minmax(std::span<const T> values, const Validity& validity, std::size_t span, T* least, T* greatest,
                   std::uint16_t* invalid) {

@@ -5,7 +5,8 @@
 
 namespace amudai::sketch {
 
-// Of the values that are not null. Without any, all is 0; `min_non_empty` is `none` unless one has a byte.
+// Statistics of the values that are not null. Without any, all numbers are 0, except that `min_non_empty` is `none`
+// unless some value has at least one byte.
 struct TextStats {
     static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
@@ -16,7 +17,8 @@ struct TextStats {
     std::size_t ascii_count = 0;
 };
 
-// Short values: eight bytes at a time, the last eight overlapping the ones before.
+// Whether a value is ASCII. Fast for short values: it tests eight bytes at a time, and the last eight may overlap the
+// ones before.
 inline bool is_short_ascii(Bytes value) {
     constexpr std::uint64_t high_bits = 0x8080808080808080;
     if (value.size() < 8) {
@@ -38,7 +40,7 @@ template <class Values>
 TextStats text_stats(const Values& values, const Validity& validity) {
     TextStats found;
     std::size_t count = 0;
-    // Most columns are ASCII throughout: asked of all bytes at once, it costs next to nothing.
+    // Most columns are entirely ASCII. Testing all bytes at once for that costs next to nothing.
     const bool all_ascii = utf8::is_ascii(values.all());
     for_each_slot(
         values.count(), validity,
@@ -47,7 +49,8 @@ TextStats text_stats(const Values& values, const Validity& validity) {
             ++count;
             found.total_bytes += length;
             found.min_length = std::min(found.min_length, length);
-            // One less, and an empty one is the largest of all.
+            // One less than the length: for an empty value this wraps around to the largest number, which is never the
+            // minimum.
             found.min_non_empty = std::min(found.min_non_empty, length - 1);
             found.max_length = std::max(found.max_length, length);
             if (!all_ascii) found.ascii_count += is_short_ascii(values[slot]);

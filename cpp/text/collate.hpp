@@ -15,8 +15,8 @@ inline constexpr std::array<std::uint8_t, 128> ascii_folds = [] {
     return table;
 }();
 
-// The folded code point at `at`, which is moved behind it. Terms come from files: what is cut off or is no beginning of
-// a code point counts as one by itself, behind all others.
+// Reads the code point at `at`, folds it, and moves `at` past it. Terms come from files and may be damaged. A byte that
+// cannot begin a code point, or begins one that is cut off, counts as a code point that sorts after all others.
 inline std::uint32_t next_folded(const std::uint8_t*& at, const std::uint8_t* end) {
     const auto lead = *at;
     if (lead < 0x80) return ++at, ascii_folds[lead];
@@ -27,7 +27,7 @@ inline std::uint32_t next_folded(const std::uint8_t*& at, const std::uint8_t* en
 
 }  // namespace detail
 
-// The first eight folded bytes of a term as a number that orders as they do; zeros behind a shorter one.
+// The first eight folded bytes of a term as a number that sorts as these bytes do. Shorter terms are padded with zeros.
 inline std::uint64_t fold_key(Bytes term) {
     std::uint64_t key = 0;
     unsigned used = 0;
@@ -61,7 +61,8 @@ inline std::strong_ordering compare_bytes(Bytes left, Bytes right) {
     return order ? order <=> 0 : left.size() <=> right.size();
 }
 
-// The order of an index. It refines that of folded code points, so one index serves questions with and without case.
+// The order of terms in an index. It refines the order of folded code points, so one index serves both case-sensitive
+// and case-insensitive searches.
 inline std::strong_ordering compare_terms(Bytes left, Bytes right) {
     const auto order = compare_folded(left, right);
     return order != 0 ? order : compare_bytes(left, right);
@@ -77,7 +78,7 @@ inline bool folded_prefix(Bytes text, Bytes prefix) {
     return true;
 }
 
-// Appends the folded form of `text`, as UTF-8, to what `extend(size)` gives room for.
+// Appends the folded form of `text` to `out`, as UTF-8.
 template <class Container>
 void append_folded(Bytes text, Container& out) {
     std::uint8_t folded[8];

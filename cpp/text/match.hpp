@@ -1,4 +1,4 @@
-// Whether texts contain, begin or end with another text: the operators of docs/operators.md, over many texts in one call.
+// The text operators of docs/operators.md, such as contains and startswith, applied to many texts in one call.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -27,7 +27,7 @@ namespace detail {
 
 using Place = const std::uint8_t*;
 
-// As text::next, but bytes that are no text are read as something, and never beyond the end.
+// Like text::next, but never reads past `end`. Invalid UTF-8 is read as some code point or other.
 inline std::uint32_t next_within(Place& at, Place end) {
     const auto lead = *at;
     if (lead < 0x80) [[likely]] return *at++;
@@ -50,7 +50,7 @@ inline std::uint32_t previous_within(Place& at, Place begin) {
 
 constexpr bool is_letter(std::uint8_t byte) { return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z'; }
 
-// How common a byte is in logs and prose, roughly: a search looks for the rarest bytes of a text first.
+// Roughly how common a byte is in logs and prose. A search looks for the rarest bytes of the needle first.
 inline constexpr auto commonness = [] {
     std::array<std::uint8_t, 256> rank{};
     constexpr std::string_view common = " etaoinsrldcuhmpfg0123456789.b-_:=/vywk,xjqzETAOINSRLDCUHMPFG\"'()[]{}BVYWKXJQZ";
@@ -58,7 +58,7 @@ inline constexpr auto commonness = [] {
     return rank;
 }();
 
-// A byte of the needle: where it stands, and how it is recognised in either case.
+// A byte of the needle: its position, and how to recognise it in either case.
 struct Probe {
     std::size_t at = 0;
     std::uint8_t byte = 0;
@@ -69,7 +69,7 @@ struct Probe {
 
 }  // namespace detail
 
-// A text that is looked for.
+// The text to search for.
 class Needle {
 public:
     Needle(std::string_view text, Operator op, bool case_sensitive)
@@ -81,7 +81,7 @@ public:
             ascii_ = ascii_ && codes_.back() < 0x80;
         }
         if (codes_.empty()) return;
-        // Folding keeps words words, so the folded ends say what the ends themselves are.
+        // Folding never changes whether a code point belongs to a word, so the folded ends can be tested.
         left_ = is_word(codes_.front()) && (op == Operator::has || op == Operator::hasprefix);
         right_ = is_word(codes_.back()) && (op == Operator::has || op == Operator::hassuffix);
         if (!case_sensitive && ascii_) {
@@ -94,9 +94,10 @@ public:
     Operator op() const { return op_; }
     bool empty() const { return codes_.empty(); }
     std::size_t size() const { return bytes_.size(); }
-    // Whether it is found by its bytes, but for the case of ASCII letters.
+    // Whether comparing bytes is enough to find the needle, apart from the case of ASCII letters.
     bool by_bytes() const { return case_sensitive_ || ascii_; }
-    // Beyond ASCII only U+0131 folds to I and U+017F to S: whether the needle could match them.
+    // Whether the needle could match U+0131 or U+017F. They are the only code points beyond ASCII that fold to ASCII:
+    // to I and S.
     bool matches_beyond_ascii() const {
         return !case_sensitive_ && ascii_ && std::ranges::any_of(bytes_, [](auto byte) { return byte == 'i' || byte == 's'; });
     }
@@ -112,13 +113,13 @@ public:
         return true;
     }
 
-    // Whether an occurrence from `from` to `to` is one, in a text from `begin` to `end`.
+    // Whether an occurrence [from, to) in the text [begin, end) has the word boundaries that the operator asks for.
     bool bounded(detail::Place from, detail::Place to, detail::Place begin, detail::Place end) const {
         if (left_ && from > begin && is_word(detail::previous_within(from, begin))) return false;
         return !(right_ && to < end && is_word(detail::next_within(to, end)));
     }
 
-    // The place behind the needle at `at`, or null: code point by code point.
+    // If the needle occurs at `at`, the place after it, else null. Compares code point by code point.
     detail::Place after(detail::Place at, detail::Place end) const {
         for (const auto code : codes_) {
             if (at == end || folded(detail::next_within(at, end)) != code) return nullptr;
@@ -174,13 +175,13 @@ private:
     detail::Probe first_, second_;
 };
 
-// Calls found(place) for the places from `at` to `end` where the needle's bytes are, each at or behind the place that the
-// call before returned.
+// Calls found(place) for each place in [at, end) where the bytes of the needle occur. `found` returns the place where
+// the search goes on.
 template <class Found>
 void find_bytes(const Needle& needle, detail::Place at, detail::Place end, Found&& found) {
     constexpr std::ptrdiff_t step = 256;
     if (static_cast<std::size_t>(end - at) < needle.size()) return;
-    const auto last = end - needle.size() + 1;  // behind the last place where it may begin
+    const auto last = end - needle.size() + 1;  // just after the last place where the needle can begin
     const auto first = needle.first(), second = needle.second();
     const auto consider = [&](detail::Place place) { return needle.equal_bytes(place) ? found(place) : place + 1; };
     alignas(64) std::array<std::uint8_t, step> hits;
@@ -195,7 +196,7 @@ void find_bytes(const Needle& needle, detail::Place at, detail::Place end, Found
         if (any) [[unlikely]] {
             auto from = at;
             for (std::ptrdiff_t i = 0; i < step; i += 8) {
-                if (at + i + 8 <= from) continue;  // what is left of a text that has been found
+                if (at + i + 8 <= from) continue;  // the rest of a text that has already matched
                 auto word = load<std::uint64_t>(hits.data() + i);
                 for (; word; word &= word - 1) {
                     const auto place = at + i + std::countr_zero(word) / 8;
@@ -209,7 +210,7 @@ void find_bytes(const Needle& needle, detail::Place at, detail::Place end, Found
     while (at < last) at = first(at[first.at]) && second(at[second.at]) ? consider(at) : at + 1;
 }
 
-// The row that holds a byte: rows are asked for in ascending order, some near the last one, some far.
+// Finds the row that holds a byte. Bytes must be asked for in ascending order; the next row may be near or far.
 template <class Offset>
 class RowOf {
 public:
@@ -233,7 +234,7 @@ private:
     std::size_t row_ = 0;
 };
 
-// For each text [offsets[i], offsets[i + 1]) of `data`: 1 where the operator is true, else 0.
+// Sets out[i] to 1 if the operator is true for the text [offsets[i], offsets[i + 1]) of `data`, else to 0.
 template <class Offset>
 void match(std::span<const Offset> offsets, Bytes data, const Needle& needle, std::span<std::uint8_t> out) {
     const auto begin = [&](std::size_t row) { return data.data() + static_cast<std::size_t>(offsets[row]); };
@@ -258,7 +259,7 @@ void match(std::span<const Offset> offsets, Bytes data, const Needle& needle, st
             break;
     }
     if (!needle.by_bytes()) {
-        // Something of the needle is beyond ASCII in either case.
+        // The needle has a code point that is beyond ASCII in either case, so no ASCII text matches.
         return each([&](auto from, auto to) { return !utf8::is_ascii({from, to}) && needle.within(from, to); });
     }
     std::ranges::fill(out, std::uint8_t{0});

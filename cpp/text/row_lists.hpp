@@ -1,13 +1,13 @@
-// Lists of rows in blocks of numbers, and the rows that all of some lists have.
+// Lists of rows that are stored in numeric blocks, and the rows that several lists have in common.
 //
-// A block is decoded, used and forgotten: nothing but what is found leaves the first cache.
+// A block is decoded, used and dropped at once, so only the rows that are found leave the L1 cache.
 #pragma once
 #include "numeric/run.hpp"
 #include "text/row_ranges.hpp"
 
 namespace amudai::text {
 
-// One list: `count` rows from slot `first` of the first block on, ascending and each less than `rows`.
+// One list of `count` rows, from slot `first` of the first block on. The rows must ascend and be less than `rows`.
 class RowList {
 public:
     RowList(std::span<const Block> blocks, const Inflated& inflated, std::size_t first, std::size_t count, std::uint64_t rows)
@@ -15,13 +15,13 @@ public:
 
     std::size_t left() const { return left_ + rest_.size(); }
 
-    // The next row of a list that has one.
+    // The next row. The list must have one.
     std::uint64_t front() {
         decode();
         return rest_.front();
     }
 
-    // Leaves out the rows before this one; blocks that have no others are not decoded.
+    // Skips the rows before `row`. Blocks that hold only such rows are not decoded.
     void skip(std::uint64_t row) {
         while (left()) {
             if (rest_.empty()) pass_blocks(row);
@@ -32,7 +32,7 @@ public:
         }
     }
 
-    // The next rows before `stop`, as many as lie at hand; none where there are none.
+    // The next rows before `stop`, as many as the current block has. Empty if there are none.
     std::span<const std::uint64_t> take(std::uint64_t stop) {
         if (!left()) return {};
         decode();
@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    // The next block, while what was decoded is used up.
+    // Decodes the next block if all decoded rows are used up.
     void decode() {
         while (rest_.empty()) {
             const auto& block = blocks_[at_++];
@@ -56,14 +56,14 @@ private:
         }
     }
 
-    // Blocks before the one that may have `row`: the next one begins no later.
+    // Passes over the blocks that end before `row`. A block does if the next block begins at `row` or earlier.
     void pass_blocks(std::uint64_t row) {
         while (blocks_[at_].count - first_ < left_) {
             const auto& next = blocks_[at_ + 1];
             if (next.count != 0) {
                 const auto begin = decoded(next, 0, 1).front();
                 if (begin > row) return;
-                if (begin != 0) go_on(begin, begin - 1);  // that row itself is still to come
+                if (begin != 0) go_on(begin, begin - 1);  // row `begin` itself is still to come
             }
             left_ -= blocks_[at_++].count - first_;
             first_ = 0;
@@ -81,7 +81,7 @@ private:
         });
     }
 
-    // Rows from `first` to `last` follow those before.
+    // Checks that rows `first` to `last` come after all previous rows.
     void go_on(std::uint64_t first, std::uint64_t last) {
         if (any_ && first <= last_) throw Corrupted("positions: expected an ascending list");
         last_ = last;
@@ -100,7 +100,8 @@ private:
     Arena arena_;
 };
 
-// The rows of the first list, which is short, that the others have as well: each is looked for.
+// Adds the rows that all lists have, and that `among` has unless it is empty. The first list is short: each of its rows
+// is looked up in the other lists.
 inline void common_rows_of_few(std::span<RowList> lists, const bits::Ranges& among, RowRanges& out) {
     std::size_t range = 0;
     while (lists[0].left()) {
@@ -122,8 +123,8 @@ inline void common_rows_of_few(std::span<RowList> lists, const bits::Ranges& amo
     }
 }
 
-// Adds the rows that all lists have, and that `among` has unless it is empty: a window of positions at a time, in which
-// those of one list are marked and those of the next look for their marks.
+// Adds the rows that all lists have, and that `among` has unless it is empty. Works on one window of positions at a
+// time: the rows of one list are marked in a bitmap, and the rows of the next list are looked up there.
 inline void common_rows(std::span<RowList> lists, const bits::Ranges& among, RowRanges& out) {
     if (lists.size() == 1 && among.size() == 0) {
         for (auto& list = lists[0]; list.left();) out.append(list.take(std::numeric_limits<std::uint64_t>::max()));

@@ -1,4 +1,4 @@
-// Lists of rows become ranges: ascending, none empty, none touching the next.
+// Conversion of lists of rows to ranges. The ranges ascend, none is empty, and none touches the next.
 #pragma once
 #include <bit>
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace amudai::text {
 
-// Ranges in memory of the caller's: one for each integer, and one more, is always enough.
+// Collects ranges in memory of the caller. Room for one range per integer of the lists, plus one, is always enough.
 class RowRanges {
 public:
     RowRanges(std::span<std::uint64_t> starts, std::span<std::uint64_t> ends) : starts_(starts), ends_(ends) {}
 
     std::size_t size() const { return size_; }
 
-    // Behind what is there, or touching or overlapping its end.
+    // Adds a range that starts no earlier than the last one. Ranges that touch or overlap are joined.
     void add(std::uint64_t start, std::uint64_t end) {
         if (size_ && start <= ends_[size_ - 1]) {
             ends_[size_ - 1] = std::max(ends_[size_ - 1], end);
@@ -24,7 +24,7 @@ public:
         }
     }
 
-    // Rows that ascend, behind all that is there.
+    // Appends ascending rows, all of which lie after the ranges collected so far.
     void append(std::span<const std::uint64_t> rows) {
         if (rows.empty()) return;
         auto* const starts = starts_.data();
@@ -36,16 +36,16 @@ public:
             ends[0] = rows[0] + 1;
             size = i = 1;
         }
-        auto end = ends[size - 1];  // a row that is this one touches the one before it
+        auto end = ends[size - 1];  // a row equal to `end` touches the row before it
         const auto add_rows = [&](std::size_t stop) {
-            for (; i < stop; ++i) {  // without a jump
+            for (; i < stop; ++i) {  // without a branch
                 const auto row = rows[i];
                 starts[size] = row;
                 size += row != end;
                 ends[size - 1] = end = row + 1;
             }
         };
-        // Few rows touch the one before them: as a rule none of eight does.
+        // Few rows touch the row before them. Usually none of eight rows does, so eight rows are appended at once.
         constexpr std::size_t step = 8;
         while (i + step <= rows.size()) {
             const auto* const next = rows.data() + i;
@@ -71,8 +71,8 @@ private:
     std::size_t size_ = 0;
 };
 
-// Calls use(start, end) for each range of a list; where `pairs`, it says where they begin and end, and a number without
-// a partner means nothing.
+// Calls use(start, end) for each range of a list. If `pairs` is set, the list holds alternating starts and ends, and a
+// last number without a partner is ignored. Otherwise each number is a row.
 template <class Use>
 void for_each_range(std::span<const std::uint64_t> list, bool pairs, std::uint64_t rows, Use&& use) {
     const auto refuse_row = [&](std::uint64_t found) { refuse("position", "less than " + std::to_string(rows), found); };
@@ -90,7 +90,7 @@ void for_each_range(std::span<const std::uint64_t> list, bool pairs, std::uint64
     }
 }
 
-// Throws if a list does not ascend, or has a row that does not exist.
+// Throws Corrupted if a list does not ascend or holds a row that is not less than `rows`.
 inline void require_ascending(std::span<const std::uint64_t> list, std::uint64_t rows) {
     std::uint64_t wrong_steps = 0;
     for (std::size_t i = 1; i < list.size(); ++i) wrong_steps |= std::uint64_t{list[i - 1] >= list[i]};
@@ -100,7 +100,7 @@ inline void require_ascending(std::span<const std::uint64_t> list, std::uint64_t
     throw Corrupted("positions: expected an ascending list");
 }
 
-// Adds the rows of all lists to `out`: `counts[i]` integers of list i follow those before it.
+// Adds the rows of all lists to `out`. The lists are stored back to back in `integers`; list i has `counts[i]` of them.
 inline void row_ranges(std::span<const std::uint64_t> integers, std::span<const std::uint64_t> counts,
                        std::span<const std::uint8_t> pairs, std::uint64_t rows, RowRanges& out) {
     const auto each_list = [&](auto&& use) {
@@ -123,7 +123,7 @@ inline void row_ranges(std::span<const std::uint64_t> integers, std::span<const 
         });
         return;
     }
-    // Few rows are sorted, many are marked in a bitmap.
+    // A few rows are sorted; many rows are marked in a bitmap.
     if (integers.size() < rows / 256) {
         std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
         ranges.reserve(integers.size());

@@ -1,4 +1,4 @@
-// How coarse a list may be: the rows that become doubtful are weighed against the bits saved.
+// Choice of how coarse a list may be. The rows that become doubtful are weighed against the bits that are saved.
 #pragma once
 #include <array>
 #include <bit>
@@ -8,8 +8,8 @@
 
 namespace amudai::text {
 
-// What a bit is worth, in rows that become doubtful, as a fraction of 2^16. At 0 every list stays exact, at the highest
-// price every list is as short as it can be.
+// How many doubtful rows a saved bit is worth, in units of 2^-16 rows. At price 0 every list stays exact. At the
+// highest price every list is as short as possible.
 using Price = std::uint64_t;
 inline constexpr Price exact_price = 0;
 inline constexpr Price lowest_size = std::numeric_limits<Price>::max();
@@ -17,13 +17,13 @@ inline constexpr Price lowest_size = std::numeric_limits<Price>::max();
 // One way to write a list.
 struct Coarseness {
     bool approximate;
-    std::uint64_t gap;       // ranges with at most so many rows between them are joined
-    std::uint64_t integers;  // that are written
-    std::uint64_t doubtful;  // rows
-    std::uint64_t bits;      // that it takes, about
+    std::uint64_t gap;       // ranges with at most this many rows between them are joined
+    std::uint64_t integers;  // how many integers are written
+    std::uint64_t doubtful;  // rows that become doubtful
+    std::uint64_t bits;      // estimated size of the list
 };
 
-// The rows of a list by the gaps between them.
+// Statistics of the gaps between the rows of a list.
 class Gaps {
 public:
     void add(std::uint64_t row) {
@@ -40,7 +40,8 @@ public:
         ++rows_;
     }
 
-    // Writes all ways, the exact one first. `as_ranges`: the exact list holds ranges.
+    // Writes all ways to write the list to `out`, the exact one first. `as_ranges` says that the exact list holds
+    // ranges.
     void ways(bool as_ranges, std::uint64_t long_list, std::vector<Coarseness>& out) const {
         out.clear();
         std::uint64_t ranges = 1, gap_bits = 0, exact_bits = 0;
@@ -52,7 +53,7 @@ public:
         const auto own = as_ranges ? gap_bits + lengths(rows_, ranges) : exact_bits;
         out.push_back({false, 0, integers, 0, size(integers, own, long_list)});
         if (integers <= 2) return;
-        // One range for all; then, gap by gap, the widest first, more of them.
+        // Begin with one range for all rows. Then split it at the gaps, the widest first.
         auto covered = last_ - first_ + 1;
         out.push_back({true, std::numeric_limits<std::uint64_t>::max(), 2, covered, size(2, 0, long_list)});
         ranges = 1, gap_bits = 0;
@@ -67,24 +68,24 @@ public:
     }
 
 private:
-    // A step to the next number takes its width and about two bits more, once it is compressed.
+    // A step to the next number takes about two bits more than the width of the step, once it is compressed.
     static constexpr std::uint64_t step_bits = 2;
 
     static std::uint64_t lengths(std::uint64_t covered, std::uint64_t ranges) {
         return ranges * (static_cast<std::uint64_t>(std::bit_width(covered / ranges)) + step_bits);
     }
 
-    // Short lists share blocks, in which numbers are as wide as rows are.
+    // Short lists share blocks, in which every number is as wide as a row number.
     std::uint64_t size(std::uint64_t integers, std::uint64_t steps, std::uint64_t long_list) const {
         return integers < long_list ? integers * static_cast<std::uint64_t>(std::bit_width(last_)) : steps;
     }
 
-    std::array<std::uint64_t, 65> counts_{};   // gaps by the width of their number of rows
-    std::array<std::uint64_t, 65> missing_{};  // rows in them
+    std::array<std::uint64_t, 65> counts_{};   // number of gaps by the bit width of their size
+    std::array<std::uint64_t, 65> missing_{};  // number of rows in these gaps
     std::uint64_t rows_ = 0, first_ = 0, last_ = 0;
 };
 
-// The way with the least doubt and size at a price; of equal ones the first.
+// The way with the lowest cost, in doubtful rows and bits, at a price. If several cost the same, the first one.
 inline const Coarseness& best_way(const std::vector<Coarseness>& ways, Price price) {
     if (price == exact_price || ways.size() == 1) return ways[0];
     if (price == lowest_size) return ways[1];

@@ -1,4 +1,5 @@
-// A hash of terms for tables that live as long as a process: nobody can prepare terms that collide.
+// A hash of terms for in-memory tables. Its seeds are drawn at random for each process, so nobody can prepare terms
+// that collide.
 #pragma once
 #include <array>
 #include <random>
@@ -9,7 +10,7 @@ namespace amudai::text {
 
 class TermHash {
 public:
-    // `end` bounds what may be read behind the term.
+    // Hashes `term`. May read beyond the term, up to `end`.
     std::uint64_t operator()(Bytes term, const std::uint8_t* end) const {
         if (term.size() > 16) [[unlikely]] return XXH3_64bits_withSeed(term.data(), term.size(), seeds_[0]);
         std::uint64_t words[2] = {};
@@ -29,13 +30,14 @@ private:
         const auto mixed = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
         return mixed * 0x9e3779b97f4a7c15 ^ mixed >> 29;
     }
-    // Sixteen bytes of ones, then zeros: from 16 - n on, the first n bytes are ones.
+    // Sixteen 0xff bytes, then sixteen zeros. The 16 bytes from index 16 - n on are a mask that keeps the first n
+    // bytes.
     static constexpr std::array<std::uint8_t, 32> kept = [] {
         std::array<std::uint8_t, 32> bytes{};
         std::fill_n(bytes.begin(), 16, std::uint8_t{0xff});
         return bytes;
     }();
-    static const std::array<std::uint64_t, 2>& drawn() {
+    static const std::array<std::uint64_t, 2>& process_seeds() {
         static const std::array<std::uint64_t, 2> seeds = [] {
             std::random_device source;
             const auto draw = [&] { return std::uint64_t{source()} << 32 | source(); };
@@ -44,7 +46,7 @@ private:
         return seeds;
     }
 
-    std::array<std::uint64_t, 2> seeds_ = drawn();
+    std::array<std::uint64_t, 2> seeds_ = process_seeds();
 };
 
 }  // namespace amudai::text

@@ -1,4 +1,4 @@
-// Runs become one stream of terms and their lists, in the order of the index, a slice at a time.
+// Merges runs into one stream of terms and their lists, in the order of the index, one slice at a time.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace amudai::text {
 
-// A run, and whose terms it holds. Runs of one stripe and field come in the order of their rows.
+// A run, and the stripe and field of its terms. Runs of one stripe and field must be in the order of their rows.
 struct RunSource {
     Bytes bytes;
     std::uint16_t stripe;
@@ -17,10 +17,12 @@ struct RunSource {
     std::uint64_t first_row;
 };
 
-// The integers of a list: rows, or the starts and ends of ranges, in which all rows have the term or only some.
+// What the integers of a list are: rows (`positions`), or the starts and ends of ranges. All rows of `ranges` have the
+// term; of the rows of `approximate` ranges, perhaps only some.
 enum class Form : std::uint8_t { positions = 0, ranges = 1, approximate = 2 };
 
-// What one step of a merge brings. Lists follow each other; `begins[i]` says whether list i is the first of a term.
+// The result of one step of a merge. The lists are stored back to back; `begins[i]` says whether list i is the first of
+// a term.
 struct MergeSlice {
     std::vector<std::uint8_t> terms;
     std::vector<std::uint32_t> lengths;
@@ -29,17 +31,17 @@ struct MergeSlice {
     std::vector<std::uint32_t> fields;
     std::vector<std::uint8_t> forms;
     std::vector<std::uint8_t> is_long;
-    std::vector<std::uint64_t> counts;  // integers of each list in this slice
+    std::vector<std::uint64_t> counts;  // number of integers of each list in this slice
     std::vector<std::uint64_t> integers;
-    bool continues = false;    // the first list goes on from the slice before
+    bool continues = false;    // the first list continues the last one of the previous slice
     bool whole_terms = false;  // the next slice begins with a new term
 };
 
 class TermMerge {
 public:
-    // Lists of at least this many integers are long: only they are cut.
+    // Lists of at least this many integers are long. Only long lists may be split between slices.
     static constexpr std::uint64_t long_list = 512;
-    // Ranges are written where they need at most half the integers, which is worth the trouble from here on.
+    // Lists of at least this many rows are written as ranges, if ranges need at most half as many integers.
     static constexpr std::uint64_t least_ranges = 64;
 
     explicit TermMerge(std::vector<RunSource> sources, Price price = exact_price)
@@ -54,7 +56,7 @@ public:
 
     bool done() const { return heap_.empty() && !open_; }
 
-    // Begins at most `terms` terms, and stops soon after `integers`.
+    // Returns the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.
     MergeSlice next(std::size_t terms, std::size_t integers) {
         MergeSlice out;
         out.continues = open_;
@@ -86,10 +88,10 @@ public:
         return out;
     }
 
-    // How many bits the lists take at each price, about. Nothing is left to merge then.
+    // Estimates how many bits the lists take at each price. Consumes the runs: nothing is left to merge afterwards.
     std::vector<std::uint64_t> estimate(std::span<const Price> prices) {
         std::vector<std::uint64_t> bits(prices.size());
-        std::uint64_t always = 0;  // of lists that can be written in one way only
+        std::uint64_t always = 0;  // bits of the lists that can be written in only one way
         while (!heap_.empty()) {
             if (!same_term()) begin_term();
             gather();
@@ -107,17 +109,17 @@ public:
     }
 
 private:
-    // The term at which a run stands, and its rows.
+    // The current term of a run, and its rows.
     struct Cursor {
         const std::uint8_t* at = nullptr;
         const std::uint8_t* end = nullptr;
         std::uint64_t key = 0;
         Bytes term;
         std::uint64_t rows = 0, ranges = 0;
-        std::uint64_t row = 0;  // the next one
+        std::uint64_t row = 0;  // the next row
     };
 
-    // Reads the head of the next term of a run, and puts the run into the heap where there is one.
+    // Reads the head of a run's next term and puts the run back into the heap. Does nothing at the end of the run.
     void advance(std::uint32_t source) {
         auto& cursor = cursors_[source];
         if (cursor.at == cursor.end) return;
@@ -161,7 +163,7 @@ private:
         has_term_ = true;
     }
 
-    // Takes the runs of the next list from the heap.
+    // Takes the runs of the next list from the heap, and chooses the form of the list.
     void gather() {
         group_.clear();
         std::uint64_t rows = 0, ranges = 0;
@@ -190,7 +192,7 @@ private:
         open_ = true;
     }
 
-    // Looks through the rows of the next list, for all ways to write it.
+    // Reads ahead through the rows of the next list to find all ways to write it.
     void weigh() {
         Gaps gaps;
         ends_.clear();
@@ -212,7 +214,7 @@ private:
         out.is_long.push_back(is_long_);
     }
 
-    // Writes integers of the open list, all of them unless it is long.
+    // Writes the integers of the open list. A long list is interrupted when the slice has `most` integers.
     void emit(MergeSlice& out, std::size_t most) {
         const auto before = out.integers.size();
         for (; member_ < group_.size(); ++member_) {
@@ -255,10 +257,10 @@ private:
     std::vector<Cursor> cursors_;
     std::vector<std::uint32_t> heap_;
     std::vector<std::uint32_t> group_;  // the runs of the open list
-    std::vector<const std::uint8_t*> ends_;  // where its rows end in each
-    std::vector<Coarseness> ways_;           // to write it
+    std::vector<const std::uint8_t*> ends_;  // where the rows of the open list end in each of these runs
+    std::vector<Coarseness> ways_;           // ways to write the open list
     Price price_;
-    std::uint64_t gap_ = 0;  // of the open list: ranges that are no further apart are joined
+    std::uint64_t gap_ = 0;  // ranges of the open list with at most this many rows between them are joined
     std::size_t member_ = 0;
     Bytes term_;
     std::uint64_t key_ = 0;

@@ -1,8 +1,10 @@
-// Terms and the rows they are in, gathered until a run is made of them: one sorted stream that never enters a shard.
+// Collects terms and the rows that hold them, and writes them as a run. A run is a sorted stream that is never stored
+// in a shard.
 //
-// A run is, for each term in the order of the index: its length (u8) and bytes, and as varints how many rows it has and
-// how many ranges these make; for one row the row, for more the bytes of what follows, the first row and the distances
-// from row to row.
+// A run has an entry for each term, in the order of the index. An entry begins with the term's length (u8) and bytes.
+// Then come varints: the number of rows, and the number of ranges that these rows form. If there is only one row, that
+// row follows. Otherwise the size of the distances in bytes follows, then the first row and the distance from each row
+// to the next.
 #pragma once
 #include <bit>
 #include <vector>
@@ -21,19 +23,20 @@ public:
     explicit TermRun(Tokenizer tokenizer) : tokenizer_(tokenizer) {}
 
     std::size_t terms() const { return terms_; }
-    // Bytes of working memory that are in use.
+    // The working memory in use, in bytes.
     std::size_t scratch() const {
         return 4 * (memory_.size() + tokens_.size()) + 8 * slots_.size() + 8 * spans_.size();
     }
 
-    // Takes values from slot `first` on, until all are taken or the scratch exceeds `limit`; returns the slot behind the
-    // last that was taken, which is at least one. Row `row_of(slot)` never falls, from call to call neither.
+    // Adds the values from slot `first` on, until all are added or the scratch exceeds `limit`. Adds at least one
+    // value. Returns the slot after the last one that was added. `row_of(slot)` must never decrease, neither within a
+    // call nor from one call to the next.
     template <class Values, class RowOf>
     std::size_t add(const Values& values, Validity validity, std::size_t first, std::size_t limit, RowOf&& row_of) {
         auto slot = first;
         bool ascii = false;
         while (slot < values.count()) {
-            // Many short values at once are looked through faster than one by one.
+            // Testing many short values for ASCII at once is faster than testing them one by one.
             if ((slot - first) % 64 == 0) {
                 const auto last = values[std::min(slot + 63, values.count() - 1)];
                 ascii = utf8::is_ascii({values[slot].data(), last.data() + last.size()});
@@ -49,7 +52,7 @@ public:
         return slot;
     }
 
-    // The same for values by number: slot i holds entry codes[i]. Each entry is tokenized once.
+    // Like `add`, for dictionary-coded values: slot i holds entry codes[i]. Each entry is tokenized once.
     template <class Values, class Code, class RowOf>
     std::size_t add_coded(const Values& entries, std::span<const Code> codes, Validity validity, std::size_t first,
                           std::size_t limit, RowOf&& row_of) {
@@ -78,11 +81,12 @@ public:
         return slot;
     }
 
-    // Writes the run and forgets everything.
+    // Writes the run to `out` and forgets all terms.
     void finish(Sink& out) {
         out.reserve(out.size() + scratch() / 2 + 64);
         for (const auto& each : sorted()) write(each.record, out);
-        // What was needed will be needed again, unless the table was most of it.
+        // The next run will probably need as much memory, so keep it. But shrink the hash table if it takes more than a
+        // quarter of the scratch.
         if (4 * 8 * slots_.size() > scratch()) {
             slot_bits_ = least_slots;
             slots_ = std::vector<std::uint64_t>(std::size_t{1} << least_slots);
@@ -94,18 +98,19 @@ public:
     }
 
 private:
-    // All memory is an array of words. A record is: first row, list or 0, then length and bytes of the term. A list is
-    // `List`. A chunk is: next chunk, then bytes of distances.
+    // All memory is one array of 32-bit words, and everything is addressed by its index there. A record holds the first
+    // row, the index of its list or 0, then the length and the bytes of the term. A list is a `List`. A chunk holds the
+    // index of the next chunk, then bytes of distances.
     enum : std::size_t { first_row, list_of, term_at };
     struct List {
         std::uint32_t last_row, rows, ranges, bytes;
         std::uint32_t first_chunk, last_chunk;
-        std::uint32_t next_byte, room;  // where the next byte goes, in bytes of all memory, and how many still fit
+        std::uint32_t next_byte, room;  // byte offset of the next byte in `memory_`; bytes left in the chunk
         std::uint32_t chunks;
     };
     static constexpr std::uint32_t unknown = ~std::uint32_t{0};
     static constexpr std::uint32_t no_row = ~std::uint32_t{0};
-    static constexpr unsigned least_slots = 12;  // as a power of two
+    static constexpr unsigned least_slots = 12;  // log2 of the number of slots
 
     struct Tokens {
         std::uint32_t begin = unknown, end = 0;
@@ -121,7 +126,7 @@ private:
         const auto* const at = reinterpret_cast<const std::uint8_t*>(memory_.data() + record + term_at);
         return {at + 1, *at};
     }
-    // Valid until memory grows.
+    // The reference is valid until `memory_` grows.
     List& list(std::size_t at) { return *reinterpret_cast<List*>(memory_.data() + at); }
     std::uint8_t* bytes() { return reinterpret_cast<std::uint8_t*>(memory_.data()); }
 
@@ -132,8 +137,9 @@ private:
         return static_cast<std::uint32_t>(at);
     }
 
-    // The record of a term, made where there is none. A slot is the upper half of the hash, which is its place, too, and
-    // the record; no record has the number 0.
+    // Finds the record of a term, or creates it. A slot holds the upper half of the term's hash and the index of its
+    // record. The highest bits of the hash are also the slot's position. No record has index 0, so a slot of 0 is
+    // empty.
     std::uint32_t find(Bytes bytes, const std::uint8_t* end) {
         const auto tag = hash_(bytes, end) >> 32;
         const auto mask = slots_.size() - 1;
@@ -141,7 +147,7 @@ private:
             const auto slot = slots_[at];
             if (slot == 0) break;
             if (slot >> 32 != tag) continue;
-            // Equal hashes prove nothing.
+            // Different terms can have equal hashes.
             const auto record = static_cast<std::uint32_t>(slot);
             const auto known = term(record);
             if (known.size() == bytes.size() && std::memcmp(known.data(), bytes.data(), bytes.size()) == 0) return record;
@@ -184,7 +190,7 @@ private:
             list(at) = {.last_row = first, .rows = 1, .ranges = 1, .bytes = 0, .first_chunk = 0, .last_chunk = 0,
                         .next_byte = 0, .room = 0, .chunks = 0};
         } else {
-            // A term that occurs again in a row is dropped here; no other term is concerned.
+            // The term occurs again in the same row.
             if (list(at).last_row == row) return;
         }
         auto& known = list(at);
@@ -220,7 +226,8 @@ private:
         --known.room, ++known.bytes;
     }
 
-    // The records in the order of their terms: spread by two folded bytes, then sorted by eight, then by all.
+    // The records in the order of their terms. They are distributed to buckets by their first two folded bytes. Each
+    // bucket is sorted by the first eight folded bytes, and ties by the whole term.
     std::vector<Keyed> sorted() const {
         std::vector<Keyed> found;
         found.reserve(terms_);
@@ -237,7 +244,7 @@ private:
         const auto before = [&](const Keyed& a, const Keyed& b) {
             return a.key != b.key ? a.key < b.key : compare_terms(term(a.record), term(b.record)) < 0;
         };
-        // Each start has moved to the end of its bucket.
+        // Each start has moved to the end of its bucket by now.
         std::size_t begin = 0;
         for (std::size_t i = 0; i < starts.size() - 1; ++i) {
             if (starts[i] - begin > 1) {
@@ -281,7 +288,7 @@ private:
     TermHash hash_;
     unsigned slot_bits_ = least_slots;
     std::vector<std::uint64_t> slots_ = std::vector<std::uint64_t>(std::size_t{1} << least_slots);
-    std::vector<std::uint32_t> memory_ = std::vector<std::uint32_t>(1);  // place 0 is nobody's
+    std::vector<std::uint32_t> memory_ = std::vector<std::uint32_t>(1);  // word 0 is unused: no record has index 0
     std::vector<std::uint32_t> tokens_;
     std::vector<Tokens> spans_;
     std::size_t terms_ = 0;

@@ -1,4 +1,4 @@
-// Which terms of a page match a text?
+// Search for the terms of a page that match a text.
 #pragma once
 #include <string.h>  // memmem
 
@@ -17,7 +17,8 @@ using Terms = binary::VariableValues<std::int64_t>;
 
 enum class Match : std::uint8_t { equal, prefix, suffix, within };
 
-// The first of [low, high) for which `is_before` is false; those before it come first.
+// The first index of [low, high) for which `is_before` is false, or `high`. `is_before` must be true for every index
+// before that one and false for every index after it.
 template <class IsBefore>
 std::size_t partition(std::size_t low, std::size_t high, IsBefore&& is_before) {
     while (low < high) {
@@ -28,12 +29,13 @@ std::size_t partition(std::size_t low, std::size_t high, IsBefore&& is_before) {
     return low;
 }
 
-// The first term that does not sort before `text`, both folded.
+// The index of the first term that does not sort before `text`. Both are compared case-folded.
 inline std::size_t lower_bound(const Terms& terms, Bytes text) {
     return partition(0, terms.count(), [&](std::size_t i) { return compare_folded(terms[i], text) < 0; });
 }
 
-// The terms that equal `text` or begin with it, everything folded: neighbours in the order of the index.
+// The range of terms that equal `text` or, if `prefix` is set, begin with it. Terms and text are compared case-folded.
+// The matching terms are neighbours because the index is sorted by folded terms.
 inline std::pair<std::size_t, std::size_t> range_of(const Terms& terms, Bytes text, bool prefix) {
     const auto low = lower_bound(terms, text);
     const auto high = partition(low, terms.count(), [&](std::size_t i) {
@@ -42,7 +44,7 @@ inline std::pair<std::size_t, std::size_t> range_of(const Terms& terms, Bytes te
     return {low, high};
 }
 
-// Terms that surely match, and those that may because they have been cut.
+// Terms that certainly match (`yes`), and terms that may match because they were cut (`maybe`).
 struct Matches {
     std::vector<std::uint32_t> yes;
     std::vector<std::uint32_t> maybe;
@@ -50,14 +52,15 @@ struct Matches {
 
 class Matcher {
 public:
-    // `words` leaves out what is no word: the addresses of a log. Their parts are words besides.
+    // `words` skips terms that are not words, such as the IPv4 addresses of a log, unless the match is `equal`. The
+    // parts of an address are terms as well, so they are still found.
     Matcher(Bytes text, Match match, bool folded, bool words) : text_(text), match_(match), folded_(folded), words_(words) {
         if (text.empty()) throw std::invalid_argument("text: expected at least one byte");
         if (folded) append_folded(text, needle_);
         else needle_.assign(text.begin(), text.end());
     }
 
-    // Looks at terms [low, high).
+    // Adds the matches among terms [low, high) to `out`.
     void add(const Terms& terms, std::size_t low, std::size_t high, Matches& out) {
         if (match_ == Match::within) return add_within(terms, low, high, out);
         for (auto i = low; i < high; ++i) {
@@ -99,7 +102,8 @@ private:
             return whole.size() >= needle_.size() && std::ranges::equal(whole.last(needle_.size()), needle_);
         };
         if (!folded_) return ends_with(term);
-        // From the end, as long as it is ASCII: a code point of more bytes may fold to one, or to a longer one.
+        // Compare from the end while the bytes are ASCII. A multi-byte code point can fold to fewer or more bytes, so
+        // from there on the whole term is folded.
         for (std::size_t i = 1; i <= std::min(term.size(), needle_.size()); ++i) {
             const auto byte = term[term.size() - i];
             if (byte >= 0x80) break;
@@ -111,7 +115,7 @@ private:
         return ends_with(scratch_);
     }
 
-    // One search through all terms, back to back; what reaches from one into the next does not count.
+    // Searches the bytes of all terms in one pass. A hit that reaches from one term into the next does not count.
     void add_within(const Terms& terms, std::size_t low, std::size_t high, Matches& out) {
         if (low >= high) return;
         const auto base = static_cast<std::size_t>(terms.offsets[low]);
@@ -136,7 +140,7 @@ private:
             return moved ? ends_[i - low] : static_cast<std::size_t>(terms.offsets[i + 1]) - base;
         };
         auto term = low;
-        // Everything up to `stop` is known not to match.
+        // Passes over the terms before `stop`, which have no hit. Those that were cut may still match.
         const auto pass = [&](std::size_t stop) {
             for (; term < stop; ++term) {
                 if (terms.length(term) >= maybe_cut && !skipped(terms[term])) out.maybe.push_back(number(term));
@@ -148,7 +152,7 @@ private:
             if (!hit) break;
             const auto found = static_cast<std::size_t>(hit - all.data());
             auto owner = term;
-            // Hits are rare or many; either way their terms are near.
+            // The steps double, so the term of the hit is found quickly whether it is near or far.
             for (std::size_t step = 1; owner < high && end_of(owner) <= found; step *= 2) {
                 if (owner + step < high && end_of(owner + step) <= found) owner += step;
                 else ++owner, step = 1;
@@ -167,7 +171,7 @@ private:
         pass(high);
     }
 
-    // Folds ASCII; whether all of it was.
+    // Folds the ASCII letters of `from` into `to`. Returns whether all bytes are ASCII.
     static bool fold_ascii(Bytes from, std::uint8_t* to) {
         std::uint8_t seen = 0;
         for (std::size_t i = 0; i < from.size(); ++i) {

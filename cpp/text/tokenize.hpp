@@ -1,4 +1,5 @@
-// How text becomes terms: words, words and IPv4 addresses, or the value itself. Rules: docs/format/term-index.md.
+// Tokenizers, which split text into terms: words, words and IPv4 addresses, or the whole value. Rules:
+// docs/format/term-index.md.
 #pragma once
 #include <bit>
 
@@ -9,9 +10,9 @@ namespace amudai::text {
 
 enum class Tokenizer : std::uint8_t { word, log, trivial };
 
-// A term has at most this many bytes; what is longer is cut before the code point that would not fit.
+// The most bytes of a term. A longer term is cut before the first code point that does not fit.
 inline constexpr std::size_t max_term = 128;
-// A term of at least this many bytes may have been cut: the code point that did not fit has up to four.
+// A term of at least this many bytes may have been cut, because the code point that did not fit has up to four bytes.
 inline constexpr std::size_t maybe_cut = max_term - 3;
 
 inline Bytes cut(Bytes term) {
@@ -25,7 +26,7 @@ namespace detail {
 
 inline constexpr std::uint64_t every_byte = 0x0101010101010101;
 
-// The highest bit of each byte says whether it is a letter or a digit. All bytes are ASCII.
+// Sets the highest bit of each byte that is a letter or a digit. All bytes must be ASCII.
 constexpr std::uint64_t word_bytes(std::uint64_t text) {
     const auto above = [](std::uint64_t bytes, std::uint64_t first) { return bytes + (0x80 - first) * every_byte; };
     const auto small = text | 0x20 * every_byte;
@@ -34,10 +35,10 @@ constexpr std::uint64_t word_bytes(std::uint64_t text) {
     return (letters | digits) & 0x80 * every_byte;
 }
 
-// The highest bits of eight bytes, side by side.
+// Gathers the highest bits of eight bytes into one byte.
 constexpr std::uint64_t gathered(std::uint64_t high_bits) { return (high_bits >> 7) * 0x0102040810204080 >> 56; }
 
-// Bit i says whether byte i of up to 64 belongs to a word.
+// Bit i of the result says whether byte i belongs to a word. `count` is at most 64, and all bytes must be ASCII.
 inline std::uint64_t word_mask(const std::uint8_t* at, std::size_t count) {
     std::uint64_t mask = 0;
     std::size_t done = 0;
@@ -55,7 +56,7 @@ constexpr bool is_ascii_word(std::uint8_t byte) {
     return is_digit(byte) || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
 }
 
-// Where the IPv4 address that begins at `at` ends; null where none does, or where a letter or digit follows.
+// The end of the IPv4 address that begins at `at`. Null if no address begins there, or if a letter or digit follows it.
 inline const std::uint8_t* address_end(const std::uint8_t* at, const std::uint8_t* end) {
     for (unsigned octet = 0; octet < 4; ++octet) {
         if (octet && (at == end || *at++ != '.')) return nullptr;
@@ -73,11 +74,11 @@ template <class Emit>
 void ascii_words(Bytes text, Emit&& emit) {
     const auto* const begin = text.data();
     std::size_t start = 0;
-    bool open = false;  // a word began and has not ended
+    bool open = false;  // a word has begun and not ended yet
     for (std::size_t base = 0; base < text.size(); base += 64) {
         const auto count = std::min<std::size_t>(64, text.size() - base);
         auto mask = word_mask(begin + base, count);
-        std::size_t at = 0;  // what lies before is done
+        std::size_t at = 0;  // the bits before `at` are done
         while (at < count) {
             const auto rest = open ? ~mask >> at : mask >> at;
             if (rest == 0) break;
@@ -91,7 +92,7 @@ void ascii_words(Bytes text, Emit&& emit) {
     if (open) emit(Bytes{begin + start, text.size() - start});
 }
 
-// Any text: word by word, code point by code point.
+// Emits the words of any text, code point by code point.
 template <class Emit>
 void unicode_words(Bytes text, Emit&& emit) {
     const std::uint8_t* at = text.data();
@@ -109,7 +110,8 @@ void unicode_words(Bytes text, Emit&& emit) {
     if (start) emit(Bytes{start, end});
 }
 
-// Addresses of any text. What lies around one is looked at byte by byte: other scripts' letters do not count.
+// Emits the IPv4 addresses of any text. The neighbours of an address are tested as bytes: an ASCII letter or digit
+// rules the address out, a letter of another script does not.
 template <class Emit>
 void addresses(Bytes text, Emit&& emit) {
     const std::uint8_t* const begin = text.data();
@@ -128,7 +130,8 @@ void addresses(Bytes text, Emit&& emit) {
 
 }  // namespace detail
 
-// Calls word(term) and address(term) for each term of a value. Throws std::invalid_argument where it is not UTF-8.
+// Calls word(term) or address(term) for each term of a value. `ascii` says that the value is known to be ASCII. Throws
+// std::invalid_argument if the value is not UTF-8.
 template <class Word, class Address>
 void tokenize(Tokenizer tokenizer, Bytes text, bool ascii, Word&& word, Address&& address) {
     ascii = ascii || utf8::is_ascii(text);
@@ -148,7 +151,8 @@ void tokenize(Tokenizer tokenizer, Bytes text, bool ascii, Word&& word, Address&
         detail::unicode_words(text, [&](Bytes found) { word(cut(found)); });
         return;
     }
-    // In ASCII an address begins where a word does: few are worth a look.
+    // In ASCII text an address begins where a word begins. Only short words that start with a digit and are followed by
+    // a dot need a closer look.
     const std::uint8_t* done = text.data();
     const std::uint8_t* const end = text.data() + text.size();
     detail::ascii_words(text, [&](Bytes found) {

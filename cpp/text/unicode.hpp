@@ -1,18 +1,18 @@
-// Code points: reading them, which of them words are made of, and how their case folds.
+// Code points: reading and writing them as UTF-8, whether they belong to words, and how their case folds.
 #pragma once
 #include "base/bytes.hpp"
 #include "text/unicode_tables.hpp"
 
 namespace amudai::text {
 
-// Folds lie below this code point.
+// Code points from this one on fold to themselves.
 inline constexpr std::uint32_t fold_limit = folds.back().code + 1;
 
 namespace detail {
 
 inline constexpr std::uint32_t fold_page = 64;
 
-// Folds by page, so that a code point is folded by two loads: what to add to it.
+// What to add to each code point to fold it, by page. Folding a code point takes two loads.
 struct FoldTable {
     std::array<std::uint16_t, fold_limit / fold_page + 1> page{};
     std::array<std::array<std::int32_t, fold_page>, 256> delta{};
@@ -42,7 +42,7 @@ constexpr std::uint32_t fold(std::uint32_t code) {
     return code + static_cast<std::uint32_t>(detail::fold_table.delta[page][code % detail::fold_page]);
 }
 
-// The code point at `at` of sound UTF-8, which is moved behind it.
+// Reads the code point at `at` and moves `at` past it. The text must be valid UTF-8.
 inline std::uint32_t next(const std::uint8_t*& at) {
     const std::uint32_t lead = *at;
     if (lead < 0x80) {
@@ -61,7 +61,7 @@ inline std::uint32_t next(const std::uint8_t*& at) {
     return (lead & 7) << 18 | (at[-3] & 0x3fu) << 12 | (at[-2] & 0x3fu) << 6 | (at[-1] & 0x3fu);
 }
 
-// The code point before `at`, which is moved to its beginning.
+// Reads the code point before `at` and moves `at` to its first byte.
 inline std::uint32_t previous(const std::uint8_t*& at) {
     do --at;
     while ((*at & 0xc0) == 0x80);
@@ -69,7 +69,7 @@ inline std::uint32_t previous(const std::uint8_t*& at) {
     return next(begin);
 }
 
-// Writes a code point as UTF-8 and returns the place behind it; up to four bytes.
+// Writes a code point as UTF-8, in at most four bytes. Returns the place after the last byte.
 inline std::uint8_t* put(std::uint8_t* to, std::uint32_t code) {
     if (code < 0x80) {
         *to++ = static_cast<std::uint8_t>(code);

@@ -1,4 +1,4 @@
-// Numbers in as few bytes as they need, seven bits each, the lowest first.
+// Varints: numbers in as few bytes as they need, seven bits to a byte, the lowest bits first.
 #pragma once
 #include "base/bytes.hpp"
 
@@ -13,7 +13,7 @@ std::uint8_t* put_varint(std::uint8_t* to, Number number) {
     return to;
 }
 
-// The number at `at`, which is moved behind it. Never reads at `end` or behind.
+// Reads the number at `at` and moves `at` past it. Never reads at or beyond `end`.
 inline std::uint64_t get_varint(const std::uint8_t*& at, const std::uint8_t* end) {
     std::uint64_t number = 0;
     for (unsigned shift = 0; at < end && shift < 64; shift += 7) {
