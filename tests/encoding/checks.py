@@ -64,7 +64,7 @@ class Numbers:
 
 def decode_numbers(run: Opened, dtype: str, spans: Sequence[runs.Span], at: int = 3) -> tuple[Bits, Bits, int]:
     """Values, validity and nulls of a run; nothing before `at` and nothing behind the last value is touched."""
-    count, behind = sum(end - start for start, end in spans), 9
+    count, behind = runs.size_of(spans), 9
     out = np.frombuffer(bytes([0xA5]) * (at + count + behind) * int(dtype[1]), dtype).copy()
     validity = np.full((at + count + behind + 7) // 8, 0xA5, np.uint8)
     guard, guard_bits = out.copy(), np.unpackbits(validity, bitorder="little")
@@ -80,7 +80,7 @@ def compare_numbers(run: Opened, spans: Sequence[runs.Span], wanted: NumberRange
     def compare(*arguments: Any) -> int:
         return int(run.kernels.compare_numbers(run.blocks, *run.spans(spans), wanted.low, wanted.high, *arguments))
 
-    return guarded(compare, sum(end - start for start, end in spans), inverted, at)
+    return guarded(compare, runs.size_of(spans), inverted, at)
 
 
 def guarded(compare: Callable[[bool, npt.NDArray[np.uint8], int], int], count: int, inverted: bool, at: int) -> Bits:
@@ -190,7 +190,7 @@ def decode_variable(
     run: Opened, spans: Sequence[runs.Span], dtype: str, text: bool, at: int
 ) -> tuple[list[bytes | None], int]:
     """Values by the kernels alone, behind `at` slots and 5 bytes that were there before."""
-    kernels, count = run.kernels, sum(end - start for start, end in spans)
+    kernels, count = run.kernels, runs.size_of(spans)
     where = run.spans(spans)
     offsets = np.full(at + count + 1, 77, dtype)
     offsets[at] = 5
@@ -210,7 +210,7 @@ def decode_variable(
 
 
 def decode_fixed(run: Opened, spans: Sequence[runs.Span], size: int, at: int) -> tuple[list[bytes | None], int]:
-    count = sum(end - start for start, end in spans)
+    count = runs.size_of(spans)
     out = np.full((at + count) * size, 0xEE, np.uint8)
     validity = np.full((at + count + 7) // 8, 0xA5, np.uint8)
     before = np.unpackbits(validity, bitorder="little")[:at]
@@ -231,7 +231,7 @@ def compare_bytes(
         where = run.spans(spans)
         return int(run.kernels.compare_bytes(run.blocks, *where, size, offsets, keys, wanted.prefixes, *arguments))
 
-    return guarded(compare, sum(end - start for start, end in spans), inverted, at)
+    return guarded(compare, runs.size_of(spans), inverted, at)
 
 
 def check_strings(blocks: Sequence[Block], size: int | None, text: bool, seed: int) -> None:

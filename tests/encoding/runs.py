@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import accumulate
 from types import ModuleType
 from typing import Any
 
@@ -73,16 +72,41 @@ class Opened:
 
     def spans(self, ranges: Sequence[Span], unit: int = 1) -> tuple[npt.NDArray[Any], ...]:
         """Block, first slot and number of slots of each piece of the ranges."""
-        ends = [end * unit for end in accumulate(self.counts)]
-        pieces = []
-        for start, stop in ranges:
-            at = start
-            while at < stop:
-                index = bisect_right(ends, at)
-                end = min(stop, ends[index])
-                pieces.append((index, at - (ends[index] - self.counts[index] * unit), end - at))
-                at = end
-        return tuple(np.array(column, np.uint32) for column in zip(*pieces, strict=True))
+        ends = np.cumsum(self.counts) * unit
+        begins = ends - np.array(self.counts) * unit
+        starts, stops = edges(ranges)
+        first, last = np.searchsorted(ends, starts, "right"), np.searchsorted(ends, stops - 1, "right")
+        pieces = last - first + 1
+        index = np.repeat(first, pieces) + _counted(pieces)
+        at = np.maximum(np.repeat(starts, pieces), begins[index])
+        count = np.minimum(np.repeat(stops, pieces), ends[index]) - at
+        held = count > 0  # blocks without slots have no piece
+        return tuple(column[held].astype(np.uint32) for column in (index, at - begins[index], count))
+
+
+class Spans(list[Span]):
+    """Ascending ranges. Their edges are turned into arrays once: the same ranges are asked for many times."""
+
+    @cached_property
+    def edges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        both = np.array(self, np.int64).reshape(-1, 2)
+        return both[:, 0].copy(), both[:, 1].copy()
+
+
+def edges(spans: Sequence[Span]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Where each range starts, and where it ends."""
+    return spans.edges if isinstance(spans, Spans) else Spans(spans).edges
+
+
+def size_of(spans: Sequence[Span]) -> int:
+    """How many positions the ranges have."""
+    starts, ends = edges(spans)
+    return int((ends - starts).sum())
+
+
+def _counted(sizes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """0, 1, 2 ... for each size, one after the other."""
+    return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def open_all(blocks: Sequence[Block], *, checksums: bool = True) -> list[Opened]:
@@ -136,18 +160,18 @@ def buffer_of(
     return BlockBuffer(Artifact.open(store, "run"), descriptor, expected, verify)
 
 
-def patterns(counts: Sequence[int], rng: np.random.Generator) -> Iterator[tuple[str, list[Span]]]:
+def patterns(counts: Sequence[int], rng: np.random.Generator) -> Iterator[tuple[str, Spans]]:
     """Ways to ask for some slots of blocks of these sizes; ranges ascend and do not touch."""
     ends = np.cumsum(counts).tolist()
     total, starts = ends[-1], [0, *ends[:-1]]
-    yield "whole", [(0, total)]
-    yield "first", [(0, 1)]
-    yield "last", [(total - 1, total)]
+    yield "whole", Spans([(0, total)])
+    yield "first", Spans([(0, 1)])
+    yield "last", Spans([(total - 1, total)])
     yield "all but first", joined([(1, total)])
     yield "all but last", joined([(0, total - 1)])
     yield "middle", joined([(total // 3, total - total // 3)])
-    yield "every second", [(at, at + 1) for at in range(0, total, 2)]
-    yield "now and then", [(at, at + 1) for at in range(total % 97, total, 97)]
+    yield "every second", Spans((at, at + 1) for at in range(0, total, 2))
+    yield "now and then", Spans((at, at + 1) for at in range(total % 97, total, 97))
     yield "both ends of each block", joined([(s, s + 1) for s in starts] + [(e - 1, e) for e in ends])
     yield "inside each block", joined([(s + 1, e - 1) for s, e in zip(starts, ends, strict=True)])
     yield "across borders", joined([(max(0, e - 2), min(total, e + 3)) for e in ends])
@@ -156,9 +180,9 @@ def patterns(counts: Sequence[int], rng: np.random.Generator) -> Iterator[tuple[
         yield f"random {turn}", joined(list(zip(cuts[::2], cuts[1::2], strict=False)))
 
 
-def joined(ranges: Sequence[Span]) -> list[Span]:
+def joined(ranges: Sequence[Span]) -> Spans:
     """Rows without the empty ones; those that touch or overlap become one."""
-    found: list[Span] = []
+    found = Spans()
     for start, end in sorted(ranges):
         if start >= end:
             continue
@@ -171,12 +195,14 @@ def joined(ranges: Sequence[Span]) -> list[Span]:
 
 def ranges_of(spans: Sequence[Span]) -> Rows:
     """The same as the package spells it."""
-    return Rows(np.array([s for s, _ in spans], np.uint64), np.array([e for _, e in spans], np.uint64))
+    starts, ends = edges(spans)
+    return Rows(starts.astype(np.uint64), ends.astype(np.uint64))
 
 
 def positions_of(spans: Sequence[Span]) -> npt.NDArray[np.int64]:
     """Every single position."""
-    return np.concatenate([np.arange(start, end) for start, end in spans]) if spans else np.empty(0, np.int64)
+    starts, ends = edges(spans)
+    return np.repeat(starts, ends - starts) + _counted(ends - starts)
 
 
 def bits_to_bools(bitmap: Any, at: int, count: int) -> npt.NDArray[np.bool_]:

@@ -62,7 +62,7 @@ def opened(bits: Bools) -> list[Opened]:
 
 def decode(run: Opened, spans: Sequence[runs.Span], at: int) -> tuple[Bools, int]:
     """The bits, and how many of them are set; bits on either side stay what they were."""
-    count, behind = sum(end - start for start, end in spans), 11
+    count, behind = runs.size_of(spans), 11
     out = np.full((at + count + behind + 7) // 8, 0xA5, np.uint8)
     before = np.unpackbits(out, bitorder="little")
     found = run.kernels.decode_bits(run.blocks, *run.spans(spans, unit=8), out, at)
