@@ -153,7 +153,7 @@ def dictionary_strings(name: str, values: list[bytes]) -> tuple[str, float, floa
 
 
 def text_values() -> dict[str, list[bytes]]:
-    """Real lines where the shared data is at hand, made-up ones elsewhere."""
+    """Real log lines if the shared data set is there, otherwise generated ones."""
     folder = Path(os.environ.get("AMUDAI_DATA", "../shared/data"))
     logs = folder / "logs" / "HDFS_2k.log"
     if logs.exists():

@@ -43,7 +43,7 @@ QUESTIONS = [
 
 
 def own_memory() -> int:
-    """Bytes of this process that are nobody else's."""
+    """Bytes of memory that only this process uses."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("RssAnon"):
             return int(line.split()[1]) * 1024
@@ -52,7 +52,7 @@ def own_memory() -> int:
 
 @contextmanager
 def watched() -> Iterator[list[int]]:
-    """The most memory above the start, sampled; filled in at the end."""
+    """The peak of memory above the start, from samples; filled in at the end."""
     before, most, done = own_memory(), [0], threading.Event()
 
     def sample() -> None:

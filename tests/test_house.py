@@ -110,7 +110,7 @@ def test_rooms_import_only_rooms_below_them(room: str) -> None:
 
 
 def private_uses(source: str, room: str) -> Iterator[str]:
-    """What a program uses of the library beside public names: line and text."""
+    """Uses of private names of the library in a program: line and text."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.ImportFrom(module="amudai", names=names):

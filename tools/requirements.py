@@ -1,4 +1,4 @@
-"""Print what pyproject.toml asks for, extras for development included, one requirement an argument."""
+"""Print the requirements of pyproject.toml, including the extras for development, as arguments for pip."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class System:
         return np.flatnonzero(pc.fill_null(mask, False).to_numpy(zero_copy_only=False))
 
     def contains(self, h, column: str, part: str) -> np.ndarray:
-        """Positions of the rows whose text has a part of a word: whoever matches substrings searches for it."""
+        """Positions of the rows whose text has this part of a word. Default: `search`, which matches substrings."""
         return self.search(h, column, [part])
 
 

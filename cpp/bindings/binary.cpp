@@ -64,7 +64,7 @@ void bind_binary(nb::module_& m) {
         return list;
     }, "blocks"_a, "fixed_size"_a.none(),
     nb::sig("def binary_frames(blocks: Blocks, fixed_size: int | None) -> list[tuple[int, int, int, int]]"),
-    "The Zstandard frames that are known before offsets are: (buffer, start, end, decoded bytes).");
+    "The Zstandard frames that are known before any offsets are decoded: (buffer, start, end, decoded bytes).");
 
     m.def("payload_frames", [](const Blocks& blocks, In<std::uint64_t> sizes, std::size_t first, std::size_t last) {
         if (sizes.shape(0) != blocks.blocks().size()) throw nb::value_error("sizes: expected one for each block");
@@ -83,7 +83,7 @@ void bind_binary(nb::module_& m) {
     }, "blocks"_a, "sizes"_a.noconvert(), "first"_a = 0, "last"_a = std::numeric_limits<std::uint32_t>::max(),
     nb::sig("def payload_frames(blocks: Blocks, sizes: NDArray[np.uint64], first: int = 0, last: int = 0xFFFFFFFF) "
             "-> list[tuple[int, int, int, int]]"),
-    "The Zstandard frames of the values of blocks `first..last`, once offsets have said how many bytes they hold.");
+    "The Zstandard frames of the values of blocks `first..last`. Their decoded sizes come from the decoded offsets.");
 
     m.def("decode_offsets", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                                OutAny out, Out<std::uint8_t> validity, std::size_t at, Out<std::uint64_t> origins,
@@ -102,7 +102,7 @@ void bind_binary(nb::module_& m) {
     nb::sig("def decode_offsets(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
             "count: NDArray[np.uint32], out: NDArray[Any], validity: NDArray[np.uint8], at: int, origins: NDArray[np.uint64], "
             "sizes: NDArray[np.uint64]) -> int"),
-    "Offsets and validity of variable-size values; returns the number of nulls.");
+    "Decode offsets and validity of variable-size values; return the number of nulls.");
 
     m.def("decode_bytes", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                              In<std::uint64_t> origins, OutAny offsets, std::size_t at, bool text, Out<std::uint8_t> out) {
@@ -120,7 +120,7 @@ void bind_binary(nb::module_& m) {
     nb::sig("def decode_bytes(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
             "count: NDArray[np.uint32], origins: NDArray[np.uint64], offsets: NDArray[Any], at: int, text: bool, "
             "out: NDArray[np.uint8]) -> None"),
-    "The bytes of variable-size values, where `decode_offsets` has said they go.");
+    "Decode the bytes of variable-size values to the places that `decode_offsets` has computed.");
 
     m.def("decode_fixed", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                              std::size_t size, Out<std::uint8_t> out, Out<std::uint8_t> validity, std::size_t at) {
@@ -132,7 +132,7 @@ void bind_binary(nb::module_& m) {
     "validity"_a.noconvert(), "at"_a,
     nb::sig("def decode_fixed(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
             "count: NDArray[np.uint32], size: int, out: NDArray[np.uint8], validity: NDArray[np.uint8], at: int) -> int"),
-    "Values of one size; returns the number of nulls.");
+    "Decode values of a fixed size; return the number of nulls.");
 
     m.def("describe_binary", [](const Blocks& blocks, std::optional<std::size_t> fixed_size) {
         std::map<std::string, std::size_t> plans;
@@ -148,7 +148,7 @@ void bind_binary(nb::module_& m) {
         return plans;
     }, "blocks"_a, "fixed_size"_a.none(),
     nb::sig("def describe_binary(blocks: Blocks, fixed_size: int | None) -> dict[str, int]"),
-    "Which encodings a run uses, and in how many blocks each.");
+    "The encodings that a run uses, and in how many blocks it uses each.");
 
     m.def("gather_offsets", [](In<std::uint32_t> codes, In<std::uint64_t> entries, std::optional<std::uint64_t> null_code,
                                OutAny out, Out<std::uint8_t> validity) {
@@ -162,7 +162,7 @@ void bind_binary(nb::module_& m) {
     }, "codes"_a.noconvert(), "entries"_a.noconvert(), "null_code"_a.none(), "out"_a.noconvert(), "validity"_a.noconvert(),
     nb::sig("def gather_offsets(codes: NDArray[np.uint32], entries: NDArray[np.uint64], null_code: int | None, "
             "out: NDArray[Any], validity: NDArray[np.uint8]) -> int"),
-    "Offsets and validity of dictionary values; returns the number of nulls.");
+    "Write offsets and validity of dictionary values; return the number of nulls.");
 
     m.def("gather_bytes", [](In<std::uint32_t> codes, In<std::uint8_t> values, In<std::uint64_t> entries, Out<std::uint8_t> out) {
         if (entries.shape(0) == 0 || span(entries).back() > values.shape(0)) throw nb::value_error("entries: expected offsets of the values");
@@ -171,7 +171,7 @@ void bind_binary(nb::module_& m) {
     }, "codes"_a.noconvert(), "values"_a.noconvert(), "entries"_a.noconvert(), "out"_a.noconvert(),
     nb::sig("def gather_bytes(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], "
             "out: NDArray[np.uint8]) -> None"),
-    "The bytes of dictionary values, back to back.");
+    "Write the bytes of dictionary values, back to back.");
 
     m.def("gather_fixed", [](In<std::uint32_t> codes, In<std::uint8_t> values, std::size_t size,
                              std::optional<std::uint64_t> null_code, Out<std::uint8_t> out, Out<std::uint8_t> validity) {
@@ -182,14 +182,14 @@ void bind_binary(nb::module_& m) {
     }, "codes"_a.noconvert(), "values"_a.noconvert(), "size"_a, "null_code"_a.none(), "out"_a.noconvert(), "validity"_a.noconvert(),
     nb::sig("def gather_fixed(codes: NDArray[np.uint32], values: NDArray[np.uint8], size: int, null_code: int | None, "
             "out: NDArray[np.uint8], validity: NDArray[np.uint8]) -> int"),
-    "Dictionary values of one size; returns the number of nulls.");
+    "Write dictionary values of a fixed size; return the number of nulls.");
 
     m.def("require_text", [](In<std::uint8_t> values, In<std::uint64_t> offsets) {
         const nb::gil_scoped_release unlocked;
         utf8::require_text<std::uint64_t>(span(values), span(offsets));
     }, "values"_a.noconvert(), "offsets"_a.noconvert(),
     nb::sig("def require_text(values: NDArray[np.uint8], offsets: NDArray[np.uint64]) -> None"),
-    "Refuse values that are not UTF-8.");
+    "Raise CorruptedData if a value is not UTF-8.");
 }
 
 }  // namespace amudai::bindings

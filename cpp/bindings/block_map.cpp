@@ -123,31 +123,33 @@ std::optional<nb::tuple> stretch(Map& self, std::uint64_t first, std::uint64_t l
 void bind_block_map(nb::module_& m) {
     // The GIL is held in all of these functions, because any thread may read segments on demand.
     nb::class_<Map>(m, "BlockMap",
-                    "Where the blocks of a buffer begin and end, from the map behind them; `room` is what lies before it.")
+                    "Where the blocks of a buffer begin and end. `room` is the number of bytes before the map.")
         .def(nb::init<nb::handle, std::uint64_t, std::optional<std::uint64_t>, std::optional<std::uint64_t>>(), "payload"_a,
              "room"_a, "expected_values"_a.none(), "expected_blocks"_a.none(),
              nb::sig("def __init__(self, payload: bytes | memoryview, room: int, expected_values: int | None, "
                      "expected_blocks: int | None) -> None"))
-        .def_prop_ro("value_count", [](Map& self) { return self.map().values(); }, "Logical values of the buffer.")
-        .def_prop_ro("block_count", [](Map& self) { return self.map().blocks(); }, "Blocks of the buffer.")
+        .def_prop_ro("value_count", [](Map& self) { return self.map().values(); },
+                     "Number of logical values in the buffer.")
+        .def_prop_ro("block_count", [](Map& self) { return self.map().blocks(); }, "Number of blocks in the buffer.")
         .def_prop_ro("values", [](nb::handle self) { return array_of(self, nb::cast<Map&>(self).map().value_ends()); },
                      nb::sig("def values(self) -> NDArray[np.uint64]"),
-                     "Where each block ends, in values, from 0 on: block `i` is `[i] .. [i + 1]`.")
+                     "0, then where each block ends, in values: block `i` holds values `[i] .. [i + 1]`.")
         .def_prop_ro("offsets", [](nb::handle self) { return array_of(self, nb::cast<Map&>(self).map().byte_ends()); },
                      nb::sig("def offsets(self) -> NDArray[np.uint64]"),
-                     "The same in bytes from the start of the buffer.")
+                     "The same in bytes, counted from the start of the buffer.")
         .def("stretch", &stretch, "first"_a, "last"_a, "most"_a,
              nb::sig("def stretch(self, first: int, last: int, most: int) -> "
                      "tuple[int, int, int, int, NDArray[np.uint64], NDArray[np.uint64]] | None"),
-             "The blocks that hold `first..last`: the ordinal of the first one and the slot in it, the first byte and the end of "
-             "all, and of each its bytes and its values. None where they have more than `most` bytes.")
+             "The blocks that hold positions `first..last`: the ordinal of the first block, the slot of `first` in "
+             "it, where the bytes of all blocks begin and end, the size of each block in bytes, and its number of "
+             "values. None if the blocks have more than `most` bytes.")
         .def("spans", &spans, "starts"_a.noconvert(), "ends"_a.noconvert(), "unit"_a,
              nb::sig("def spans(self, starts: NDArray[np.uint64], ends: NDArray[np.uint64], unit: int) -> "
                      "tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], "
                      "NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], int]"),
-             "The blocks that hold these positions: their ordinals, where they begin, their sizes in bytes and in values; "
-             "then the pieces of the ranges in them: which of these blocks, the first slot, how many; last, how many slots in "
-             "all. A value makes `unit` positions.");
+             "The blocks that hold these positions, as arrays: their ordinals, where they begin, their sizes in "
+             "bytes and in values. Then the pieces of the ranges: the index of the block among these, the first "
+             "slot, the number of slots. Last the total number of slots. A value has `unit` positions.");
 }
 
 }  // namespace amudai::bindings

@@ -116,22 +116,23 @@ void bind_blocks(nb::module_& m) {
             return new Blocks(buffer, 0, {&size, 1}, {&count, 1}, checksums, verify);  // Python owns it
         }, "buffer"_a, "count"_a, "checksums"_a, "verify"_a,
         nb::sig("def one(buffer: memoryview, count: int, checksums: bool, verify: bool) -> Blocks"),
-        "One block, which takes up the whole buffer.")
+        "A single block that takes up the whole buffer.")
         .def_static("stretch", [](nb::handle buffer, std::uint64_t ordinal, In<std::uint64_t> sizes, In<std::uint64_t> counts,
                                   bool checksums, bool verify) {
             return new Blocks(buffer, ordinal, span(sizes), span(counts), checksums, verify);
         }, "buffer"_a, "ordinal"_a, "sizes"_a.noconvert(), "counts"_a.noconvert(), "checksums"_a, "verify"_a,
         nb::sig("def stretch(buffer: memoryview, ordinal: int, sizes: NDArray[np.uint64], counts: NDArray[np.uint64], "
                 "checksums: bool, verify: bool) -> Blocks"),
-        "Blocks one behind the other from `ordinal` on, which take up the whole buffer.")
+        "Consecutive blocks that take up the whole buffer. `ordinal` is the number of the first one.")
         .def("__len__", [](const Blocks& self) { return self.blocks().size(); })
         .def("are_whole", &Blocks::are_whole, "frames"_a,
              nb::sig("def are_whole(self, frames: list[tuple[int, int, int, int]]) -> list[bool]"),
-             "Which of these are one Zstandard frame, with nothing behind it, that states the size it is expected to have.")
-        .def("forget_inflated", &Blocks::forget_inflated, "Let go of the contents that were handed over last.")
+             "Whether each of these is exactly one Zstandard frame that states the expected decoded size.")
+        .def("forget_inflated", &Blocks::forget_inflated,
+             "Release the contents that were handed over in the last call of `add_inflated`.")
         .def("add_inflated", &Blocks::add_inflated, "frames"_a, "contents"_a,
              nb::sig("def add_inflated(self, frames: list[tuple[int, int, int, int]], contents: list[Any]) -> None"),
-             "Hand over the contents of Zstandard frames that the run named.");
+             "Hand over the decoded contents of Zstandard frames of the run.");
 }
 
 }  // namespace amudai::bindings

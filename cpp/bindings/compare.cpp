@@ -39,8 +39,8 @@ void bind_compare(nb::module_& m) {
     nb::sig("def compare_numbers(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
             "count: NDArray[np.uint32], low: NDArray[Any], high: NDArray[Any], inverted: bool, out: NDArray[np.uint8], "
             "at: int) -> int"),
-    "A bit of `out`, from bit `at` on, for each slot: whether its number lies in a range or, inverted, in none; returns the\n"
-    "number of bits set.");
+    "Set a bit of `out`, from bit `at` on, for each slot whose number lies in a range or, if `inverted`, in none. "
+    "Return how many bits are set.");
 
     m.def("compare_bytes", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                               std::optional<std::size_t> fixed_size, In<std::uint64_t> offsets, In<std::uint8_t> keys,
@@ -57,14 +57,14 @@ void bind_compare(nb::module_& m) {
     nb::sig("def compare_bytes(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
             "count: NDArray[np.uint32], fixed_size: int | None, offsets: NDArray[np.uint64], keys: NDArray[np.uint8], "
             "prefixes: bool, inverted: bool, out: NDArray[np.uint8], at: int) -> int"),
-    "As `compare_numbers`: whether a value is one of the keys, or begins with one of them.");
+    "Like `compare_numbers`, for values that equal one of the keys or begin with one of them.");
 
     m.def("payload_sizes", [](const Blocks& blocks, Out<std::uint64_t> out) {
         if (out.shape(0) != blocks.blocks().size()) throw nb::value_error("out: expected one for each block");
         const nb::gil_scoped_release unlocked;
         binary::payload_sizes(blocks.blocks(), blocks.inflated(), span(out));
     }, "blocks"_a, "out"_a.noconvert(), nb::sig("def payload_sizes(blocks: Blocks, out: NDArray[np.uint64]) -> None"),
-    "How many bytes the Zstandard frames of variable-size values hold, as `payload_frames` wants to know.");
+    "Write the decoded sizes of the Zstandard frames of variable-size values, as `payload_frames` needs them.");
 }
 
 }  // namespace amudai::bindings

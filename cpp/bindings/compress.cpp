@@ -34,7 +34,7 @@ void bind_compress(nb::module_& m) {
         }
         return to_bytes({out.get(), size});
     }, "data"_a.noconvert(), nb::sig("def lz4_compress(data: NDArray[np.uint8]) -> bytes"),
-    "The bytes as one LZ4 block without a frame.");
+    "The data compressed as one LZ4 block without a frame.");
 
     m.def("is_text", [](InAny offsets, In<std::uint8_t> data) {
         return with_number(offsets.dtype(), [&]<class T>() -> bool {
@@ -48,7 +48,8 @@ void bind_compress(nb::module_& m) {
         });
     }, "offsets"_a.noconvert(), "data"_a.noconvert(),
     nb::sig("def is_text(offsets: NDArray[Any], data: NDArray[np.uint8]) -> bool"),
-    "Whether Arrow's `offsets` ascend inside `data` and cut it into UTF-8, the values of null slots included.");
+    "Whether Arrow's `offsets` ascend, lie inside `data`, and delimit valid UTF-8, including the values of null "
+    "slots.");
 
     m.def("divide_exactly", [](In<std::int64_t> values, std::int64_t origin, std::int64_t by, OutAny out) {
         if (by < 1) throw nb::value_error("by: expected at least 1");
@@ -63,7 +64,7 @@ void bind_compress(nb::module_& m) {
         });
     }, "values"_a.noconvert(), "origin"_a, "by"_a, "out"_a.noconvert(),
     nb::sig("def divide_exactly(values: NDArray[np.int64], origin: int, by: int, out: NDArray[Any]) -> bool"),
-    "Write (value - origin) / by as int32 or int64, which may wrap; whether no value left a rest.");
+    "Write (value - origin) / by as int32 or int64, which may wrap. Return whether no division left a remainder.");
 }
 
 }  // namespace amudai::bindings

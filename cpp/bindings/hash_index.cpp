@@ -40,7 +40,7 @@ void bind_hash_index(nb::module_& m) {
     "validity"_a.noconvert().none(), "validity_at"_a, "count"_a,
     nb::sig("def hash_keys(prefix: bytes, offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, "
             "validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> NDArray[np.uint64]"),
-    "XXH3 of the prefix and each value; a null has no bytes.");
+    "XXH3 of the prefix and the bytes of each value. A null has no bytes.");
 
     m.def("partition_entries", [](Numbers hashes, Numbers positions, unsigned bits) {
         if (bits < 1 || bits > 16) throw nb::value_error("bits: expected 1..16");
@@ -56,7 +56,8 @@ void bind_hash_index(nb::module_& m) {
     }, "hashes"_a.noconvert(), "positions"_a.noconvert(), "bits"_a,
     nb::sig("def partition_entries(hashes: NDArray[np.uint64], positions: NDArray[np.uint64], bits: int) "
             "-> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
-    "Pairs of a hash and a position, by the topmost bits of the hash, and how many have each value of these bits.");
+    "Pairs of a hash and a position, ordered by the topmost bits of the hash, and the number of pairs for each "
+    "value of these bits.");
 
     m.def("group_entries", [](Numbers entries) {
         if (entries.shape(0) % 2) throw nb::value_error("entries: expected pairs");
@@ -69,7 +70,8 @@ void bind_hash_index(nb::module_& m) {
     }, "entries"_a.noconvert(),
     nb::sig("def group_entries(entries: NDArray[np.uint64]) "
             "-> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]"),
-    "Hashes, ascending; where the positions of each end; positions, ascending, each once for a hash.");
+    "The distinct hashes, ascending; where the positions of each hash end; the positions, which ascend and are "
+    "distinct for each hash.");
 
     m.def("order_by_bucket", [](Numbers hashes, Numbers ends, Numbers positions, std::uint64_t buckets) {
         const auto groups = hashes.shape(0);
@@ -89,7 +91,7 @@ void bind_hash_index(nb::module_& m) {
     }, "hashes"_a.noconvert(), "ends"_a.noconvert(), "positions"_a.noconvert(), "buckets"_a,
     nb::sig("def order_by_bucket(hashes: NDArray[np.uint64], ends: NDArray[np.uint64], positions: NDArray[np.uint64], "
             "buckets: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]"),
-    "What `group_entries` gave, in the order of buckets: the lowest bits of the hashes.");
+    "The result of `group_entries`, reordered by bucket. The bucket of a hash is its lowest bits.");
 }
 
 }  // namespace amudai::bindings

@@ -51,7 +51,8 @@ void bind_match(nb::module_& m) {
     }, "offsets"_a.noconvert(), "data"_a.noconvert(), "op"_a, "text"_a, "case_sensitive"_a, "out"_a.noconvert(),
     nb::sig("def match_text(offsets: NDArray[Any], data: NDArray[np.uint8], op: str, text: str, case_sensitive: bool, "
             "out: NDArray[np.uint8]) -> None"),
-    "Writes 1 for each text, cut out of `data` by `offsets`, for which the operator is true, and 0 for the others.");
+    "Write 1 for each text for which the operator is true, and 0 for the others. `offsets` delimit the texts in "
+    "`data`.");
 
     m.def("split_words", [](const std::string& given) {
         std::vector<std::tuple<std::string, bool, bool>> words;
@@ -62,7 +63,8 @@ void bind_match(nb::module_& m) {
         });
         return words;
     }, "text"_a, nb::sig("def split_words(text: str) -> list[tuple[str, bool, bool]]"),
-    "The words of a text, each with whether it touches the text's left end, and its right end.");
+    "The words of a text. Each comes with whether it touches the left end of the text, and whether it touches the "
+    "right end.");
 }
 
 }  // namespace amudai::bindings

@@ -34,7 +34,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 }  // namespace
 
 NB_MODULE(AMUDAI_MODULE, m) {
-    m.doc() = "The loops that Python cannot do fast: blocks in, arrays out.";
+    m.doc() = "Loops that would be slow in Python: blocks in, arrays out.";
     nb::register_exception_translator(translate);
     // A shard that is still open when the interpreter exits holds objects of this module. That is not a leak, so do not
     // bother the user with warnings.

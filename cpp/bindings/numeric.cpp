@@ -97,7 +97,7 @@ void bind_numeric(nb::module_& m) {
         });
     }, "blocks"_a, "first"_a, "out"_a.noconvert(), "validity"_a.noconvert().none(),
     nb::sig("def decode_stretch(blocks: Blocks, first: int, out: NDArray[Any], validity: NDArray[np.uint8] | None) -> int"),
-    "Decode as many slots as `out` has room for, from a slot of the first block on; returns the number of nulls.");
+    "Decode as many slots as `out` has room for, from slot `first` of the first block on. Return the number of nulls.");
 
     m.def("decode_numbers", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                                OutAny out, std::optional<Out<std::uint8_t>> validity, std::size_t at) {
@@ -114,7 +114,7 @@ void bind_numeric(nb::module_& m) {
     "validity"_a.noconvert().none(), "at"_a,
     nb::sig("def decode_numbers(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
             "count: NDArray[np.uint32], out: NDArray[Any], validity: NDArray[np.uint8] | None, at: int) -> int"),
-    "Decode slots of a run of blocks into `out` from `at` on; returns the number of nulls.");
+    "Decode slots of a run of blocks into `out` from `at` on. Return the number of nulls.");
 
     m.def("decode_bits", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                             Out<std::uint8_t> out, std::size_t at) {
@@ -124,7 +124,7 @@ void bind_numeric(nb::module_& m) {
     }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "out"_a.noconvert(), "at"_a,
     nb::sig("def decode_bits(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
             "count: NDArray[np.uint32], out: NDArray[np.uint8], at: int) -> int"),
-    "Decode bits of a run of blocks of bytes into `out` from bit `at` on; returns how many are set.");
+    "Decode bits of a run of blocks of bytes into `out` from bit `at` on. Return how many bits are set.");
 
     m.def("describe_numbers", [](const Blocks& blocks, const std::string& dtype) {
         std::map<std::string, std::size_t> plans;
@@ -139,7 +139,7 @@ void bind_numeric(nb::module_& m) {
         });
         return plans;
     }, "blocks"_a, "dtype"_a, nb::sig("def describe_numbers(blocks: Blocks, dtype: str) -> dict[str, int]"),
-    "Which cascades a run uses, and in how many blocks each.");
+    "The cascades that a run uses, and in how many blocks it uses each.");
 
     m.def("encode_numbers", [](InAny values, InBits validity, std::size_t validity_at, nb::bytes program,
                                std::size_t block_values, std::optional<nb::list> compressed, bool checksums) {
@@ -172,7 +172,7 @@ void bind_numeric(nb::module_& m) {
     "compressed"_a.none(), "checksums"_a,
     nb::sig("def encode_numbers(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, "
             "block_values: int, compressed: list[bytes] | None, checksums: bool) -> tuple[bytes, NDArray[np.uint32]]"),
-    "Encode values by a program, in blocks; returns the blocks and the size of each.");
+    "Encode values in blocks by a program. Return the blocks and the size of each.");
 
     m.def("codec_leaves", [](InAny values, InBits validity, std::size_t validity_at, nb::bytes program,
                              std::size_t block_values) {
@@ -190,7 +190,8 @@ void bind_numeric(nb::module_& m) {
     }, "values"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a, "program"_a, "block_values"_a,
     nb::sig("def codec_leaves(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, "
             "block_values: int) -> list[tuple[int, bytes]]"),
-    "What the codecs of a program are to compress, as (code, raw bytes); `encode_numbers` takes the results in this order.");
+    "The raw bytes that the codecs of a program must compress, as (code, bytes). `encode_numbers` takes the results "
+    "in this order.");
 
     m.def("analyze_numbers", [](InAny values, InBits validity, std::size_t validity_at) {
         const auto valid = validity_of(validity, validity_at, values.shape(0));
@@ -215,7 +216,7 @@ void bind_numeric(nb::module_& m) {
     }, "values"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a,
     nb::sig("def analyze_numbers(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int) "
             "-> dict[str, object]"),
-    "What choosing an encoding needs to know. Nulls count as the value before them; `distinct` stops at 4097.");
+    "Statistics for choosing an encoding. Nulls count as the value before them; `distinct` stops at 4097.");
 
     m.def("presence_section", [](In<std::uint8_t> validity, std::size_t validity_at, std::size_t count) {
         const auto valid = validity_of(validity, validity_at, count);
@@ -228,7 +229,7 @@ void bind_numeric(nb::module_& m) {
         return to_python(out.bytes());
     }, "validity"_a.noconvert(), "validity_at"_a, "count"_a,
     nb::sig("def presence_section(validity: NDArray[np.uint8], validity_at: int, count: int) -> bytes"),
-    "The presence section of a block: which of its slots hold a value. Empty where all do.");
+    "The presence section of a block, which says which slots hold a value. Empty if all do.");
 
     m.def("build_block", [](nb::bytes presence, nb::bytes values, bool checksums) {
         Sink out;
@@ -236,7 +237,7 @@ void bind_numeric(nb::module_& m) {
         return to_python(out.bytes());
     }, "presence"_a, "values"_a, "checksums"_a,
     nb::sig("def build_block(presence: bytes, values: bytes, checksums: bool) -> bytes"),
-    "A block around its presence section and its values.");
+    "A block with this presence section and these values.");
 }
 
 }  // namespace amudai::bindings

@@ -41,7 +41,7 @@ bool runs_v3() {
 PyObject* py_runs_v3(PyObject*, PyObject*) { return PyBool_FromLong(runs_v3()); }
 
 PyMethodDef functions[] = {
-    {"runs_v3", py_runs_v3, METH_NOARGS, "Whether this processor and system run code of the level x86-64-v3."},
+    {"runs_v3", py_runs_v3, METH_NOARGS, "Whether this processor and system can run x86-64-v3 code."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -37,9 +37,11 @@ void bind_rows(nb::module_& m) {
 #define SIGNATURE(name)                                                                                                  \
     "def " name "(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], "              \
     "other_ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]"
-    bind_combination(m, "unite_ranges", SIGNATURE("unite_ranges"), "The positions of either.", bits::unite);
-    bind_combination(m, "intersect_ranges", SIGNATURE("intersect_ranges"), "The positions of both.", bits::intersect);
-    bind_combination(m, "subtract_ranges", SIGNATURE("subtract_ranges"), "The positions that the other has not.",
+    bind_combination(m, "unite_ranges", SIGNATURE("unite_ranges"), "The positions in either set.", bits::unite);
+    bind_combination(m, "intersect_ranges", SIGNATURE("intersect_ranges"), "The positions in both sets.",
+                     bits::intersect);
+    bind_combination(m, "subtract_ranges", SIGNATURE("subtract_ranges"),
+                     "The positions that the other set does not have.",
                      bits::subtract);
 #undef SIGNATURE
 
@@ -55,7 +57,7 @@ void bind_rows(nb::module_& m) {
         return std::move(positions).array();
     }, "starts"_a.noconvert(), "ends"_a.noconvert(),
     nb::sig("def positions_of_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> NDArray[np.uint64]"),
-    "Each position.");
+    "Every position of the ranges.");
 
     m.def("ranges_of_positions", [](Positions positions) {
         const auto values = span(positions);
@@ -64,7 +66,7 @@ void bind_rows(nb::module_& m) {
         return ranges_from(count, [&](bits::RangesOut& out) { bits::ranges_of_positions(values, out); });
     }, "positions"_a.noconvert(),
     nb::sig("def ranges_of_positions(positions: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
-    "The ranges of ascending positions, which may repeat.");
+    "The ranges that ascending positions form. Positions may repeat.");
 
     m.def("select_ranges", [](Positions starts, Positions ends, In<std::uint8_t> bitmap) {
         const auto ranges = ranges_of(starts, ends);
@@ -89,7 +91,7 @@ void bind_rows(nb::module_& m) {
     }, "starts"_a.noconvert(), "ends"_a.noconvert(), "bitmap"_a.noconvert(),
     nb::sig("def select_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], bitmap: NDArray[np.uint8]) "
             "-> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
-    "Those positions of ranges whose bit is set; bit i belongs to the i-th position of all.");
+    "The positions of the ranges whose bit is set. Bit i belongs to the i-th position of all ranges together.");
 
     m.def("ranges_of_bitmap", [](In<std::uint8_t> bitmap, std::size_t at, std::size_t count, std::uint64_t base) {
         const auto held = 8 * bitmap.shape(0);
@@ -106,7 +108,7 @@ void bind_rows(nb::module_& m) {
     }, "bitmap"_a.noconvert(), "at"_a, "count"_a, "base"_a,
     nb::sig("def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) "
             "-> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
-    "The ranges of set bits among `count` from bit `at` on; the first one is position `base`.");
+    "The ranges of set bits among the `count` bits from bit `at` on. Bit `at` is position `base`.");
 
     m.def("count_stretches", [](In<std::uint8_t> bitmap, std::size_t count) {
         if (count > 8 * bitmap.shape(0)) throw nb::value_error("bitmap: too short");
@@ -114,12 +116,12 @@ void bind_rows(nb::module_& m) {
         return bits::count_stretches(bitmap.data(), 0, count);
     }, "bitmap"_a.noconvert(), "count"_a,
     nb::sig("def count_stretches(bitmap: NDArray[np.uint8], count: int) -> int"),
-    "How many ranges the first `count` bits make.");
+    "The number of ranges that the first `count` bits form.");
 
     m.def("count_bits", [](In<std::uint64_t> words) {
         const nb::gil_scoped_release unlocked;
         return bits::count_words(span(words));
-    }, "words"_a.noconvert(), nb::sig("def count_bits(words: NDArray[np.uint64]) -> int"), "How many bits are set.");
+    }, "words"_a.noconvert(), nb::sig("def count_bits(words: NDArray[np.uint64]) -> int"), "The number of set bits.");
 
     m.def("align_bits", [](In<std::uint8_t> bitmap, std::size_t count, std::size_t offset) {
         if (count > 8 * bitmap.shape(0)) throw nb::value_error("bitmap: too short");
@@ -132,7 +134,7 @@ void bind_rows(nb::module_& m) {
         return std::move(words).array();
     }, "bitmap"_a.noconvert(), "count"_a, "offset"_a,
     nb::sig("def align_bits(bitmap: NDArray[np.uint8], count: int, offset: int) -> NDArray[np.uint64]"),
-    "The first `count` bits of a bitmap as words, the first of them at bit `offset`; all other bits are 0.");
+    "The first `count` bits of a bitmap, copied into words from bit `offset` on. All other bits are 0.");
 
     m.def("bits_of_ranges", [](Positions starts, Positions ends, std::uint64_t base, std::size_t count) {
         const auto ranges = ranges_of(starts, ends);
@@ -146,7 +148,8 @@ void bind_rows(nb::module_& m) {
     }, "starts"_a.noconvert(), "ends"_a.noconvert(), "base"_a, "count"_a,
     nb::sig("def bits_of_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], base: int, count: int) "
             "-> NDArray[np.uint64]"),
-    "The positions of ranges from `base` on as `count` words of bits; those before and behind are left out.");
+    "The positions of the ranges as `count` words of bits, the first of which is position `base`. Positions outside "
+    "of the words are left out.");
 }
 
 }  // namespace amudai::bindings

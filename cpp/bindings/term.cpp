@@ -118,20 +118,22 @@ void bind_term(nb::module_& m) {
         std::vector<std::uint8_t> folded;
         text::append_folded(bytes_of(value), folded);
         return to_python(folded);
-    }, "value"_a, nb::sig("def fold(value: bytes) -> bytes"), "The text that all spellings share.");
+    }, "value"_a, nb::sig("def fold(value: bytes) -> bytes"), "The case-folded form of a text.");
 
-    nb::class_<text::TermRun>(m, "TermRun", "Terms and their rows while a run of them grows. One thread at a time may use it.")
+    nb::class_<text::TermRun>(m, "TermRun",
+        "Collects terms and their rows, then writes them as a run. Only one thread at a time may use it.")
         .def("__init__", [](text::TermRun* self, const std::string& tokenizer) { new (self) text::TermRun(tokenizer_of(tokenizer)); },
              "tokenizer"_a, nb::sig("def __init__(self, tokenizer: str) -> None"))
-        .def_prop_ro("terms", &text::TermRun::terms, "Different terms so far.")
-        .def_prop_ro("scratch", &text::TermRun::scratch, "Bytes of working memory in use.")
+        .def_prop_ro("terms", &text::TermRun::terms, "Number of distinct terms so far.")
+        .def_prop_ro("scratch", &text::TermRun::scratch, "Working memory in use, in bytes.")
         .def("add", &add_values, "offsets"_a.noconvert(), "data"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a,
              "codes"_a.noconvert().none(), "rows"_a.noconvert().none(), "first_row"_a, "first"_a, "limit"_a,
              nb::sig("def add(self, offsets: NDArray[Any], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, "
                      "validity_at: int, codes: NDArray[np.uint32] | None, rows: NDArray[np.uint32] | None, first_row: int, "
                      "first: int, limit: int) -> int"),
-             "Take values from slot `first` on, or those that `codes` name, until `scratch` exceeds `limit`; returns the slot "
-             "behind the last one taken. `rows` says which row of the run a slot is in, counted from `first_row`.")
+             "Add values from slot `first` on until `scratch` exceeds `limit`. Return the slot after the last one "
+             "added. With `codes`, slot i holds entry codes[i]. `rows` gives the row of each slot, counted from "
+             "`first_row`.")
         .def("finish", [](text::TermRun& self) {
             Sink out;
             {
@@ -139,31 +141,36 @@ void bind_term(nb::module_& m) {
                 self.finish(out);
             }
             return to_python(out.bytes());
-        }, nb::sig("def finish(self) -> bytes"), "The run; nothing is left behind.");
+        }, nb::sig("def finish(self) -> bytes"), "Return the run and forget all terms.");
 
-    nb::class_<text::MergeSlice>(m, "TermSlice", "What one step of a merge brings. Arrays are handed out once.")
+    nb::class_<text::MergeSlice>(m, "TermSlice",
+        "The result of one step of a merge. Each array can be taken only once.")
         .def("terms", [](text::MergeSlice& self) { return owned(std::move(self.terms)); },
-             nb::sig("def terms(self) -> NDArray[np.uint8]"), "The bytes of the terms that begin here.")
+             nb::sig("def terms(self) -> NDArray[np.uint8]"), "The bytes of the terms that begin in this slice.")
         .def("lengths", [](text::MergeSlice& self) { return owned(std::move(self.lengths)); },
-             nb::sig("def lengths(self) -> NDArray[np.uint32]"), "The length of each.")
+             nb::sig("def lengths(self) -> NDArray[np.uint32]"), "The length of each term.")
         .def("begins", [](text::MergeSlice& self) { return owned(std::move(self.begins)); },
-             nb::sig("def begins(self) -> NDArray[np.uint8]"), "For each list whether it is the first of a term.")
+             nb::sig("def begins(self) -> NDArray[np.uint8]"), "Whether each list is the first one of a term.")
         .def("stripes", [](text::MergeSlice& self) { return owned(std::move(self.stripes)); },
              nb::sig("def stripes(self) -> NDArray[np.uint16]"), "The stripe of each list.")
         .def("fields", [](text::MergeSlice& self) { return owned(std::move(self.fields)); },
              nb::sig("def fields(self) -> NDArray[np.uint32]"), "The field of each list.")
         .def("forms", [](text::MergeSlice& self) { return owned(std::move(self.forms)); },
-             nb::sig("def forms(self) -> NDArray[np.uint8]"), "What the integers of each list are: 0 rows, 1 ranges, 2 ranges of which only some rows have the term.")
+             nb::sig("def forms(self) -> NDArray[np.uint8]"),
+             "What the integers of each list are: 0 for rows, 1 for ranges, 2 for ranges in which perhaps only some "
+             "rows have the term.")
         .def("is_long", [](text::MergeSlice& self) { return owned(std::move(self.is_long)); },
-             nb::sig("def is_long(self) -> NDArray[np.uint8]"), "For each list whether it has many integers.")
+             nb::sig("def is_long(self) -> NDArray[np.uint8]"),
+             "Whether each list is long, that is, has at least 512 integers.")
         .def("counts", [](text::MergeSlice& self) { return owned(std::move(self.counts)); },
-             nb::sig("def counts(self) -> NDArray[np.uint64]"), "How many integers of each list are in this slice.")
+             nb::sig("def counts(self) -> NDArray[np.uint64]"), "The number of integers of each list in this slice.")
         .def("integers", [](text::MergeSlice& self) { return owned(std::move(self.integers)); },
              nb::sig("def integers(self) -> NDArray[np.uint64]"), "The integers of the lists, back to back.")
-        .def_ro("continues", &text::MergeSlice::continues, "Whether the first list goes on from the slice before.")
+        .def_ro("continues", &text::MergeSlice::continues,
+            "Whether the first list continues the last one of the previous slice.")
         .def_ro("whole_terms", &text::MergeSlice::whole_terms, "Whether the next slice begins with a new term.");
 
-    nb::class_<HeldMerge>(m, "TermMerge", "Runs on their way to one sorted stream. One thread at a time may use it.")
+    nb::class_<HeldMerge>(m, "TermMerge", "Merges runs into one sorted stream. Only one thread at a time may use it.")
         .def(nb::init<nb::list, In<std::uint16_t>, In<std::uint32_t>, In<std::uint64_t>, text::Price>(), "runs"_a,
              "stripes"_a.noconvert(), "fields"_a.noconvert(), "first_rows"_a.noconvert(), "price"_a = text::exact_price,
              nb::sig("def __init__(self, runs: list[bytes | memoryview], stripes: NDArray[np.uint16], fields: NDArray[np.uint32], "
@@ -176,20 +183,22 @@ void bind_term(nb::module_& m) {
             }
             return owned(std::move(bits));
         }, "prices"_a.noconvert(), nb::sig("def estimate(self, prices: NDArray[np.uint64]) -> NDArray[np.uint64]"),
-        "How many bits all lists take at each price, about; nothing is left to merge then. A price says how many rows, in "
-        "parts of 65,536, may become doubtful for a bit: none at 0, any number at the highest one.")
-        .def_prop_ro("done", [](HeldMerge& self) { return self.merge().done(); }, "Whether nothing is left.")
+        "Estimate how many bits all lists take at each price. Nothing is left to merge afterwards. A price says how "
+        "many rows, in units of 1/65,536, may become doubtful to save a bit: none at 0, any number at the highest "
+        "price.")
+        .def_prop_ro("done", [](HeldMerge& self) { return self.merge().done(); }, "Whether nothing is left to merge.")
         .def("next", [](HeldMerge& self, std::size_t terms, std::size_t integers) {
             const nb::gil_scoped_release unlocked;
             return self.merge().next(terms, integers);
         }, "terms"_a, "integers"_a, nb::sig("def next(self, terms: int, integers: int) -> TermSlice"),
-        "Begin at most `terms` terms, and stop soon after `integers`.");
+        "Return the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.");
 
     m.def("term_range", [](In<std::int64_t> offsets, In<std::uint8_t> data, nb::bytes text, bool prefix) {
         return text::range_of(terms_of(offsets, data), bytes_of(text), prefix);
     }, "offsets"_a.noconvert(), "data"_a.noconvert(), "text"_a, "prefix"_a,
     nb::sig("def term_range(offsets: NDArray[np.int64], data: NDArray[np.uint8], text: bytes, prefix: bool) -> tuple[int, int]"),
-    "Which of sorted terms equal `text`, or begin with it, everything folded; where there are none, the place they would have.");
+    "The range of sorted terms that equal `text` or, with `prefix`, begin with it, compared case-folded. If there "
+    "are none, the empty range where they would be.");
 
     m.def("match_terms", [](In<std::int64_t> offsets, In<std::uint8_t> data, std::size_t low, std::size_t high, nb::bytes text,
                             const std::string& match, bool folded, bool words) {
@@ -205,7 +214,8 @@ void bind_term(nb::module_& m) {
     }, "offsets"_a.noconvert(), "data"_a.noconvert(), "low"_a, "high"_a, "text"_a, "match"_a, "folded"_a, "words"_a,
     nb::sig("def match_terms(offsets: NDArray[np.int64], data: NDArray[np.uint8], low: int, high: int, text: bytes, match: str, "
             "folded: bool, words: bool) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]"),
-    "Which of the terms low..high match surely, and which perhaps because they may have been cut; with `words` no addresses.");
+    "The terms low..high that certainly match, and those that may match because they may have been cut. `words` "
+    "skips addresses.");
 
     m.def("row_ranges", [](In<std::uint64_t> integers, In<std::uint64_t> counts, In<std::uint8_t> pairs, std::uint64_t rows,
                            Out<std::uint64_t> starts, Out<std::uint64_t> ends) {
@@ -226,8 +236,8 @@ void bind_term(nb::module_& m) {
     "ends"_a.noconvert(),
     nb::sig("def row_ranges(integers: NDArray[np.uint64], counts: NDArray[np.uint64], pairs: NDArray[np.uint8], rows: int, "
             "starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int"),
-    "Where the ranges of the rows of all lists begin and end; returns how many there are. A list holds rows, or beginnings and "
-    "ends where `pairs` says so.");
+    "Write the ranges that the rows of all lists form, and return how many there are. A list holds rows or, if its "
+    "`pairs` is set, starts and ends of ranges.");
 
     m.def("common_rows", [](const std::vector<std::tuple<const Blocks*, std::size_t, std::size_t>>& lists, std::uint64_t rows,
                             In<std::uint64_t> among_starts, In<std::uint64_t> among_ends, Out<std::uint64_t> starts,
@@ -253,8 +263,9 @@ void bind_term(nb::module_& m) {
     "ends"_a.noconvert(),
     nb::sig("def common_rows(lists: list[tuple[Blocks, int, int]], rows: int, among_starts: NDArray[np.uint64], "
             "among_ends: NDArray[np.uint64], starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int"),
-    "Where the ranges of the rows begin and end that all lists have, and that lie among some ranges unless there are none; "
-    "returns how many there are. A list is so many rows from a slot of the first of some blocks on.");
+    "Write the ranges of the rows that all lists have, and return how many there are. If ranges to search among are "
+    "given, the rows must lie in them. A list is given by its blocks, a slot of the first block, and its number of "
+    "rows.");
 }
 
 }  // namespace amudai::bindings

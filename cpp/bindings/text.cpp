@@ -52,7 +52,8 @@ void bind_regions(nb::module_& m) {
         return with_values(offsets, data, std::nullopt, offsets->shape(0) - 1, write);
     }, "offsets"_a.noconvert().none(), "data"_a.noconvert(),
     nb::sig("def plain_region(offsets: NDArray[Any] | None, data: NDArray[np.uint8]) -> bytes"),
-    "Plain: the slots that Arrow's `offsets` cut out of `data`; without offsets all of `data`, values of one size.");
+    "Plain: values of variable size that Arrow's `offsets` delimit in `data`. Without offsets, all of `data` as "
+    "values of a fixed size.");
 
     m.def("zstd_region", [](nb::object frame, nb::object offsets, bool cascading) {
         const Held payload(frame);
@@ -62,7 +63,8 @@ void bind_regions(nb::module_& m) {
     }, "frame"_a, "offsets"_a.none(), "cascading"_a,
     nb::sig("def zstd_region(frame: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, "
             "cascading: bool) -> bytes"),
-    "ZSTD: a Zstandard frame of the values, and their offsets: a section if `cascading`, else u64; None for values of one size.");
+    "ZSTD: a Zstandard frame of the values, and their offsets. These are a section if `cascading`, else u64, and "
+    "None for values of a fixed size.");
 
     m.def("lz4_region", [](nb::object block, std::size_t decoded_size, nb::object offsets, bool cascading) {
         const Held payload(block);
@@ -72,7 +74,7 @@ void bind_regions(nb::module_& m) {
     }, "block"_a, "decoded_size"_a, "offsets"_a.none(), "cascading"_a,
     nb::sig("def lz4_region(block: bytes | memoryview, decoded_size: int, offsets: bytes | memoryview | NDArray[Any] | None, "
             "cascading: bool) -> bytes"),
-    "LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes; offsets as in `zstd_region`.");
+    "LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes, and offsets as in `zstd_region`.");
 
     m.def("fsst_encode", [](In<std::uint8_t> data) {
         binary::fsst::Encoded encoded;
@@ -82,7 +84,8 @@ void bind_regions(nb::module_& m) {
         }
         return nb::make_tuple(to_bytes(encoded.symbols), to_bytes(encoded.lengths), to_bytes(encoded.codes));
     }, "data"_a.noconvert(), nb::sig("def fsst_encode(data: NDArray[np.uint8]) -> tuple[bytes, bytes, bytes]"),
-    "Symbols (8 bytes each), their lengths, and the codes of `data`: what `fsst_region` wants. There is always a symbol.");
+    "The arguments of `fsst_region`: symbols (8 bytes each), their lengths, and the codes of `data`. There is at "
+    "least one symbol.");
 
     m.def("fsst_region", [](nb::object symbols, nb::object lengths, nb::object codes, nb::object offsets, bool cascading) {
         const Held table(symbols), sizes(lengths), stream(codes);
@@ -96,7 +99,7 @@ void bind_regions(nb::module_& m) {
     }, "symbols"_a, "lengths"_a, "codes"_a, "offsets"_a.none(), "cascading"_a,
     nb::sig("def fsst_region(symbols: bytes, lengths: bytes, codes: bytes, offsets: bytes | memoryview | NDArray[Any] | None, "
             "cascading: bool) -> bytes"),
-    "FSST: what `fsst_encode` made of the values; offsets as in `zstd_region`.");
+    "FSST: the result of `fsst_encode` for the values, and offsets as in `zstd_region`.");
 
     m.def("dictionary_region", [](nb::object codes, nb::object lengths, bool cascading, std::size_t entry_count,
                                   nb::object entries) {
@@ -113,7 +116,8 @@ void bind_regions(nb::module_& m) {
     }, "codes"_a, "lengths"_a.none(), "cascading"_a, "entry_count"_a, "entries"_a,
     nb::sig("def dictionary_region(codes: bytes | memoryview, lengths: bytes | memoryview | NDArray[Any] | None, cascading: bool, "
             "entry_count: int, entries: bytes | memoryview) -> bytes"),
-    "BlockDictionary: a section of codes; lengths of the entries, a section if `cascading`, else u32, None for one size; entries.");
+    "BlockDictionary: a section of codes, the lengths of the entries, and the entries. The lengths are a section if "
+    "`cascading`, else u32, and None for values of a fixed size.");
 
     m.def("block_dictionary", [](InAny offsets, In<std::uint8_t> data, Bitmap validity, std::size_t validity_at) -> nb::object {
         if (offsets.shape(0) == 0) throw nb::value_error("offsets: expected at least one");
@@ -130,7 +134,8 @@ void bind_regions(nb::module_& m) {
     }, "offsets"_a.noconvert(), "data"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a,
     nb::sig("def block_dictionary(offsets: NDArray[Any], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, "
             "validity_at: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], bytes] | None"),
-    "Codes (0 is null, c is entry c - 1), lengths and bytes of distinct values; None if they are more than half of the slots.");
+    "Codes (0 is null, c is entry c - 1), lengths and bytes of the distinct values. None if there are more than "
+    "half as many distinct values as slots.");
 }
 
 void bind_dictionary(nb::module_& m) {
@@ -152,7 +157,7 @@ void bind_dictionary(nb::module_& m) {
         }, "offsets"_a.noconvert().none(), "data"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a, "count"_a,
         nb::sig("def encode(self, offsets: NDArray[Any] | None, data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, "
                 "validity_at: int, count: int) -> NDArray[np.uint32]"),
-        "The codes of these values; what is new gets the next code, and so does the first null.")
+        "The codes of these values. A new value gets the next code, and so does the first null.")
         .def("recode", [](Dictionary& self, std::optional<InAny> offsets, In<std::uint8_t> data, std::size_t count,
                           In<std::uint32_t> codes, Bitmap validity, std::size_t validity_at) {
             const auto present = validity_of(validity, validity_at, codes.shape(0));
@@ -168,14 +173,17 @@ void bind_dictionary(nb::module_& m) {
         "validity"_a.noconvert().none(), "validity_at"_a,
         nb::sig("def recode(self, offsets: NDArray[Any] | None, data: NDArray[np.uint8], count: int, "
                 "codes: NDArray[np.uint32], validity: NDArray[np.uint8] | None, validity_at: int) -> NDArray[np.uint32]"),
-        "The codes of slots that hold codes of another dictionary, which has `count` entries: what `encode` gives for the values.")
-        .def_prop_ro("size", &Dictionary::size, "Entries, null's included.")
-        .def_prop_ro("value_bytes", [](const Dictionary& self) { return self.entries().bytes().size(); }, "Bytes of all entries.")
-        .def_prop_ro("null_code", &Dictionary::null_code, "The code of null, if there was one.")
+        "The codes of slots that hold codes of another dictionary, which has `count` entries. They are the same as "
+        "`encode` returns for the values.")
+        .def_prop_ro("size", &Dictionary::size, "Number of entries, including that of null.")
+        .def_prop_ro("value_bytes", [](const Dictionary& self) { return self.entries().bytes().size(); },
+            "Size of all entries together, in bytes.")
+        .def_prop_ro("null_code", &Dictionary::null_code, "The code of null, if there was a null.")
         .def("values", [](const Dictionary& self) {
             return nb::make_tuple(copied<std::uint64_t>(self.entries().starts()), copied<std::uint8_t>(self.entries().bytes()));
         }, nb::sig("def values(self) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]"),
-        "Offsets and bytes of the entries, in the order of their codes; null's is empty, or zeros.")
+        "Offsets and bytes of the entries, in the order of their codes. The entry of null is empty or, for values "
+        "of a fixed size, all zeros.")
         .def("sorted_ids", [](const Dictionary& self) {
             NumpyMemory<std::uint32_t> ids(self.size() - self.null_code().has_value());
             {
@@ -183,9 +191,10 @@ void bind_dictionary(nb::module_& m) {
                 self.sort(ids.span());
             }
             return std::move(ids).array();
-        }, nb::sig("def sorted_ids(self) -> NDArray[np.uint32]"), "The codes of all entries but null's, by their bytes, ascending.")
+        }, nb::sig("def sorted_ids(self) -> NDArray[np.uint32]"),
+        "The codes of all entries except that of null, sorted by the bytes of the entries.")
         .def("counts", [](const Dictionary& self) { return copied<std::uint64_t>(self.counts()); },
-             nb::sig("def counts(self) -> NDArray[np.uint64]"), "How often each code was given.");
+             nb::sig("def counts(self) -> NDArray[np.uint64]"), "How often each code was assigned.");
 }
 
 void bind_sketches(nb::module_& m) {
@@ -201,7 +210,7 @@ void bind_sketches(nb::module_& m) {
     "validity_at"_a, "count"_a, "registers"_a.noconvert(),
     nb::sig("def hll_update(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, "
             "validity: NDArray[np.uint8] | None, validity_at: int, count: int, registers: NDArray[np.uint8]) -> None"),
-    "Take the values that are not null into the registers of a HyperLogLog sketch.");
+    "Add the values that are not null to the registers of a HyperLogLog sketch.");
 
     m.def("hash_values", [](std::optional<InAny> offsets, In<std::uint8_t> data, std::optional<std::size_t> fixed_size,
                             Bitmap validity, std::size_t validity_at, std::size_t count, std::uint64_t seed) {
@@ -219,15 +228,16 @@ void bind_sketches(nb::module_& m) {
     "validity_at"_a, "count"_a, "seed"_a,
     nb::sig("def hash_values(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, "
             "validity: NDArray[np.uint8] | None, validity_at: int, count: int, seed: int) -> NDArray[np.uint64]"),
-    "XXH3 of each value that is not null, in their order.");
+    "XXH3 of each value that is not null, in order.");
 
-    nb::class_<sketch::HashSet>(m, "HashSet", "Distinct hashes, as long as there are no more than `limit`.")
+    nb::class_<sketch::HashSet>(m, "HashSet", "A set of distinct hashes, as long as there are at most `limit`.")
         .def(nb::init<std::size_t>(), "limit"_a)
         .def("add", [](sketch::HashSet& self, In<std::uint64_t> hashes) {
             const nb::gil_scoped_release unlocked;
             return self.add(span(hashes));
         }, "hashes"_a.noconvert(), nb::sig("def add(self, hashes: NDArray[np.uint64]) -> bool"),
-        "Whether the set still holds everything it was given: False for good once there is one hash too many.")
+        "Add hashes. Return whether the set still holds everything that was added: False once there were more than "
+        "`limit`.")
         .def("values", [](const sketch::HashSet& self) {
             if (self.full()) throw nb::value_error("hashes: more than the limit, none was kept");
             return copied<std::uint64_t>(self.values());
@@ -246,7 +256,8 @@ void bind_sketches(nb::module_& m) {
     "validity_at"_a, "count"_a,
     nb::sig("def text_stats(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, "
             "validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> tuple[int, int, int, int, int]"),
-    "Bytes of the values that are not null; least, least but 0 (-1 if there is none) and greatest length; how many are ASCII.");
+    "Of the values that are not null: their total size in bytes; the least length, the least length above 0 (-1 if "
+    "there is none) and the greatest length; how many values are ASCII.");
 
     m.def("are_ascii", [](InAny offsets, In<std::uint8_t> data) {
         if (offsets.shape(0) == 0) throw nb::value_error("offsets: expected at least one");
@@ -261,7 +272,7 @@ void bind_sketches(nb::module_& m) {
         });
     }, "offsets"_a.noconvert(), "data"_a.noconvert(),
     nb::sig("def are_ascii(offsets: NDArray[Any], data: NDArray[np.uint8]) -> NDArray[np.bool_]"),
-    "Which of the values have no byte above 127.");
+    "Whether each value has no byte above 127.");
 
     m.def("range_minmax", [](InAny values, Bitmap validity, std::size_t validity_at, std::size_t per_range) {
         if (per_range < 1 || per_range > 65535) throw nb::value_error("span: expected 1..65535");
@@ -281,7 +292,8 @@ void bind_sketches(nb::module_& m) {
     }, "values"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a, "span"_a,
     nb::sig("def range_minmax(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, span: int) "
             "-> tuple[NDArray[Any], NDArray[Any], NDArray[np.uint16]]"),
-    "Least and greatest value of every `span` slots, 0 where none is valid, and how many are invalid: null or NaN.");
+    "The least and the greatest value of each group of `span` slots, and how many slots are invalid (null or "
+    "NaN). Both values are 0 if no slot is valid.");
 }
 
 }  // namespace

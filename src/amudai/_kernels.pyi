@@ -12,26 +12,28 @@ class Blocks:
 
     @staticmethod
     def one(buffer: memoryview, count: int, checksums: bool, verify: bool) -> Blocks:
-        """One block, which takes up the whole buffer."""
+        """A single block that takes up the whole buffer."""
 
     @staticmethod
     def stretch(buffer: memoryview, ordinal: int, sizes: NDArray[np.uint64], counts: NDArray[np.uint64], checksums: bool, verify: bool) -> Blocks:
         """
-        Blocks one behind the other from `ordinal` on, which take up the whole buffer.
+        Consecutive blocks that take up the whole buffer. `ordinal` is the number of the first one.
         """
 
     def __len__(self) -> int: ...
 
     def are_whole(self, frames: list[tuple[int, int, int, int]]) -> list[bool]:
         """
-        Which of these are one Zstandard frame, with nothing behind it, that states the size it is expected to have.
+        Whether each of these is exactly one Zstandard frame that states the expected decoded size.
         """
 
     def forget_inflated(self) -> None:
-        """Let go of the contents that were handed over last."""
+        """
+        Release the contents that were handed over in the last call of `add_inflated`.
+        """
 
     def add_inflated(self, frames: list[tuple[int, int, int, int]], contents: list[Any]) -> None:
-        """Hand over the contents of Zstandard frames that the run named."""
+        """Hand over the decoded contents of Zstandard frames of the run."""
 
 def numeric_encodings() -> dict[int, str]:
     """Code and name of every numeric encoding."""
@@ -41,121 +43,121 @@ def numeric_frames(blocks: Blocks, dtype: str) -> list[tuple[int, int, int, int]
 
 def decode_stretch(blocks: Blocks, first: int, out: NDArray[Any], validity: NDArray[np.uint8] | None) -> int:
     """
-    Decode as many slots as `out` has room for, from a slot of the first block on; returns the number of nulls.
+    Decode as many slots as `out` has room for, from slot `first` of the first block on. Return the number of nulls.
     """
 
 def decode_numbers(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], out: NDArray[Any], validity: NDArray[np.uint8] | None, at: int) -> int:
     """
-    Decode slots of a run of blocks into `out` from `at` on; returns the number of nulls.
+    Decode slots of a run of blocks into `out` from `at` on. Return the number of nulls.
     """
 
 def decode_bits(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], out: NDArray[np.uint8], at: int) -> int:
     """
-    Decode bits of a run of blocks of bytes into `out` from bit `at` on; returns how many are set.
+    Decode bits of a run of blocks of bytes into `out` from bit `at` on. Return how many bits are set.
     """
 
 def describe_numbers(blocks: Blocks, dtype: str) -> dict[str, int]:
-    """Which cascades a run uses, and in how many blocks each."""
+    """The cascades that a run uses, and in how many blocks it uses each."""
 
 def encode_numbers(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, block_values: int, compressed: list[bytes] | None, checksums: bool) -> tuple[bytes, NDArray[np.uint32]]:
     """
-    Encode values by a program, in blocks; returns the blocks and the size of each.
+    Encode values in blocks by a program. Return the blocks and the size of each.
     """
 
 def codec_leaves(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, block_values: int) -> list[tuple[int, bytes]]:
     """
-    What the codecs of a program are to compress, as (code, raw bytes); `encode_numbers` takes the results in this order.
+    The raw bytes that the codecs of a program must compress, as (code, bytes). `encode_numbers` takes the results in this order.
     """
 
 def analyze_numbers(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int) -> dict[str, object]:
     """
-    What choosing an encoding needs to know. Nulls count as the value before them; `distinct` stops at 4097.
+    Statistics for choosing an encoding. Nulls count as the value before them; `distinct` stops at 4097.
     """
 
 def presence_section(validity: NDArray[np.uint8], validity_at: int, count: int) -> bytes:
     """
-    The presence section of a block: which of its slots hold a value. Empty where all do.
+    The presence section of a block, which says which slots hold a value. Empty if all do.
     """
 
 def build_block(presence: bytes, values: bytes, checksums: bool) -> bytes:
-    """A block around its presence section and its values."""
+    """A block with this presence section and these values."""
 
 def binary_encodings() -> dict[int, str]:
     """Code and name of every binary encoding."""
 
 def binary_frames(blocks: Blocks, fixed_size: int | None) -> list[tuple[int, int, int, int]]:
     """
-    The Zstandard frames that are known before offsets are: (buffer, start, end, decoded bytes).
+    The Zstandard frames that are known before any offsets are decoded: (buffer, start, end, decoded bytes).
     """
 
 def payload_frames(blocks: Blocks, sizes: NDArray[np.uint64], first: int = 0, last: int = 0xFFFFFFFF) -> list[tuple[int, int, int, int]]:
     """
-    The Zstandard frames of the values of blocks `first..last`, once offsets have said how many bytes they hold.
+    The Zstandard frames of the values of blocks `first..last`. Their decoded sizes come from the decoded offsets.
     """
 
 def decode_offsets(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], out: NDArray[Any], validity: NDArray[np.uint8], at: int, origins: NDArray[np.uint64], sizes: NDArray[np.uint64]) -> int:
     """
-    Offsets and validity of variable-size values; returns the number of nulls.
+    Decode offsets and validity of variable-size values; return the number of nulls.
     """
 
 def decode_bytes(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], origins: NDArray[np.uint64], offsets: NDArray[Any], at: int, text: bool, out: NDArray[np.uint8]) -> None:
     """
-    The bytes of variable-size values, where `decode_offsets` has said they go.
+    Decode the bytes of variable-size values to the places that `decode_offsets` has computed.
     """
 
 def decode_fixed(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], size: int, out: NDArray[np.uint8], validity: NDArray[np.uint8], at: int) -> int:
-    """Values of one size; returns the number of nulls."""
+    """Decode values of a fixed size; return the number of nulls."""
 
 def describe_binary(blocks: Blocks, fixed_size: int | None) -> dict[str, int]:
-    """Which encodings a run uses, and in how many blocks each."""
+    """The encodings that a run uses, and in how many blocks it uses each."""
 
 def gather_offsets(codes: NDArray[np.uint32], entries: NDArray[np.uint64], null_code: int | None, out: NDArray[Any], validity: NDArray[np.uint8]) -> int:
     """
-    Offsets and validity of dictionary values; returns the number of nulls.
+    Write offsets and validity of dictionary values; return the number of nulls.
     """
 
 def gather_bytes(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
-    """The bytes of dictionary values, back to back."""
+    """Write the bytes of dictionary values, back to back."""
 
 def gather_fixed(codes: NDArray[np.uint32], values: NDArray[np.uint8], size: int, null_code: int | None, out: NDArray[np.uint8], validity: NDArray[np.uint8]) -> int:
-    """Dictionary values of one size; returns the number of nulls."""
+    """Write dictionary values of a fixed size; return the number of nulls."""
 
 def require_text(values: NDArray[np.uint8], offsets: NDArray[np.uint64]) -> None:
-    """Refuse values that are not UTF-8."""
+    """Raise CorruptedData if a value is not UTF-8."""
 
 def plain_region(offsets: NDArray[Any] | None, data: NDArray[np.uint8]) -> bytes:
     """
-    Plain: the slots that Arrow's `offsets` cut out of `data`; without offsets all of `data`, values of one size.
+    Plain: values of variable size that Arrow's `offsets` delimit in `data`. Without offsets, all of `data` as values of a fixed size.
     """
 
 def zstd_region(frame: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
     """
-    ZSTD: a Zstandard frame of the values, and their offsets: a section if `cascading`, else u64; None for values of one size.
+    ZSTD: a Zstandard frame of the values, and their offsets. These are a section if `cascading`, else u64, and None for values of a fixed size.
     """
 
 def lz4_region(block: bytes | memoryview, decoded_size: int, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
     """
-    LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes; offsets as in `zstd_region`.
+    LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes, and offsets as in `zstd_region`.
     """
 
 def fsst_encode(data: NDArray[np.uint8]) -> tuple[bytes, bytes, bytes]:
     """
-    Symbols (8 bytes each), their lengths, and the codes of `data`: what `fsst_region` wants. There is always a symbol.
+    The arguments of `fsst_region`: symbols (8 bytes each), their lengths, and the codes of `data`. There is at least one symbol.
     """
 
 def fsst_region(symbols: bytes, lengths: bytes, codes: bytes, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
     """
-    FSST: what `fsst_encode` made of the values; offsets as in `zstd_region`.
+    FSST: the result of `fsst_encode` for the values, and offsets as in `zstd_region`.
     """
 
 def dictionary_region(codes: bytes | memoryview, lengths: bytes | memoryview | NDArray[Any] | None, cascading: bool, entry_count: int, entries: bytes | memoryview) -> bytes:
     """
-    BlockDictionary: a section of codes; lengths of the entries, a section if `cascading`, else u32, None for one size; entries.
+    BlockDictionary: a section of codes, the lengths of the entries, and the entries. The lengths are a section if `cascading`, else u32, and None for values of a fixed size.
     """
 
 def block_dictionary(offsets: NDArray[Any], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, validity_at: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], bytes] | None:
     """
-    Codes (0 is null, c is entry c - 1), lengths and bytes of distinct values; None if they are more than half of the slots.
+    Codes (0 is null, c is entry c - 1), lengths and bytes of the distinct values. None if there are more than half as many distinct values as slots.
     """
 
 class Dictionary:
@@ -165,53 +167,55 @@ class Dictionary:
 
     def encode(self, offsets: NDArray[Any] | None, data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> NDArray[np.uint32]:
         """
-        The codes of these values; what is new gets the next code, and so does the first null.
+        The codes of these values. A new value gets the next code, and so does the first null.
         """
 
     def recode(self, offsets: NDArray[Any] | None, data: NDArray[np.uint8], count: int, codes: NDArray[np.uint32], validity: NDArray[np.uint8] | None, validity_at: int) -> NDArray[np.uint32]:
         """
-        The codes of slots that hold codes of another dictionary, which has `count` entries: what `encode` gives for the values.
+        The codes of slots that hold codes of another dictionary, which has `count` entries. They are the same as `encode` returns for the values.
         """
 
     @property
     def size(self) -> int:
-        """Entries, null's included."""
+        """Number of entries, including that of null."""
 
     @property
     def value_bytes(self) -> int:
-        """Bytes of all entries."""
+        """Size of all entries together, in bytes."""
 
     @property
     def null_code(self) -> int | None:
-        """The code of null, if there was one."""
+        """The code of null, if there was a null."""
 
     def values(self) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         """
-        Offsets and bytes of the entries, in the order of their codes; null's is empty, or zeros.
+        Offsets and bytes of the entries, in the order of their codes. The entry of null is empty or, for values of a fixed size, all zeros.
         """
 
     def sorted_ids(self) -> NDArray[np.uint32]:
-        """The codes of all entries but null's, by their bytes, ascending."""
+        """
+        The codes of all entries except that of null, sorted by the bytes of the entries.
+        """
 
     def counts(self) -> NDArray[np.uint64]:
-        """How often each code was given."""
+        """How often each code was assigned."""
 
 def hll_update(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, validity_at: int, count: int, registers: NDArray[np.uint8]) -> None:
     """
-    Take the values that are not null into the registers of a HyperLogLog sketch.
+    Add the values that are not null to the registers of a HyperLogLog sketch.
     """
 
 def hash_values(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, validity_at: int, count: int, seed: int) -> NDArray[np.uint64]:
-    """XXH3 of each value that is not null, in their order."""
+    """XXH3 of each value that is not null, in order."""
 
 class HashSet:
-    """Distinct hashes, as long as there are no more than `limit`."""
+    """A set of distinct hashes, as long as there are at most `limit`."""
 
     def __init__(self, limit: int) -> None: ...
 
     def add(self, hashes: NDArray[np.uint64]) -> bool:
         """
-        Whether the set still holds everything it was given: False for good once there is one hash too many.
+        Add hashes. Return whether the set still holds everything that was added: False once there were more than `limit`.
         """
 
     def values(self) -> NDArray[np.uint64]:
@@ -219,187 +223,186 @@ class HashSet:
 
 def text_stats(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> tuple[int, int, int, int, int]:
     """
-    Bytes of the values that are not null; least, least but 0 (-1 if there is none) and greatest length; how many are ASCII.
+    Of the values that are not null: their total size in bytes; the least length, the least length above 0 (-1 if there is none) and the greatest length; how many values are ASCII.
     """
 
 def are_ascii(offsets: NDArray[Any], data: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which of the values have no byte above 127."""
+    """Whether each value has no byte above 127."""
 
 def range_minmax(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, span: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.uint16]]:
     """
-    Least and greatest value of every `span` slots, 0 where none is valid, and how many are invalid: null or NaN.
+    The least and the greatest value of each group of `span` slots, and how many slots are invalid (null or NaN). Both values are 0 if no slot is valid.
     """
 
 def lz4_compress(data: NDArray[np.uint8]) -> bytes:
-    """The bytes as one LZ4 block without a frame."""
+    """The data compressed as one LZ4 block without a frame."""
 
 def is_text(offsets: NDArray[Any], data: NDArray[np.uint8]) -> bool:
     """
-    Whether Arrow's `offsets` ascend inside `data` and cut it into UTF-8, the values of null slots included.
+    Whether Arrow's `offsets` ascend, lie inside `data`, and delimit valid UTF-8, including the values of null slots.
     """
 
 def divide_exactly(values: NDArray[np.int64], origin: int, by: int, out: NDArray[Any]) -> bool:
     """
-    Write (value - origin) / by as int32 or int64, which may wrap; whether no value left a rest.
+    Write (value - origin) / by as int32 or int64, which may wrap. Return whether no division left a remainder.
     """
 
 def compare_numbers(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], low: NDArray[Any], high: NDArray[Any], inverted: bool, out: NDArray[np.uint8], at: int) -> int:
     """
-    A bit of `out`, from bit `at` on, for each slot: whether its number lies in a range or, inverted, in none; returns the
-    number of bits set.
+    Set a bit of `out`, from bit `at` on, for each slot whose number lies in a range or, if `inverted`, in none. Return how many bits are set.
     """
 
 def compare_bytes(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], fixed_size: int | None, offsets: NDArray[np.uint64], keys: NDArray[np.uint8], prefixes: bool, inverted: bool, out: NDArray[np.uint8], at: int) -> int:
     """
-    As `compare_numbers`: whether a value is one of the keys, or begins with one of them.
+    Like `compare_numbers`, for values that equal one of the keys or begin with one of them.
     """
 
 def payload_sizes(blocks: Blocks, out: NDArray[np.uint64]) -> None:
     """
-    How many bytes the Zstandard frames of variable-size values hold, as `payload_frames` wants to know.
+    Write the decoded sizes of the Zstandard frames of variable-size values, as `payload_frames` needs them.
     """
 
 def match_text(offsets: NDArray[Any], data: NDArray[np.uint8], op: str, text: str, case_sensitive: bool, out: NDArray[np.uint8]) -> None:
     """
-    Writes 1 for each text, cut out of `data` by `offsets`, for which the operator is true, and 0 for the others.
+    Write 1 for each text for which the operator is true, and 0 for the others. `offsets` delimit the texts in `data`.
     """
 
 def split_words(text: str) -> list[tuple[str, bool, bool]]:
     """
-    The words of a text, each with whether it touches the text's left end, and its right end.
+    The words of a text. Each comes with whether it touches the left end of the text, and whether it touches the right end.
     """
 
 def unite_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], other_ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The positions of either."""
+    """The positions in either set."""
 
 def intersect_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], other_ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The positions of both."""
+    """The positions in both sets."""
 
 def subtract_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], other_ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The positions that the other has not."""
+    """The positions that the other set does not have."""
 
 def positions_of_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Each position."""
+    """Every position of the ranges."""
 
 def ranges_of_positions(positions: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The ranges of ascending positions, which may repeat."""
+    """The ranges that ascending positions form. Positions may repeat."""
 
 def select_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """
-    Those positions of ranges whose bit is set; bit i belongs to the i-th position of all.
+    The positions of the ranges whose bit is set. Bit i belongs to the i-th position of all ranges together.
     """
 
 def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """
-    The ranges of set bits among `count` from bit `at` on; the first one is position `base`.
+    The ranges of set bits among the `count` bits from bit `at` on. Bit `at` is position `base`.
     """
 
 def count_stretches(bitmap: NDArray[np.uint8], count: int) -> int:
-    """How many ranges the first `count` bits make."""
+    """The number of ranges that the first `count` bits form."""
 
 def count_bits(words: NDArray[np.uint64]) -> int:
-    """How many bits are set."""
+    """The number of set bits."""
 
 def align_bits(bitmap: NDArray[np.uint8], count: int, offset: int) -> NDArray[np.uint64]:
     """
-    The first `count` bits of a bitmap as words, the first of them at bit `offset`; all other bits are 0.
+    The first `count` bits of a bitmap, copied into words from bit `offset` on. All other bits are 0.
     """
 
 def bits_of_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], base: int, count: int) -> NDArray[np.uint64]:
     """
-    The positions of ranges from `base` on as `count` words of bits; those before and behind are left out.
+    The positions of the ranges as `count` words of bits, the first of which is position `base`. Positions outside of the words are left out.
     """
 
 class BlockMap:
     """
-    Where the blocks of a buffer begin and end, from the map behind them; `room` is what lies before it.
+    Where the blocks of a buffer begin and end. `room` is the number of bytes before the map.
     """
 
     def __init__(self, payload: bytes | memoryview, room: int, expected_values: int | None, expected_blocks: int | None) -> None: ...
 
     @property
     def value_count(self) -> int:
-        """Logical values of the buffer."""
+        """Number of logical values in the buffer."""
 
     @property
     def block_count(self) -> int:
-        """Blocks of the buffer."""
+        """Number of blocks in the buffer."""
 
     @property
     def values(self) -> NDArray[np.uint64]:
         """
-        Where each block ends, in values, from 0 on: block `i` is `[i] .. [i + 1]`.
+        0, then where each block ends, in values: block `i` holds values `[i] .. [i + 1]`.
         """
 
     @property
     def offsets(self) -> NDArray[np.uint64]:
-        """The same in bytes from the start of the buffer."""
+        """The same in bytes, counted from the start of the buffer."""
 
     def stretch(self, first: int, last: int, most: int) -> tuple[int, int, int, int, NDArray[np.uint64], NDArray[np.uint64]] | None:
         """
-        The blocks that hold `first..last`: the ordinal of the first one and the slot in it, the first byte and the end of all, and of each its bytes and its values. None where they have more than `most` bytes.
+        The blocks that hold positions `first..last`: the ordinal of the first block, the slot of `first` in it, where the bytes of all blocks begin and end, the size of each block in bytes, and its number of values. None if the blocks have more than `most` bytes.
         """
 
     def spans(self, starts: NDArray[np.uint64], ends: NDArray[np.uint64], unit: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], int]:
         """
-        The blocks that hold these positions: their ordinals, where they begin, their sizes in bytes and in values; then the pieces of the ranges in them: which of these blocks, the first slot, how many; last, how many slots in all. A value makes `unit` positions.
+        The blocks that hold these positions, as arrays: their ordinals, where they begin, their sizes in bytes and in values. Then the pieces of the ranges: the index of the block among these, the first slot, the number of slots. Last the total number of slots. A value has `unit` positions.
         """
 
 def hash_keys(prefix: bytes, offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> NDArray[np.uint64]:
-    """XXH3 of the prefix and each value; a null has no bytes."""
+    """XXH3 of the prefix and the bytes of each value. A null has no bytes."""
 
 def partition_entries(hashes: NDArray[np.uint64], positions: NDArray[np.uint64], bits: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """
-    Pairs of a hash and a position, by the topmost bits of the hash, and how many have each value of these bits.
+    Pairs of a hash and a position, ordered by the topmost bits of the hash, and the number of pairs for each value of these bits.
     """
 
 def group_entries(entries: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
     """
-    Hashes, ascending; where the positions of each end; positions, ascending, each once for a hash.
+    The distinct hashes, ascending; where the positions of each hash end; the positions, which ascend and are distinct for each hash.
     """
 
 def order_by_bucket(hashes: NDArray[np.uint64], ends: NDArray[np.uint64], positions: NDArray[np.uint64], buckets: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
     """
-    What `group_entries` gave, in the order of buckets: the lowest bits of the hashes.
+    The result of `group_entries`, reordered by bucket. The bucket of a hash is its lowest bits.
     """
 
 def fold(value: bytes) -> bytes:
-    """The text that all spellings share."""
+    """The case-folded form of a text."""
 
 class TermRun:
     """
-    Terms and their rows while a run of them grows. One thread at a time may use it.
+    Collects terms and their rows, then writes them as a run. Only one thread at a time may use it.
     """
 
     def __init__(self, tokenizer: str) -> None: ...
 
     @property
     def terms(self) -> int:
-        """Different terms so far."""
+        """Number of distinct terms so far."""
 
     @property
     def scratch(self) -> int:
-        """Bytes of working memory in use."""
+        """Working memory in use, in bytes."""
 
     def add(self, offsets: NDArray[Any], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, validity_at: int, codes: NDArray[np.uint32] | None, rows: NDArray[np.uint32] | None, first_row: int, first: int, limit: int) -> int:
         """
-        Take values from slot `first` on, or those that `codes` name, until `scratch` exceeds `limit`; returns the slot behind the last one taken. `rows` says which row of the run a slot is in, counted from `first_row`.
+        Add values from slot `first` on until `scratch` exceeds `limit`. Return the slot after the last one added. With `codes`, slot i holds entry codes[i]. `rows` gives the row of each slot, counted from `first_row`.
         """
 
     def finish(self) -> bytes:
-        """The run; nothing is left behind."""
+        """Return the run and forget all terms."""
 
 class TermSlice:
-    """What one step of a merge brings. Arrays are handed out once."""
+    """The result of one step of a merge. Each array can be taken only once."""
 
     def terms(self) -> NDArray[np.uint8]:
-        """The bytes of the terms that begin here."""
+        """The bytes of the terms that begin in this slice."""
 
     def lengths(self) -> NDArray[np.uint32]:
-        """The length of each."""
+        """The length of each term."""
 
     def begins(self) -> NDArray[np.uint8]:
-        """For each list whether it is the first of a term."""
+        """Whether each list is the first one of a term."""
 
     def stripes(self) -> NDArray[np.uint16]:
         """The stripe of each list."""
@@ -409,21 +412,21 @@ class TermSlice:
 
     def forms(self) -> NDArray[np.uint8]:
         """
-        What the integers of each list are: 0 rows, 1 ranges, 2 ranges of which only some rows have the term.
+        What the integers of each list are: 0 for rows, 1 for ranges, 2 for ranges in which perhaps only some rows have the term.
         """
 
     def is_long(self) -> NDArray[np.uint8]:
-        """For each list whether it has many integers."""
+        """Whether each list is long, that is, has at least 512 integers."""
 
     def counts(self) -> NDArray[np.uint64]:
-        """How many integers of each list are in this slice."""
+        """The number of integers of each list in this slice."""
 
     def integers(self) -> NDArray[np.uint64]:
         """The integers of the lists, back to back."""
 
     @property
     def continues(self) -> bool:
-        """Whether the first list goes on from the slice before."""
+        """Whether the first list continues the last one of the previous slice."""
 
     @property
     def whole_terms(self) -> bool:
@@ -431,39 +434,41 @@ class TermSlice:
 
 class TermMerge:
     """
-    Runs on their way to one sorted stream. One thread at a time may use it.
+    Merges runs into one sorted stream. Only one thread at a time may use it.
     """
 
     def __init__(self, runs: list[bytes | memoryview], stripes: NDArray[np.uint16], fields: NDArray[np.uint32], first_rows: NDArray[np.uint64], price: int = 0) -> None: ...
 
     def estimate(self, prices: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """
-        How many bits all lists take at each price, about; nothing is left to merge then. A price says how many rows, in parts of 65,536, may become doubtful for a bit: none at 0, any number at the highest one.
+        Estimate how many bits all lists take at each price. Nothing is left to merge afterwards. A price says how many rows, in units of 1/65,536, may become doubtful to save a bit: none at 0, any number at the highest price.
         """
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left."""
+        """Whether nothing is left to merge."""
 
     def next(self, terms: int, integers: int) -> TermSlice:
-        """Begin at most `terms` terms, and stop soon after `integers`."""
+        """
+        Return the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.
+        """
 
 def term_range(offsets: NDArray[np.int64], data: NDArray[np.uint8], text: bytes, prefix: bool) -> tuple[int, int]:
     """
-    Which of sorted terms equal `text`, or begin with it, everything folded; where there are none, the place they would have.
+    The range of sorted terms that equal `text` or, with `prefix`, begin with it, compared case-folded. If there are none, the empty range where they would be.
     """
 
 def match_terms(offsets: NDArray[np.int64], data: NDArray[np.uint8], low: int, high: int, text: bytes, match: str, folded: bool, words: bool) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """
-    Which of the terms low..high match surely, and which perhaps because they may have been cut; with `words` no addresses.
+    The terms low..high that certainly match, and those that may match because they may have been cut. `words` skips addresses.
     """
 
 def row_ranges(integers: NDArray[np.uint64], counts: NDArray[np.uint64], pairs: NDArray[np.uint8], rows: int, starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int:
     """
-    Where the ranges of the rows of all lists begin and end; returns how many there are. A list holds rows, or beginnings and ends where `pairs` says so.
+    Write the ranges that the rows of all lists form, and return how many there are. A list holds rows or, if its `pairs` is set, starts and ends of ranges.
     """
 
 def common_rows(lists: list[tuple[Blocks, int, int]], rows: int, among_starts: NDArray[np.uint64], among_ends: NDArray[np.uint64], starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int:
     """
-    Where the ranges of the rows begin and end that all lists have, and that lie among some ranges unless there are none; returns how many there are. A list is so many rows from a slot of the first of some blocks on.
+    Write the ranges of the rows that all lists have, and return how many there are. If ranges to search among are given, the rows must lie in them. A list is given by its blocks, a slot of the first block, and its number of rows.
     """

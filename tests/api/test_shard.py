@@ -497,7 +497,7 @@ def test_the_result_does_not_depend_on_the_number_of_threads(many_rows: amudai.S
 
 
 class Places:
-    """Notes for how many threads there is room, each time that work is handed out."""
+    """Notes how many threads there is room for, each time that work is handed out."""
 
     def __init__(self) -> None:
         self.sizes: list[int] = []
@@ -567,7 +567,7 @@ def test_whoever_speaks_the_arrow_protocol_can_read_it(sample: amudai.Shard) -> 
 
 
 def test_a_shard_that_outlives_everything_is_silent() -> None:
-    """What is open when the interpreter ends is no leak to frighten users with."""
+    """A shard that is still open when the interpreter exits causes no warning about leaks."""
     program = """
         import builtins
         import amudai

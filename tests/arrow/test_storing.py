@@ -60,7 +60,7 @@ def column_of(stored: StoredArray) -> ColumnValues:
 
 
 def expanded(stored: StoredArray) -> StoredArray:
-    """With the values of dictionaries in place of codes, one by one."""
+    """The array with each dictionary code replaced by its value."""
     children = tuple(expanded(child) for child in stored.children)
     if stored.dictionary is None:
         return replace(stored, children=children)
@@ -86,7 +86,7 @@ def restored(stored: StoredArray, kind: pa.DataType) -> pa.Array:
 
 
 def as_wide(stored: StoredArray, kind: pa.DataType) -> StoredArray:
-    """With offsets of the width that the type has, as decoding would give them."""
+    """The array with offsets as wide as its type requires, which is how decoding returns them."""
     if isinstance(kind, pa.BaseExtensionType):
         return as_wide(stored, kind.storage_type)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
@@ -203,7 +203,7 @@ WIDTHS = {
 
 
 def content(array: pa.Array) -> list[bytes]:
-    """All bytes that belong to an array, to see that nobody wrote into them."""
+    """All bytes that belong to an array, to check that nothing has written into them."""
     return [bytes(buffer) for buffer in array.buffers() if buffer is not None]
 
 

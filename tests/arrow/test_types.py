@@ -82,7 +82,7 @@ def integers(dtype: str, *values: int | None) -> tuple[Column, list[Any]]:
 
 
 def moment(unit: str, count: int) -> int:
-    """So many units after 1970, in ticks."""
+    """`count` units after 1970, in ticks."""
     return EPOCH + (count // 100 if unit == "ns" else count * TICKS[unit])  # type: ignore[operator]
 
 
@@ -300,7 +300,7 @@ def _second(entry: pa.StructScalar) -> pa.Scalar:
 
 
 def unnamed(node: SchemaNode) -> tuple[Any, ...]:
-    """What of a node decides how it is stored; names below lists and maps mean nothing."""
+    """The properties of a node that decide how it is stored. Names below lists and maps do not matter."""
     named = node.basic_type in (BasicType.STRUCT, BasicType.UNION)
     children = [(child.name if named else "", unnamed(child)) for child in node.children]
     return node.schema_id, node.basic_type, node.signed, node.fixed_size, node.extension, children

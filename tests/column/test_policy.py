@@ -54,13 +54,13 @@ UNSUPPORTED = {
 
 
 def stored_as(column: Column, *encodings: wire.DataEncoding | None) -> Column:
-    """The column with these encodings; None is the one that it has."""
+    """The column with these encodings listed; None stands for its real encoding."""
     column.stored.encodings = lambda own: [own if each is None else each for each in encodings]
     return column
 
 
 def two_ways(first: Column, second: Column) -> Column:
-    """The column with the buffers of both, each in an encoding of its own."""
+    """The column with the buffers of both columns, as two encodings."""
     count = len(first.stored.buffers)
     first.stored.buffers += second.stored.buffers
     first.stored.encodings = lambda own: [native(*own.native.buffers[:count]), native(*own.native.buffers[count:])]

@@ -32,7 +32,7 @@ SECONDS = 10  # a hang, not a slow machine
 
 
 class Watched:
-    """Stands in for `decode.allocate`: memory of exactly the right size, and bytes behind it that nobody may touch."""
+    """Stands in for `decode.allocate`: memory of exactly the right size, then guard bytes that must not change."""
 
     def __init__(self) -> None:
         self._made: list[tuple[npt.NDArray[np.uint8], int]] = []
@@ -44,7 +44,7 @@ class Watched:
         return pa.py_buffer(memory[:size]), memory[:size].view(dtype)
 
     def check(self) -> None:
-        """Nothing was written behind the end of anything."""
+        """Check that nothing was written past the end of any allocation."""
         for memory, size in self._made:
             assert (memory[size:] == _MARK).all(), f"bytes written behind the {size} that were allocated"
         self._made.clear()
@@ -93,7 +93,7 @@ class Held:
 
 
 def sealed(block: bytes) -> bytes:
-    """The block with the checksum that its bytes have now; what a writer with bad intentions would store."""
+    """The block with a correct checksum of its current bytes, as a malicious writer would store it."""
     content = block[:-4]
     return content + checksum(content).to_bytes(4, "little")
 

@@ -61,7 +61,7 @@ def _ones(dtype: str) -> bytes:
 
 
 def _lz4(payload: str, size: int) -> bytes:
-    """A section with this LZ4 block, which claims to hold so many bytes."""
+    """A section with this LZ4 block, which claims to hold `size` bytes."""
     return make_header(lz4.CODE, lz4.FIELDS) + struct.pack("<I", size) + bytes.fromhex(payload)
 
 

@@ -39,7 +39,7 @@ REFUSED = (CorruptedData, UnsupportedFeature)
 
 @pytest.fixture(autouse=True)
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
-    """What kernels write into ends where it should."""
+    """Check that kernels write only into the memory that they were given."""
     memory = Watched()
     monkeypatch.setattr(decode, "allocate", memory)
     monkeypatch.setattr(compare, "allocate", memory)
@@ -48,7 +48,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
 
 
 def first_rows(count: int) -> Rows:
-    """All rows, or the first ones of a number that nobody could hold."""
+    """All rows, or only the first ones if the claimed number would not fit into memory."""
     return Rows.one(0, min(count, 100_000))
 
 
@@ -186,7 +186,7 @@ def some_presence(random: Random, count: int) -> bytes:
 def some_numbers(
     encoding: NumericEncoding, dtype: str, data: st.DataObject
 ) -> tuple[Random, np.random.Generator, list[int], bytes]:
-    """What made them, numbers of any shape, and the section that an encoding makes of them."""
+    """Random sources, numbers of any shape, and the section that an encoding makes of them."""
     seed = data.draw(st.integers(0, 1 << 32), label="seed")
     random, rng = Random(seed), np.random.default_rng(seed)
     count = random.choice([1, 2, 3, 8, 20, 40, 100, 1030])

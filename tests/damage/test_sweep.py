@@ -103,7 +103,7 @@ def _flipped(content: bytes, at: int) -> bytes:
 
 
 def _cuts(specimen: Specimen) -> Iterator[Damage]:
-    """Every length of the root file; of others, which are read further before the end is missed, some."""
+    """Every length of the root file, and some lengths of other files, where a missing end is noticed only later."""
     for name, content in specimen.files.items():
         for size in range(0, len(content), 1 if name == specimen.root else specimen.stride):
             yield f"{name}, the first {size} bytes", name, content[:size]

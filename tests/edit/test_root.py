@@ -1,4 +1,4 @@
-"""A root as a value: what it holds, what operations make of it, what is kept that nobody knows."""
+"""Roots as values: what a root holds, the results of operations on it, and unknown content that is kept."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Bits = npt.NDArray[Any]
 
 
 class Numbers:
-    """What the oracle makes of blocks: values as bit patterns, and which of them are there."""
+    """What the oracle decodes from blocks: values as bit patterns, and which of them are not null."""
 
     def __init__(self, blocks: Sequence[Block], dtype: str, *, checksums: bool = True) -> None:
         found: list[int | None] = []
@@ -151,7 +151,7 @@ class Strings:
             raise AssertionError(f"value {at}: expected {expected[at]!r:.100}, found {found[at]!r:.100}")
 
     def draw(self, rng: np.random.Generator) -> ByteKeys:
-        """Values that are stored, parts of them, others that differ in one byte, and what is nowhere."""
+        """Stored values, parts of them, values that differ from them in one byte, and values that are not stored."""
         known = [value for value in self.values if value is not None] or [b"", b"other"]
         keys: list[bytes] = []
         for kind in rng.integers(0, 5, int(rng.choice([0, 1, 1, 1, 2, 5]))):
@@ -189,7 +189,7 @@ def values_in(found: Values, size: int | None, wide: bool) -> list[bytes | None]
 def decode_variable(
     run: Opened, spans: Sequence[runs.Span], dtype: str, text: bool, at: int
 ) -> tuple[list[bytes | None], int]:
-    """Values by the kernels alone, behind `at` slots and 5 bytes that were there before."""
+    """Values decoded by the kernels alone, after `at` slots and 5 bytes that were there before."""
     kernels, count = run.kernels, runs.size_of(spans)
     where = run.spans(spans)
     offsets = np.full(at + count + 1, 77, dtype)

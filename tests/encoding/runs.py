@@ -115,7 +115,7 @@ def open_all(blocks: Sequence[Block], *, checksums: bool = True) -> list[Opened]
 
 
 def touched(blocks: Sequence[Block], ranges: Sequence[Span]) -> tuple[list[Block], list[Span]]:
-    """The blocks that hold something of the ranges, and the ranges among them alone."""
+    """The blocks that hold positions of the ranges, and the ranges counted within these blocks only."""
     found: list[Block] = []
     moved: list[Span] = []
     start = at = 0

@@ -379,7 +379,7 @@ def test_strings_that_are_no_text_are_refused(encoding: BinaryEncoding, value: b
         assert caught.value.place["block"] == 1
         found = package.decode_variable(buffer, ranges, text=False, wide=True)
         assert value in values_in(found, None, True)
-    # What is not read is not looked at.
+    # Damage in bytes that are not read goes unnoticed.
     assert package.decode_variable(buffer, Rows.one(0, 5), text=True, wide=False).length == 5
 
 

@@ -148,7 +148,7 @@ def damaged_lz4(shape: str, seed: int, edits: list[Edit], flips: int) -> tuple[i
     st.floats(0, 1),
 )
 def test_damage_is_seen_as_by_inflating(shape: str, seed: int, edits: list[Edit], flips: int, place: float) -> None:
-    # What is wanted ends at the same byte either way: the same bytes, or the same words.
+    # Both ways end at the same byte, so they give the same bytes or the same error message.
     count, region = damaged_lz4(shape, seed, edits, flips)
     held = Held((count, block.build(b"", region)))
     row = min(count - 1, int(place * count))

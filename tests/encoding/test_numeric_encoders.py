@@ -52,7 +52,7 @@ class Section(NamedTuple):
 
 
 def parts(found: Section) -> Iterator[Section]:
-    """The sections inside a section; raw parts are none."""
+    """The sections inside a section. Raw parts are not sections."""
     code, dtype, count, at, data = found
     size = size_of(dtype)
 
@@ -103,7 +103,7 @@ def walk(found: Section) -> Iterator[Section]:
 
 
 def forbidden(found: Section) -> str | None:
-    """What the reference's reader could not take of this section, if anything."""
+    """The property of this section that the reference's reader could not handle, if there is one."""
     code, dtype, count, at, data = found
     if count == 0:
         return "no values"

@@ -294,7 +294,7 @@ def _array(slots: Sequence[wire.DataRef | None], url: str = "") -> wire.DataRefA
     return array
 
 
-_ABSENT = wire.FieldDescriptor()  # nobody's descriptor: it is compared by identity
+_ABSENT = wire.FieldDescriptor()  # a sentinel that is compared by identity
 
 
 def _folded(contents: Sequence[FieldContent | None]) -> wire.FieldDescriptor | None:

@@ -32,7 +32,7 @@ class Node:
 def build(
     fields: Sequence[Node] | None, *, id_count: int | None = None, lookup: tuple[list[int], list[int]] | bool = True
 ) -> bytes:
-    """The payload of a schema; ids count depth first where a node has none of its own."""
+    """The payload of a schema. Nodes without an id are numbered depth first."""
     builder = flatbuffers.Builder(1024)
     counter = [0]
     fields_at = None

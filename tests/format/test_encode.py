@@ -237,7 +237,7 @@ def test_the_worked_example_is_written() -> None:
 
 
 def frames(path: Path) -> Iterator[tuple[str, bytes, bytes]]:
-    """Every message of a shard: what it is, its payload, and what comes of decoding and encoding it."""
+    """Every message of a shard: its name, its payload, and the result of decoding and encoding it."""
     content = path.read_bytes()
 
     def payload(ref: DataRef) -> bytes:
@@ -279,7 +279,7 @@ def frames(path: Path) -> Iterator[tuple[str, bytes, bytes]]:
 
 
 def buffers(path: Path) -> Iterator[tuple[BufferKind, bytes, bytes]]:
-    """Every block map, dictionary and range index: its bytes, and what comes of decoding and encoding it."""
+    """Every block map, dictionary and range index: its bytes, and the result of decoding and encoding it."""
     files: dict[str, bytes] = {}
 
     def read(ref: DataRef) -> bytes:

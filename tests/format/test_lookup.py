@@ -1,4 +1,4 @@
-"""Where the columns of an index lie: what is stated comes back, and nothing is stated that would not be all."""
+"""Where the columns of an index lie: stated places come back, and none is stated that five numbers cannot describe."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def tokens(value: str, tokenizer: str) -> list[str]:
 
 @lru_cache(1 << 16)
 def fold(text: str) -> str:
-    """The text that all spellings share."""
+    """The case-folded form of a text."""
     return "".join(map(_upper, text))
 
 
@@ -82,7 +82,7 @@ def _upper(char: str) -> str:
 
 
 def matches(whole: str, text: str, match: str, case_sensitive: bool) -> bool:
-    """Whether a word or value resembles `text` as a question wants."""
+    """Whether a word or value matches `text` in the way that a question asks for."""
     if not case_sensitive:
         whole, text = fold(whole), fold(text)
     if match == "equal":

@@ -49,7 +49,7 @@ numbers = st.one_of(
 
 
 def exactly(value: Any) -> Any:
-    """A number that compares exactly with others; floats that are none stay."""
+    """A number that compares exactly with others. Infinities and NaN stay floats."""
     if isinstance(value, Decimal) and not value.is_finite():
         return float(value)
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):

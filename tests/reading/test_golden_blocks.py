@@ -103,6 +103,6 @@ def test_every_encoding_occurs() -> None:
             found.update(block.encoding for block in buffer.blocks)
     words = {name for plan in (*numeric, *binary) for name in plan.replace("(", " ").replace(")", " ").split()}
     names = {word.rstrip(",") for word in words}
-    # What nobody writes (values of 64 bits cut to 64 bits) is tested by the oracle's blocks alone.
+    # No writer truncates values of 64 bits to 64 bits; only the oracle's blocks test that.
     assert {encoding.name for encoding in NUMERIC} - names <= {"truncate_u64"}
     assert {plan.partition("(")[0] for plan in binary} == {encoding.name for encoding in BINARY}

@@ -220,7 +220,7 @@ def test_kernels_refuse_what_are_no_ranges(kernels: Any) -> None:
 
 @st.composite
 def dense(draw: st.DrawFn) -> tuple[Rows, set[int]]:
-    """So many single positions that they are held as bits, somewhere."""
+    """Enough single positions to be held as bits, starting anywhere."""
     start = draw(st.integers(0, 300) | st.integers(1 << 40, (1 << 40) + 70))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 32)))
     mask = rng.random(draw(st.integers(9000, 9200))) < draw(st.sampled_from([0.3, 0.5, 0.8]))

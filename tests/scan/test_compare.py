@@ -50,7 +50,7 @@ def no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever reads values to compare them fails."""
+    """Fail the test if values are read in order to compare them."""
 
     def refuse(*_: object) -> pa.ChunkedArray:
         raise AssertionError("values were read")

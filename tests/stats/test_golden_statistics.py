@@ -129,7 +129,7 @@ def test_sizes_add_up(path: Path) -> None:
 
 
 def total(sizes: list[int | None]) -> int | None:
-    """The sum of those that are known; None where there is none."""
+    """The sum of the values that are known; None if none is."""
     known = [size for size in sizes if size is not None]
     return sum(known) if known else None
 

@@ -43,7 +43,7 @@ ZEROS = memoryview(bytes(2 * MAX_READ))
 
 
 class Sparse(Store):
-    """A huge file of zeros: remembers what was asked and makes nothing of that size."""
+    """A huge file of zeros that needs little memory, and remembers the ranges that were read."""
 
     capabilities = StoreCapabilities()
 

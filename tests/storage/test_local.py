@@ -126,7 +126,7 @@ def test_a_file_that_became_shorter_is_an_error(store: LocalStore, tmp_path: Pat
 
 
 def test_files_are_mapped_while_others_read(store: LocalStore, tmp_path: Path) -> None:
-    """A descriptor that a mapping replaces is closed behind the last one who reads by it."""
+    """A descriptor that a mapping replaces is closed once its last reader is done."""
     content = bytes(at % 251 for at in range(2 * MAX_COPIED))
     urls = []
     for name in range(20):

@@ -168,7 +168,7 @@ def test_container(url: str, expected: str) -> None:
         ("s3://elsewhere/logs.amudai.shard", "dir/logs.amudai.shard", "dir/logs.amudai.shard"),
         ("file:///old/our%20logs", "dir/our logs", "dir/our logs"),
         ("file:///old/our%20logs", "file:///new/our%2520logs", "file:///new/our%2520logs"),
-        # Absolute inside of the root's folder: as it is.
+        # An absolute URL inside of the root's folder is kept unchanged.
         ("file:///data/1f", ROOT, "file:///data/1f"),
         ("file:///data/sub/1f", ROOT, "file:///data/sub/1f"),
         # Absolute elsewhere: beside the root, by its last segment.

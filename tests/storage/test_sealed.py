@@ -393,7 +393,7 @@ class TestOverwriting:
         url = local(folder)
         with pytest.raises(StorageError, match="Input/output error"):
             seal(LocalStore(), url, overwrite=True, remove=[url("old1.stripe"), url("old2.stripe")])
-        # 1: the new root has its name already, only nobody knows whether it would survive a loss of power.
+        # 1: the new root already has its name, but it might not survive a loss of power.
         assert files(folder) == ({**OLD, **CONTENT} if nth == 1 else OLD)
 
     def test_an_interrupt_after_the_replacing_removes_nothing(

@@ -121,7 +121,7 @@ def test_constants_between_nulls(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("first", [[None], [""], ["x"], ["random"]], ids=str)
 def test_text_that_begins_with_nothing(first: list[str | None], tmp_path: Path) -> None:
-    """The first block decides nothing for ever: the text behind it is compressed."""
+    """The first block does not decide for all others: the text after it is compressed."""
     random = np.random.default_rng(6)
     head: list[str | None] = first * 6000
     if first == ["random"]:

@@ -19,7 +19,7 @@ TABLE = pa.table({"n": [1, None, 3], "t": ["a", "b", None]})
 
 
 class Capsule:
-    """Somebody who speaks the PyCapsule protocol and nothing else."""
+    """An object that supports the PyCapsule protocol and nothing else."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return TABLE.__arrow_c_stream__(requested_schema)

@@ -120,7 +120,7 @@ def _write_both(target: Path, first: Any, second: Any) -> None:
 
 
 def test_a_refused_batch_ends_the_shard(tmp_path: Path) -> None:
-    """Some columns of the batch were taken and others not: whoever goes on all the same gets no shard."""
+    """Some columns of the batch were taken and others were not, so the writer can no longer finish the shard."""
     schema = pa.schema([("n", pa.int64()), ("t", pa.timestamp("ns")), ("m", pa.int64())])
     for threads in (1, 3):
         out = amudai.ShardWriter(tmp_path / "t.amudai.shard", schema, threads=threads)

@@ -139,7 +139,7 @@ F16 = [0x8000, 0x7E01, 0x7C00, 0xFC00, 0x0001, 0x7C01]
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize(("kind", "dtype", "bits"), [(pa.float32(), "u4", F32), (pa.float64(), "u8", F64)], ids=str)
 def test_odd_floats(kind: pa.DataType, dtype: str, bits: list[int], profile: str, tmp_path: Path) -> None:
-    """Alone, among ordinary values of every kind that has an encoding of its own, and as a constant."""
+    """Odd floats alone, among ordinary values of each kind that has a special encoding, and as a constant."""
     odd = np.array(bits, dtype)
     random = np.random.default_rng(0)
     common: dict[str, Any] = {

@@ -67,7 +67,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def values_below(value: Any, path: list[str]) -> Iterator[Any]:
-    """The leaves of a value, nulls included; nothing below what is null."""
+    """The leaves of a value, including nulls. A null has no leaves below it."""
     if not path:
         yield value
     elif value is None:

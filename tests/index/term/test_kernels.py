@@ -192,7 +192,7 @@ def test_lists_that_cannot_be_are_refused() -> None:
 
 
 def test_terms_of_any_bytes_are_compared_within_their_bounds() -> None:
-    """Terms come from files: what is no UTF-8 matches nothing sound, and is never read past its end."""
+    """Terms come from files: a term that is not valid UTF-8 matches no valid text, and is never read past its end."""
     terms = [b"", b"a", b"a\xe4", b"\x80", b"\xc3", b"\xf0\x9f", b"\xff\xff", b"z"]
     offsets, data = terms_of(terms)
     for match in ("equal", "prefix", "suffix", "within"):

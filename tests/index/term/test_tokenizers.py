@@ -137,7 +137,7 @@ def test_every_code_point_folds_as_the_table_says() -> None:
 
 @pytest.mark.slow
 def test_folding_leaves_at_least_half_the_bytes() -> None:
-    """How long a text must be to be that of a term that was cut follows from this."""
+    """The least length of a text whose term may have been cut follows from this."""
     codes = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
     assert all(2 * len(oracle.fold(char).encode()) >= len(char.encode()) for char in codes)
 

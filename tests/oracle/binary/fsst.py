@@ -69,7 +69,7 @@ def encode(
 
 
 def frequent(data: bytes, limit: int = 255) -> list[bytes]:
-    """The most frequent pairs of bytes, then the most frequent bytes: no good table, but one. Never empty."""
+    """A simple table: the most frequent pairs of bytes, then the most frequent bytes. Never empty."""
     pairs = Counter(data[i : i + 2] for i in range(len(data) - 1))
     singles = Counter(data[i : i + 1] for i in range(len(data)))
     found = [pair for pair, count in pairs.most_common(limit // 2) if count > 1]

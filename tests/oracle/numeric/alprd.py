@@ -1,4 +1,4 @@
-"""ALPRD: floats cut in two: left bits through a small dictionary, right bits as they are."""
+"""ALPRD: floats cut in two. The left bits are codes into a small dictionary, the right bits are stored unchanged."""
 
 from collections import Counter
 
