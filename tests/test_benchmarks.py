@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import term_index
+from benchmarks import exports, term_index
 
 
 @pytest.mark.slow
@@ -20,3 +20,14 @@ def test_the_term_index_is_measured(
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in said[:2]] == ["build", "size"]
     assert len(said) == 2 + len(term_index.QUESTIONS)
+
+
+@pytest.mark.slow
+def test_exports_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("duckdb")
+    monkeypatch.setenv("AMUDAI_BENCH_CACHE", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["exports", "--rows", "3000", "--rounds", "1"])
+    exports.main()
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["csv", "json"]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ ORDER = [
     {"edit"},
     {"index"},
     {"sources"},
+    {"exports"},
     {"predicate"},
     {"plan"},
     {"scan"},
@@ -53,7 +55,7 @@ ORDER = [
     {"cli", "web"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
-KERNEL_ROOMS = {"rows", "format", "encoding", "stats", "column", "index", "predicate", "plan", "scan"}
+KERNEL_ROOMS = {"rows", "format", "encoding", "stats", "column", "index", "exports", "predicate", "plan", "scan"}
 
 
 # ---- rooms ----
@@ -427,6 +429,7 @@ def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
     where = [u4(0), u4(0), u4(2)]
     offsets = np.array([0, 1, 2], np.int32)
     out = np.zeros(9, np.uint8)
+    column = kernels.TextColumn.integers(i8(1, 2), None, 0)
     return [
         ("decode_numbers", [doubles, *where, np.zeros(4, np.float64), out, 0], {1, 2, 3, 5}, {4, 5}),
         ("decode_bits", [numbers, *where, out, 0], {1, 2, 3, 4}, {4}),
@@ -466,6 +469,21 @@ def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
             {2, 3, 4, 5},
             {4, 5},
         ),
+        ("TextColumn.booleans", [u1(1), 0, 2, u1(1), 0], {0, 3}, set()),
+        ("TextColumn.integers", [i8(1, 2), u1(1), 0], {0, 1}, set()),
+        ("TextColumn.doubles", [np.zeros(2), u1(1), 0], {0, 1}, set()),
+        ("TextColumn.decimals", [np.zeros(16, np.uint8), 2, u1(1), 0], {0, 2}, set()),
+        ("TextColumn.uuids", [np.zeros(16, np.uint8), u1(1), 0], {0, 1}, set()),
+        ("TextColumn.texts", [offsets, u1(65, 66), None, 2, u1(1), 0], {1, 4}, set()),
+        ("TextColumn.binary", [offsets, u1(65, 66), None, 2, u1(1), 0], {1, 4}, set()),
+        ("TextColumn.dates", [np.zeros(2, np.int32), u1(1), 0], {0, 1}, set()),
+        ("TextColumn.times", [i8(1, 2), 3, u1(1), 0], {0, 2}, set()),
+        ("TextColumn.durations", [i8(1, 2), 3, u1(1), 0], {0, 2}, set()),
+        ("TextColumn.instants", [i8(1, 2), 3, True, np.zeros(2, np.int32), u1(1), 0], {0, 3, 4}, set()),
+        ("TextColumn.lists", [i8(0, 1), i8(1, 2), column, u1(1), 0], {0, 1, 3}, set()),
+        ("TextColumn.maps", [i8(0, 1), i8(1, 2), False, column, column, u1(1), 0], {0, 1, 5}, set()),
+        ("TextColumn.structs", [["a"], [column], 2, u1(1), 0], {3}, set()),
+        ("TextColumn.unions", [u1(0, 0), i8(0, 1), [column]], {0, 1}, set()),
     ]
 
 
@@ -473,7 +491,7 @@ def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
 def test_native_arguments_are_never_converted(kernels: Any) -> None:
     """A copy would be filled and dropped in silence: whatever does not fit as it is must be refused."""
     for name, arguments, typed, written in calls(kernels):
-        function = getattr(kernels, name)
+        function = attrgetter(name)(kernels)
         function(*arguments)
         for index in typed | written:
             changes = [strided, two_dimensional, swapped, list]
@@ -498,7 +516,7 @@ def test_outputs_that_are_too_short_are_refused(kernels: Any) -> None:
             if name in ("decode_numbers", "decode_offsets") and index == 4:
                 changed[4] = arguments[4][:1].copy()
             with pytest.raises(ValueError, match=r"expected|too short|wrong length|more slots"):
-                getattr(kernels, name)(*changed)
+                attrgetter(name)(kernels)(*changed)
 
 
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)

@@ -50,4 +50,5 @@ NB_MODULE(AMUDAI_MODULE, m) {
     amudai::bindings::bind_block_map(m);
     amudai::bindings::bind_hash_index(m);
     amudai::bindings::bind_term(m);
+    amudai::bindings::bind_lines(m);
 }

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
         BlockLayout,
         BufferLayout,
         Column,
+        CsvWriter,
         Explanation,
         Field,
         FieldLayout,
         FieldStats,
         HashIndex,
         Index,
+        JsonLinesWriter,
         Predicate,
         Problem,
         Progress,
@@ -56,9 +58,10 @@ else:
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout Column Explanation Field FieldLayout FieldStats HashIndex "
-                "Index Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source Stripe StripeLayout "
-                "Task TermIndex Verification add_indexes col collect_garbage ingest open read_files write"
+                "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
+                "HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source "
+                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage ingest open "
+                "read_files write"
             ),
             "amudai.errors": "AmudaiError CorruptedData InvalidArgument InvalidSchema StorageError UnsupportedFeature",
         },
@@ -71,6 +74,7 @@ __all__ = [
     "BufferLayout",
     "Column",
     "CorruptedData",
+    "CsvWriter",
     "Explanation",
     "Field",
     "FieldLayout",
@@ -79,6 +83,7 @@ __all__ = [
     "Index",
     "InvalidArgument",
     "InvalidSchema",
+    "JsonLinesWriter",
     "Predicate",
     "Problem",
     "Progress",

@@ -472,3 +472,62 @@ def common_rows(lists: list[tuple[Blocks, int, int]], rows: int, among_starts: N
     """
     Write the ranges of the rows that all lists have, and return how many there are. If ranges to search among are given, the rows must lie in them. A list is given by its blocks, a slot of the first block, and its number of rows.
     """
+
+class TextColumn:
+    """A column of values, ready to be written as JSON or CSV."""
+
+    @staticmethod
+    def nulls(count: int) -> TextColumn: ...
+
+    @staticmethod
+    def booleans(bits: NDArray[np.uint8], first: int, count: int, validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def integers(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def doubles(values: NDArray[np.float64], validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def decimals(values: NDArray[np.uint8], scale: int, validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def uuids(values: NDArray[np.uint8], validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def texts(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, count: int, validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def binary(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, count: int, validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def dates(days: NDArray[np.int32], validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def times(counts: NDArray[np.int64], digits: int, validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def durations(counts: NDArray[np.int64], digits: int, validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def instants(counts: NDArray[np.int64], digits: int, has_zone: bool, minutes: NDArray[np.int32] | None, validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def lists(starts: NDArray[np.int64], ends: NDArray[np.int64], items: TextColumn, validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def maps(starts: NDArray[np.int64], ends: NDArray[np.int64], has_texts: bool, keys: TextColumn, items: TextColumn, validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def structs(names: list[str], columns: list[TextColumn], count: int, validity: NDArray[np.uint8] | None, validity_at: int) -> TextColumn: ...
+
+    @staticmethod
+    def unions(which: NDArray[np.uint8], slots: NDArray[np.int64], columns: list[TextColumn]) -> TextColumn: ...
+
+def json_lines(names: list[str], columns: list[TextColumn], first: int, count: int) -> bytes:
+    """Rows as JSON objects, one on each line."""
+
+def csv_lines(columns: list[TextColumn], first: int, count: int) -> bytes:
+    """
+    Rows as lines of CSV. A null is an empty cell, an empty text is two quotes.
+    """

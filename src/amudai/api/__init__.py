@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from amudai.api.stripe import Stripe
     from amudai.api.task import Task
     from amudai.api.writing import ShardWriter, write
+    from amudai.exports import CsvWriter, JsonLinesWriter
     from amudai.index import HashIndex, TermIndex
     from amudai.inspect import (
         BlockLayout,
@@ -49,6 +50,7 @@ else:
             "amudai.api.stripe": "Stripe",
             "amudai.api.task": "Task",
             "amudai.api.writing": "ShardWriter write",
+            "amudai.exports": "CsvWriter JsonLinesWriter",
             "amudai.index": "HashIndex TermIndex",
             "amudai.inspect": (
                 "BlockLayout BufferLayout FieldLayout Index Problem ShardLayout StripeLayout Verification"
@@ -64,12 +66,14 @@ __all__ = [
     "BlockLayout",
     "BufferLayout",
     "Column",
+    "CsvWriter",
     "Explanation",
     "Field",
     "FieldLayout",
     "FieldStats",
     "HashIndex",
     "Index",
+    "JsonLinesWriter",
     "Predicate",
     "Problem",
     "Progress",
