@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -184,6 +185,20 @@ def test_export_writes_every_row(shard: Path, table: pa.Table, tmp_path: Path, e
             rows = [json.loads(line) for line in target.read_text().splitlines()]
             assert [row["http"] for row in rows] == table["http"].to_pylist()
             assert [row["status"] for row in rows] == table["status"].to_pylist()
+
+
+@pytest.mark.parametrize(("zone", "text"), [(None, ""), ("UTC", "Z"), ("Europe/Berlin", "+02:00")])
+def test_export_writes_the_zone_of_times(tmp_path: Path, zone: str | None, text: str) -> None:
+    hour = 12 if zone == "Europe/Berlin" else 10
+    times = pa.array([datetime(2026, 7, 1, 10), None], pa.timestamp("ms", "UTC")).cast(pa.timestamp("ms", zone))
+    amudai.write({"ts": times, "n": [1, 2]}, tmp_path / "x.amudai.shard")
+    run("export", tmp_path / "x.amudai.shard", "-o", tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text() == f"ts,n\n2026-07-01T{hour}:00:00.000{text},1\n,2\n"
+    run("export", tmp_path / "x.amudai.shard", "-o", tmp_path / "x.jsonl")
+    first, second = (tmp_path / "x.jsonl").read_text().splitlines()
+    assert json.loads(first) == {"ts": f"2026-07-01T{hour}:00:00.000{text}", "n": 1}
+    assert json.loads(second) == {"ts": None, "n": 2}
+    assert run("head", tmp_path / "x.amudai.shard").stdout.splitlines()[1].startswith(f"2026-07-01 {hour}:00:00{text} ")
 
 
 def test_export_takes_rows_and_columns(shard: Path, tmp_path: Path) -> None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, BinaryIO, Final, Protocol
+from typing import Annotated, BinaryIO, Final, Protocol
 
 import pyarrow as pa
 import typer
 
-from amudai import InvalidArgument
+from amudai import CsvWriter, InvalidArgument, JsonLinesWriter
 from amudai.cli.new_file import new_file
 from amudai.cli.options import Columns, Json, Location, Overwrite, Where, names_of, opened, require_new
-from amudai.cli.rows import CsvWriter, JsonWriter
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
 
 __all__ = ["BatchWriter", "ParquetWriter", "run"]
@@ -161,23 +159,9 @@ class ParquetWriter:
         self._rows = self._bytes = 0
 
 
-class _Text:
-    def __init__(self, schema: pa.Schema, out: BinaryIO, make: Callable[[list[str], Any], BatchWriter]) -> None:
-        self._stream = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=False)
-        self._writer = make(schema.names, self._stream)
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        self._writer.write(batch)
-
-    def close(self) -> None:
-        self._writer.close()
-        self._stream.flush()
-        self._stream.detach()
-
-
 _WRITERS: Final[dict[str, Callable[[pa.Schema, BinaryIO], BatchWriter]]] = {
     "parquet": ParquetWriter,
-    "csv": lambda schema, out: _Text(schema, out, CsvWriter),
+    "csv": lambda schema, out: CsvWriter(out, schema.names),
     "arrow": _Arrow,
-    "jsonl": lambda schema, out: _Text(schema, out, JsonWriter),
+    "jsonl": lambda schema, out: JsonLinesWriter(out, schema.names),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import pyarrow as pa
@@ -32,7 +31,7 @@ def run(
 
 def print_rows(found: pa.Table, format: str) -> None:  # noqa: A002
     """Print all rows of a table."""
-    writer = row_writer(format, found.column_names, sys.stdout)
+    writer = row_writer(format, found.column_names)
     for batch in found.to_batches():
         writer.write(batch)
     writer.close()

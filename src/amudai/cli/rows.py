@@ -1,25 +1,26 @@
 """Printing rows as a table, as JSON lines or as CSV.
 
 Writers take batches one by one and know only the names of the columns, so that rows of several shards can follow each
-other. A column that is missing from a batch is null.
+other. A column that is missing from a batch is null. The library writes JSON lines and CSV; tables are for people.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
-from typing import Final, Protocol, TextIO
+from typing import Final, Protocol
 
 import pyarrow as pa
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from amudai import InvalidArgument
+from amudai import CsvWriter, InvalidArgument, JsonLinesWriter
 from amudai.cli.terminal import count_text, output
-from amudai.cli.values import json_line, json_values, texts
+from amudai.cli.values import texts
 
-__all__ = ["FORMATS", "CsvWriter", "JsonWriter", "RowWriter", "TableWriter", "row_writer"]
+__all__ = ["FORMATS", "RowWriter", "TableWriter", "row_writer"]
 
 FORMATS: Final = ("table", "jsonl", "csv")
 # The widths of columns are chosen from the first rows, this many.
@@ -27,7 +28,7 @@ _LOOK: Final = 200
 # A column is left out rather than made narrower than this.
 _NARROWEST: Final = 10
 _GAP: Final = 2
-_ZEROS: Final = re.compile(r"(?:\.0+|(?<=\.\d{3})000|(?<=\.\d{6})000)(?=Z?$)")
+_ZEROS: Final = re.compile(r"(?:\.0+|(?<=\.\d{3})000|(?<=\.\d{6})000)(?=(?:Z|[+-]\d\d:\d\d)?$)")
 _CONTROL: Final = {code: repr(chr(code))[1:-1] for code in [*range(32), *range(127, 160)]}
 
 
@@ -44,17 +45,16 @@ class RowWriter(Protocol):
 def row_writer(
     format: str,  # noqa: A002 - the word for it
     names: Sequence[str],
-    stream: TextIO,
     marks: re.Pattern[str] | None = None,
 ) -> RowWriter:
-    """The writer of a format. A table highlights what `marks` finds."""
+    """The writer of a format to standard output. A table highlights what `marks` finds."""
     match format:
         case "table":
             return TableWriter(names, output(), marks)
         case "jsonl":
-            return JsonWriter(names, stream)
+            return JsonLinesWriter(sys.stdout.buffer, names)
         case "csv":
-            return CsvWriter(names, stream)
+            return CsvWriter(sys.stdout.buffer, names)
     raise InvalidArgument(f"--format: expected {', '.join(FORMATS)}, found {format!r}")
 
 
@@ -62,57 +62,6 @@ def _columns(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[pa.Array]:
     for name in names:
         index = batch.schema.get_field_index(name)
         yield batch.column(index) if index >= 0 else pa.nulls(batch.num_rows)
-
-
-class JsonWriter:
-    """One JSON object per row."""
-
-    def __init__(self, names: Sequence[str], stream: TextIO) -> None:
-        self._names = list(names)
-        self._stream = stream
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Print the rows of a batch."""
-        rows = zip(*(json_values(column) for column in _columns(batch, self._names)), strict=True)
-        if not self._names:
-            rows = iter([()] * batch.num_rows)  # type: ignore[assignment]
-        for row in rows:
-            self._stream.write(json_line(dict(zip(self._names, row, strict=True))) + "\n")
-
-    def close(self) -> None:
-        """Every row has been printed."""
-
-
-class CsvWriter:
-    """A header, then one line per row. A null is an empty cell, an empty text is `""`."""
-
-    def __init__(self, names: Sequence[str], stream: TextIO) -> None:
-        self._names = list(names)
-        self._stream = stream
-        self._begun = False
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Print the rows of a batch."""
-        self._begin()
-        for row in zip(*(texts(column) for column in _columns(batch, self._names)), strict=True):
-            self._stream.write(",".join(map(_csv_cell, row)) + "\n")
-
-    def close(self) -> None:
-        """Print the header if there were no rows."""
-        self._begin()
-
-    def _begin(self) -> None:
-        if not self._begun:
-            self._begun = True
-            self._stream.write(",".join(map(_csv_cell, self._names)) + "\n")
-
-
-def _csv_cell(text: str | None) -> str:
-    if text is None:
-        return ""
-    if text and not re.search(r'[",\r\n]|^\s|\s$', text):
-        return text
-    return '"' + text.replace('"', '""') + '"'
 
 
 class TableWriter:

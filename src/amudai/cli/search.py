@@ -69,7 +69,7 @@ def run(
             return _count(locations, every, explain, json)
         scans: list[Scan] = []
         names = _names(every)
-        writer = row_writer("jsonl" if json else format, names, sys.stdout, asked.pattern())
+        writer = row_writer("jsonl" if json else format, names, asked.pattern())
         found = 0
         with Bar("searching") as bar:
             scan_of = partial(asked.scan, columns=chosen, where=where, within=column)
@@ -77,6 +77,7 @@ def run(
                 bar.close()
                 found += batch.num_rows
                 writer.write(batch)
+                sys.stdout.flush()  # rows are seen as soon as they are found
         if found or json or format != "table":
             writer.close()
         seconds = time.perf_counter() - begin
