@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from amudai.errors import InvalidArgument
 from amudai.predicate import Always, And, Compare, IsIn, IsNull, IsValid, Matches, Not, Or, Predicate, Text, col
+from amudai.predicate.tree import Nanoseconds
 from tests.effort import examples
 from tests.scan.tables import trees
 
@@ -160,3 +161,13 @@ MISTAKES: list[tuple[Callable[[], object], str]] = [
 def test_mistakes_are_told(mistake: Callable[[], object], message: str) -> None:
     with pytest.raises(InvalidArgument, match=message):
         mistake()
+
+
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Vienna"])
+def test_pandas_values_keep_their_nanoseconds(zone: str | None) -> None:
+    pandas = pytest.importorskip("pandas")
+    moment = pandas.Timestamp(1_700_000_000_123_456_789, unit="ns", tz=zone)
+    kind = pa.timestamp("ns", None if zone is None else "UTC")
+    assert (col("t") == moment) == Compare("t", "==", Nanoseconds(1_700_000_000_123_456_789, kind))
+    span = pandas.Timedelta(1_000_001, unit="ns")
+    assert (col("d") < span) == Compare("d", "<", Nanoseconds(1_000_001, pa.duration("ns")))

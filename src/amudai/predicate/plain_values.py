@@ -50,9 +50,10 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     if isinstance(value, datetime) and getattr(value, "nanosecond", False):
-        value = pa.scalar(value)  # a pandas Timestamp has nanoseconds, which datetime lacks
+        # A pandas Timestamp has nanoseconds, which datetime lacks. Without a type pyarrow would cut them off.
+        value = pa.scalar(value, pa.timestamp("ns", None if value.tzinfo is None else "UTC"))
     if isinstance(value, timedelta) and getattr(value, "nanoseconds", False):
-        value = pa.scalar(value)
+        value = pa.scalar(value, pa.duration("ns"))
     if isinstance(value, pa.Scalar) and value.is_valid:
         return _plain_scalar(value)
     return value
