@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import amudai
 from amudai.api.field import Field
 from amudai.storage import MemoryStore
+from amudai.types import NANOSECONDS
 from tests import forge, golden
 from tests.oracle.binary import block_dictionary, fsst, lz4, zstd
 from tests.oracle.numeric import delta, ffor, fl_bit_pack, run_length, single_value
@@ -121,8 +122,24 @@ def _two_level() -> forge.Forge:
     return forge.Forge.of(*stripes, layout="two-level", name="two-level.amudai.shard")
 
 
+def _nanoseconds() -> forge.Forge:
+    stripes = [
+        {
+            "t": forge.datetimes([638355968001234567, None, 638355968001234568]),
+            "t:nanoseconds": replace(forge.numbers(rests, "u1"), internal=NANOSECONDS),
+        }
+        for rests in ([89, 0, 1], [5, 5, 5])
+    ]
+    return forge.Forge.of(*stripes, name="nanoseconds.amudai.shard")
+
+
 def _forged() -> list[Specimen]:
-    made = [("flat", _flat(), 7), ("nested", _nested(), 7), ("two-level", _two_level(), 1)]
+    made = [
+        ("flat", _flat(), 7),
+        ("nested", _nested(), 7),
+        ("two-level", _two_level(), 1),
+        ("nanoseconds", _nanoseconds(), 1),
+    ]
     return [Specimen(name, each.name, each.files(), stride) for name, each, stride in made]
 
 

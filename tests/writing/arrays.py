@@ -147,10 +147,11 @@ kinds = st.recursive(
 
 
 class Maker:
-    """Arrays of a type, filled by a generator of random numbers."""
+    """Arrays of a type, filled by a generator of random numbers. `whole_ticks` makes no nanoseconds finer than 100."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, whole_ticks: bool = False) -> None:
         self.random = np.random.default_rng(seed)
+        self.whole_ticks = whole_ticks
 
     def array(self, kind: pa.DataType, count: int, nulls: bool = True) -> pa.Array:
         """A slice out of a longer array."""
@@ -222,8 +223,10 @@ class Maker:
         )
         if unit:
             numbers = self.random.integers(-(-low // unit), high // unit, count, dtype=np.int64, endpoint=True)
-        else:
+        elif self.whole_ticks or self.random.integers(0, 2):
             numbers = self.random.integers(-(2**63) // 100 + 1, 2**63 // 100, count) * 100
+        else:
+            numbers = self.random.integers(-(2**63), 2**63 - 1, count, endpoint=True)
         numbers = numbers.astype(dtype)
         if mask is not None:
             garbage = np.frombuffer(self.random.bytes(numbers.nbytes), dtype)

@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -14,8 +14,8 @@ from amudai.api.display import field_text
 from amudai.api.frames import to_pandas, to_polars
 from amudai.api.members import member_values
 from amudai.arrow import ArrowFields, arrow_field, child_type, project, to_array
-from amudai.column import ConstantValues
-from amudai.errors import CorruptedData, located
+from amudai.column import ColumnValues, ConstantValues, TimeValues
+from amudai.errors import CorruptedData, InvalidArgument, located
 from amudai.format import AnyValue, RangeStats, python_values
 from amudai.inspect import field_label, total_layouts
 from amudai.plan import ScanRequest, ShardPlan, select_nodes
@@ -36,7 +36,8 @@ class FieldStats:
     count, null_count
         How many values there are, and how many of them are null. Below a list, values are items, not rows.
     min, max
-        The smallest and the largest value, NaN left out.
+        The smallest and the largest value, NaN left out. Of times in nanoseconds that are not multiples of 100 ns,
+        bounds that may lie up to 99 ns outside.
     distinct_count
         How many different values there are: an estimate, unless `distinct_is_exact`.
     raw_bytes
@@ -126,8 +127,8 @@ class Field:
         return FieldStats(
             count=found.position_count + missing,
             null_count=None if found.null_count is None else found.null_count + missing,
-            min=None if bounds is None or bounds.min is None else self._python(bounds.min),
-            max=None if bounds is None or bounds.max is None else self._python(bounds.max),
+            min=None if bounds is None or bounds.min is None else self._python(bounds.min, "min"),
+            max=None if bounds is None or bounds.max is None else self._python(bounds.max, "max"),
             distinct_count=None if cardinality is None else cardinality.count,
             distinct_is_exact=cardinality is not None and not cardinality.is_estimate,
             raw_bytes=found.raw_data_size,
@@ -261,16 +262,31 @@ class Field:
         with located(url=self._reader.url, field=self.path):
             return member_values(column, self._nodes)
 
-    def _python(self, value: AnyValue) -> object:
+    def _python(self, value: AnyValue, end: Literal["min", "max"]) -> object:
         """A bound of the statistics as the Python value that reading the column gives."""
         node = self._nodes[-1]
         kind = self.type if node.basic_type not in CONTAINERS else pa.null()
+        stored: ColumnValues = ConstantValues(1, value)
+        projection = self._fields.projection(node) if node.is_ticks and len(self._nodes) == 1 else project(node, kind)
+        if projection.nanoseconds is not None:
+            stored = TimeValues(stored, ConstantValues(1, self._nanoseconds(projection.nanoseconds, end)))
         with located(url=self._reader.url, field=self.path):
-            scalar = to_array(ConstantValues(1, value), project(node, kind), kind)[0]
+            try:
+                scalar = to_array(stored, projection, kind)[0]
+            except InvalidArgument:
+                if projection.nanoseconds is None:
+                    raise
+                return None  # the bound lies outside of 64 bits, the values do not
         try:
             return scalar.as_py()
         except (ValueError, OverflowError):
             return scalar  # a time that Python cannot hold
+
+    def _nanoseconds(self, node: SchemaNode, end: Literal["min", "max"]) -> AnyValue:
+        """The least or most nanoseconds that any time of the column is after its tick."""
+        found = self._range_of(node)
+        known = None if found is None else found.min if end == "min" else found.max
+        return AnyValue("u64", 0 if end == "min" else 99) if known is None else known
 
     def _range_of(self, node: SchemaNode) -> RangeStats | None:
         found = self._reader.descriptor(node)

@@ -62,7 +62,7 @@ def add_indexes(
         raise InvalidArgument("to: expected another place than the shard, whose stripes stay in use", url=target)
     if container(reader.url) != container(target):
         raise InvalidArgument("to: expected the folder of the shard, to which it refers", url=target)
-    nodes = reader.schema.fields()
+    nodes = tuple(node for node in reader.schema.fields() if not node.internal)
     with (
         located(url=target),
         Publication(target_store, target, overwrite=overwrite, temp_folder=folder) as publication,

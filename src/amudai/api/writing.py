@@ -14,7 +14,16 @@ from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
-from amudai.arrow import SCHEMA_PROPERTY, Timestamps, batches_of, matching, schema_nodes, to_storage
+from amudai.arrow import (
+    SCHEMA_PROPERTY,
+    Timestamps,
+    batches_of,
+    matching,
+    nanosecond_nodes,
+    schema_nodes,
+    to_nanoseconds,
+    to_storage,
+)
 from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
 from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, located
@@ -84,6 +93,7 @@ class ShardWriter:
             raise InvalidArgument(f"stripe_rows: expected at least 1, found {stripe_rows}")
         self.schema = schema
         self._nodes = schema_nodes(schema, timestamps=timestamps)
+        self._nanoseconds = nanosecond_nodes(schema, self._nodes)
         self._store, self._url = open_store(location, store)
         folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(location, store)
         options = BuildOptions(
@@ -111,7 +121,8 @@ class ShardWriter:
             indexes, self._nodes, memory=size_of(memory_limit) // 4, temp_folder=folder, profile=profile
         )
         sealing, root = self._publication.sealing, self._publication.file
-        self._builder = ShardBuilder(self._nodes, sealing, root, options, self._each, sinks)
+        nodes = (*self._nodes, *(node for node in self._nanoseconds if node is not None))
+        self._builder = ShardBuilder(nodes, sealing, root, options, self._each, sinks)
         self._done = False
         self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
 
@@ -168,8 +179,13 @@ class ShardWriter:
             count = min(most, batch.num_rows - at, most if left is None else left)
             part = batch.slice(at, count)
             work = [
-                partial(to_storage, column, node, quote_name(node.name))
-                for column, node in zip(part.columns, self._nodes, strict=True)
+                partial(to_storage, column, node, quote_name(node.name), rounded=after is not None)
+                for column, node, after in zip(part.columns, self._nodes, self._nanoseconds, strict=True)
+            ]
+            work += [
+                partial(to_nanoseconds, column, after, quote_name(node.name))
+                for column, node, after in zip(part.columns, self._nodes, self._nanoseconds, strict=True)
+                if after is not None
             ]
             self._broken = True
             self._builder.append(work, count)
@@ -256,7 +272,8 @@ def write(
     properties, field_properties
         Notes about the shard, and about columns by their path: `{"status": {"unit": "code"}}`.
     timestamps
-        `ticks` stores times as the format's own DateTime, in steps of 100 ns. `int64` stores the raw integers.
+        `ticks` stores times as the format's own DateTime, in steps of 100 ns, and what is left of nanoseconds in a
+        hidden field. `int64` stores Arrow's integers, for times outside of years 1 to 9999.
     stripe_rows, stripe_bytes
         How many rows, or bytes of encoded values, end a stripe; None for no limit. One stripe is best for most shards.
     memory_limit

@@ -3,7 +3,8 @@
 `natural.py` gives the Arrow type of a stored field, `kept.py` the types that a writer kept, `storage.py` the stored
 type of an Arrow field. On the way out `arrays.py` turns decoded columns into arrays of any of these types,
 `arrow_fields.py` says which of them a shard's columns have and `fits.py` which a column can have at all. On the way in
-`inputs.py` makes batches of what a user has, and `storing.py` makes of their arrays what encoders take.
+`inputs.py` makes batches of what a user has, and `storing.py` makes of their arrays what encoders take;
+`nanoseconds.py` has the fields for what ticks of 100 ns leave of nanoseconds.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from amudai.arrow.arrow_fields import ArrowFields
     from amudai.arrow.inputs import batches_of, matching
     from amudai.arrow.kept import SCHEMA_PROPERTY
-    from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, project
+    from amudai.arrow.nanoseconds import nanosecond_nodes, to_nanoseconds
+    from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, project, value_type
     from amudai.arrow.scalars import bytes_scalar, number_scalar
     from amudai.arrow.storage import Timestamps, schema_nodes
     from amudai.arrow.stored_forms import stored_array, stored_form
@@ -29,7 +31,8 @@ else:
             "amudai.arrow.arrow_fields": "ArrowFields",
             "amudai.arrow.inputs": "batches_of matching",
             "amudai.arrow.kept": "SCHEMA_PROPERTY",
-            "amudai.arrow.natural": "BoundsLookup arrow_field child_type project",
+            "amudai.arrow.natural": "BoundsLookup arrow_field child_type project value_type",
+            "amudai.arrow.nanoseconds": "nanosecond_nodes to_nanoseconds",
             "amudai.arrow.scalars": "bytes_scalar number_scalar",
             "amudai.arrow.storage": "Timestamps schema_nodes",
             "amudai.arrow.stored_forms": "stored_array stored_form",
@@ -50,6 +53,7 @@ __all__ = [
     "child_type",
     "least_bits",
     "matching",
+    "nanosecond_nodes",
     "number_scalar",
     "project",
     "schema_nodes",
@@ -57,5 +61,7 @@ __all__ = [
     "stored_form",
     "ticks_around",
     "to_array",
+    "to_nanoseconds",
     "to_storage",
+    "value_type",
 ]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.arrow.ticks import from_ticks, from_timespan
-from amudai.column import AbsentValues, ColumnValues, ConstantValues, JoinedValues, Projection, StoredValues
+from amudai.column import (
+    AbsentValues,
+    ColumnValues,
+    ConstantValues,
+    JoinedValues,
+    Projection,
+    StoredValues,
+    TimeValues,
+)
 from amudai.encoding import Values, require_memory
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import AnyValue
@@ -17,6 +25,9 @@ from amudai.types import CONTAINERS, TIMESPAN, WIDTHS, BasicType, SchemaNode
 
 __all__ = ["least_bits", "to_array"]
 
+Nanoseconds: TypeAlias = npt.NDArray[np.uint8]
+
+_LAST_NANOSECOND: Final = 99
 _TEXT: Final = {BasicType.STRING: "string", BasicType.BINARY: "bytes"}
 
 
@@ -52,6 +63,8 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
             if projection.node.basic_type in CONTAINERS:
                 return _container(values, children, projection, kind)
             return _scalars(values, projection.node, kind)
+        case TimeValues(ticks, nanoseconds):
+            return _times(ticks, nanoseconds, projection, kind)
 
 
 def _largest(kind: pa.DataType) -> int:
@@ -76,19 +89,52 @@ def least_bits(kind: pa.DataType) -> int:
 # ---- single values ----
 
 
-def _scalars(values: Values, node: SchemaNode, kind: pa.DataType) -> pa.Array:
+def _scalars(values: Values, node: SchemaNode, kind: pa.DataType, after: Nanoseconds | None = None) -> pa.Array:
     if node.is_decimal and pa.types.is_decimal(kind):
         return _decimals(values, kind)
     if node.basic_type is BasicType.DATETIME and not _is_integer(kind):
         ticks = values.numbers("u8")
-        return _numbers(values, kind, from_ticks(ticks, values.valid(), kind))
+        return _numbers(values, kind, from_ticks(ticks, values.valid(), kind, after))
     if node.extension == TIMESPAN and pa.types.is_duration(kind):
         spans = values.numbers("i8")
-        return _numbers(values, kind, from_timespan(spans, values.valid(), kind))
+        return _numbers(values, kind, from_timespan(spans, values.valid(), kind, after))
     buffers = [values.validity, values.data]
     if values.offsets is not None:
         buffers = [values.validity, values.offsets, values.data]
     return pa.Array.from_buffers(kind, values.length, buffers, values.nulls)
+
+
+def _times(ticks: ColumnValues, nanoseconds: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
+    """Times, from their ticks and the nanoseconds by which they are after the ticks."""
+    assert projection.nanoseconds is not None
+    require_memory(ticks.length, least_bits(kind))
+    after = _nanoseconds(nanoseconds, projection.nanoseconds)
+    if after is None:
+        return to_array(ticks, projection, kind)
+    if isinstance(ticks, ConstantValues) and ticks.value.kind != "null":
+        repeated = np.repeat(_number(ticks.value, projection.node), ticks.length)
+        ticks = StoredValues(Values(ticks.length, data=pa.py_buffer(repeated)))
+    if not isinstance(ticks, StoredValues):
+        return to_array(ticks, projection, kind)  # nulls
+    return _scalars(ticks.values, projection.node, kind, after)
+
+
+def _nanoseconds(column: ColumnValues, node: SchemaNode) -> Nanoseconds | None:
+    """The nanoseconds after ticks, 0 where nothing is stored; None if they are all 0."""
+    match column:
+        case ConstantValues(length, value) if value.kind != "null":
+            found = np.repeat(_number(value, node), length)
+        case StoredValues(values):
+            found = values.numbers(node.dtype)
+            valid = values.valid()
+            if valid is not None:
+                found = np.where(valid, found, np.uint8(0))
+        case _:
+            return None
+    most = int(found.max(initial=0))
+    if most > _LAST_NANOSECOND:
+        raise CorruptedData(f"nanoseconds after a tick: expected 0..{_LAST_NANOSECOND}, found {most}")
+    return found if most else None
 
 
 def _is_integer(kind: pa.DataType) -> bool:

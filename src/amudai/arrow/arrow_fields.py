@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 
 from amudai.arrow.kept import KeptFields, kept_fields
-from amudai.arrow.natural import arrow_field, project
+from amudai.arrow.natural import arrow_field, project, value_type
 from amudai.column import Projection
-from amudai.errors import InvalidArgument, MissingColumn, located
+from amudai.errors import CorruptedData, InvalidArgument, MissingColumn, located
 from amudai.format import AnyValue, RangeStats
 from amudai.lazy import lazy
 from amudai.shard import ShardReader
-from amudai.types import NodePath, SchemaNode, find_path, missing_column
+from amudai.types import NANOSECONDS, BasicType, NodePath, SchemaNode, find_path, missing_column, nanoseconds_name
 
 __all__ = ["ArrowFields"]
 
@@ -51,7 +52,7 @@ class ArrowFields:
         found = find_path(name, schema.find)
         if found is None or found[0].internal:
             with located(url=self._reader.url):
-                raise missing_column(name, schema.names())
+                raise missing_column(name, [node.name for node in self.visible()])
         return found
 
     @lazy
@@ -85,23 +86,37 @@ class ArrowFields:
         field = self.field(node)
         found = self._projections.get(node.schema_id)
         if found is None:
-            found = self._projections[node.schema_id] = project(node, field.type)
+            found = self._projections[node.schema_id] = self._with_nanoseconds(project(node, field.type), field.type)
         return found
+
+    def _with_nanoseconds(self, projection: Projection, kind: pa.DataType) -> Projection:
+        """The projection of a column, with the nanoseconds after its ticks if the type can hold them."""
+        node = projection.node
+        if not node.is_ticks or pa.types.is_integer(value_type(kind)):
+            return projection
+        found = self._reader.schema.find(nanoseconds_name(node.name))
+        if found is None or found.internal != NANOSECONDS:
+            return projection
+        if found.basic_type is not BasicType.INT8 or found.signed:
+            message = f"field of role {NANOSECONDS}: expected uint8, found {found}"
+            raise CorruptedData(message, url=self._reader.url, field=found.name)
+        return replace(projection, nanoseconds=found)
 
     def _check_wanted(self) -> None:
         for name in self._wanted:
-            if self._reader.schema.find(name) is None:
+            found = self._reader.schema.find(name)
+            if found is None or found.internal:
                 raise MissingColumn(f"schema: expected columns of the shard, found {name!r}", url=self._reader.url)
 
     def _find(self, node: SchemaNode) -> pa.Field:
         wanted = self._wanted.get(node.name)
         with located(url=self._reader.url):
-            if self._kept is None:
+            if self._kept is None or node.internal:
                 found = arrow_field(node, self._bounds)
             else:
                 found, projection = self._kept.find(node, self.visible)
                 if wanted is None:
-                    self._projections[node.schema_id] = projection
+                    self._projections[node.schema_id] = self._with_nanoseconds(projection, found.type)
         return found if wanted is None else found.with_type(wanted)
 
     def _bounds(self, node: SchemaNode) -> RangeStats | None:

@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from amudai.arrow.buffers import Mask, VisibleSlots, bits_of, dtype_of, validity_of, view, visible
 from amudai.arrow.take import MISSING, take
-from amudai.arrow.ticks import to_ticks, to_timespan
+from amudai.arrow.ticks import nanoseconds_after, to_ticks, to_timespan
 from amudai.encoding import is_text
 from amudai.errors import InvalidArgument
 from amudai.shard import Bits, StoredArray
-from amudai.types import TIMESPAN, WIDTHS, BasicType, SchemaNode, decimal128
+from amudai.types import NANOSECONDS, WIDTHS, BasicType, SchemaNode, decimal128
 
 __all__ = ["leaf", "leaf_fits"]
 
@@ -50,8 +50,11 @@ def leaf_fits(kind: pa.DataType, node: SchemaNode) -> bool:
     return not node.extension and (node.dtype == "u2" if pa.types.is_float16(kind) else node.dtype[0] == "i")
 
 
-def leaf(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArray:
-    """The stored form of an array without children, whose type fits the node."""
+def leaf(array: pa.Array, node: SchemaNode, seen: VisibleSlots, *, rounded: bool) -> StoredArray:
+    """The stored form of an array without children, whose type fits the node.
+
+    `rounded` rounds nanoseconds down to ticks, for a caller that stores the rest in another field.
+    """
     count = len(array)
     match node.basic_type:
         case BasicType.UNIT:
@@ -63,10 +66,10 @@ def leaf(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArray:
         case BasicType.FIXED_SIZE_BINARY | BasicType.GUID:
             return _decimal(array, node, seen) if _is_converted_decimal(array.type, node) else _fixed(array, node)
         case _:
-            return _number(array, node, seen)
+            return _number(array, node, seen, rounded)
 
 
-def _number(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArray:
+def _number(array: pa.Array, node: SchemaNode, seen: VisibleSlots, rounded: bool) -> StoredArray:
     validity, nulls = validity_of(array)
     buffer, count = array.buffers()[1], len(array)
     if not _is_converted_time(array.type, node):
@@ -74,8 +77,13 @@ def _number(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArra
         return StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=data)
     dtype = "i4" if pa.types.is_date32(array.type) else "i8"
     numbers = view(buffer, dtype, array.offset, count).astype(np.int64, copy=False)
+    if node.internal == NANOSECONDS:
+        data = nanoseconds_after(numbers)
+        return StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=data)
     convert = to_ticks if node.basic_type is BasicType.DATETIME else to_timespan
-    found, validity, nulls = _of_visible(lambda valid: convert(numbers, valid, array.type), array, seen)
+    found, validity, nulls = _of_visible(
+        lambda valid: convert(numbers, valid, array.type, rounded=rounded), array, seen
+    )
     return StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=found)
 
 
@@ -131,9 +139,11 @@ def _decimal(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArr
 
 
 def _is_converted_time(kind: pa.DataType, node: SchemaNode) -> bool:
+    if node.internal == NANOSECONDS:
+        return bool(pa.types.is_timestamp(kind) or pa.types.is_duration(kind)) and kind.unit == "ns"
     if node.basic_type is BasicType.DATETIME:
         return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
-    return node.extension == TIMESPAN and node.dtype == "i8" and bool(pa.types.is_duration(kind))
+    return node.is_ticks and bool(pa.types.is_duration(kind))
 
 
 def _is_converted_decimal(kind: pa.DataType, node: SchemaNode) -> bool:

@@ -14,7 +14,7 @@ from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import RangeStats
 from amudai.types import DYNAMIC, TIMESPAN, BasicType, SchemaNode
 
-__all__ = ["BoundsLookup", "arrow_field", "child_type", "project"]
+__all__ = ["BoundsLookup", "arrow_field", "child_type", "project", "value_type"]
 
 # Returns the smallest and the largest value of a field, if the shard's statistics have them.
 BoundsLookup: TypeAlias = Callable[[SchemaNode], RangeStats | None]
@@ -123,6 +123,17 @@ def project(node: SchemaNode, kind: pa.DataType) -> Projection:
                 node, wide, tuple(project(child, kind.field(at).type) for at, child in enumerate(node.children))
             )
     return Projection(node, wide)
+
+
+def value_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the values that dictionaries, runs and extensions wrap."""
+    while True:
+        if isinstance(kind, pa.BaseExtensionType):
+            kind = kind.storage_type
+        elif pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+            kind = kind.value_type
+        else:
+            return kind
 
 
 def child_type(parent: SchemaNode, child: SchemaNode, kind: pa.DataType) -> pa.DataType | None:

@@ -16,7 +16,8 @@ from amudai.types import DECIMAL, DYNAMIC, TIMESPAN, BasicType, SchemaNode, quot
 
 __all__ = ["Timestamps", "schema_nodes"]
 
-# How timestamps, dates and durations are stored: as ticks of 100 ns, or as Arrow's integers.
+# How timestamps, dates and durations are stored: as ticks of 100 ns, or as Arrow's integers. What ticks leave of
+# nanoseconds is stored in another field.
 Timestamps: TypeAlias = Literal["ticks", "int64"]
 
 _MAX_DECIMAL_DIGITS: Final = 34
@@ -78,8 +79,10 @@ def schema_nodes(fields: Iterable[pa.Field], *, timestamps: Timestamps = "ticks"
     Parameters
     ----------
     timestamps
-        "ticks" stores timestamps, dates and durations in the format's own unit, 100 ns. "int64" stores Arrow's
-        integers, for values that are finer or outside of years 1 to 9999; only the kept schema says what they mean.
+        "ticks" stores timestamps, dates and durations in the format's own unit, 100 ns. `nanosecond_nodes` has the
+        fields for what this leaves of nanoseconds. Only top-level columns have such fields: nanoseconds below lists,
+        structs, maps and unions are stored as Arrow's integers. "int64" stores all times as Arrow's integers, for
+        values outside of years 1 to 9999. Only the kept schema says what Arrow's integers mean.
 
     Examples
     --------
@@ -116,7 +119,7 @@ def _node(name: str, kind: pa.DataType, walk: _Walk, path: str, depth: int) -> S
     if depth > _MAX_DEPTH:
         raise InvalidSchema(f"column {path!r}: expected at most {_MAX_DEPTH} levels, found more")
     schema_id = walk.take_id()
-    if walk.raw_times and (pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_duration(kind)):
+    if _is_time(kind) and (walk.raw_times or (depth > 1 and getattr(kind, "unit", "") == "ns")):
         basic = BasicType.INT32 if kind.bit_width == 32 else BasicType.INT64
         return SchemaNode(schema_id=schema_id, name=name, basic_type=basic, signed=True)
     for check, basic, signed in _INTEGERS:
@@ -134,6 +137,10 @@ def _node(name: str, kind: pa.DataType, walk: _Walk, path: str, depth: int) -> S
     if pa.types.is_fixed_size_binary(kind):
         return _bytes(schema_id, name, kind.byte_width)
     return _container(schema_id, name, kind, walk, path, depth)
+
+
+def _is_time(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_duration(kind))
 
 
 def _extension(name: str, kind: pa.BaseExtensionType, walk: _Walk, path: str, depth: int) -> SchemaNode:

@@ -33,7 +33,7 @@ _ROLES: Final = {
 }
 
 
-def to_storage(array: pa.Array, node: SchemaNode, path: str) -> StoredArray:
+def to_storage(array: pa.Array, node: SchemaNode, path: str, *, rounded: bool = False) -> StoredArray:
     """The values of an array in the form that the encoders of this node take. The array is not changed.
 
     An Arrow dictionary of strings or other bytes stays a dictionary (`StoredArray.dictionary`); others are expanded.
@@ -44,6 +44,9 @@ def to_storage(array: pa.Array, node: SchemaNode, path: str) -> StoredArray:
         The result of `schema_nodes` for the array's field. It decides how times are stored (`timestamps="int64"`).
     path
         The column's name, for errors.
+    rounded
+        Whether nanoseconds are rounded down to ticks, because `to_nanoseconds` stores the rest. Otherwise nanoseconds
+        that are finer than a tick raise an error.
 
     Examples
     --------
@@ -59,14 +62,15 @@ def to_storage(array: pa.Array, node: SchemaNode, path: str) -> StoredArray:
         array.validate()
     except pa.ArrowInvalid as error:
         raise InvalidArgument(f"values: expected a sound Arrow array, found {error}", field=path) from error
-    return _ColumnConverter(keep_dictionaries=True).stored(array, node, path, None)
+    return _ColumnConverter(keep_dictionaries=True, rounded=rounded).stored(array, node, path, None)
 
 
 class _ColumnConverter:
     """Converts one column, with everything below it."""
 
-    def __init__(self, *, keep_dictionaries: bool) -> None:
+    def __init__(self, *, keep_dictionaries: bool, rounded: bool) -> None:
         self._keep_dictionaries = keep_dictionaries
+        self._rounded = rounded
 
     def stored(self, array: pa.Array, node: SchemaNode, path: str, seen: VisibleSlots) -> StoredArray:
         kind = array.type
@@ -85,7 +89,7 @@ class _ColumnConverter:
         if node.basic_type in CONTAINERS:
             return self._container(array, node, path, seen)
         with located(field=path):
-            return leaf(array, node, seen)
+            return leaf(array, node, seen, rounded=self._rounded)
 
     # ---- dictionaries and runs ----
 
@@ -116,7 +120,7 @@ class _ColumnConverter:
             mask[codes[visible(valid, seen, len(codes))]] = True
             return mask
 
-        entries = _ColumnConverter(keep_dictionaries=False).stored(values, node, path, shown)
+        entries = _ColumnConverter(keep_dictionaries=False, rounded=self._rounded).stored(values, node, path, shown)
         if not self._keep_dictionaries or not _is_encoded_by_dictionary(node):
             places = codes.astype(np.int64)
             if valid is not None:

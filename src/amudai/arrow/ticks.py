@@ -1,7 +1,8 @@
 """Conversion between ticks of 100 ns and Arrow's times.
 
 A DateTime is a number of ticks from the first day of year 1, a time span a number of ticks. Arrow counts seconds to
-nanoseconds from 1970. Nothing is rounded: a value that the other side cannot hold raises an error.
+nanoseconds from 1970. A value that the other side cannot hold raises an error; nothing is rounded. Only a caller that
+stores what `nanoseconds_after` returns may have nanoseconds rounded down to ticks.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ import pyarrow as pa
 from amudai.encoding import divided_exactly
 from amudai.errors import InvalidArgument
 
-__all__ = ["EPOCH", "fits_nanoseconds", "from_ticks", "from_timespan", "ticks_around", "to_ticks", "to_timespan"]
+__all__ = [
+    "EPOCH",
+    "fits_nanoseconds",
+    "from_ticks",
+    "from_timespan",
+    "nanoseconds_after",
+    "ticks_around",
+    "to_ticks",
+    "to_timespan",
+]
 
 # Ticks from the first day of year 1 to the first day of 1970.
 EPOCH: Final = 621_355_968_000_000_000
@@ -27,10 +37,13 @@ _PER_UNIT: Final = {"s": 10_000_000, "ms": 10_000, "us": 10}
 _PER_DAY: Final = 864_000_000_000
 _NANOSECONDS: Final = 100
 _LARGEST: Final = np.iinfo(np.int64).max // _NANOSECONDS
+# The tick that the smallest number of nanoseconds is in.
+_SMALLEST: Final = np.iinfo(np.int64).min // _NANOSECONDS
 
 _CHUNK: Final = 1 << 14  # values at a time, so that the temporary arrays stay in cache
 
 I64 = npt.NDArray[np.int64]
+U8 = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[Any]
 
 
@@ -39,45 +52,72 @@ def fits_nanoseconds(low: int, high: int) -> bool:
     return low >= -_LARGEST and high <= _LARGEST
 
 
-def from_ticks(ticks: npt.NDArray[np.uint64], valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> Numbers:
-    """Ticks of a DateTime as the numbers of a timestamp or date type; null slots may hold anything."""
+def from_ticks(
+    ticks: npt.NDArray[np.uint64], valid: npt.NDArray[np.bool_] | None, kind: pa.DataType, after: U8 | None = None
+) -> Numbers:
+    """Ticks of a DateTime as the numbers of a timestamp or date type; null slots may hold anything.
+
+    `after` has the nanoseconds by which each time is after its tick; None if they are all 0.
+    """
     signed = ticks.view(np.int64)
     if len(ticks) and int(signed.min()) < 0 and _any(signed < 0, valid):
         raise InvalidArgument("datetime: expected ticks below 2**63, found more")
     if pa.types.is_timestamp(kind):
-        return _counted(signed, EPOCH, valid, kind.unit, kind)
+        return _counted(signed, EPOCH, valid, kind.unit, kind, after)
     if pa.types.is_date32(kind):
-        return _divided(signed, EPOCH, valid, _PER_DAY, kind)
+        return _divided(signed, EPOCH, valid, _PER_DAY, kind, after)
     if pa.types.is_date64(kind):
-        return _divided(signed, EPOCH, valid, _PER_UNIT["ms"], kind)
+        return _divided(signed, EPOCH, valid, _PER_UNIT["ms"], kind, after)
     raise InvalidArgument(f"datetime: expected a timestamp or date type, found {kind}")
 
 
-def from_timespan(ticks: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> Numbers:
-    """Ticks of a time span as the numbers of a duration type."""
-    return _counted(ticks, 0, valid, kind.unit, kind)
+def from_timespan(
+    ticks: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType, after: U8 | None = None
+) -> Numbers:
+    """Ticks of a time span as the numbers of a duration type. `after` is as for `from_ticks`."""
+    return _counted(ticks, 0, valid, kind.unit, kind, after)
 
 
-def to_ticks(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> npt.NDArray[np.uint64]:
+def to_ticks(
+    numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType, *, rounded: bool = False
+) -> npt.NDArray[np.uint64]:
     """The numbers of a timestamp or date type as ticks of a DateTime; null slots become 0.
+
+    `rounded` rounds nanoseconds down to ticks. Otherwise nanoseconds that are finer than a tick raise an error.
 
     >>> to_ticks(np.array([1_700_000_000_123_456_700]), None, pa.timestamp("ns"))
     array([638355968001234567], dtype=uint64)
     """
-    ticks = _ticks(numbers, valid, kind, -EPOCH, _LAST - EPOCH, "outside years 1 to 9999")
+    ticks = _ticks(numbers, valid, kind, -EPOCH, _LAST - EPOCH, "outside years 1 to 9999", rounded)
     ticks += EPOCH
     if valid is not None:
         ticks[~valid] = 0
     return ticks.view(np.uint64)
 
 
-def to_timespan(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> I64:
-    """The numbers of a duration type as ticks of a time span; null slots become 0."""
+def to_timespan(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType, *, rounded: bool = False) -> I64:
+    """The numbers of a duration type as ticks of a time span; null slots become 0. `rounded` is as for `to_ticks`."""
     limits = np.iinfo(np.int64)
-    ticks = _ticks(numbers, valid, kind, int(limits.min), int(limits.max), "outside 64-bit ticks of 100 ns")
+    ticks = _ticks(numbers, valid, kind, int(limits.min), int(limits.max), "outside 64-bit ticks of 100 ns", rounded)
     if valid is not None:
         ticks[~valid] = 0
     return ticks
+
+
+def nanoseconds_after(numbers: I64) -> U8:
+    """The nanoseconds by which numbers of nanoseconds are after their ticks, 0 to 99.
+
+    >>> nanoseconds_after(np.array([1_700_000_000_123_456_789, -1]))
+    array([89, 99], dtype=uint8)
+    """
+    found = np.empty(len(numbers), np.uint8)
+    for start in range(0, len(numbers), _CHUNK):
+        part = numbers[start : start + _CHUNK]
+        ticks = np.floor_divide(part, np.int64(_NANOSECONDS))
+        ticks *= np.int64(-_NANOSECONDS)  # wraps around for the first tick, and back again in the next line
+        ticks += part
+        found[start : start + _CHUNK] = ticks
+    return found
 
 
 def ticks_around(number: int, kind: pa.DataType) -> tuple[int, int]:
@@ -98,12 +138,20 @@ def _unit(kind: pa.DataType) -> int | None:
 
 
 def _ticks(
-    numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType, low: int, high: int, outside: str
+    numbers: I64,
+    valid: npt.NDArray[np.bool_] | None,
+    kind: pa.DataType,
+    low: int,
+    high: int,
+    outside: str,
+    rounded: bool,
 ) -> I64:
     """Arrow's numbers as ticks from the same origin, which must be in low..high. Null slots may hold anything."""
     unit = _unit(kind)
     if unit is None:
-        return _from_nanoseconds(numbers, valid, kind)
+        if not rounded:
+            _require_whole_ticks(numbers, valid, kind)
+        return np.floor_divide(numbers, np.int64(_NANOSECONDS))
     # Checked before the multiplication, which could overflow.
     first, last = -(-low // unit), high // unit
     if len(numbers) and (int(numbers.min()) < first or int(numbers.max()) > last):
@@ -114,33 +162,42 @@ def _ticks(
         return numbers * np.int64(unit)
 
 
-def _from_nanoseconds(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> I64:
-    ticks = np.empty(len(numbers), np.int64)
-    for start in range(0, len(numbers), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        # Shifted to unsigned numbers, which numpy divides faster. The few that wrap are no multiples of 100 either way.
-        raised = numbers[part].view(np.uint64) + np.uint64(_LARGEST * _NANOSECONDS)
-        found = raised // np.uint64(_NANOSECONDS)
-        finer = found * np.uint64(_NANOSECONDS) != raised
-        if finer.any() and _any(finer, None if valid is None else valid[part]):
-            whole = numbers % _NANOSECONDS != 0
-            raise _unstorable(numbers, whole, valid, kind, "finer than 100 ns")
-        np.subtract(found.view(np.int64), _LARGEST, out=ticks[part])
-    return ticks
+def _require_whole_ticks(numbers: I64, valid: npt.NDArray[np.bool_] | None, kind: pa.DataType) -> None:
+    finer = nanoseconds_after(numbers) != 0
+    if _any(finer, valid):
+        raise _unstorable(numbers, finer, valid, kind, "finer than 100 ns")
 
 
-def _counted(ticks: I64, origin: int, valid: npt.NDArray[np.bool_] | None, unit: str, kind: pa.DataType) -> Numbers:
+def _counted(
+    ticks: I64, origin: int, valid: npt.NDArray[np.bool_] | None, unit: str, kind: pa.DataType, after: U8 | None
+) -> Numbers:
     if unit != "ns":
-        return _divided(ticks, origin, valid, _PER_UNIT[unit], kind)
-    with np.errstate(over="ignore"):  # in null slots only
+        return _divided(ticks, origin, valid, _PER_UNIT[unit], kind, after)
+    with np.errstate(over="ignore"):  # in null slots, and in the first tick, whose beginning is out of range
         since = ticks - np.int64(origin)
-        outside = (since > _LARGEST) | (since < -_LARGEST)
+        found: Numbers = since * np.int64(_NANOSECONDS)
+        if after is not None:
+            found += after
+    if len(since) and (int(since.min()) <= _SMALLEST or int(since.max()) >= _LARGEST):
+        # In the first and in the last tick, a number that wrapped around has the wrong sign.
+        outside = (since > _LARGEST) | (since < _SMALLEST)
+        outside |= ((since == _LARGEST) & (found < 0)) | ((since == _SMALLEST) & (found > 0))
         if _any(outside, valid):
             raise _misfit(since, outside, valid, kind, "out of range")
-        return since * np.int64(_NANOSECONDS)
+    return found
 
 
-def _divided(ticks: I64, origin: int, valid: npt.NDArray[np.bool_] | None, per_unit: int, kind: pa.DataType) -> Numbers:
+def _divided(
+    ticks: I64,
+    origin: int,
+    valid: npt.NDArray[np.bool_] | None,
+    per_unit: int,
+    kind: pa.DataType,
+    after: U8 | None,
+) -> Numbers:
+    if after is not None and _any(after != 0, valid):
+        with np.errstate(over="ignore"):
+            raise _misfit(ticks - np.int64(origin), after != 0, valid, kind, "finer than its unit")
     quick = divided_exactly(ticks, origin, per_unit, "i4" if pa.types.is_date32(kind) else "i8")
     if quick is not None:
         return quick

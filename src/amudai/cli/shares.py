@@ -12,7 +12,7 @@ __all__ = ["Share", "shares_of"]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The bytes of one part of a shard. `kind` is `column`, `index` or `metadata`."""
+    """The bytes of one part of a shard. `kind` is `column`, `internal`, `index` or `metadata`."""
 
     name: str
     kind: str
@@ -21,14 +21,18 @@ class Share:
 
 
 def shares_of(shard: Shard) -> list[Share]:
-    """Columns, the largest first; then indexes; then metadata. Together they are `shard.size`."""
-    columns = shard.columns
-    layout = require_readable(shard.inspect([column.path for column in columns]))
+    """Columns, the largest first; then internal fields, indexes and metadata. Together they are `shard.size`."""
+    columns = {column.path: column for column in shard.columns}
+    layout = require_readable(shard.inspect())
     shares = [
-        Share(field.path, "column", str(column.type).split("<", 1)[0], field.bytes)
-        for column, field in zip(columns, layout.fields, strict=True)
+        Share(field.path, "column", str(columns[field.path].type).split("<", 1)[0], field.bytes)
+        for field in layout.fields
+        if field.path in columns
     ]
     shares.sort(key=lambda share: -share.bytes)
+    internal = sum(field.bytes for field in layout.fields if field.path not in columns)
+    if internal:
+        shares.append(Share("internal fields", "internal", "", internal))
     shares += [Share(", ".join(each.fields), "index", each.type, each.size or 0) for each in layout.indexes]
     rest = layout.size - sum(share.bytes for share in shares)
     return [*shares, Share("metadata", "metadata", "", rest)]

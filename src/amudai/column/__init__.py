@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.column.column_values import AbsentValues, ColumnValues, ConstantValues, JoinedValues, StoredValues
+    from amudai.column.column_values import (
+        AbsentValues,
+        ColumnValues,
+        ConstantValues,
+        JoinedValues,
+        StoredValues,
+        TimeValues,
+    )
     from amudai.column.constant import constant_of
     from amudai.column.context import ColumnContext
     from amudai.column.contract import ColumnSource, DictionaryCodes
@@ -23,7 +30,9 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "amudai.column.column_values": "AbsentValues ColumnValues ConstantValues JoinedValues StoredValues",
+            "amudai.column.column_values": (
+                "AbsentValues ColumnValues ConstantValues JoinedValues StoredValues TimeValues"
+            ),
             "amudai.column.constant": "constant_of",
             "amudai.column.context": "ColumnContext",
             "amudai.column.contract": "DictionaryCodes ColumnSource",
@@ -47,6 +56,7 @@ __all__ = [
     "JoinedValues",
     "Projection",
     "StoredValues",
+    "TimeValues",
     "constant_of",
     "open_column",
 ]

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from amudai.encoding import Values
 from amudai.format import AnyValue
 
-__all__ = ["AbsentValues", "ColumnValues", "ConstantValues", "JoinedValues", "StoredValues"]
+__all__ = ["AbsentValues", "ColumnValues", "ConstantValues", "JoinedValues", "StoredValues", "TimeValues"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,4 +51,17 @@ class JoinedValues:
         return sum(part.length for part in self.parts)
 
 
-ColumnValues: TypeAlias = StoredValues | ConstantValues | AbsentValues | JoinedValues
+@dataclass(frozen=True, slots=True, eq=False)
+class TimeValues:
+    """Times in two columns: their ticks, and the nanoseconds by which they are after the ticks."""
+
+    ticks: ColumnValues
+    nanoseconds: ColumnValues
+
+    @property
+    def length(self) -> int:
+        """How many positions."""
+        return self.ticks.length
+
+
+ColumnValues: TypeAlias = StoredValues | ConstantValues | AbsentValues | JoinedValues | TimeValues

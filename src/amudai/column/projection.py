@@ -14,15 +14,23 @@ __all__ = ["Projection"]
 class Projection:
     """A column to read, and which of its children to read.
 
-    `wide` requests 64-bit offsets, which only variable-size values and lists have.
+    `wide` requests 64-bit offsets, which only variable-size values and lists have. `nanoseconds` is the internal field
+    with the nanoseconds after the ticks of a top-level column, if the shard has one.
     """
 
     node: SchemaNode
     wide: bool = False
     children: tuple[Projection, ...] = ()
+    nanoseconds: SchemaNode | None = None
+
+    def columns(self) -> Iterator[SchemaNode]:
+        """The top-level columns to read, for a projection of a top-level column."""
+        yield self.node
+        if self.nanoseconds is not None:
+            yield self.nanoseconds
 
     def nodes(self) -> Iterator[SchemaNode]:
-        """The column's node and the nodes of all projected columns below it."""
-        yield self.node
+        """The column's node, that of its nanoseconds, and the nodes of all projected columns below it."""
+        yield from self.columns()
         for child in self.children:
             yield from child.nodes()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from amudai.arrow import ArrowFields, project, to_array
+from amudai.arrow import ArrowFields, to_array
 from amudai.column import ColumnSource, Projection
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, located
 from amudai.format import (
@@ -141,24 +141,24 @@ class _Verifier:
         for each in source.walk():
             self.buffers(stripe, each)
         kind = self.fields.field(node).type
-        projection = project(node, kind)
+        projection = self.fields.projection(node)
         # A column of constants can claim any number of rows, and all of them are alike: reading one tells nothing more.
-        is_stored = any(each.is_stored for each in source.walk())
+        is_stored = any(each.is_stored for top in projection.columns() for each in stripe.column(top).walk())
         for part in (Rows.all(stripe.origin) if is_stored else Rows.none(stripe.origin)).each_part(_ROWS):
-            self.rows(source, part, projection, kind)
+            self.rows(stripe, part, projection, kind)
         self.values += stripe.num_rows
 
-    def rows(self, source: ColumnSource, part: Rows, projection: Projection, kind: pa.DataType) -> None:
+    def rows(self, stripe: StripeReader, part: Rows, projection: Projection, kind: pa.DataType) -> None:
         """Some rows of a column, in halves if their values are too long for one array."""
         try:
-            stored = source.read(part, projection)
+            stored = stripe.read(part, projection)
             # A sound value may still not fit the Arrow type: a decimal NaN, a time with too many digits.
             with suppress(InvalidArgument):
                 to_array(stored, projection, kind)
         except OverflowError:
             if part.count > 1:
                 for half in part.each_part((part.count + 1) // 2):
-                    self.rows(source, half, projection, kind)
+                    self.rows(stripe, half, projection, kind)
 
     def buffers(self, stripe: StripeReader, source: ColumnSource) -> None:
         """Every part of a column's descriptor, and every buffer of its own."""

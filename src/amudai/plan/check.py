@@ -10,7 +10,7 @@ from amudai.encoding import Wanted
 from amudai.plan.leaf import LeafQuestion
 from amudai.plan.prune import LeafEvidence
 from amudai.plan.reading import read_rows
-from amudai.plan.wanted import wanted_values
+from amudai.plan.wanted import WantedValues, wanted_values
 from amudai.predicate import Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
 from amudai.rows import Rows
 from amudai.shard import StripeReader
@@ -37,7 +37,7 @@ class Checker:
         self._bound = bound
         self._evidence = evidence
         self._lock = Lock()
-        self._wanted: dict[str, Wanted | None] = {}
+        self._wanted: dict[str, WantedValues | None] = {}
         self.checked: dict[str, int] = {}
 
     def true_rows(self, stripe: StripeReader, rows: Rows) -> Rows:
@@ -96,18 +96,42 @@ def _price(question: LeafQuestion, stripe: StripeReader) -> int:
     return _CODE if question.codes(stripe) is not None else _BYTES
 
 
-def _compared(question: LeafQuestion, wanted: Wanted | None, stripe: StripeReader, rows: Rows) -> Rows:
+def _compared(question: LeafQuestion, wanted: WantedValues | None, stripe: StripeReader, rows: Rows) -> Rows:
     """The rows among `rows` for which the leaf is true. Rows are counted from the start of the stripe."""
     if question.is_single and (len(question.leaf.nodes) == 1 or question.is_solid(stripe)):
         codes = question.codes(stripe)
         if codes is not None and rows.count * _ROWS_OF_ENTRIES >= len(codes):
             return _looked_up(question, stripe, rows)
         if wanted is not None:
-            # If rows are close together, comparing every value of the hull is faster than picking single ones.
-            asked = rows.hull if rows.is_dense else rows
-            bits = question.source(stripe).compare(wanted, asked, inverted=question.inverted)
-            if bits is not None:
-                return asked.chosen(bits).intersect(rows)
+            found = _chosen(question, wanted, stripe, rows)
+            if found is not None:
+                return found
+    return _evaluated(question, stripe, rows)
+
+
+def _chosen(question: LeafQuestion, wanted: WantedValues, stripe: StripeReader, rows: Rows) -> Rows | None:
+    """The rows for which the leaf is true, by comparing values in their blocks; None if that is not possible."""
+    # If rows are close together, comparing every value of the hull is faster than picking single ones.
+    asked = rows.hull if rows.is_dense else rows
+    source = question.source(stripe)
+
+    def in_blocks(values: Wanted, *, inverted: bool) -> Rows | None:
+        bits = source.compare(values, asked, inverted=inverted)
+        return None if bits is None else asked.chosen(bits).intersect(rows)
+
+    if wanted.is_exact:
+        return in_blocks(wanted.possible, inverted=question.inverted)
+    possible = in_blocks(wanted.possible, inverted=False)
+    sure = Rows.none(rows.origin) if wanted.sure is None else in_blocks(wanted.sure, inverted=False)
+    true = in_blocks(wanted.possible, inverted=True) if question.inverted else sure
+    if possible is None or sure is None or true is None:
+        return None
+    doubtful = possible.subtract(sure)
+    return true.unite(_evaluated(question, stripe, doubtful)) if doubtful else true
+
+
+def _evaluated(question: LeafQuestion, stripe: StripeReader, rows: Rows) -> Rows:
+    """The rows for which the leaf is true, by reading the column."""
     from amudai.predicate import evaluate  # imports pyarrow.compute, which is slow to import
 
     return rows.selected(evaluate(question.leaf, read_rows(stripe, question.column, rows)))

@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields
-from amudai.column import ColumnSource
+from amudai.column import ColumnSource, constant_of
 from amudai.format import FieldDescriptor
-from amudai.index import Between
 from amudai.lazy import lazy
 from amudai.plan.columns import SelectedColumn, select_nodes
-from amudai.plan.stored_values import next_number, stored_bytes, stored_number
+from amudai.plan.matching_numbers import MatchingNumbers, matching_numbers, matching_ticks
+from amudai.plan.stored_values import stored_bytes
 from amudai.predicate import (
     LISTS,
     Alternative,
@@ -80,6 +80,11 @@ class LeafQuestion:
         return not self.leaf.lists
 
     @lazy
+    def nanoseconds(self) -> SchemaNode | None:
+        """The field with the nanoseconds after the ticks of the column; None if ticks say everything."""
+        return self.column.projection.nanoseconds if self.node.is_ticks and len(self.leaf.nodes) == 1 else None
+
+    @lazy
     def column(self) -> SelectedColumn:
         """The column to read to answer the leaf."""
         return select_nodes(self._fields, self.leaf.nodes)
@@ -105,6 +110,16 @@ class LeafQuestion:
             if node.basic_type in LISTS:
                 return True  # for a list that is not null the leaf is true or false, whatever the list holds
         return True
+
+    def is_constant(self, stripe: StripeReader) -> bool:
+        """Whether all positions of the field have the same value in a stripe, according to its descriptor."""
+        field = self.descriptor(stripe)
+        if field is None or constant_of(self.node, field) is None:
+            return False
+        if self.nanoseconds is None:
+            return True
+        after = stripe.descriptor(self.nanoseconds)
+        return after is None or constant_of(self.nanoseconds, after.field) is not None
 
     def stripes(self, rows: Rows) -> Iterator[tuple[StripeReader, Rows]]:
         """The stripes that hold some of `rows`, each with its part of `rows`, counted from the start of the shard."""
@@ -139,19 +154,24 @@ class LeafQuestion:
     # ---- the plain leaf in terms of stored values ----
 
     @lazy
-    def between(self) -> tuple[Between, bool] | None:
-        """A range of stored numbers that holds all matches, and whether all of it matches; None if there is none."""
+    def between(self) -> MatchingNumbers | None:
+        """The stored numbers for which the plain leaf is true or may be; None if they are not a range."""
         asked, node = self.plain.leaf, self.node
         if not (node.basic_type in WIDTHS or node.is_decimal):
             return None
         if isinstance(asked, Compare):
-            return _between(asked.op, self.plain.scalars[0], node)
+            return self._matching(asked.op, self.plain.scalars[0])
         if isinstance(asked, Interval):
-            low = _between(asked.low.op, self.plain.scalars[0], node)
-            high = _between(asked.high.op, self.plain.scalars[1], node)
+            low = self._matching(asked.low.op, self.plain.scalars[0])
+            high = self._matching(asked.high.op, self.plain.scalars[1])
             if low is not None and high is not None:
-                return Between(low[0].low, high[0].high), low[1] and high[1]
+                return low.up_to(high)
         return None
+
+    def _matching(self, op: str, scalar: pa.Scalar) -> MatchingNumbers | None:
+        if self.nanoseconds is not None:
+            return matching_ticks(op, scalar, self.node)
+        return matching_numbers(op, scalar, self.node)
 
     @lazy
     def terms(self) -> list[Alternative]:
@@ -160,32 +180,15 @@ class LeafQuestion:
 
     @lazy
     def keys(self) -> tuple[bytes, ...] | None:
-        """The stored bytes of all values that match; None if the leaf is not about single values."""
+        """The stored bytes of all values that match; None if the leaf is not about single values.
+
+        If the column has nanoseconds after its ticks, other values have the same bytes.
+        """
         plain = self.plain.leaf
         if not (isinstance(plain, IsIn) or (isinstance(plain, Compare) and plain.op == "==")):
             return None
-        found = [stored_bytes(scalar, self.node) for scalar in self.plain.scalars]
+        rounded = self.nanoseconds is not None
+        found = [stored_bytes(scalar, self.node, rounded=rounded) for scalar in self.plain.scalars]
         if any(each is None for each in found):
             return None
         return tuple(key for keys in found if keys is not None for key in keys)
-
-
-def _between(op: str, scalar: pa.Scalar, node: SchemaNode) -> tuple[Between, bool] | None:
-    found = stored_number(scalar, node)
-    if found is None:
-        return None
-    low, high = found
-    match op:
-        case "==":
-            return Between(high, low), True
-        case "<=":
-            return Between(None, low), True
-        case ">=":
-            return Between(high, None), True
-        case "<":
-            before = next_number(low, node, -1) if low == high else low
-            return (Between(None, low), False) if before is None else (Between(None, before), True)
-        case ">":
-            behind = next_number(high, node, 1) if low == high else high
-            return (Between(high, None), False) if behind is None else (Between(behind, None), True)
-    return None

@@ -47,7 +47,7 @@ def prepare_columns(
                 message = "required index of the field: its type is unknown to this version"
                 raise UnsupportedFeature(message, url=shard.url, stripe=stripe.ordinal, field=node.name)
         if prefetch and 2 * mine.count >= stripe.num_rows:
-            stripe.prefetch([column.projection.node for column in columns])
+            stripe.prefetch(node for column in columns for node in column.projection.columns())
     return parts
 
 
@@ -66,7 +66,7 @@ def read_rows(stripe: StripeReader, column: SelectedColumn, rows: Rows) -> pa.Ch
 def read_arrays(stripe: StripeReader, column: SelectedColumn, rows: Rows) -> list[pa.Array]:
     """A column at rows of one stripe. There are several arrays if the values are too long for the offsets of one."""
     try:
-        stored = stripe.column(column.projection.node).read(rows, column.projection)
+        stored = stripe.read(rows, column.projection)
         return [to_array(stored, column.projection, column.field.type)]
     except AmudaiError as error:
         error.locate(url=stripe.shard.url, stripe=stripe.ordinal, field=column.path)

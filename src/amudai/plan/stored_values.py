@@ -54,8 +54,11 @@ def next_number(number: Number, node: SchemaNode, step: int) -> Number | None:
     return None if found == number else found  # nothing lies beyond infinity
 
 
-def stored_bytes(scalar: pa.Scalar, node: SchemaNode) -> tuple[bytes, ...] | None:
-    """All bytes that a field may store for a value, `()` if it cannot store it; None if equality is not by bytes."""
+def stored_bytes(scalar: pa.Scalar, node: SchemaNode, *, rounded: bool = False) -> tuple[bytes, ...] | None:
+    """All bytes that a field may store for a value, `()` if it cannot store it; None if equality is not by bytes.
+
+    `rounded` is for a field of ticks whose nanoseconds are in another field: it stores times rounded down.
+    """
     if node.basic_type is BasicType.BOOLEAN:
         return (b"1" if scalar.as_py() else b"0",)
     if node.is_decimal:
@@ -69,7 +72,7 @@ def stored_bytes(scalar: pa.Scalar, node: SchemaNode) -> tuple[bytes, ...] | Non
     if found is None:
         return None
     low, high = found
-    if low != high:
+    if low != high and not rounded:
         return ()
     # 0.0 and -0.0 are equal but have different bytes.
     numbers = (0.0, -0.0) if node.basic_type in _FLOATS and low == 0 else (low,)

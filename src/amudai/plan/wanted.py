@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -13,34 +14,75 @@ from amudai.plan.leaf import LeafQuestion
 from amudai.predicate import Text
 from amudai.types import BYTES, WIDTHS
 
-__all__ = ["wanted_values"]
+__all__ = ["WantedValues", "wanted_values"]
 
 # Each value is compared with every key. With more keys, the hash table of Arrow's `is_in` is faster.
 _MOST_KEYS: Final = 16
 
 
-def wanted_values(question: LeafQuestion) -> Wanted | None:
-    """The stored values for which the leaf is true; None if decoded values are needed to answer it."""
-    if question.node.basic_type in WIDTHS:
-        return _numbers(question)
+@dataclass(frozen=True, slots=True, eq=False)
+class WantedValues:
+    """The stored values for which the plain leaf is true or may be.
+
+    Attributes
+    ----------
+    possible
+        For all other values the leaf is false.
+    sure
+        For these values, which are among `possible`, the leaf is true; None if there are none.
+    """
+
+    possible: Wanted
+    sure: Wanted | None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no value is in doubt."""
+        return self.sure is self.possible
+
+
+def wanted_values(question: LeafQuestion) -> WantedValues | None:
+    """The stored values for which the leaf is true or may be; None if only decoded values answer it."""
     if question.node.basic_type in BYTES:
-        return _bytes(question)
-    return None
+        found = _bytes(question)
+        return None if found is None else WantedValues(found, found)
+    if question.node.basic_type not in WIDTHS:
+        return None
+    if question.nanoseconds is None:
+        numbers = _numbers(question)
+        return None if numbers is None else WantedValues(numbers, numbers)
+    return _ticks(question)
+
+
+def _ticks(question: LeafQuestion) -> WantedValues | None:
+    """The ticks of times that match, for a column with nanoseconds after its ticks."""
+    wanted = question.between
+    if wanted is None:
+        keys = _keys(question)
+        return None if keys is None else WantedValues(keys, None)
+    dtype = np.dtype(question.node.dtype)
+    possible = _range(wanted.possible, dtype)
+    if wanted.is_exact:
+        return WantedValues(possible, possible)
+    return WantedValues(possible, None if wanted.sure is None else _range(wanted.sure, dtype))
 
 
 def _numbers(question: LeafQuestion) -> NumberRanges | None:
-    dtype = np.dtype(question.node.dtype)
-    if question.between is not None:
-        between, exact = question.between
-        return _range(between, dtype) if exact else None
+    wanted = question.between
+    if wanted is not None:
+        return _range(wanted.possible, np.dtype(question.node.dtype)) if wanted.is_exact else None
+    return _keys(question)
+
+
+def _keys(question: LeafQuestion) -> NumberRanges | None:
     keys = question.keys
     if keys is None or len(keys) > _MOST_KEYS:
         return None
-    numbers = np.frombuffer(b"".join(keys), dtype)
+    numbers = np.frombuffer(b"".join(keys), question.node.dtype)
     return NumberRanges(numbers, numbers)
 
 
-def _range(between: Between, dtype: np.dtype[Any]) -> NumberRanges | None:
+def _range(between: Between, dtype: np.dtype[Any]) -> NumberRanges:
     """The range, limited to what the type can hold."""
     if dtype.kind == "f":
         least, most = -np.inf, np.inf

@@ -14,10 +14,10 @@ from typing import Final
 
 import pyarrow as pa
 
-from amudai.arrow import child_type
+from amudai.arrow import child_type, value_type
 from amudai.errors import InvalidArgument, MissingColumn, UnsupportedFeature
 from amudai.predicate.bound import LISTS, Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
-from amudai.predicate.comparison import comparison, is_text, value_type
+from amudai.predicate.comparison import comparison, is_text
 from amudai.predicate.plain_values import plain_value
 from amudai.predicate.regex import require_regex
 from amudai.predicate.schema import TableSchema

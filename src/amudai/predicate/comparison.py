@@ -17,11 +17,11 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
-from amudai.arrow import bytes_scalar, number_scalar
+from amudai.arrow import bytes_scalar, number_scalar, value_type
 from amudai.errors import InvalidArgument
 from amudai.predicate.tree import CompareOp, Nanoseconds, Real, Value
 
-__all__ = ["Comparison", "comparison", "is_text", "value_type"]
+__all__ = ["Comparison", "comparison", "is_text"]
 
 # An operator and a value of the type. True if the comparison is true for all values of the type, False if for none.
 Comparison: TypeAlias = tuple[CompareOp, pa.Scalar] | bool
@@ -32,17 +32,6 @@ _EPOCH: Final = datetime(1970, 1, 1)
 _INT64: Final = (-(2**63), 2**63 - 1)
 # The operators that ask for values below the given one.
 _BELOW: Final[tuple[CompareOp, ...]] = ("<", "<=")
-
-
-def value_type(kind: pa.DataType) -> pa.DataType:
-    """The type of the values that dictionaries, runs and extensions wrap."""
-    while True:
-        if isinstance(kind, pa.BaseExtensionType):
-            kind = kind.storage_type
-        elif pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
-            kind = kind.value_type
-        else:
-            return kind
 
 
 def is_text(kind: pa.DataType) -> bool:

@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from amudai import _kernels
+from amudai.arrow import value_type
 from amudai.errors import InvalidArgument
 from amudai.predicate.bound import BoundLeaf
-from amudai.predicate.comparison import is_text, value_type
+from amudai.predicate.comparison import is_text
 from amudai.predicate.regex import required_texts
 from amudai.predicate.tree import Compare, CompareOp, Interval, IsIn, IsNull, IsValid, Matches, Text
 from amudai.types import BasicType, SchemaNode

@@ -205,6 +205,8 @@ class ScanRun:
         for stripe in self.plan.shard.stripes:
             for column in wanted.values():
                 yield from _wanted(stripe.column(column.projection.node), column.projection)
+                if column.projection.nanoseconds is not None:
+                    yield stripe.column(column.projection.nanoseconds)
 
 
 def _wanted(source: ColumnSource, projection: Projection) -> Iterator[ColumnSource]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from amudai.column import ColumnContext, ColumnSource, open_column
+from amudai.column import ColumnContext, ColumnSource, ColumnValues, Projection, TimeValues, open_column
 from amudai.errors import AmudaiError, located
 from amudai.format import (
     DataRef,
@@ -151,6 +151,14 @@ class StripeReader:
             made = open_column(self._context, node, quote_name(node.name), self.num_rows)
             found = self._columns.setdefault(node.schema_id, made)
         return found
+
+    def read(self, rows: Rows, projection: Projection) -> ColumnValues:
+        """The values of a top-level column at `rows`, with the nanoseconds after its ticks if it has any."""
+        found = self.column(projection.node).read(rows, projection)
+        if projection.nanoseconds is None:
+            return found
+        nanoseconds = self.column(projection.nanoseconds).read(rows, Projection(projection.nanoseconds))
+        return TimeValues(found, nanoseconds)
 
     def column_at(self, nodes: Sequence[SchemaNode]) -> ColumnSource:
         """The values of the column at a path of schema nodes that begins with a top-level column."""

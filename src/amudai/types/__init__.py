@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     from amudai.types.basic import BYTES, CONTAINERS, INTEGERS, WIDTHS, BasicType
     from amudai.types.lookup import find_in, find_path, missing_column
     from amudai.types.path import parse_path, quote_name
-    from amudai.types.schema import DECIMAL, DYNAMIC, TIMESPAN, NodePath, SchemaNode, nodes_below
+    from amudai.types.schema import (
+        DECIMAL,
+        DYNAMIC,
+        NANOSECONDS,
+        TIMESPAN,
+        NodePath,
+        SchemaNode,
+        nanoseconds_name,
+        nodes_below,
+    )
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -22,7 +31,9 @@ else:
             "amudai.types.basic": "BYTES CONTAINERS INTEGERS WIDTHS BasicType",
             "amudai.types.lookup": "find_in find_path missing_column",
             "amudai.types.path": "parse_path quote_name",
-            "amudai.types.schema": "DECIMAL DYNAMIC TIMESPAN NodePath SchemaNode nodes_below",
+            "amudai.types.schema": (
+                "DECIMAL DYNAMIC NANOSECONDS TIMESPAN NodePath SchemaNode nanoseconds_name nodes_below"
+            ),
         },
     )
 
@@ -32,6 +43,7 @@ __all__ = [
     "DECIMAL",
     "DYNAMIC",
     "INTEGERS",
+    "NANOSECONDS",
     "TIMESPAN",
     "WIDTHS",
     "BasicType",
@@ -41,6 +53,7 @@ __all__ = [
     "find_in",
     "find_path",
     "missing_column",
+    "nanoseconds_name",
     "nodes_below",
     "parse_path",
     "quote_name",

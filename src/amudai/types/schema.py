@@ -9,12 +9,15 @@ from typing import Final, TypeAlias
 from amudai.types.basic import WIDTHS, BasicType
 from amudai.types.path import quote_name
 
-__all__ = ["DECIMAL", "DYNAMIC", "TIMESPAN", "NodePath", "SchemaNode", "nodes_below"]
+__all__ = ["DECIMAL", "DYNAMIC", "NANOSECONDS", "TIMESPAN", "NodePath", "SchemaNode", "nanoseconds_name", "nodes_below"]
 
 # Labels of the extension types that change what a stored value means.
 DECIMAL: Final = "KustoDecimal"
 TIMESPAN: Final = "KustoTimeSpan"
 DYNAMIC: Final = "KustoDynamic"
+
+# The role of an internal field that holds, for a column of ticks, the 0 to 99 ns by which each time is after its tick.
+NANOSECONDS: Final = "amudai.Nanoseconds"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,13 @@ class SchemaNode:
     def is_decimal(self) -> bool:
         """Whether the 16 bytes of a value are a decimal number."""
         return self.basic_type is BasicType.FIXED_SIZE_BINARY and self.extension == DECIMAL and self.fixed_size == 16
+
+    @property
+    def is_ticks(self) -> bool:
+        """Whether a value is a number of ticks of 100 ns: a DateTime or a time span."""
+        if self.basic_type is BasicType.DATETIME:
+            return True
+        return self.basic_type is BasicType.INT64 and self.signed and self.extension == TIMESPAN
 
     @property
     def dtype(self) -> str:
@@ -69,6 +79,11 @@ class SchemaNode:
 
 # The nodes from a top-level field down to a field below it, or the top-level field alone.
 NodePath: TypeAlias = tuple[SchemaNode, ...]
+
+
+def nanoseconds_name(column: str) -> str:
+    """The name of the internal field with the role `NANOSECONDS` that belongs to a top-level column."""
+    return f"{column}:nanoseconds"
 
 
 def nodes_below(fields: Iterable[SchemaNode]) -> Iterator[SchemaNode]:

@@ -92,7 +92,8 @@ def _leaf(question: LeafQuestion, index: OpenIndex, rows: Rows) -> Positions | N
     if Keys in able and question.keys is not None:
         found = index.ask(nodes, Keys(question.keys), rows)
         if found is not None:
-            return found
+            # The index has ticks: other times of the same tick are found, too.
+            return found if question.nanoseconds is None else found.unsure()
     if Terms in able:
         answers = (_alternative(way, nodes, index, rows) for way in question.terms)
         return next((answer for answer in answers if answer is not None), None)

@@ -14,16 +14,20 @@ __all__ = ["RANGES"]
 def _answer(question: LeafQuestion, rows: Rows) -> Positions | None:
     if question.between is None or not question.is_single:
         return None
-    between, exact = question.between
+    wanted = question.between
 
     def say(stripe: StripeReader, _: Rows) -> Positions | None:
         probe = open_range(question.source(stripe))
         if probe is None:
             return None
-        found = probe.between(between).counted_from(stripe.origin).outward()
+        found = probe.between(wanted.possible)
         # The members of a null struct are null, whatever is stored for them.
-        is_sure = exact and (len(question.leaf.nodes) == 1 or question.is_solid(stripe))
-        return found if is_sure else found.unsure()
+        is_sure = len(question.leaf.nodes) == 1 or question.is_solid(stripe)
+        if wanted.sure is None or not is_sure:
+            found = found.unsure()
+        elif not wanted.is_exact:
+            found = Positions.surely(probe.between(wanted.sure).yes) | found.unsure()
+        return found.counted_from(stripe.origin).outward()
 
     return by_stripe(question, rows, say)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from amudai.column import constant_of
 from amudai.index import Matching, could_hold
 from amudai.plan.evidence.contract import Evidence, by_stripe
 from amudai.plan.leaf import LeafQuestion
@@ -37,18 +36,22 @@ def _matching(question: LeafQuestion, stripe: StripeReader) -> Matching:
             return Matching.NONE
     field = question.descriptor(stripe)
     assert field is not None
-    if question.is_single and question.is_solid(stripe) and constant_of(question.node, field) is not None:
+    if question.is_single and question.is_solid(stripe) and question.is_constant(stripe):
         from amudai.predicate import evaluate  # imports pyarrow.compute, which is slow to import
 
         first = read_rows(stripe, question.column, Rows.one(0, 1, stripe.origin))
         return Matching.ALL if evaluate(question.plain, first)[0] else Matching.NONE
-    if question.between is None:
+    wanted = question.between
+    if wanted is None:
         return Matching.SOME
-    between, exact = question.between
-    matching = could_hold(field, question.node, between)
+    matching = could_hold(field, question.node, wanted.possible)
+    if matching is not Matching.ALL:
+        return matching
     # If the column has nulls or lists, a match of all values is not a match of all rows.
-    sure = exact and question.is_single and question.is_solid(stripe)
-    return matching if matching is not Matching.ALL or sure else Matching.SOME
+    if wanted.sure is None or not (question.is_single and question.is_solid(stripe)):
+        return Matching.SOME
+    is_sure = wanted.is_exact or could_hold(field, question.node, wanted.sure) is Matching.ALL
+    return Matching.ALL if is_sure else Matching.SOME
 
 
 def _nulls(question: LeafQuestion, stripe: StripeReader) -> Matching:

@@ -12,10 +12,11 @@ from amudai.encoding import NumberEncoder, PreparedBuffer
 from amudai.format import BufferKind
 from amudai.shard.build.field_builder import Bools, FieldBuildContext, FieldBuilder, PresenceEncoder, data_of
 from amudai.shard.build.leaf_builders import BooleanBuilder, BytesBuilder, NumberBuilder, UnitBuilder
+from amudai.shard.build.nanoseconds import NanosecondsBuilder
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.stats import CountCollector, ListCollector
-from amudai.types import WIDTHS, BasicType, SchemaNode
+from amudai.types import NANOSECONDS, WIDTHS, BasicType, SchemaNode
 
 __all__ = ["ListBuilder", "StructBuilder", "builder_of"]
 
@@ -163,6 +164,8 @@ class UnionBuilder(ContainerBuilder):
 
 def builder_of(node: SchemaNode, context: FieldBuildContext) -> FieldBuilder:
     """The builder of a schema node."""
+    if node.internal == NANOSECONDS:
+        return NanosecondsBuilder(node, context)
     return _BUILDERS[node.basic_type](node, context)
 
 

@@ -16,6 +16,7 @@ from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, Sinks, no
 from amudai.shard.build.container_builders import builder_of
 from amudai.shard.build.field_builder import FieldBuildContext
 from amudai.shard.build.metadata import ShardMetadata
+from amudai.shard.build.nanoseconds import is_zero, without_zeros
 from amudai.shard.build.placed import PlacedStripe, metadata_of
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
@@ -92,7 +93,7 @@ class ShardBuilder:
         self._options = options
         self._each = each
         self._sinks = Sinks() if sinks is None else sinks
-        self._schema = encode_schema(self._nodes)
+        self._schema = encode_schema(self._nodes)  # raises an error for a wrong schema before anything is written
         self._root = root
         self._stripes: list[PlacedStripe] = []
         self._open: StripeBuilder | None = None
@@ -147,7 +148,8 @@ class ShardBuilder:
                 # Named after its content and its root: the same input gives the same name, and two roots never own the
                 # same file. If a file of this name exists already, it belongs to a former root of this name.
                 salt = f"{self._name}\0{len(self._stripes)}\0{stripe.rows}\0".encode()
-                name = f"{digest(fields, stripe.spool, salt):016x}{STRIPE_SUFFIX}"
+                stored = [field for field in fields if not is_zero(field.node, field.constant)]
+                name = f"{digest(stored, stripe.spool, salt):016x}{STRIPE_SUFFIX}"
                 with self._sealing.file(self._folder + name) as out:
                     out.write(HEADER)
                     self._place(stripe, fields, name, out, properties)
@@ -181,8 +183,9 @@ class ShardBuilder:
         self.end_stripe()
         space = self._space("shard")
         indexes = space.indexes(self._sinks.shard)
-        count = node_count(self._nodes)
-        return metadata_of(self._schema, count, self._stripes, self._options.properties, indexes, space.urls)
+        nodes, stripes = without_zeros(self._nodes, self._stripes)
+        schema = self._schema if nodes == self._nodes else encode_schema(nodes)
+        return metadata_of(schema, node_count(nodes), stripes, self._options.properties, indexes, space.urls)
 
     def _space(self, owner: str) -> ArtifactSpace:
         """Where the indexes of the shard or of a stripe are written."""
