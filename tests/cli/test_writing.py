@@ -56,6 +56,23 @@ def test_ingest_takes_options(tmp_path: Path) -> None:
     assert document["bytes_out"] == sum(path.stat().st_size for path in [target, *others])
 
 
+def test_ingest_keeps_nanoseconds(tmp_path: Path) -> None:
+    table = pa.table({"at": pa.array([1_700_000_000_123_456_789, None, -1], pa.timestamp("ns"))})
+    pyarrow.parquet.write_table(table, tmp_path / "x.parquet")
+    target = tmp_path / "x.amudai.shard"
+    text = run("ingest", tmp_path / "x.parquet", "-o", target).stdout
+    assert "3 rows, 1 column" in text
+    assert "at:nanoseconds" not in text
+    assert "internal fields" in text
+    assert "at:nanoseconds" in run("inspect", target).stdout
+    run("export", target, "-o", tmp_path / "out.parquet")
+    assert pyarrow.parquet.read_table(tmp_path / "out.parquet").equals(table)
+    raw = tmp_path / "raw.amudai.shard"
+    run("ingest", tmp_path / "x.parquet", "-o", raw, "--timestamps", "int64")
+    assert amudai.open(raw).read().equals(table)
+    assert amudai.open(raw)["at"].stored_type == "int64"
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -64,6 +81,7 @@ def test_ingest_takes_options(tmp_path: Path) -> None:
         (["--type", "nope=int32"], "nope"),
         (["--format", "xml"], "xml"),
         (["--layout", "three"], "single or two-level"),
+        (["--timestamps", "iso"], "ticks or int64"),
         (["--profile", "tiny"], "tiny"),
         (["--on-error", "ignore"], "raise or skip"),
         (["--tokenizer", "log"], "--tokenizer: expected --index as well"),

@@ -76,6 +76,9 @@ def run(
     stripe_rows: Annotated[
         int | None, typer.Option("--stripe-rows", help="Rows per stripe. Default: a single stripe.", min=1)
     ] = None,
+    timestamps: Annotated[
+        str, typer.Option("--timestamps", help="How times are stored: ticks (of 100 ns, exact) or int64 (as they are).")
+    ] = "ticks",
     on_error: Annotated[
         str, typer.Option("--on-error", help="What to do with a bad record: raise (stop) or skip.")
     ] = "raise",
@@ -110,6 +113,7 @@ def run(
             profile=profile,
             layout=_layout(layout),
             stripe_rows=stripe_rows,
+            timestamps=_timestamps(timestamps),
             overwrite=overwrite,
             progress=bar,
         )
@@ -136,6 +140,12 @@ def _layout(text: str) -> Literal["single", "two-level"]:
     if text not in ("single", "two-level"):
         raise InvalidArgument(f"--layout: expected single or two-level, found {text!r}")
     return "single" if text == "single" else "two-level"
+
+
+def _timestamps(text: str) -> Literal["ticks", "int64"]:
+    if text not in ("ticks", "int64"):
+        raise InvalidArgument(f"--timestamps: expected ticks or int64, found {text!r}")
+    return "ticks" if text == "ticks" else "int64"
 
 
 def _document(shard: Shard, size_in: int, seconds: float, skipped: _Skipped) -> dict[str, Any]:
