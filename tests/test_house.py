@@ -55,7 +55,8 @@ ORDER = [
     {"cli", "web"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
-KERNEL_ROOMS = {"rows", "format", "encoding", "stats", "column", "index", "exports", "predicate", "plan", "scan"}
+KERNEL_ROOMS = {"types", "rows", "format", "encoding", "stats", "column", "index"}
+KERNEL_ROOMS |= {"exports", "predicate", "plan", "scan"}
 
 
 # ---- rooms ----

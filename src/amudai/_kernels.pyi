@@ -262,6 +262,47 @@ def payload_sizes(blocks: Blocks, out: NDArray[np.uint64]) -> None:
     Write the decoded sizes of the Zstandard frames of variable-size values, as `payload_frames` needs them.
     """
 
+def decimal_parts(data: NDArray[np.uint8]) -> tuple[bool, int, int, int]:
+    """
+    Whether a stored decimal is negative, its digits before the last 18, its last 18 digits, and its exponent.
+    """
+
+def decimals_to_unscaled(data: NDArray[np.uint8], valid: NDArray[np.uint8] | None, scale: int, precision: int, width: int, out: NDArray[np.uint8]) -> int | None:
+    """
+    Stored decimals x 10**scale as integers of `width` bytes; returns the first that is none of at most `precision` digits.
+    """
+
+def decimals_from_unscaled(data: NDArray[np.uint8], valid: NDArray[np.uint8] | None, scale: int, precision: int, width: int, out: NDArray[np.uint8]) -> int | None:
+    """
+    Stored decimals of integers x 10**-scale; returns the first integer with more than `precision` digits.
+    """
+
+def decimal_keys(data: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """
+    Three numbers for each stored decimal. They compare as the decimals do.
+    """
+
+def decimal_statistics(data: NDArray[np.uint8], valid: NDArray[np.uint8] | None, times: NDArray[np.uint64] | None) -> tuple[tuple[int, int, int, int], tuple[int, int] | None]:
+    """
+    How many zeros, positive, negative values and NaNs there are, each counted `times` times, and where the first of the
+    smallest and of the largest numbers stand.
+    """
+
+def decimal_ranges(data: NDArray[np.uint8], valid: NDArray[np.uint8] | None) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint16]]:
+    """
+    Smallest and largest of every 256 decimals, zero bytes where none is valid, and how many are invalid: null or NaN.
+    """
+
+def decimals_within(data: NDArray[np.uint8], low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """
+    A bit for each stored decimal: whether it is in one of the ranges, whose ends are rows of four numbers.
+    """
+
+def compare_decimals(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], low: NDArray[np.int64], high: NDArray[np.int64], inverted: bool, out: NDArray[np.uint8], at: int) -> int:
+    """
+    As `compare_numbers`, for stored decimals: ranges as `decimals_within` takes them.
+    """
+
 def match_text(offsets: NDArray[Any], data: NDArray[np.uint8], op: str, text: str, case_sensitive: bool, out: NDArray[np.uint8]) -> None:
     """
     Write 1 for each text for which the operator is true, and 0 for the others. `offsets` delimit the texts in `data`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
-__all__ = ["from_decimal"]
+__all__ = ["from_decimal", "to_decimal"]
 
 DIGITS: Final = 34
 BIAS: Final = 6176
@@ -77,3 +77,23 @@ def declets(number: int) -> int:
     for at in range(0, 3 * DECLETS, 3):
         packed = packed << 10 | declet(digits[at : at + 3])
     return packed
+
+
+def to_decimal(stored: bytes) -> Decimal:
+    """The number of 16 bytes, digit by digit."""
+    number = int.from_bytes(stored, "little")
+    sign, combination, continuation = number >> 127, number >> 122 & 31, number >> 110 & 0xFFF
+    digits = "".join(NUMBERS[number >> 10 * place & 0x3FF] for place in reversed(range(DECLETS)))
+    if combination == COMBINATION_INFINITY:
+        return Decimal((sign, (0,), "F"))
+    if combination == COMBINATION_NAN:
+        return Decimal((sign, tuple(map(int, digits.lstrip("0"))), "N" if continuation >> 11 else "n"))
+    leading = combination & 7 if combination < 0b11000 else 8 + (combination & 1)
+    top = combination >> 3 if combination < 0b11000 else combination >> 1 & 3
+    coefficient = int(f"{leading}{digits}")
+    return Decimal((sign, tuple(map(int, str(coefficient))), (top << 12 | continuation) - BIAS))
+
+
+# By declet. Of 24 declets the two top bits do not matter: no digits are packed to them.
+PACKED: Final = {declet(f"{number:03}"): f"{number:03}" for number in range(1000)}
+NUMBERS: Final = [PACKED[bits] if bits in PACKED else PACKED[bits & 0xFF] for bits in range(1024)]

@@ -21,7 +21,7 @@ from amudai.column import (
 from amudai.encoding import Values, require_memory
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import AnyValue
-from amudai.types import CONTAINERS, TIMESPAN, WIDTHS, BasicType, SchemaNode
+from amudai.types import CONTAINERS, TIMESPAN, WIDTHS, BasicType, SchemaNode, decimal128
 
 __all__ = ["least_bits", "to_array"]
 
@@ -148,16 +148,10 @@ def _numbers(values: Values, kind: pa.DataType, numbers: npt.NDArray[Any]) -> pa
 
 
 def _decimals(values: Values, kind: pa.DataType) -> pa.Array:
-    from amudai.types import decimal128  # its tables take a moment, and few columns need them
-
-    stored = decimal128.decode(np.frombuffer(values.data or b"", np.uint8, 16 * values.length))
-    width = kind.bit_width // 8
-    if width in (4, 8):
-        wide = pa.decimal128(kind.precision, kind.scale)
-        return _decimals(values, wide).cast(kind)
+    stored = np.frombuffer(values.data or b"", np.uint8, decimal128.SIZE * values.length)
     try:
         unscaled = decimal128.to_unscaled(
-            stored, kind.scale, 16 if width == 16 else 32, precision=kind.precision, valid=values.valid()
+            stored, kind.scale, kind.bit_width // 8, precision=kind.precision, valid=values.valid()
         )
     except InvalidArgument as error:
         way_out = 'ask for another type, for example open(..., schema={"column": pa.binary(16)}) for the stored bytes'

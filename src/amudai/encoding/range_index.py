@@ -12,7 +12,7 @@ from amudai import _kernels
 from amudai.encoding.decode import inflate, require_memory
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.format import RangeIndexHeader
-from amudai.types import SchemaNode
+from amudai.types import SchemaNode, decimal128
 
 __all__ = ["RangeIndex", "decode_range_index"]
 
@@ -45,8 +45,6 @@ def decode_range_index(buffer: memoryview, node: SchemaNode, positions: int, ver
     count = header.logical_block_count
     low, high = (_decoded(payload, count * header.width, header.has_checksum) for payload in payloads[:2])
     if node.is_decimal:
-        from amudai.types import decimal128  # its tables take a moment, and few columns need them
-
         least, greatest = low.reshape(-1, decimal128.SIZE), high.reshape(-1, decimal128.SIZE)
     else:
         least, greatest = low.view(f"<{node.dtype}"), high.view(f"<{node.dtype}")

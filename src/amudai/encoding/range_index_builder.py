@@ -64,7 +64,8 @@ class RangeIndexBuilder:
 
     def _take(self, values: npt.NDArray[Any], valid: Bools) -> None:
         if self._node.is_decimal:
-            low, high, invalid = _decimal_ranges(values, valid)
+            mask = None if valid.all() else valid.view(np.uint8)
+            low, high, invalid = _kernels.decimal_ranges(np.ascontiguousarray(values).reshape(-1), mask)
         else:
             bits = None if valid.all() else np.packbits(valid, bitorder="little")
             low, high, invalid = _kernels.range_minmax(np.ascontiguousarray(values), bits, 0, SPAN)
@@ -97,21 +98,3 @@ class RangeIndexBuilder:
         )
         is_worth = len(packed) + self._price * _INFLATING * len(data) < len(plain)
         return packed if is_worth and len(packed) < _GAIN * len(plain) else plain
-
-
-def _decimal_ranges(
-    rows: npt.NDArray[np.uint8], valid: Bools
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.uint16]]:
-    """The ranges of decimals, which need their own comparison."""
-    low, high, invalid = [], [], []
-    for start in range(0, len(rows), SPAN):
-        part, mask = rows[start : start + SPAN], valid[start : start + SPAN]
-        sound = part[mask]
-        decoded = decimal128.decode(np.ascontiguousarray(sound).reshape(-1))
-        ends = decimal128.extremes(decoded)
-        nan = int(np.count_nonzero(decoded.kind == decimal128.DecimalKind.NAN))
-        zero = np.zeros(decimal128.SIZE, np.uint8)
-        low.append(zero if ends is None else sound[ends[0]])
-        high.append(zero if ends is None else sound[ends[1]])
-        invalid.append(len(part) - len(sound) + nan)
-    return np.array(low), np.array(high), np.array(invalid, np.uint16)

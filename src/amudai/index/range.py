@@ -43,8 +43,7 @@ class RangeProbe:
         self._greatest: npt.NDArray[Any] = index.greatest
         if node.is_decimal:
             self._least, self._greatest = (
-                decimal128.by_value(decimal128.decode(np.ascontiguousarray(rows).reshape(-1)))
-                for rows in (index.least, index.greatest)
+                decimal128.by_value(np.ascontiguousarray(rows).reshape(-1)) for rows in (index.least, index.greatest)
             )
             wrong = _differences(self._least, self._greatest) > 0
         else:

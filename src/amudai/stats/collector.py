@@ -373,23 +373,20 @@ class _Decimals:
     def nan(self) -> int:
         return int(self._counts[3])
 
-    def add(self, data: npt.NDArray[np.uint8], valid: Bools | None) -> None:
-        rows = data.reshape(-1, decimal128.SIZE)
-        rows = np.ascontiguousarray(rows if valid is None else rows[valid])
-        found = decimal128.decode(rows.reshape(-1))
-        nan = found.kind == decimal128.DecimalKind.NAN
-        zero = ~nan & (found.kind == decimal128.DecimalKind.FINITE) & (found.high == 0) & (found.low == 0)
-        signed = ~nan & ~zero
-        negative = int(np.count_nonzero(signed & found.negative))
-        zeros, missing = int(np.count_nonzero(zero)), int(np.count_nonzero(nan))
-        self._counts += (zeros, len(rows) - zeros - missing - negative, negative, missing)
-        ends = decimal128.extremes(found)
+    def add(
+        self, data: npt.NDArray[np.uint8], valid: Bools | None, times: npt.NDArray[np.uint64] | None = None
+    ) -> None:
+        """Add values, each of which occurs once or `times` times."""
+        mask = None if valid is None or valid.all() else np.ascontiguousarray(valid).view(np.uint8)
+        counts, ends = _kernels.decimal_statistics(np.ascontiguousarray(data), mask, times)
+        self._counts += counts
         if ends is None:
             return
-        mine = rows[[ends[0], ends[1]]]
-        both = mine if self._ends is None else np.concatenate((self._ends, mine))
-        low, high = decimal128.extremes(decimal128.decode(np.ascontiguousarray(both).reshape(-1))) or (0, 1)
-        self._ends = both[[low, high]]
+        found = data.reshape(-1, decimal128.SIZE)[list(ends)]
+        both = found if self._ends is None else np.concatenate((self._ends, found))
+        outer = _kernels.decimal_statistics(both.reshape(-1), None, None)[1]
+        assert outer is not None
+        self._ends = both[list(outer)]
 
     def finish(self) -> tuple[AnyValue | None, AnyValue | None, DecimalStats]:
         stats = DecimalStats(**dict(zip(_DECIMAL, self._counts.tolist(), strict=True)))

@@ -33,7 +33,6 @@ _THROUGH: Final = frozenset({BasicType.STRUCT, BasicType.LIST, BasicType.FIXED_S
 _LISTS: Final = frozenset({BasicType.LIST, BasicType.FIXED_SIZE_LIST})
 _VARIABLE: Final = frozenset({BasicType.STRING, BasicType.BINARY})
 _BOOLEANS: Final = {b"\x00": b"0", b"\x01": b"1", b"0": b"0", b"1": b"1"}
-_DECIMALS_AT_ONCE: Final = 1 << 16
 
 
 def require_path(path: Sequence[SchemaNode]) -> None:
@@ -112,10 +111,7 @@ def hash_values(prefix: bytes, values: StoredArray) -> U64:
 def _by_value(data: npt.NDArray[Any], node: SchemaNode) -> npt.NDArray[Any]:
     """The numbers in a form in which equal numbers have equal bytes."""
     if node.is_decimal:
-        size = _DECIMALS_AT_ONCE * decimal128.SIZE
-        parts = [data[start : start + size] for start in range(0, len(data), size)]
-        rows = [decimal128.by_value(decimal128.decode(np.ascontiguousarray(part))).reshape(-1) for part in parts]
-        return np.concatenate(rows) if rows else np.empty(0, np.int64)
+        return decimal128.by_value(np.ascontiguousarray(data)).reshape(-1)
     zero = data.dtype.type(0)
     numbers: npt.NDArray[Any] = np.where(np.isnan(data), data.dtype.type(np.nan), data + zero)
     return numbers
