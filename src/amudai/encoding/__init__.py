@@ -11,6 +11,7 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.encoding.binary.catalog import BINARY
+    from amudai.encoding.binary.choice import BytesBlock
     from amudai.encoding.buffer import BlockBuffer
     from amudai.encoding.bytes import BytesEncoder
     from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section
@@ -49,6 +50,7 @@ else:
         __name__,
         {
             "amudai.encoding.binary.catalog": "BINARY",
+            "amudai.encoding.binary.choice": "BytesBlock",
             "amudai.encoding.buffer": "BlockBuffer",
             "amudai.encoding.bytes": "BytesEncoder",
             "amudai.encoding.codec": "compress_small_numbers compress_zstd encode_section",
@@ -81,6 +83,7 @@ __all__ = [
     "PROFILES",
     "BlockBuffer",
     "ByteKeys",
+    "BytesBlock",
     "BytesEncoder",
     "CodedSlots",
     "ColumnMemory",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.encoding.binary.choice import BytesBlock, choose_bytes, lookup_price
-from amudai.encoding.bytes import BytesEncoder
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.numbers import NumberEncoder
 from amudai.encoding.prepared import PreparedBuffer
@@ -127,15 +127,15 @@ class DictionaryEncoder:
         )
         return self._codes.finish(), PreparedBuffer(BufferKind.VALUE_DICTIONARY, whole=whole)
 
-    def replay(self, into: BytesEncoder) -> None:
-        """Append all slots so far to `into`, which encodes them as values."""
+    def replay(self) -> Iterator[BytesBlock]:
+        """The values of all slots so far. No slots may be appended afterwards."""
         self._codes.finish()
         offsets, data = self._dictionary.values()
         null = self._dictionary.null_code
         ends = None if self._fixed is not None else offsets
         for codes in self._codes.stored():
             valid = None if null is None else codes != null
-            into.append(*gathered(codes, ends, data, self._fixed), len(codes), valid)
+            yield BytesBlock(*gathered(codes, ends, data, self._fixed), len(codes), valid)
 
 
 def _expected(seen: int, distinct: int, later: int) -> int:

@@ -228,6 +228,10 @@ class BytesCollector(_Counting):
         if not valid.any():
             return
         self._same = entries == 1
+        if self._decimals is not None:
+            self._first = data[: decimal128.SIZE].tobytes()
+            self._decimals.add(data, valid, times)
+            return
         if offsets is None:
             self._first = data[: self._fixed].tobytes()
             self._lengths(np.full(entries, self._fixed or 0), times, valid)

@@ -36,6 +36,8 @@ _LENGTHS: Final = EncodingPlan(FL_BIT_PACK).program
 # machine. FSST's is higher than measured (0.15): equal to LZ4's, so that the smaller of the two is chosen.
 _BYTE_PRICE: Final = {PLAIN: 0.05, FSST: 0.27, LZ4: 0.27, ZSTD: 0.7, BLOCK_DICTIONARY: 0.05}
 _VALUE_PRICE: Final = {PLAIN: 0.5, FSST: 0.5, LZ4: 0.5, ZSTD: 2.0, BLOCK_DICTIONARY: 2.5}
+_DECIMAL_SIZE: Final = 16
+_DECIMAL_ZSTD_PRICE: Final = 0.5  # for a byte of values of this size, whose upper bytes are mostly the same
 _LOOKUP_PRICE: Final = 0.5  # to look up a value in a dictionary that all blocks share
 _TIGHT: Final = 0.18  # a block that shrinks to this fraction decompresses in half the time
 # For a single value, Zstandard decompresses the whole block, LZ4 half of it on average. Blocks are made smaller than
@@ -94,7 +96,8 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
     best = BytesChoice(PLAIN, 0, float("inf"), float("inf"))
     average = raw / block.count
     for encoding, level in _candidates(block, profile):
-        if profile.price * (_BYTE_PRICE[encoding] / 2 * average + _VALUE_PRICE[encoding]) >= best.cost:
+        byte_price = _byte_price(block, encoding)
+        if profile.price * (byte_price / 2 * average + _VALUE_PRICE[encoding]) >= best.cost:
             continue  # too expensive at any size
         region = encode_region(block, encoding, level)
         if region is None:
@@ -102,7 +105,7 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
         size = len(region) / block.count
         if encoding is not PLAIN and size > _GAIN * (average + 8):
             continue
-        slower = _BYTE_PRICE[encoding] / (2 if encoding in (LZ4, ZSTD) and len(region) < _TIGHT * raw else 1)
+        slower = byte_price / (2 if encoding in (LZ4, ZSTD) and len(region) < _TIGHT * raw else 1)
         cost = size + profile.price * (slower * average + _VALUE_PRICE[encoding])
         if cost < best.cost:
             best = BytesChoice(encoding, level, size, cost)
@@ -113,6 +116,13 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
             size = len(region) / block.count
             best = BytesChoice(ZSTD, level, size, best.cost - best.bytes_per_slot + size)
     return replace(best, divisor=_divisor(block, best, profile))
+
+
+def _byte_price(block: BytesBlock, encoding: BinaryEncoding) -> float:
+    """Nanoseconds to decode a byte of such slots."""
+    if encoding is ZSTD and block.offsets is None and len(block.data) == _DECIMAL_SIZE * block.count:
+        return _DECIMAL_ZSTD_PRICE
+    return _BYTE_PRICE[encoding]
 
 
 def _divisor(block: BytesBlock, choice: BytesChoice, profile: Profile) -> int:

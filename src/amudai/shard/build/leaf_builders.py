@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.encoding import (
+    BytesBlock,
     BytesEncoder,
     CodedSlots,
     DictionaryEncoder,
@@ -134,11 +135,12 @@ class BytesBuilder(FieldBuilder):
         self._statistics = BytesCollector(node, bloom=not context.profile.plain, forced=node.schema_id in context.bloom)
         self._blocks: BytesEncoder | None = None
         self._dictionary: DictionaryEncoder | None = None
-        if context.profile.plain or node.is_decimal or self._fixed == 0:
+        # For decimals in blocks. The entries of a dictionary tell more than ranges would.
+        self._ranges = context.range_index(node) if node.is_decimal else None
+        if context.profile.plain or self._fixed == 0:
             self._blocks = self._block_encoder()
         else:
             self._dictionary = DictionaryEncoder(self._fixed, context.profile, context.spool, context.memory)
-        self._ranges = context.range_index(node) if node.is_decimal else None
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
@@ -164,9 +166,6 @@ class BytesBuilder(FieldBuilder):
         count = slots.count
         if count == 0:
             return
-        if self._ranges is not None:
-            decimals = slots.part(0, count)
-            self._ranges.append(decimals.data, decimals.valid)
         if self.count == 0 and self._dictionary is not None and self._dictionary.is_hopeless(slots):
             self._dictionary, self._blocks = None, self._block_encoder()
         self.count += count
@@ -178,15 +177,22 @@ class BytesBuilder(FieldBuilder):
         if start < count and self._blocks is not None:
             rest = slots.part(start, count)
             self._statistics.add(rest.offsets, rest.data, rest.count, rest.valid)
-            self._blocks.append(rest.offsets, rest.data, rest.count, rest.valid)
+            self._append_block(rest)
 
     def _give_up(self) -> None:
         """Give up the dictionary, because of too many distinct values: encode its values and all others in blocks."""
         assert self._dictionary is not None
         self._statistics.add_entries(*self._dictionary.entries())
         self._blocks = self._block_encoder()
-        self._dictionary.replay(self._blocks)
+        for values in self._dictionary.replay():
+            self._append_block(values)
         self._dictionary = None
+
+    def _append_block(self, values: BytesBlock) -> None:
+        assert self._blocks is not None
+        if self._ranges is not None:
+            self._ranges.append(values.data, values.valid)
+        self._blocks.append(values.offsets, values.data, values.count, values.valid)
 
     def finish(self) -> PreparedField:
         """Finish the field."""
