@@ -42,6 +42,20 @@ void bind_compare(nb::module_& m) {
     "Set a bit of `out`, from bit `at` on, for each slot whose number lies in a range or, if `inverted`, in none. "
     "Return how many bits are set.");
 
+    m.def("compare_codes", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+                              In<std::uint8_t> answers, Out<std::uint8_t> out, std::size_t at) {
+        const auto spans = spans_of(blocks, block, first, count, 1, at, 8 * out.shape(0));
+        if (std::ranges::any_of(span(answers), [](auto answer) { return answer > 1; })) {
+            throw nb::value_error("answers: expected 0 or 1 for each code");
+        }
+        const nb::gil_scoped_release unlocked;
+        return numeric::compare_codes(blocks.blocks(), spans, blocks.inflated(), span(answers), out.data(), at);
+    }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "answers"_a.noconvert(),
+    "out"_a.noconvert(), "at"_a,
+    nb::sig("def compare_codes(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
+            "count: NDArray[np.uint32], answers: NDArray[np.uint8], out: NDArray[np.uint8], at: int) -> int"),
+    "As `compare_numbers`, for codes of a dictionary: a bit for each slot, the answer to its code.");
+
     m.def("compare_bytes", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                               std::optional<std::size_t> fixed_size, In<std::uint64_t> offsets, In<std::uint8_t> keys,
                               bool prefixes, bool inverted, Out<std::uint8_t> out, std::size_t at) {

@@ -233,4 +233,36 @@ std::size_t compare_run(std::span<const Block> blocks, std::span<const Span> spa
     return found;
 }
 
+// Bit `at + i` of `out` is the answer, 0 or 1, to the code in slot i of the spans. Returns how many bits are set.
+inline std::size_t compare_codes(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
+                                 std::span<const std::uint8_t> answers, std::uint8_t* out, std::size_t at) {
+    Arena arena;
+    std::size_t found = 0;
+    for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
+        arena.reset(block.values);
+        Context context{inflated, arena, block.begin};
+        require_all_present(block, arena);
+        const auto look_up_all = [&](std::span<const Span> near) {
+            const auto first = near.front().first;
+            const auto size = near.back().first + near.back().count - first;
+            const auto codes = arena.take<std::uint32_t>(size);
+            decode_section<std::uint32_t>(block.values, block.count, first, codes, context);
+            std::uint32_t largest = 0;
+            for (const auto code : codes) largest = std::max(largest, code);
+            if (size) require_range("dictionary code", largest, 0, answers.empty() ? 0 : answers.size() - 1);
+            if (size && answers.empty()) throw Corrupted("dictionary code: the dictionary is empty");
+            const auto found_bits = arena.take<std::uint8_t>(bits::answer_bytes(size));
+            look_up(answers, codes, found_bits.data());
+            for (const auto& span : near) {
+                bits::copy(found_bits.data(), span.first - first, out, at, span.count);
+                found += bits::count_set(out, at, span.count);
+                at += span.count;
+            }
+        };
+        if (!are_apart<std::uint32_t>(block, wanted)) return look_up_all(wanted);
+        for (const auto& span : wanted) look_up_all({&span, 1});
+    });
+    return found;
+}
+
 }  // namespace amudai::numeric

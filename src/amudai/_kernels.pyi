@@ -252,6 +252,11 @@ def compare_numbers(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np
     Set a bit of `out`, from bit `at` on, for each slot whose number lies in a range or, if `inverted`, in none. Return how many bits are set.
     """
 
+def compare_codes(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], answers: NDArray[np.uint8], out: NDArray[np.uint8], at: int) -> int:
+    """
+    As `compare_numbers`, for codes of a dictionary: a bit for each slot, the answer to its code.
+    """
+
 def compare_bytes(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], fixed_size: int | None, offsets: NDArray[np.uint64], keys: NDArray[np.uint8], prefixes: bool, inverted: bool, out: NDArray[np.uint8], at: int) -> int:
     """
     Like `compare_numbers`, for values that equal one of the keys or begin with one of them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from dataclasses import FrozenInstanceError
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -185,13 +186,13 @@ def test_what_cannot_be_compared_in_blocks(name: str) -> None:
 def test_codes() -> None:
     codes = opened(dictionary(["a", None, "b"])).codes()
     assert codes is not None
-    found, valid = codes.read(ROWS)
-    assert valid is not None
-    assert valid.tolist() == [True, False, True]
-    offsets = codes.entries.offsets
+    offsets, null = codes.entries.offsets, codes.entries.null_id
     assert offsets is not None
-    values = [bytes(codes.entries.values[offsets[at] : offsets[at + 1]]) for at in found.tolist()]
-    assert [value for value, is_valid in zip(values, valid, strict=True) if is_valid] == [b"a", b"b"]
+    values = [bytes(codes.entries.values[start:end]) for start, end in pairwise(offsets.tolist())]
+    for wanted, rows in ((b"a", [True, False, False]), (b"b", [False, False, True])):
+        answers = np.array([value == wanted and code != null for code, value in enumerate(values)])
+        found = codes.look_up(ROWS, answers)
+        assert np.unpackbits(found, count=3, bitorder="little").view(np.bool_).tolist() == rows
 
 
 def test_numbers_without_nulls() -> None:

@@ -16,10 +16,12 @@ from amudai.column.projection import Projection
 from amudai.encoding import (
     BlockBuffer,
     ByteKeys,
+    DecimalRanges,
     NumberRanges,
     Values,
     Wanted,
     compare_bytes,
+    compare_decimals,
     compare_numbers,
     decode_bits,
     decode_fixed,
@@ -131,6 +133,8 @@ class FixedBytesSource(_ComparableSource):
         return StoredValues(self._with_presence(values, rows))
 
     def _compare(self, wanted: Wanted, rows: Rows, inverted: bool) -> npt.NDArray[np.uint8] | None:
+        if isinstance(wanted, DecimalRanges):
+            return compare_decimals(self._blocks(BufferKind.DATA), rows, wanted, inverted=inverted)
         if not isinstance(wanted, ByteKeys):
             return None
         size = self.node.fixed_size

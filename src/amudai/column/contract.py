@@ -26,18 +26,19 @@ __all__ = ["ColumnSource", "DictionaryCodes", "OpenColumn"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DictionaryCodes:
-    """The dictionary of a column, and a way to read codes instead of values.
+    """The dictionary of a column, and a way to look rows up by their codes instead of reading values.
 
     Attributes
     ----------
     entries
         The dictionary: code `i` stands for entry `i`.
-    read
-        Returns the codes at some rows, and which of these rows are not null; None if no row is null.
+    look_up
+        Given some rows and an answer for each entry, returns a bitmap of the rows: the answer for the row's entry. The
+        bit of a null is 0 unless the answer for the null entry says otherwise.
     """
 
     entries: ValueDictionary
-    read: Callable[[Rows], tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_] | None]]
+    look_up: Callable[[Rows, npt.NDArray[np.bool_]], npt.NDArray[np.uint8]]
 
 
 class ColumnSource(ABC):

@@ -13,7 +13,7 @@ from amudai.column.column_values import ColumnValues, StoredValues
 from amudai.column.contract import DictionaryCodes
 from amudai.column.native import Form, NativeSource
 from amudai.column.projection import Projection
-from amudai.encoding import BlockBuffer, decode_dictionary, decode_numbers, require_text
+from amudai.encoding import BlockBuffer, compare_codes, decode_dictionary, require_text
 from amudai.errors import located
 from amudai.format import BufferKind, DataRef, ValueDictionary
 from amudai.lazy import lazy
@@ -35,7 +35,7 @@ class DictionarySource(NativeSource):
 
     @lazy
     def _codes(self) -> DictionaryCodes:
-        return DictionaryCodes(self._entries, self._read_codes)
+        return DictionaryCodes(self._entries, self._look_up)
 
     @lazy
     def _entries(self) -> ValueDictionary:
@@ -62,19 +62,11 @@ class DictionarySource(NativeSource):
         values = decode_dictionary(self._blocks(BufferKind.DATA), rows, self._entries, wide=projection.wide)
         return StoredValues(self._with_presence(values, rows))
 
-    def _read_codes(self, rows: Rows) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_] | None]:
-        entries = self._entries
+    def _look_up(self, rows: Rows, answers: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
         with self.place():
-            codes = decode_numbers(self._blocks(BufferKind.DATA), rows, "u4", nullable=False).numbers("u4")
-            if len(codes) and int(codes.max()) >= entries.value_count:
-                raise self._error(f"code: expected less than {entries.value_count}, found {codes.max()}")
-            valid = codes != entries.null_id if entries.null_id is not None else None
+            bits = compare_codes(self._blocks(BufferKind.DATA), rows, answers)
             bitmap, _ = self._presence(rows)
-            if bitmap is not None:
-                bits = np.frombuffer(bitmap, np.uint8)
-                present = np.unpackbits(bits, count=len(codes), bitorder="little").view(np.bool_)
-                valid = present if valid is None else valid & present
-            return codes, valid
+            return bits if bitmap is None else bits & np.frombuffer(bitmap, np.uint8)[: len(bits)]
 
     def prefetch(self) -> Iterator[DataRef]:
         """The buffers that reading the column needs and that have not been read yet."""

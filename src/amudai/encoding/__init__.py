@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from amudai.encoding.buffer import BlockBuffer
     from amudai.encoding.bytes import BytesEncoder
     from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section
-    from amudai.encoding.compare import ByteKeys, NumberRanges, Wanted, compare_bytes, compare_numbers
+    from amudai.encoding.compare import (
+        ByteKeys,
+        DecimalRanges,
+        NumberRanges,
+        Wanted,
+        compare_bytes,
+        compare_codes,
+        compare_decimals,
+        compare_numbers,
+    )
     from amudai.encoding.decode import (
         allocate,
         decode_bits,
@@ -54,7 +63,10 @@ else:
             "amudai.encoding.buffer": "BlockBuffer",
             "amudai.encoding.bytes": "BytesEncoder",
             "amudai.encoding.codec": "compress_small_numbers compress_zstd encode_section",
-            "amudai.encoding.compare": "ByteKeys NumberRanges Wanted compare_bytes compare_numbers",
+            "amudai.encoding.compare": (
+                "ByteKeys DecimalRanges NumberRanges Wanted compare_bytes compare_codes compare_decimals "
+                "compare_numbers"
+            ),
             "amudai.encoding.decode": (
                 "allocate decode_bits decode_dictionary decode_few decode_few_bytes decode_fixed decode_numbers "
                 "decode_variable describe_binary describe_each describe_numbers open_numbers require_memory "
@@ -87,6 +99,7 @@ __all__ = [
     "BytesEncoder",
     "CodedSlots",
     "ColumnMemory",
+    "DecimalRanges",
     "DictionaryEncoder",
     "EncodingPlan",
     "NumberEncoder",
@@ -100,6 +113,8 @@ __all__ = [
     "Wanted",
     "allocate",
     "compare_bytes",
+    "compare_codes",
+    "compare_decimals",
     "compare_numbers",
     "compress_small_numbers",
     "compress_zstd",

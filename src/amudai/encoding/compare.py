@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from decimal import Decimal
+from typing import Any, Final, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +17,23 @@ from amudai import _kernels
 from amudai.encoding.buffer import BlockBuffer
 from amudai.encoding.decode import allocate, inflate
 from amudai.rows import Rows
+from amudai.types import decimal128
 
-__all__ = ["ByteKeys", "NumberRanges", "Wanted", "compare_bytes", "compare_numbers"]
+__all__ = [
+    "ByteKeys",
+    "DecimalRanges",
+    "NumberRanges",
+    "Wanted",
+    "compare_bytes",
+    "compare_codes",
+    "compare_decimals",
+    "compare_numbers",
+]
 
 Bitmap: TypeAlias = npt.NDArray[np.uint8]
+
+_LEAST: Final = Decimal("-Infinity")
+_GREATEST: Final = Decimal("Infinity")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +44,26 @@ class NumberRanges:
     high: npt.NDArray[Any]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class DecimalRanges:
+    """Ranges of stored decimals, both ends inclusive. Each end is four numbers, made by `decimal128.bound_key`."""
+
+    low: npt.NDArray[np.int64]
+    high: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, ranges: Sequence[tuple[Decimal | None, Decimal | None]]) -> Self:
+        """The ranges between these bounds. None is no bound: infinity is in the range as well."""
+        low = [decimal128.bound_key(_LEAST if low is None else low) for low, _ in ranges]
+        high = [decimal128.bound_key(_GREATEST if high is None else high) for _, high in ranges]
+        return cls(np.array(low, np.int64).reshape(-1), np.array(high, np.int64).reshape(-1))
+
+    def hold(self, data: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+        """Whether each of these stored decimals is in one of the ranges. NaN is in none."""
+        bits = _kernels.decimals_within(data, self.low, self.high)
+        return np.unpackbits(bits, count=len(data) // decimal128.SIZE, bitorder="little").view(np.bool_)
+
+
 @dataclass(frozen=True, slots=True)
 class ByteKeys:
     """Values that equal one of the keys, as stored bytes, or, with `prefixes`, begin with one."""
@@ -38,7 +72,7 @@ class ByteKeys:
     prefixes: bool = False
 
 
-Wanted: TypeAlias = NumberRanges | ByteKeys
+Wanted: TypeAlias = NumberRanges | DecimalRanges | ByteKeys
 
 
 def compare_numbers(buffer: BlockBuffer, rows: Rows, wanted: NumberRanges, *, inverted: bool) -> Bitmap:
@@ -48,6 +82,30 @@ def compare_numbers(buffer: BlockBuffer, rows: Rows, wanted: NumberRanges, *, in
     for run in buffer.runs(rows):
         inflate(run.blocks, run.buffers, _kernels.numeric_frames(run.blocks, wanted.low.dtype.str[1:]))
         _kernels.compare_numbers(
+            run.blocks, run.block, run.first, run.count, wanted.low, wanted.high, inverted, bits, done
+        )
+        done += run.slots
+    return bits
+
+
+def compare_codes(buffer: BlockBuffer, rows: Rows, answers: npt.NDArray[np.bool_]) -> Bitmap:
+    """A bit for each position, which holds a code: `answers[code]`. A code without an answer raises CorruptedData."""
+    bits = _bitmap(rows)
+    done = 0
+    for run in buffer.runs(rows):
+        inflate(run.blocks, run.buffers, _kernels.numeric_frames(run.blocks, "u4"))
+        _kernels.compare_codes(run.blocks, run.block, run.first, run.count, answers.view(np.uint8), bits, done)
+        done += run.slots
+    return bits
+
+
+def compare_decimals(buffer: BlockBuffer, rows: Rows, wanted: DecimalRanges, *, inverted: bool) -> Bitmap:
+    """Like `compare_numbers`, for stored decimals."""
+    bits = _bitmap(rows)
+    done = 0
+    for run in buffer.runs(rows):
+        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, decimal128.SIZE))
+        _kernels.compare_decimals(
             run.blocks, run.block, run.first, run.count, wanted.low, wanted.high, inverted, bits, done
         )
         done += run.slots

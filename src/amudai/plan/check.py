@@ -139,13 +139,12 @@ def _evaluated(question: LeafQuestion, stripe: StripeReader, rows: Rows) -> Rows
 
 def _looked_up(question: LeafQuestion, stripe: StripeReader, rows: Rows) -> Rows:
     """Like `_compared`, but only by the codes of the dictionary."""
-    true, stored = question.codes(stripe), question.source(stripe).codes()
-    assert true is not None
+    answers, stored = question.codes(stripe), question.source(stripe).codes()
+    assert answers is not None
     assert stored is not None
-    codes, valid = stored.read(rows)
-    found = true[codes]
     if question.inverted:
-        found = ~found & valid if valid is not None else ~found
-    elif valid is not None:
-        found &= valid
-    return rows.selected(found)
+        answers = ~answers
+        if stored.entries.null_id is not None:
+            answers[stored.entries.null_id] = False
+    asked = rows.hull if rows.is_dense else rows
+    return asked.chosen(stored.look_up(asked, answers)).intersect(rows)

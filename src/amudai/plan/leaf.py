@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal
 from typing import TypeAlias
 
 import numpy as np
@@ -12,7 +13,8 @@ import pyarrow as pa
 
 from amudai.arrow import ArrowFields
 from amudai.column import ColumnSource, constant_of
-from amudai.format import FieldDescriptor
+from amudai.encoding import DecimalRanges
+from amudai.format import FieldDescriptor, ValueDictionary
 from amudai.lazy import lazy
 from amudai.plan.columns import SelectedColumn, select_nodes
 from amudai.plan.matching_numbers import MatchingNumbers, matching_numbers, matching_ticks
@@ -135,21 +137,26 @@ class LeafQuestion:
         return self._codes[stripe.ordinal]
 
     def _evaluated_entries(self, stripe: StripeReader) -> Bools | None:
-        if isinstance(self.leaf.leaf, IsNull | IsValid) or self.node.is_decimal:
+        if isinstance(self.leaf.leaf, IsNull | IsValid) or (self.node.is_decimal and self.decimals is None):
             return None
         codes = self.source(stripe).codes()
         if codes is None:
             return None
-        entries = codes.entries
+        found = self._evaluated(codes.entries)
+        if codes.entries.null_id is not None:
+            found[codes.entries.null_id] = False
+        return found
+
+    def _evaluated(self, entries: ValueDictionary) -> Bools:
+        values = np.frombuffer(entries.values, np.uint8)
+        if self.decimals is not None:
+            return self.decimals.hold(values)
         offsets = entries.offsets
         if offsets is None:
             offsets = np.arange(entries.value_count + 1, dtype=np.uint64) * np.uint64(entries.fixed_value_size)
         from amudai.predicate import evaluate_values  # imports pyarrow.compute, which is slow to import
 
-        found = evaluate_values(self.plain, offsets, np.frombuffer(entries.values, np.uint8))
-        if entries.null_id is not None:
-            found[entries.null_id] = False
-        return found
+        return evaluate_values(self.plain, offsets, values)
 
     # ---- the plain leaf in terms of stored values ----
 
@@ -172,6 +179,20 @@ class LeafQuestion:
         if self.nanoseconds is not None:
             return matching_ticks(op, scalar, self.node)
         return matching_numbers(op, scalar, self.node)
+
+    @lazy
+    def decimals(self) -> DecimalRanges | None:
+        """The stored decimals that match; None for leaves and columns of other kinds."""
+        if not self.node.is_decimal or not all(pa.types.is_decimal(scalar.type) for scalar in self.plain.scalars):
+            return None
+        if isinstance(self.plain.leaf, IsIn):
+            members = [scalar.as_py() for scalar in self.plain.scalars]
+            return DecimalRanges.of([(member, member) for member in members])
+        if self.between is None or not self.between.is_exact:
+            return None
+        asked = self.between.possible
+        low, high = (None if end is None else Decimal(end) for end in (asked.low, asked.high))
+        return DecimalRanges.of([(low, high)])
 
     @lazy
     def terms(self) -> list[Alternative]:

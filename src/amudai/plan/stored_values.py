@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from amudai.arrow import EPOCH, ticks_around
 from amudai.index import Number
-from amudai.types import BYTES, TIMESPAN, WIDTHS, BasicType, SchemaNode
+from amudai.types import BYTES, TIMESPAN, WIDTHS, BasicType, SchemaNode, decimal128
 
 __all__ = ["next_number", "stored_bytes", "stored_number"]
 
@@ -46,7 +46,8 @@ def _twice(number: Any) -> tuple[Number, Number]:
 def next_number(number: Number, node: SchemaNode, step: int) -> Number | None:
     """The next number below (`step` -1) or above (1) `number` that a field can store; None if there is none to name."""
     if isinstance(number, Decimal):
-        return None
+        stored = decimal128.next_decimal(number, step)
+        return None if stored == number else stored  # nothing lies beyond infinity
     if isinstance(number, int):
         return number + step
     dtype = np.float32 if node.basic_type is BasicType.FLOAT32 else np.float64

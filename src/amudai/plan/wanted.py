@@ -43,6 +43,9 @@ class WantedValues:
 
 def wanted_values(question: LeafQuestion) -> WantedValues | None:
     """The stored values for which the leaf is true or may be; None if only decoded values answer it."""
+    if question.node.is_decimal:
+        decimals = question.decimals
+        return None if decimals is None else WantedValues(decimals, decimals)
     if question.node.basic_type in BYTES:
         found = _bytes(question)
         return None if found is None else WantedValues(found, found)
