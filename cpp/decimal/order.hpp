@@ -10,8 +10,9 @@ namespace amudai::decimal {
 
 // Keys compare as the numbers do. All NaNs have the same key, which is greater than all others.
 //
-// `place` is where the first digit stands, from 1 on; 0 for zero. `upper` and `lower` are the first 34 digits, 16 and 18 of
-// them. All three have the sign of the number. `rest` is for bounds with more than 34 digits: the sign of what is left.
+// `place` is where the first digit stands, from 1 on; 0 for zero. `upper` and `lower` are the first 34 digits: 16 and
+// 18 of them. All three have the sign of the number. `rest` is for bounds with more than 34 digits: the sign of the
+// digits that are left.
 struct Key {
     std::int64_t place = 0, upper = 0, lower = 0, rest = 0;
 

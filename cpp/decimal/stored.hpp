@@ -159,8 +159,8 @@ inline std::int64_t small_number(const Stored& value) {
 inline constexpr std::size_t chunk = 256;  // values at a time, so that what is decoded stays in the first-level cache
 using SmallNumbers = std::array<std::int64_t, chunk>;
 
-// The signed coefficients of `count` values, at most a chunk. False if some valid value has another head or more than 18
-// digits. `valid` has a byte for each value, or is null.
+// The signed coefficients of `count` values, at most a chunk. False if some valid value has another head or more than
+// 18 digits. `valid` has a byte for each value, or is null.
 inline bool small_numbers(const std::uint8_t* values, const std::uint8_t* valid, std::size_t count, std::uint64_t head,
                           SmallNumbers& out) {
     std::uint64_t other = 0;

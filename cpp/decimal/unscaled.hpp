@@ -91,12 +91,14 @@ bool is_small(const std::uint8_t* value, std::uint64_t limit, std::int64_t& numb
     return other == 0 && static_cast<std::uint64_t>(number) + limit - 1 <= 2 * limit - 2;
 }
 
-inline std::uint64_t limit_of(int precision) { return static_cast<std::uint64_t>(powers[static_cast<std::size_t>(std::min(precision, low_digits))]); }
+inline std::uint64_t limit_of(int precision) {
+    return static_cast<std::uint64_t>(powers[static_cast<std::size_t>(std::min(precision, low_digits))]);
+}
 
 }  // namespace detail
 
-// Writes values x 10^scale, integers of `Width` bytes. Returns the first valid value for which there is no such integer of
-// up to `precision` digits; what is written from there on means nothing. Null values become 0.
+// Writes values x 10^scale, integers of `Width` bytes. Null values become 0. Returns the first valid value for which
+// there is no such integer of up to `precision` digits; the output from there on is undefined.
 template <std::size_t Width>
 std::optional<std::size_t> to_unscaled(const std::uint8_t* values, const std::uint8_t* valid, std::size_t count,
                                        std::int64_t scale, int precision, std::uint8_t* out) {
