@@ -74,6 +74,7 @@ def test_every_parameter_reaches_the_writer(tmp_path: Path, monkeypatch: pytest.
         "properties": {"p": 1},
         "field_properties": {"a": {"unit": "s"}},
         "timestamps": "int64",
+        "decimals": "int64",
         "stripe_rows": 7,
         "stripe_bytes": "1MB",
         "memory_limit": "64MB",

@@ -80,6 +80,7 @@ def test_too_deep(tmp_path: Path) -> None:
         {"stripe_bytes": "1 parsec"},
         {"bloom": ["nobody"]},
         {"timestamps": "iso"},
+        {"decimals": "float"},
         {"progress": "yes"},
     ],
     ids=str,

@@ -12,7 +12,7 @@ from amudai.api.progress import Report
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.api.writing import Layout, write
-from amudai.arrow import Timestamps
+from amudai.arrow import Decimals, Timestamps
 from amudai.index import IndexSpec
 from amudai.sources import Inputs, Tell, read_files
 from amudai.storage import Size
@@ -35,6 +35,7 @@ def ingest(
     properties: Mapping[str, object] | None = None,
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     timestamps: Timestamps = "ticks",
+    decimals: Decimals = "decimal128",
     stripe_rows: int | None = None,
     stripe_bytes: Size | None = None,
     memory_limit: Size = "512MB",
@@ -62,7 +63,7 @@ def ingest(
         `"raise"` stops at the first bad record. `"skip"` leaves bad records out.
     on_bad_record
         Is called with a `BadRecord` for each record that is left out.
-    location, profile, layout, indexes, bloom, properties, field_properties, timestamps
+    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals
         As for `amudai.write`.
     stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads, progress
         As for `amudai.write`.
@@ -93,6 +94,7 @@ def ingest(
             properties=properties,
             field_properties=field_properties,
             timestamps=timestamps,
+            decimals=decimals,
             stripe_rows=stripe_rows,
             stripe_bytes=stripe_bytes,
             memory_limit=memory_limit,

@@ -16,6 +16,7 @@ from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.arrow import (
     SCHEMA_PROPERTY,
+    Decimals,
     Timestamps,
     batches_of,
     matching,
@@ -53,7 +54,7 @@ class ShardWriter:
     ----------
     schema
         The Arrow schema of all batches.
-    location, profile, layout, indexes, bloom, properties, field_properties, timestamps
+    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals
         As for `amudai.write`.
     stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads
         As for `amudai.write`.
@@ -79,6 +80,7 @@ class ShardWriter:
         properties: Mapping[str, object] | None = None,
         field_properties: Mapping[str, Mapping[str, object]] | None = None,
         timestamps: Timestamps = "ticks",
+        decimals: Decimals = "decimal128",
         stripe_rows: int | None = None,
         stripe_bytes: Size | None = None,
         memory_limit: Size = "512MB",
@@ -92,7 +94,7 @@ class ShardWriter:
         if stripe_rows is not None and stripe_rows < 1:
             raise InvalidArgument(f"stripe_rows: expected at least 1, found {stripe_rows}")
         self.schema = schema
-        self._nodes = schema_nodes(schema, timestamps=timestamps)
+        self._nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
         self._nanoseconds = nanosecond_nodes(schema, self._nodes)
         self._store, self._url = open_store(location, store)
         folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(location, store)
@@ -239,6 +241,7 @@ def write(
     properties: Mapping[str, object] | None = None,
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     timestamps: Timestamps = "ticks",
+    decimals: Decimals = "decimal128",
     stripe_rows: int | None = None,
     stripe_bytes: Size | None = None,
     memory_limit: Size = "512MB",
@@ -274,6 +277,10 @@ def write(
     timestamps
         `ticks` stores times as the format's own DateTime, in steps of 100 ns, and what is left of nanoseconds in a
         hidden field. `int64` stores Arrow's integers, for times outside of years 1 to 9999.
+    decimals
+        `decimal128` stores decimals of up to 34 digits as the format's own decimals. `int64` stores those of up to 18
+        digits as scaled integers, which are smaller and faster. This library restores them; other readers see 12345
+        for 123.45.
     stripe_rows, stripe_bytes
         How many rows, or bytes of encoded values, end a stripe; None for no limit. One stripe is best for most shards.
     memory_limit
@@ -307,6 +314,7 @@ def write(
         properties=properties,
         field_properties=field_properties,
         timestamps=timestamps,
+        decimals=decimals,
         stripe_rows=stripe_rows,
         stripe_bytes=stripe_bytes,
         memory_limit=memory_limit,

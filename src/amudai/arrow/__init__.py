@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from amudai.arrow.nanoseconds import nanosecond_nodes, to_nanoseconds
     from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, project, value_type
     from amudai.arrow.scalars import bytes_scalar, number_scalar
-    from amudai.arrow.storage import Timestamps, schema_nodes
+    from amudai.arrow.scaled import is_scaled
+    from amudai.arrow.storage import Decimals, Timestamps, schema_nodes
     from amudai.arrow.stored_forms import stored_array, stored_form
     from amudai.arrow.storing import to_storage
     from amudai.arrow.ticks import EPOCH, ticks_around
@@ -34,7 +35,8 @@ else:
             "amudai.arrow.natural": "BoundsLookup arrow_field child_type project value_type",
             "amudai.arrow.nanoseconds": "nanosecond_nodes to_nanoseconds",
             "amudai.arrow.scalars": "bytes_scalar number_scalar",
-            "amudai.arrow.storage": "Timestamps schema_nodes",
+            "amudai.arrow.scaled": "is_scaled",
+            "amudai.arrow.storage": "Decimals Timestamps schema_nodes",
             "amudai.arrow.stored_forms": "stored_array stored_form",
             "amudai.arrow.storing": "to_storage",
             "amudai.arrow.ticks": "EPOCH ticks_around",
@@ -46,11 +48,13 @@ __all__ = [
     "SCHEMA_PROPERTY",
     "ArrowFields",
     "BoundsLookup",
+    "Decimals",
     "Timestamps",
     "arrow_field",
     "batches_of",
     "bytes_scalar",
     "child_type",
+    "is_scaled",
     "least_bits",
     "matching",
     "nanosecond_nodes",

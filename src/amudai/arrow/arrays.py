@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai.arrow.scaled import from_scaled, is_scaled
 from amudai.arrow.ticks import from_ticks, from_timespan
 from amudai.column import (
     AbsentValues,
@@ -98,6 +99,8 @@ def _scalars(values: Values, node: SchemaNode, kind: pa.DataType, after: Nanosec
     if node.extension == TIMESPAN and pa.types.is_duration(kind):
         spans = values.numbers("i8")
         return _numbers(values, kind, from_timespan(spans, values.valid(), kind, after))
+    if is_scaled(kind, node):
+        return _numbers(values, kind, from_scaled(values.numbers("i8"), kind, values.valid()))
     buffers = [values.validity, values.data]
     if values.offsets is not None:
         buffers = [values.validity, values.offsets, values.data]

@@ -11,6 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from amudai.arrow.scaled import is_scaled
 from amudai.errors import InvalidArgument
 from amudai.types import TIMESPAN, WIDTHS, BasicType, SchemaNode
 
@@ -48,6 +49,8 @@ def _is_number(node: SchemaNode, kind: pa.DataType) -> bool:
     if basic is BasicType.DATETIME:
         counted = pa.types.is_timestamp(kind) or pa.types.is_date(kind)
         return bool(counted or pa.types.is_int64(kind) or pa.types.is_uint64(kind))
+    if pa.types.is_decimal(kind):
+        return is_scaled(kind, node)
     if not pa.types.is_primitive(kind) or pa.types.is_boolean(kind) or kind.bit_width != 8 * WIDTHS[basic]:
         return False
     if basic in (BasicType.FLOAT32, BasicType.FLOAT64):

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.arrow.buffers import Mask, VisibleSlots, bits_of, dtype_of, validity_of, view, visible
+from amudai.arrow.scaled import is_scaled, to_scaled
 from amudai.arrow.take import MISSING, take
 from amudai.arrow.ticks import nanoseconds_after, to_ticks, to_timespan
 from amudai.encoding import is_text
@@ -40,8 +42,10 @@ def leaf_fits(kind: pa.DataType, node: SchemaNode) -> bool:
                 return True
             raw = pa.types.is_fixed_size_binary(kind) or pa.types.is_decimal(kind) or pa.types.is_interval(kind)
             return bool(raw) and kind.bit_width == 8 * node.fixed_size
-    if _is_converted_time(kind, node):
+    if _is_converted_time(kind, node) or is_scaled(kind, node):
         return True
+    if pa.types.is_decimal(kind):
+        return False
     if not pa.types.is_primitive(kind) or pa.types.is_boolean(kind) or kind.bit_width != 8 * WIDTHS[node.basic_type]:
         return False
     if pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind):
@@ -66,6 +70,8 @@ def leaf(array: pa.Array, node: SchemaNode, seen: VisibleSlots, *, rounded: bool
         case BasicType.FIXED_SIZE_BINARY | BasicType.GUID:
             return _decimal(array, node, seen) if _is_converted_decimal(array.type, node) else _fixed(array, node)
         case _:
+            if pa.types.is_decimal(array.type):
+                return _scaled(array, node, seen)
             return _number(array, node, seen, rounded)
 
 
@@ -130,12 +136,23 @@ def _fixed(array: pa.Array, node: SchemaNode) -> StoredArray:
 
 def _decimal(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArray:
     kind, count = array.type, len(array)
-    width = kind.bit_width // 8
-    rows = view(array.buffers()[1], "u1", array.offset * width, count * width).reshape(count, width)
+    rows = _unscaled(array)
     found, validity, nulls = _of_visible(
         lambda valid: decimal128.from_unscaled(rows, kind.scale, precision=kind.precision, valid=valid), array, seen
     )
     return StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=found.reshape(-1))
+
+
+def _scaled(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArray:
+    rows = _unscaled(array)
+    found, validity, nulls = _of_visible(lambda valid: to_scaled(rows, array.type, valid), array, seen)
+    return StoredArray(node=node, length=len(array), null_count=nulls, validity=validity, data=found)
+
+
+def _unscaled(array: pa.Array) -> npt.NDArray[np.uint8]:
+    """The bytes of Arrow's decimals: a row for each value."""
+    count, width = len(array), array.type.bit_width // 8
+    return view(array.buffers()[1], "u1", array.offset * width, count * width).reshape(count, width)
 
 
 def _is_converted_time(kind: pa.DataType, node: SchemaNode) -> bool:

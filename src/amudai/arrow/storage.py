@@ -11,14 +11,18 @@ from typing import Final, Literal, TypeAlias
 
 import pyarrow as pa
 
+from amudai.arrow.scaled import MOST_DIGITS
 from amudai.errors import InvalidArgument, InvalidSchema
 from amudai.types import DECIMAL, DYNAMIC, TIMESPAN, BasicType, SchemaNode, quote_name
 
-__all__ = ["Timestamps", "schema_nodes"]
+__all__ = ["Decimals", "Timestamps", "schema_nodes"]
 
 # How timestamps, dates and durations are stored: as ticks of 100 ns, or as Arrow's integers. What ticks leave of
 # nanoseconds is stored in another field.
 Timestamps: TypeAlias = Literal["ticks", "int64"]
+
+# How decimals of up to 18 digits are stored: in the format's 16-byte form, or as scaled integers.
+Decimals: TypeAlias = Literal["decimal128", "int64"]
 
 _MAX_DECIMAL_DIGITS: Final = 34
 # A scale is stored as an exponent, whose range limits it.
@@ -64,8 +68,9 @@ _LISTS: Final[tuple[_Is, ...]] = (
 class _Walk:
     """Numbers nodes depth first: a node, then everything below it."""
 
-    def __init__(self, timestamps: Timestamps) -> None:
+    def __init__(self, timestamps: Timestamps, decimals: Decimals) -> None:
         self.raw_times = timestamps == "int64"
+        self.scaled_decimals = decimals == "int64"
         self._next = 0
 
     def take_id(self) -> int:
@@ -73,7 +78,9 @@ class _Walk:
         return self._next - 1
 
 
-def schema_nodes(fields: Iterable[pa.Field], *, timestamps: Timestamps = "ticks") -> tuple[SchemaNode, ...]:
+def schema_nodes(
+    fields: Iterable[pa.Field], *, timestamps: Timestamps = "ticks", decimals: Decimals = "decimal128"
+) -> tuple[SchemaNode, ...]:
     """The stored schema of Arrow fields; `InvalidSchema` if shards cannot hold them.
 
     Parameters
@@ -83,6 +90,9 @@ def schema_nodes(fields: Iterable[pa.Field], *, timestamps: Timestamps = "ticks"
         fields for what this leaves of nanoseconds. Only top-level columns have such fields: nanoseconds below lists,
         structs, maps and unions are stored as Arrow's integers. "int64" stores all times as Arrow's integers, for
         values outside of years 1 to 9999. Only the kept schema says what Arrow's integers mean.
+    decimals
+        "decimal128" stores decimals of up to 34 digits in the format's own form. "int64" stores those of up to 18
+        digits as scaled integers, which are smaller and faster; only the kept schema says what their scale is.
 
     Examples
     --------
@@ -94,7 +104,9 @@ def schema_nodes(fields: Iterable[pa.Field], *, timestamps: Timestamps = "ticks"
     """
     if timestamps not in ("ticks", "int64"):
         raise InvalidArgument(f"timestamps: expected 'ticks' or 'int64', found {timestamps!r}")
-    walk = _Walk(timestamps)
+    if decimals not in ("decimal128", "int64"):
+        raise InvalidArgument(f"decimals: expected 'decimal128' or 'int64', found {decimals!r}")
+    walk = _Walk(timestamps, decimals)
     fields = list(fields)
     _check_names([field.name for field in fields], "")
     return tuple(_node(field.name, field.type, walk, quote_name(field.name), 1) for field in fields)
@@ -122,6 +134,8 @@ def _node(name: str, kind: pa.DataType, walk: _Walk, path: str, depth: int) -> S
     if _is_time(kind) and (walk.raw_times or (depth > 1 and getattr(kind, "unit", "") == "ns")):
         basic = BasicType.INT32 if kind.bit_width == 32 else BasicType.INT64
         return SchemaNode(schema_id=schema_id, name=name, basic_type=basic, signed=True)
+    if walk.scaled_decimals and pa.types.is_decimal(kind) and kind.precision <= MOST_DIGITS:
+        return SchemaNode(schema_id=schema_id, name=name, basic_type=BasicType.INT64, signed=True)
     for check, basic, signed in _INTEGERS:
         if check(kind):
             return SchemaNode(schema_id=schema_id, name=name, basic_type=basic, signed=signed)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from amudai.arrow import EPOCH, ticks_around
+from amudai.arrow import EPOCH, is_scaled, ticks_around
 from amudai.index import Number
 from amudai.types import BYTES, TIMESPAN, WIDTHS, BasicType, SchemaNode, decimal128
 
@@ -28,6 +29,8 @@ def stored_number(scalar: pa.Scalar, node: SchemaNode) -> tuple[Number, Number] 
         return _twice(scalar.as_py()) if pa.types.is_decimal(kind) else None
     if node.basic_type in _FLOATS:
         return _twice(float(scalar.as_py())) if pa.types.is_floating(kind) else None
+    if pa.types.is_decimal(kind):
+        return _twice(int(Fraction(scalar.as_py()) * Fraction(10) ** kind.scale)) if is_scaled(kind, node) else None
     if pa.types.is_integer(kind):
         return _twice(int(scalar.as_py())) if node.basic_type is not BasicType.DATETIME else None
     if not pa.types.is_temporal(kind) or pa.types.is_interval(kind):
