@@ -132,10 +132,10 @@ private:
         return above != lows_.begin() && near_[static_cast<std::size_t>(above - lows_.begin()) - 1].holds(number);
     }
 
-    void compare_small(std::span<const std::int64_t> numbers, std::uint8_t* out) const {
-        if (near_.empty()) return bits::fill(out, 0, numbers.size(), false);
-        if (near_.size() <= 2) return numeric::compare_values<std::int64_t>(numbers, near_, out);
-        bits::test_each(numbers.size(), out, [&](std::size_t i) { return holds_small(numbers[i]); });
+    void compare_small(std::span<const std::int64_t> values, std::uint8_t* out) const {
+        if (near_.empty()) return bits::fill(out, 0, values.size(), false);
+        if (near_.size() <= 2) return numeric::compare_values<std::int64_t>(values, near_, out);
+        bits::test_each(values.size(), out, [&](std::size_t i) { return holds_small(values[i]); });
     }
 
     std::vector<Range> ranges_;
