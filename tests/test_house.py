@@ -32,6 +32,7 @@ SOURCE = ROOT / "src" / "amudai"
 # A room may import the rooms of the lines above its own, and itself.
 ORDER = [
     {"errors", "lazy"},
+    {"threads"},
     {"types"},
     {"storage"},
     {"rows"},
@@ -55,7 +56,19 @@ ORDER = [
     {"cli", "web"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
-KERNEL_ROOMS = {"rows", "format", "encoding", "stats", "column", "index", "exports", "predicate", "plan", "scan"}
+KERNEL_ROOMS = {
+    "rows",
+    "format",
+    "encoding",
+    "stats",
+    "column",
+    "index",
+    "exports",
+    "sources",
+    "predicate",
+    "plan",
+    "scan",
+}
 
 
 # ---- rooms ----
