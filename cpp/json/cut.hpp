@@ -60,7 +60,7 @@ private:
     void finish(const std::uint8_t* at) {
         cuts_.ends.push_back(at - begin_);
         state_.token = CutState::none;
-        state_.place = CutState::after_value;
+        if (state_.place != CutState::outside) state_.place = CutState::after_value;
     }
 
     void missing(const std::uint8_t* at) {
@@ -142,7 +142,7 @@ private:
             state_.place = CutState::after_bracket;
         } else if (*at == ',') {
             if (state_.place != CutState::after_value) missing(at);
-            state_.place = CutState::after_comma;
+            if (state_.place != CutState::outside) state_.place = CutState::after_comma;
         } else if (*at == ']' && state_.place != CutState::outside) {
             if (state_.place == CutState::after_comma) missing(at);
             state_.place = CutState::outside;

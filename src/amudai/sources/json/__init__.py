@@ -8,16 +8,16 @@ The rules:
 
 - **Shapes.** Lines: each line is an object. Array: the file is an array of objects, on one line or many; several arrays
   may follow each other. Document: objects over several lines, or several on one line. Every object is a row, so a file
-  with one object is one row. A file that begins with `[` is an array. A file that begins with `{` has lines if its first
-  line is an object, or if at least half of its lines are.
+  with one object is one row, whatever is inside. A file that begins with `[` is an array. A file that begins with `{`
+  has lines if its first line is one object, or if at least half of its lines begin and end with a brace.
 - **Memory.** A file is read in blocks of 4 MiB. A record has at most 64 MiB.
 - **Types** come from the first block. `null` fits every type. Integers are int64, or uint64 if all are at least 0 and
   one is beyond int64. Numbers with a fraction or an exponent are float64, with integers among them if float64 holds
-  them exactly. Texts that are all times follow `sources/times.py`. Objects are structs, arrays are lists. All this holds
-  for nested values as well.
+  them exactly. Texts that are all times follow `sources/times.py`. Objects are structs, and arrays are lists. The same
+  holds for nested values.
 - **JSON text.** A column with values of several kinds, with integers that a float64 would round, with numbers that are
-  too large for float64, or with objects of more than 1,000 different names is kept as JSON: type `arrow.json`, each
-  value as it stands in the file without the spaces between tokens. The notes of the file say so.
+  too large for float64, or with objects of more than 1,000 different names or an empty name is kept as JSON: type
+  `arrow.json`, each value as it stands in the file without the spaces between tokens. The notes of the file say so.
 - **Types from the caller.** `string` holds texts as they are and other values as JSON text. `float64` rounds. Decimals
   are read from the digits. A map holds objects as pairs.
 - **Bad records** break the rules of JSON (RFC 8259), are not objects, are not UTF-8, have a name twice in one object,

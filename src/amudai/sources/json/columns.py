@@ -57,11 +57,9 @@ def _refusal(
     records: Records, index: int, plan: Plan, trouble: Trouble, column: int, place: tuple[int, int]
 ) -> Refusal:
     start = int(records.starts[index])
-    where = plan.columns[column] if column >= 0 else None
-    path, kind = (where.path, where.type) if where is not None else ("", None)
     text = records.text(index)
     if text:
-        reason = explained(trouble, text, place[0] - start, place[1] - start, path, kind)
+        reason = explained(trouble, text, place[0] - start, place[1] - start, plan.columns[max(column, 0)])
     else:
         reason = missing_in_array(records.data[start : start + 1])
     return Refusal(int(records.lines[index]), reason, text)
@@ -127,7 +125,7 @@ class _Assembly:
             raise InvalidArgument(expected) from error
         for place, row in zip(places.tolist(), rows_of(places).tolist(), strict=True):
             found = str(array[place].as_py())[:60]
-            way_out = WAY_OUT.format(column.path.split(".")[0])
+            way_out = WAY_OUT.format(column.top)
             reason = f"expected {column.type} in column {column.path!r}, found {found!r}: {way_out}"
             self.misfits.setdefault(row, reason)
         return pa.nulls(len(array), column.type)

@@ -15,7 +15,6 @@ from amudai.errors import InvalidSchema
 from amudai.sources.contract import SourceOptions
 from amudai.sources.json.columns import columns_of
 from amudai.sources.json.plan import Plan
-from amudai.sources.json.troubles import WAY_OUT
 from amudai.sources.records import ENOUGH, Records
 from amudai.sources.times import has_mixed_zones, time_type
 
@@ -23,6 +22,7 @@ __all__ = ["Inferred", "inferred"]
 
 # An object with more names is not a struct but a map, or a mistake.
 MOST_NAMES: Final = 1000
+MOST_COLUMNS: Final = 10_000
 
 
 class Kinds(IntFlag):
@@ -80,9 +80,11 @@ def inferred(records: Records, options: SourceOptions) -> Inferred:
     data = np.frombuffer(records.data, np.uint8)
     observed, _ = _kernels.json_kinds(data, records.starts, records.ends, options.json.nan, ENOUGH)
     members = _Path.of(observed).members
-    if len(members) > MOST_NAMES * 10:
-        expected = f"columns: expected at most {MOST_NAMES * 10}, found {len(members)}"
+    if len(members) > MOST_COLUMNS:
+        expected = f"columns: expected at most {MOST_COLUMNS}, found {len(members)}"
         raise InvalidSchema(expected, file=records.file.path)
+    if any(not name for name, _ in members):
+        raise InvalidSchema("columns: expected names, found an empty one", file=records.file.path)
     notes: list[str] = []
     fields = []
     for name, path in members:
@@ -107,9 +109,11 @@ def _type(path: _Path, name: str, notes: list[str]) -> pa.DataType:
     if kinds == Kinds.ARRAY and path.elements is not None:
         return pa.list_(_type(path.elements, f"{name}.item", notes))
     if kinds == Kinds.OBJECT:
-        if len(path.members) <= MOST_NAMES:
-            return pa.struct([(each, _type(member, f"{name}.{each}", notes)) for each, member in path.members])
-        return _as_text(name, f"its objects have more than {MOST_NAMES} different names", notes)
+        if len(path.members) > MOST_NAMES:
+            return _as_text(name, f"its objects have more than {MOST_NAMES} different names", notes)
+        if any(not each for each, _ in path.members):
+            return _as_text(name, "its objects have an empty name", notes)
+        return pa.struct([(each, _type(member, f"{name}.{each}", notes)) for each, member in path.members])
     words = [word for kind, word in _WORDS if kinds & kind]
     return _as_text(name, f"it holds {', '.join(words[:-1])} and {words[-1]}", notes)
 
@@ -170,7 +174,8 @@ def _timed(
     if has_mixed_zones(array):
         if options.mixed_zones == "raise":
             expected = f"column {name!r}: expected times that all name a zone, or none of them, found both"
-            raise InvalidSchema(f"{expected}: {WAY_OUT.format(name.split('.')[0])}", file=records.file.path)
+            way_out = "set its type (types= or --type), or keep it as text (mixed_zones)"
+            raise InvalidSchema(f"{expected}: {way_out}", file=records.file.path)
         notes.append(f"column {name}: kept as text, as some of its times name a zone and others do not")
     return kind
 

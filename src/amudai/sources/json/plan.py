@@ -30,16 +30,23 @@ class Holds(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ColumnPlan:
-    """A column that the kernels fill, and the type that it is converted to."""
+    """A column that the kernels fill, and the type that it is converted to.
+
+    Attributes
+    ----------
+    path, top
+        The place of the column in the schema, and the name of the column of the schema that it belongs to.
+    """
 
     holds: Holds
     name: str
     path: str
+    top: str
     type: pa.DataType
     children: tuple[ColumnPlan, ...] = ()
 
     def walk(self) -> list[ColumnPlan]:
-        """This column and all columns below it, from the top down."""
+        """All columns from this one down, parents before their children."""
         found = [self]
         for child in self.children:
             found += child.walk()
@@ -59,25 +66,27 @@ class Plan:
     @classmethod
     def of(cls, schema: pa.Schema, told: frozenset[str], *, nan: bool) -> Plan:
         """The plan for a schema. `told` has the names of columns whose types come from the caller."""
-        members = tuple(_column(field.type, field.name, field.name, told=field.name in told) for field in schema)
-        root = ColumnPlan(Holds.OBJECT, "", "", pa.struct(list(schema)), members)
+        members = tuple(
+            _column(field.type, field.name, field.name, field.name, told=field.name in told) for field in schema
+        )
+        root = ColumnPlan(Holds.OBJECT, "", "", "", pa.struct(list(schema)), members)
         columns = tuple(root.walk())
         specs = [(int(column.holds), column.name, len(column.children)) for column in columns]
         return cls(schema, root, columns, specs, nan)
 
 
-def _column(kind: pa.DataType, name: str, path: str, *, told: bool) -> ColumnPlan:
+def _column(kind: pa.DataType, name: str, path: str, top: str, *, told: bool) -> ColumnPlan:
     children: tuple[ColumnPlan, ...] = ()
     holds = _holds(kind, told=told)
     if holds is Holds.ARRAY:
-        children = (_column(kind.value_type, "", f"{path}.item", told=told),)
+        children = (_column(kind.value_type, "", f"{path}.item", top, told=told),)
     elif holds is Holds.OBJECT:
         members = [kind.field(at) for at in range(kind.num_fields)]
-        children = tuple(_column(each.type, each.name, f"{path}.{each.name}", told=told) for each in members)
+        children = tuple(_column(each.type, each.name, f"{path}.{each.name}", top, told=told) for each in members)
     elif holds is Holds.MAP:
-        keys = ColumnPlan(Holds.TEXT, "key", f"{path}.key", kind.key_type)
-        children = (keys, _column(kind.item_type, "value", f"{path}.value", told=told))
-    return ColumnPlan(holds, name, path, kind, children)
+        keys = ColumnPlan(Holds.TEXT, "key", f"{path}.key", top, kind.key_type)
+        children = (keys, _column(kind.item_type, "value", f"{path}.value", top, told=told))
+    return ColumnPlan(holds, name, path, top, kind, children)
 
 
 def _holds(kind: pa.DataType, *, told: bool) -> Holds:

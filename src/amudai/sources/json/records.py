@@ -73,7 +73,9 @@ def shape_of(head: bytes) -> Shape:
     return Shape.LINES if 2 * whole >= len(lines) else Shape.DOCUMENT
 
 
-def blocks_of(file: InputFile, encoding: str | None, shape: Shape | None = None, size: int = BLOCK) -> Iterator[RecordBlock]:
+def blocks_of(
+    file: InputFile, encoding: str | None, shape: Shape | None = None, size: int = BLOCK
+) -> Iterator[RecordBlock]:
     """The records of a file in blocks of about `size` bytes. `shape` is decided by the first block if it is None."""
     with _opened(file, encoding) as stream:
         chunk = stream.read(max(size, 1 + len(_BYTE_ORDER_MARK))).removeprefix(_BYTE_ORDER_MARK)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from enum import IntEnum
 from typing import Final
 
-import pyarrow as pa
+from amudai.sources.json.plan import ColumnPlan
 
 __all__ = ["WAY_OUT", "Trouble", "explained", "kind_of", "missing_in_array"]
 
@@ -68,35 +69,36 @@ def kind_of(value: bytes) -> str:
     return _KINDS.get(value[0], "a number") if value else "nothing"
 
 
-def explained(trouble: Trouble, record: bytes, at: int, end: int, path: str, kind: pa.DataType | None) -> str:
+def explained(trouble: Trouble, record: bytes, at: int, end: int, column: ColumnPlan) -> str:
     """The reason why a record was refused.
 
     Parameters
     ----------
     at, end
         The part of the record that the trouble is about.
-    path, kind
-        The column in which it occurred and its type, if there is one.
+    column
+        The column in which it occurred, or the root.
     """
     part = record[at:end]
+    path, kind, way_out = column.path, column.type, WAY_OUT.format(column.top)
     match trouble:
         case Trouble.UTF8:
             return "expected UTF-8, found other bytes"
         case Trouble.DEPTH:
             return "expected at most 64 levels of brackets, found more"
         case Trouble.NOT_A_NUMBER:
-            return f"expected a JSON number, found {_shown(part)} at byte {at + 1}: nan=True or --nan reads it"
+            return f"expected a JSON number, found {_shown(part)} at byte {at + 1}: the option nan (--nan) reads it"
         case Trouble.NOT_AN_OBJECT:
             return f"expected an object, found {kind_of(record[at:].lstrip())}"
         case Trouble.REPEATED:
-            return f"expected each name once in an object, found {_quoted(part)} twice"
+            return f"expected each name once in an object, found {_name(part)!r} twice"
         case Trouble.UNKNOWN:
             where = f"in column {path!r}" if path else "in the first records"
-            return f"expected the names {where}, found {_quoted(part)}: {_way_out(path or _name(part))}"
+            return f"expected the names {where}, found {_name(part)!r}: {WAY_OUT.format(column.top or _name(part))}"
         case Trouble.KIND:
-            return f"expected {kind} in column {path!r}, found {kind_of(part)}, {_shown(part)}: {_way_out(path)}"
+            return f"expected {kind} in column {path!r}, found {kind_of(part)}, {_shown(part)}: {way_out}"
         case Trouble.INEXACT | Trouble.RANGE:
-            return f"expected numbers that {kind} can hold in column {path!r}, found {_shown(part)}: {_way_out(path)}"
+            return f"expected numbers that {kind} can hold in column {path!r}, found {_shown(part)}: {way_out}"
     found = f"{_shown(record[at : at + 20])} at byte {at + 1}" if at < len(record.rstrip()) else "the end of the record"
     return f"expected {_EXPECTED[trouble]}, found {found}"
 
@@ -108,16 +110,10 @@ def missing_in_array(following: bytes) -> str:
     return "expected a comma between two values of the array, found none"
 
 
-def _way_out(path: str) -> str:
-    return WAY_OUT.format(path.split(".")[0])
-
-
 def _name(part: bytes) -> str:
-    return part.decode("utf-8", "replace")
-
-
-def _quoted(part: bytes) -> str:
-    return repr(_shown(part))
+    """A name without its escapes."""
+    name: str = json.loads(b'"' + part + b'"')
+    return name[:_SHOWN]
 
 
 def _shown(part: bytes) -> str:
