@@ -255,7 +255,7 @@ private:
         const auto* const from = at_++;
         if (at_ == end_) fail(Trouble::escape);
         if (*at_ != 'u') {
-            if (!std::strchr("\"\\/bfnrt", *at_)) fail(Trouble::escape);
+            if (std::string_view("\"\\/bfnrt").find(static_cast<char>(*at_)) == std::string_view::npos) fail(Trouble::escape);
             ++at_;
             return;
         }
