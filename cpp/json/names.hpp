@@ -6,8 +6,6 @@
 
 namespace amudai::json {
 
-inline std::string_view view(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
 // The name without its escapes. `scratch` holds it if it has some.
 inline std::string_view name_of(const Text& name, std::vector<std::uint8_t>& scratch) {
     if (!name.escaped) return view(name.bytes());

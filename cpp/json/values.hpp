@@ -4,6 +4,8 @@
 
 namespace amudai::json {
 
+inline std::string_view view(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
 inline void append_utf8(std::vector<std::uint8_t>& out, unsigned point) {
     const auto tail = [&](unsigned shift) { out.push_back(static_cast<std::uint8_t>(0x80 | (point >> shift & 0x3f))); };
     if (point < 0x80) {
@@ -72,24 +74,6 @@ inline void append_compact(std::vector<std::uint8_t>& out, Bytes value) {
     }
 }
 
-// Whether a float64 has exactly the value of an integer.
-inline bool is_exact(const Number& number) {
-    constexpr auto first_rounded = std::uint64_t{1} << 53;
-    if (!number.large && number.digits <= first_rounded) return true;
-    // The integer is odd * 2^a * 5^zeros, and a double has 53 bits for odd * 5^zeros.
-    const auto* to = number.to;
-    while (to[-1] == '0') --to;
-    auto zeros = number.to - to;
-    std::uint64_t value = 0;
-    for (const auto* at = number.from + number.negative; at < to; ++at) {
-        if (value > (UINT64_MAX - 9) / 10) return false;
-        value = value * 10 + (*at - '0');
-    }
-    value >>= std::countr_zero(value);
-    for (; zeros > 0 && value <= first_rounded; --zeros) value *= 5;
-    return value <= first_rounded && number.to - number.from <= 308;
-}
-
 // The number as a double; false if it is too large for one.
 inline bool to_double(const Number& number, double& out) {
     if (!number.finite) {
@@ -116,6 +100,16 @@ inline bool to_double(const Number& number, double& out) {
     if (significant + number.exponent > 0) return false;
     out = number.negative ? -0.0 : 0.0;
     return true;
+}
+
+// Whether a float64 has exactly the value of an integer.
+inline bool is_exact(const Number& number) {
+    if (!number.large && number.digits <= std::uint64_t{1} << 53) return true;
+    double value = 0;
+    if (!to_double(number, value)) return false;
+    char digits[320];
+    const auto made = std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed, 0);
+    return std::string_view(digits, made.ptr) == view({number.from, number.to});
 }
 
 }  // namespace amudai::json

@@ -10,7 +10,7 @@ from amudai.sources.arrow_ipc import ARROW
 from amudai.sources.contract import SourceFormat
 from amudai.sources.csv import CSV
 from amudai.sources.files import InputFile
-from amudai.sources.json import JSON
+from amudai.sources.json.reader import JSON
 from amudai.sources.logs import LOGS
 from amudai.sources.parquet import PARQUET
 

@@ -26,9 +26,3 @@ The rules:
   numbers only if `nan` is set.
 - **Encodings.** UTF-8, with or without a byte order mark, UTF-16 with one, or what `encoding` says.
 """
-
-from __future__ import annotations
-
-from amudai.sources.json.reader import JSON
-
-__all__ = ["JSON"]
