@@ -186,6 +186,7 @@ private:
         if (fault.trouble < Trouble::unknown) return fault;
         try {
             Cursor cursor(record, nan_);
+            repeated_.restart();
             repeated_.check(cursor, 1);
             cursor.require_end();
         } catch (const Fault& broken) {

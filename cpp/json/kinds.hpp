@@ -1,7 +1,5 @@
 // What kinds of values the records of a file hold, at each path.
 #pragma once
-#include <memory>
-
 #include "binary/utf8.hpp"
 #include "json/names.hpp"
 
@@ -69,6 +67,7 @@ public:
             checking.skip(1);
             throw Fault{Trouble::not_an_object, record.data(), record.data()};
         }
+        repeated_.restart();
         repeated_.check(checking, 1);
         checking.require_end();
         Cursor cursor(record, nan_);

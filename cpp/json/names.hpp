@@ -1,5 +1,6 @@
 // The names of one object: finding a member, and finding a name that comes twice.
 #pragma once
+#include <memory>
 #include <unordered_map>
 
 #include "json/values.hpp"
@@ -55,14 +56,13 @@ public:
     void check(Cursor& cursor, unsigned depth) {
         switch (cursor.peek()) {
         case '{': {
-            std::vector<std::pair<std::string, Text>> names;
+            const auto first = names_.size();
             cursor.object(depth, [&](const Text& name) {
-                names.emplace_back(name_of(name, scratch_), name);
+                names_.push_back({name.escaped ? view(*unescaped(name)) : view(name.bytes()), name});
                 check(cursor, depth + 1);
             });
-            std::ranges::sort(names, {}, [](const auto& pair) -> const std::string& { return pair.first; });
-            const auto same = std::ranges::adjacent_find(names, {}, [](const auto& pair) -> const std::string& { return pair.first; });
-            if (same != names.end()) throw Fault{Trouble::repeated, same->second.from, same->second.to};
+            require_unique(std::span(names_).subspan(first));
+            names_.resize(first);
             return;
         }
         case '[': return cursor.array(depth, [&] { check(cursor, depth + 1); });
@@ -70,8 +70,36 @@ public:
         }
     }
 
+    // Forgets what a record that threw has left behind.
+    void restart() {
+        names_.clear();
+        unescaped_.clear();
+    }
+
 private:
-    std::vector<std::uint8_t> scratch_;
+    struct Name {
+        std::string_view name;
+        Text text;
+    };
+
+    static void require_unique(std::span<Name> names) {
+        if (names.size() > few) std::ranges::sort(names, {}, &Name::name);
+        for (std::size_t i = 1; i < names.size(); ++i) {
+            const auto before = names.size() > few ? names.subspan(i - 1, 1) : names.first(i);
+            if (std::ranges::find(before, names[i].name, &Name::name) == before.end()) continue;
+            throw Fault{Trouble::repeated, names[i].text.from, names[i].text.to};
+        }
+    }
+
+    const std::vector<std::uint8_t>* unescaped(const Text& name) {
+        auto& made = unescaped_.emplace_back(std::make_unique<std::vector<std::uint8_t>>());
+        append_text(*made, name);
+        return made.get();
+    }
+
+    static constexpr std::size_t few = 16;
+    std::vector<Name> names_;  // of the objects around the current value
+    std::vector<std::unique_ptr<std::vector<std::uint8_t>>> unescaped_;
 };
 
 }  // namespace amudai::json

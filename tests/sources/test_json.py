@@ -214,7 +214,7 @@ def test_types(values: str, kind: pa.DataType, found: list[Any], tmp_path: Path)
         ('true "a"', "it holds booleans and texts"),
         ("[1] 2", "it holds numbers and arrays"),
         ("1.5 9007199254740993", "it holds integers that float64 would round"),
-        ("18446744073709551616", "it holds integers that float64 would round"),
+        ("18446744073709551617", "it holds integers that float64 would round"),
         ("-1 18446744073709551615", "it holds integers that float64 would round"),
         ("1e400 1", "it holds numbers that are too large for float64"),
     ],
