@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntFlag
 from typing import Any, Final
 
@@ -52,12 +52,12 @@ _WORDS: Final = (
 )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Inferred:
     """The schema of a file, and what there is to say about it."""
 
     schema: pa.Schema
-    notes: list[str] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,8 @@ def inferred(records: Records, options: SourceOptions) -> Inferred:
     for name, path in members:
         told = options.types.get(name)
         fields.append(pa.field(name, told if told is not None else _type(path, name, notes)))
-    found = Inferred(pa.schema(fields), notes)
-    _find_times(found, records, options)
-    return found
+    schema = _with_times(pa.schema(fields), records, options, notes)
+    return Inferred(schema, tuple(notes))
 
 
 def _type(path: _Path, name: str, notes: list[str]) -> pa.DataType:
@@ -135,20 +134,17 @@ def _as_text(name: str, reason: str, notes: list[str]) -> pa.DataType:
     return pa.json_()
 
 
-def _find_times(found: Inferred, records: Records, options: SourceOptions) -> None:
-    """Change the types of columns whose texts are times."""
-    schema = found.schema
-    untold = pa.schema([each for each in schema if each.name not in options.types])
-    if not any(_has_text(each.type) for each in untold):
-        return
-    # Columns with types from the caller are read as they are there; here only records without them are left out.
-    plan = Plan.of(schema, frozenset(options.types), nan=options.json.nan)
-    batch, _ = columns_of(records, plan)
-    for place, each in enumerate(schema):
-        if each.name not in options.types:
-            kind = _timed(batch.column(place), each.type, each.name, records, options, found.notes)
-            schema = schema.set(place, each.with_type(kind))
-    found.schema = schema
+def _with_times(schema: pa.Schema, records: Records, options: SourceOptions, notes: list[str]) -> pa.Schema:
+    """The schema with the types of times for columns whose texts are times."""
+    untold = [place for place, field in enumerate(schema) if field.name not in options.types]
+    if not any(_has_text(schema.field(place).type) for place in untold):
+        return schema
+    batch, _ = columns_of(records, Plan.of(schema, frozenset(options.types), nan=options.json.nan))
+    for place in untold:
+        field = schema.field(place)
+        kind = _timed(batch.column(place), field.type, field.name, records, options, notes)
+        schema = schema.set(place, field.with_type(kind))
+    return schema
 
 
 def _has_text(kind: pa.DataType) -> bool:

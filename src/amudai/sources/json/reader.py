@@ -26,7 +26,7 @@ class JsonReader(FileReader):
         super().__init__(file, found.schema, (Decision("shape", shape.name.lower()),))
         self._shape = shape
         self._options = options
-        self._notes = tuple(found.notes)
+        self._notes = found.notes
 
     def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:
         """The records of the file."""
