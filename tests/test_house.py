@@ -32,6 +32,7 @@ SOURCE = ROOT / "src" / "amudai"
 # A room may import the rooms of the lines above its own, and itself.
 ORDER = [
     {"errors", "lazy"},
+    {"threads"},
     {"types"},
     {"storage"},
     {"rows"},
@@ -56,7 +57,7 @@ ORDER = [
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
 KERNEL_ROOMS = {"types", "rows", "format", "encoding", "stats", "column", "index"}
-KERNEL_ROOMS |= {"exports", "predicate", "plan", "scan"}
+KERNEL_ROOMS |= {"exports", "sources", "predicate", "plan", "scan"}
 
 
 # ---- rooms ----
@@ -431,7 +432,11 @@ def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
     offsets = np.array([0, 1, 2], np.int32)
     out = np.zeros(9, np.uint8)
     column = kernels.TextColumn.integers(i8(1, 2), None, 0)
+    record = [np.frombuffer(b"{}{}", np.uint8), np.array([0, 2]), np.array([2, 4])]
     return [
+        ("json_cut", [record[0], 0, (0, 0, 0)], {0}, set()),
+        ("json_kinds", [*record, False, 9], {0, 1, 2}, set()),
+        ("json_columns", [*record, [(11, "", 0)], False], {0, 1, 2}, set()),
         ("decode_numbers", [doubles, *where, np.zeros(4, np.float64), out, 0], {1, 2, 3, 5}, {4, 5}),
         ("decode_bits", [numbers, *where, out, 0], {1, 2, 3, 4}, {4}),
         ("decode_offsets", [strings, *where, offsets, out, 0, u8(0), u8(0)], {1, 2, 3, 5, 7, 8}, {4, 5, 7, 8}),

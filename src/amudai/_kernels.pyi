@@ -306,6 +306,19 @@ def decimals_within(data: NDArray[np.uint8], low: NDArray[np.int64], high: NDArr
 def compare_decimals(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], low: NDArray[np.int64], high: NDArray[np.int64], inverted: bool, out: NDArray[np.uint8], at: int) -> int:
     """
     As `compare_numbers`, for stored decimals: ranges as `decimals_within` takes them.
+def json_cut(block: NDArray[np.uint8], shape: int, state: tuple[int, int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, tuple[int, int, int], bool]:
+    """
+    Starts and ends of records, the line feeds before each start and in all, the state at the end, and whether a record is unfinished. The state at the start of a file is (0, 0, 0).
+    """
+
+def json_kinds(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], nan: bool, most: int) -> tuple[tuple[int, list[Any], Any], list[tuple[int, int, int, int, int]]]:
+    """
+    The kinds of values at each path, as (kinds, members, elements), and the refused records. Stops after `most` of those.
+    """
+
+def json_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], columns: list[tuple[int, str, int]], nan: bool) -> tuple[list[tuple[int, int, NDArray[np.uint8] | None, NDArray[np.int32] | None, NDArray[Any] | None]], list[tuple[int, int, int, int, int]]]:
+    """
+    Length, nulls, validity, offsets and values of each column, and the refused records as (record, trouble, column, from, to). `columns` has what each column holds, its name and its number of children, from the root down.
     """
 
 def match_text(offsets: NDArray[Any], data: NDArray[np.uint8], op: str, text: str, case_sensitive: bool, out: NDArray[np.uint8]) -> None:

@@ -208,12 +208,13 @@ def test_missing_columns_are_null(tmp_path: Path) -> None:
 
 def test_types_that_differ(tmp_path: Path) -> None:
     write(tmp_path, "1.csv", "n\n1\n")
-    write(tmp_path, "2.csv", "n\n1.5\n")
-    expected = rf"column 'n': expected int64 as in {tmp_path}/1\.csv, found double: say types=.*2\.csv"
+    write(tmp_path, "2.csv", "n\nx\n")
+    expected = rf"column 'n': expected int64 as in {tmp_path}/1\.csv, found string: set the type of column 'n'.*2\.csv"
     with pytest.raises(InvalidSchema, match=expected):
         read(tmp_path)
-    assert content(tmp_path, types={"n": pa.float64()}) == {"n": [1.0, 1.5]}
-    assert content(tmp_path, types={"n": "string"}) == {"n": ["1", "1.5"]}
+    assert content(tmp_path, types={"n": "string"}) == {"n": ["1", "x"]}
+    write(tmp_path, "2.csv", "n\n1.5\n")
+    assert content(tmp_path) == {"n": [1.0, 1.5]}
     pa.parquet.write_table(pa.table({"n": [2**53 + 1]}), tmp_path / "3.parquet")
     with pytest.raises(InvalidSchema, match=r"column 'n': expected what double can hold.*3\.parquet"):
         content(tmp_path, types={"n": pa.float64()})
@@ -309,32 +310,6 @@ def test_quotes_inside_values(tmp_path: Path) -> None:
     assert content(path) == {"n": [1, 2, 3, 4], "s": ['5" disk', 'say "hi"', 'a,\n"b"', 'x"']}
 
 
-def test_bad_json_records(tmp_path: Path) -> None:
-    lines = ['{"a":1}', '{"a":', '{"a":2} {"a":3}', '{"a":"x"}', "[1]", '{"a":4,"a":5}', '{"a":6}', '{"a":7']
-    path = write(tmp_path, "t.jsonl", "\n".join(lines))
-    source = read(path, on_error="skip")
-    assert table(source).to_pydict() == {"a": [1, 6]}
-    assert bad(source) == [("t.jsonl", line) for line in (2, 3, 4, 5, 6, 8)]
-    with pytest.raises(CorruptedData, match=r"\(file .*t\.jsonl, line 2\)"):
-        content(path)
-
-
-@pytest.mark.slow
-def test_a_field_that_turns_up_late(tmp_path: Path) -> None:
-    first = '{"a":1,"o":{"x":1}}\n' * (5 << 20 >> 4)
-    path = write(tmp_path, "t.jsonl", first + '{"a":2,"b":3}\n{"o":{"y":1}}\n{"a":1.5}\n')
-    count = first.count("\n")
-    source = read(path, on_error="skip")
-    assert bad(source) == [("t.jsonl", count + line) for line in (1, 2, 3)]
-    reasons = [found.reason for found in source.bad_records.examples]
-    assert "the field 'b' that the first records do not have; types= can name it" in reasons[0]
-    assert "a nested field" in reasons[1]
-    assert "types= can say what a column holds" in reasons[2]
-    found = table(read(path, types={"b": pa.int8(), "a": pa.float64()}, on_error="skip"))
-    assert found.num_rows == count + 2
-    assert found["b"].to_pylist()[-2:] == [3, None]
-
-
 def test_a_value_of_another_type_turns_up_late(tmp_path: Path) -> None:
     path = write(tmp_path, "t.csv", "n,s\n" + "1,some text\n" * 500_000 + "2.5,late\n")
     with pytest.raises(CorruptedData, match=r"'2.5' in column 'n'; types= can say what it holds.*line 500002\)"):
@@ -352,7 +327,6 @@ def test_integers_are_not_rounded(tmp_path: Path) -> None:
     for name, data in (
         ("b.csv", f"n\n0.5\n{large}\n"),
         ("c.csv", f"n\n{10**20 + 1}\n"),
-        ("d.jsonl", f'{{"n": 0.5}}\n{{"n": {2**53 + 1}}}\n'),
     ):
         path = write(tmp_path, name, data)
         with pytest.raises(InvalidSchema, match=r"column 'n': expected numbers that float64 can hold.*types="):
@@ -370,12 +344,6 @@ def test_skipped_records_are_counted_and_some_are_shown(tmp_path: Path) -> None:
     assert "count=25" in repr(source.bad_records)
     list(source.batches())
     assert source.bad_records.count == 25
-
-
-def test_files_that_are_not_json_lines(tmp_path: Path) -> None:
-    path = write(tmp_path, "t.json", json.dumps([{"a": at} for at in range(3000)], indent=1))
-    with pytest.raises(CorruptedData, match=r"found a line that is no JSON object \(file .*t\.json, line 1\)"):
-        content(path)
 
 
 numbers = st.integers(-9, 9).map(str)
@@ -406,43 +374,6 @@ def test_skipping_agrees_with_reading_one_by_one(
     assert source.bad_records.count == len(rows) - len(expected)
     found = [record.line for record in source.bad_records.examples]
     assert found == sorted(found)
-
-
-values = st.sampled_from(["1", "1.5", '"x"', "null", "true", "[1]", '{"b": 1}', "12345678901234567890", '"\\ud800"'])
-
-
-@settings(deadline=None)
-@given(
-    lines=st.lists(
-        st.one_of(
-            values.map(lambda value: f'{{"a": {value}}}'),
-            values.map(lambda value: f'{{"a": 1, "b": {value}}}'),
-            st.sampled_from(["{", "", "[]", '{"a": 1', '{"a": 1}{"a": 2}', '{"a": 1, "a": 2}', '{"a": NaN}', "}"]),
-        ),
-        min_size=1,
-        max_size=8,
-    ),
-    kind=st.sampled_from([pa.int64(), pa.float64(), pa.string(), pa.bool_(), pa.list_(pa.int64())]),
-)
-def test_skipping_json_agrees_with_reading_one_by_one(
-    lines: list[str], kind: pa.DataType, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("skip")
-    types = {"a": kind, "b": pa.int64()}
-    source = read(write(folder, "all.jsonl", "\n".join(lines)), types=types, on_error="skip")
-    expected = []
-    for line in lines:
-        expected += table(read(write(folder, "one.jsonl", line), types=types, on_error="skip")).to_pylist()
-    assert repr(table(source).to_pylist()) == repr(expected)  # NaN is not NaN
-    assert source.bad_records.count == len([line for line in lines if line]) - len(expected)
-
-
-def test_json_records_end_with_their_line(tmp_path: Path) -> None:
-    """Arrow's own reader goes on behind a line end, and three lines would give three rows."""
-    path = write(tmp_path, "t.jsonl", '{"a": 1\n}\n{"a": 2}{"a": 3}\n {"a": 4} \n')
-    source = read(path, on_error="skip")
-    assert table(source).to_pydict() == {"a": [4]}
-    assert bad(source) == [("t.jsonl", 1), ("t.jsonl", 2), ("t.jsonl", 3)]
 
 
 # ---- records and lines, wherever blocks end ----

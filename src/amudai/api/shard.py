@@ -31,9 +31,10 @@ from amudai.inspect import (
 )
 from amudai.plan import ScanRequest, ShardPlan
 from amudai.rows import row_range, row_ranges
-from amudai.scan import ScanRun, thread_count
+from amudai.scan import ScanRun
 from amudai.shard import ShardReader
 from amudai.storage import Requests
+from amudai.threads import thread_count
 from amudai.types import NodePath
 
 if TYPE_CHECKING:

@@ -30,9 +30,9 @@ from amudai.encoding import profile_of
 from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, located
 from amudai.format import Properties, any_value, any_values
 from amudai.index import IndexSpec, index_sinks
-from amudai.scan import run_each, thread_count
 from amudai.shard import BuildOptions, ShardBuilder
 from amudai.storage import Size, open_store, size_of
+from amudai.threads import run_each, thread_count
 from amudai.types import SchemaNode, find_in, quote_name
 
 __all__ = ["Layout", "ShardWriter", "write"]

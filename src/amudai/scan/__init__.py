@@ -1,6 +1,6 @@
 """How is it read?
 
-`run.py` runs the plan of a scan, part by part, on the threads of `threads.py`. `tasks.py` splits a scan into tasks for
+`run.py` runs the plan of a scan, part by part, on several threads. `tasks.py` splits a scan into tasks for
 other processes and runs them there. `receipt.py` reports what a scan did.
 """
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from amudai.scan.receipt import Explanation, LeafReport
     from amudai.scan.run import ScanRun
     from amudai.scan.tasks import run_task, tasks_of
-    from amudai.scan.threads import run_each, thread_count
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -20,7 +19,6 @@ else:
             "amudai.scan.receipt": "Explanation LeafReport",
             "amudai.scan.run": "ScanRun",
             "amudai.scan.tasks": "run_task tasks_of",
-            "amudai.scan.threads": "run_each thread_count",
         },
     )
 
@@ -28,8 +26,6 @@ __all__ = [
     "Explanation",
     "LeafReport",
     "ScanRun",
-    "run_each",
     "run_task",
     "tasks_of",
-    "thread_count",
 ]

@@ -19,8 +19,8 @@ from amudai.errors import located
 from amudai.plan import SelectedColumn, ShardPlan, prepare_columns, read_arrays
 from amudai.rows import Positions, Rows
 from amudai.scan.receipt import Explanation, LeafReport, Note, Receipt
-from amudai.scan.threads import in_order
 from amudai.shard import StripeReader
+from amudai.threads import in_order
 
 __all__ = ["ScanRun"]
 

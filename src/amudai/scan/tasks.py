@@ -10,8 +10,8 @@ from amudai.arrow import ArrowFields
 from amudai.plan import ShardPlan, Task
 from amudai.rows import Rows
 from amudai.scan.run import ScanRun
-from amudai.scan.threads import thread_count
 from amudai.shard import ShardReader
+from amudai.threads import thread_count
 
 __all__ = ["run_task", "tasks_of"]
 

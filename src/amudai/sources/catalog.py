@@ -10,13 +10,13 @@ from amudai.sources.arrow_ipc import ARROW
 from amudai.sources.contract import SourceFormat
 from amudai.sources.csv import CSV
 from amudai.sources.files import InputFile
-from amudai.sources.json_lines import JSON_LINES
+from amudai.sources.json.reader import JSON
 from amudai.sources.logs import LOGS
 from amudai.sources.parquet import PARQUET
 
 __all__ = ["FORMATS", "format_named", "format_of"]
 
-FORMATS: Final[tuple[SourceFormat, ...]] = (PARQUET, CSV, JSON_LINES, ARROW, LOGS)
+FORMATS: Final[tuple[SourceFormat, ...]] = (PARQUET, CSV, JSON, ARROW, LOGS)
 
 
 def format_named(name: str) -> SourceFormat:

@@ -19,6 +19,7 @@ _OTHERS: Final = {
     "datetime": pa.timestamp("us"),
     "bytes": pa.binary(),
     "uuid": pa.uuid(),
+    "json": pa.json_(),
 }
 _DECIMAL: Final = re.compile(r"decimal(?:128|256)?\((\d+),\s*(\d+)\)")
 _ZONED: Final = re.compile(r"timestamp\[(s|ms|us|ns),\s*(?:tz=)?(\S+)\]")

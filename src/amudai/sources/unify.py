@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import pyarrow as pa
 
 from amudai.errors import InvalidSchema
-from amudai.sources.contract import SourceOptions
+from amudai.sources.contract import MixedZones, SourceOptions
 from amudai.sources.files import InputFile
 
-__all__ = ["fitted", "merged_schema", "unified"]
+__all__ = ["fitted", "unified"]
+
+_UNITS: Final = ("s", "ms", "us", "ns")
+# The narrowest signed type that holds all unsigned integers of a width.
+_NEXT_SIGNED: Final = {8: pa.int16(), 16: pa.int32(), 32: pa.int64()}
 
 
 def unified(found: Sequence[tuple[InputFile, pa.Schema]], options: SourceOptions) -> pa.Schema:
     """One schema with the columns of all files, in the order of their first occurrence.
 
-    Columns of the same name must have the same type, or a type from the caller. Null columns adapt, and structs may
-    have more or fewer members.
+    Columns of the same name have a type from the caller, or one that holds the values of both files without changes.
+    Structs may have more or fewer members. Some types hold all values of another only as far as `fitted` can tell:
+    float64 those of int64, and uint64 too.
     """
     fields: dict[str, tuple[pa.Field, InputFile]] = {}
     schemas = [schema for _, schema in found]
@@ -29,9 +35,9 @@ def unified(found: Sequence[tuple[InputFile, pa.Schema]], options: SourceOptions
             if known is None:
                 fields[field.name] = field, file
                 continue
-            kind = _merged(known[0].type, field.type, widen=False)
+            kind = _merged(known[0].type, field.type, options.mixed_zones)
             if kind is None:
-                way_out = f"say types={{{field.name!r}: ...}}"
+                way_out = f"set the type of column {field.name!r} (types= or --type)"
                 message = f"column {field.name!r}: expected {known[0].type} as in {known[1].path}, found {field.type}"
                 raise InvalidSchema(f"{message}: {way_out}", file=file.path)
             nullable = known[0].nullable or field.nullable
@@ -48,16 +54,6 @@ def unified(found: Sequence[tuple[InputFile, pa.Schema]], options: SourceOptions
     return pa.schema(merged, metadata=metadata)
 
 
-def merged_schema(a: pa.Schema, b: pa.Schema, *, widen: bool) -> pa.Schema:
-    """The columns of both schemas. If types disagree, the type in `a` is used."""
-    fields = {field.name: field for field in a}
-    for field in b:
-        known = fields.get(field.name)
-        kind = field.type if known is None else _merged(known.type, field.type, widen=widen) or known.type
-        fields[field.name] = field.with_type(kind)
-    return pa.schema(list(fields.values()))
-
-
 def fitted(batch: pa.RecordBatch, schema: pa.Schema, file: InputFile) -> pa.RecordBatch:
     """The batch with exactly this schema: columns in order, missing columns null, types converted."""
     if batch.schema.equals(schema, check_metadata=True):
@@ -69,38 +65,86 @@ def fitted(batch: pa.RecordBatch, schema: pa.Schema, file: InputFile) -> pa.Reco
             columns.append(pa.nulls(batch.num_rows, field.type))
             continue
         column = batch.column(place)
-        if not column.type.equals(field.type):
-            try:
-                column = column.cast(field.type)
-            except (pa.ArrowException, TypeError) as error:
-                message = f"column {field.name!r}: expected what {field.type} can hold, found {column.type}: {error}"
-                raise InvalidSchema(message, file=file.path) from error
-        columns.append(column)
+        columns.append(column if column.type.equals(field.type) else _converted(column, field, file))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _merged(a: pa.DataType, b: pa.DataType, *, widen: bool) -> pa.DataType | None:
-    """A type that holds the values of both without changes; None if there is none.
+def _converted(column: pa.Array, field: pa.Field, file: InputFile) -> pa.Array:
+    """The column with the type of the field, if that changes no value."""
+    try:
+        if isinstance(field.type, pa.JsonType):
+            if not (_is_number(column.type) or pa.types.is_boolean(column.type) or pa.types.is_null(column.type)):
+                raise pa.ArrowInvalid("only numbers and booleans are JSON as they are")
+            return field.type.wrap_array(column.cast(pa.string()))
+        return column.cast(field.type)
+    except (pa.ArrowException, TypeError) as error:
+        way_out = f"set the type of column {field.name!r} (types= or --type)"
+        message = f"column {field.name!r}: expected what {field.type} can hold, found {column.type}: {error}: {way_out}"
+        raise InvalidSchema(message, file=file.path) from error
 
-    `widen` allows integers to become floats, as readers of text do within a file.
-    """
+
+def _merged(a: pa.DataType, b: pa.DataType, mixed_zones: MixedZones) -> pa.DataType | None:
+    """A type that holds the values of both without changes; None if there is none."""
     if a.equals(b) or pa.types.is_null(b):
         return a
     if pa.types.is_null(a):
         return b
-    if widen and {a, b} == {pa.int64(), pa.float64()}:
-        return pa.float64()
+    if isinstance(a, pa.JsonType) or isinstance(b, pa.JsonType):
+        return pa.json_()
+    if _is_number(a) and _is_number(b):
+        return _number(a, b)
+    if _is_time(a) and _is_time(b):
+        return _time(a, b, mixed_zones)
     if pa.types.is_struct(a) and pa.types.is_struct(b):
-        members = {field.name: field for field in a}
-        for field in b:
-            known = members.get(field.name)
-            kind = field.type if known is None else _merged(known.type, field.type, widen=widen)
-            if kind is None:
-                return None
-            members[field.name] = (known or field).with_type(kind)
-        both = {field.name for field in a} & {field.name for field in b}
-        return pa.struct([field if field.name in both else field.with_nullable(True) for field in members.values()])
+        return _struct(a, b, mixed_zones)
     if pa.types.is_list(a) and pa.types.is_list(b):
-        kind = _merged(a.value_type, b.value_type, widen=widen)
+        kind = _merged(a.value_type, b.value_type, mixed_zones)
         return None if kind is None else pa.list_(a.value_field.with_type(kind))
     return None
+
+
+def _struct(a: pa.StructType, b: pa.StructType, mixed_zones: MixedZones) -> pa.DataType | None:
+    members = {field.name: field for field in a}
+    for field in b:
+        known = members.get(field.name)
+        kind = field.type if known is None else _merged(known.type, field.type, mixed_zones)
+        if kind is None:
+            return None
+        members[field.name] = (known or field).with_type(kind)
+    both = {field.name for field in a} & {field.name for field in b}
+    return pa.struct([field if field.name in both else field.with_nullable(True) for field in members.values()])
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _is_time(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date32(kind))
+
+
+def _number(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+    """The wider one; float64 for integers and floats; uint64 for uint64 and a signed type."""
+    if pa.types.is_floating(a) and pa.types.is_floating(b):
+        return max(a, b, key=_width)
+    if pa.types.is_floating(a) or pa.types.is_floating(b):
+        return pa.float64()
+    if pa.types.is_signed_integer(a) == pa.types.is_signed_integer(b):
+        return max(a, b, key=_width)
+    signed, unsigned = (a, b) if pa.types.is_signed_integer(a) else (b, a)
+    if signed.bit_width > unsigned.bit_width:
+        return signed
+    return _NEXT_SIGNED.get(unsigned.bit_width, pa.uint64())
+
+
+def _width(kind: pa.DataType) -> int:
+    return int(kind.bit_width)
+
+
+def _time(a: pa.DataType, b: pa.DataType, mixed_zones: MixedZones) -> pa.DataType | None:
+    """The finer unit, and UTC if both name different zones. A date is a time without a zone."""
+    zones = [kind.tz if pa.types.is_timestamp(kind) else None for kind in (a, b)]
+    if (zones[0] is None) != (zones[1] is None):
+        return pa.string() if mixed_zones == "text" else None
+    units = [kind.unit for kind in (a, b) if pa.types.is_timestamp(kind)]
+    return pa.timestamp(max(units, key=_UNITS.index), zones[0] if zones[0] == zones[1] else "UTC")

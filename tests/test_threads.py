@@ -8,9 +8,8 @@ import time
 
 import pytest
 
-from amudai.scan import run_each
-from amudai.scan import threads as shared
-from amudai.scan.threads import in_order
+from amudai import threads as shared
+from amudai.threads import in_order, run_each
 
 
 class Counting:

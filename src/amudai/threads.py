@@ -1,4 +1,4 @@
-"""The threads that all scans and writers share."""
+"""Which threads do the work of scans, writers and readers of files?"""
 
 from __future__ import annotations
 

@@ -1,0 +1,60 @@
+"""Opening a JSON file and reading its batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import pyarrow as pa
+
+from amudai.sources.contract import Decision, FileReader, SourceFormat, SourceOptions
+from amudai.sources.files import InputFile
+from amudai.sources.json.columns import columns_of
+from amudai.sources.json.inference import Inferred, inferred
+from amudai.sources.json.plan import Plan
+from amudai.sources.json.records import RecordBlock, Refusal, Shape, blocks_of
+from amudai.sources.records import BadRecords
+from amudai.threads import in_order, thread_count
+
+__all__ = ["JSON"]
+
+
+class JsonReader(FileReader):
+    """A JSON file of any shape."""
+
+    def __init__(self, file: InputFile, found: Inferred, shape: Shape, options: SourceOptions) -> None:
+        super().__init__(file, found.schema, (Decision("shape", shape.name.lower()),))
+        self._shape = shape
+        self._options = options
+        self._notes = found.notes
+
+    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:
+        """The records of the file."""
+        plan = Plan.of(schema, frozenset(self._options.types), nan=self._options.json.nan)
+
+        def read(block: RecordBlock) -> tuple[pa.RecordBatch, list[Refusal]]:
+            batch, refused = columns_of(block.records, plan)
+            return batch, [*refused, *block.refused]
+
+        blocks = blocks_of(self.file, self._options.encoding, self._shape)
+        for batch, refused in in_order(read, blocks, thread_count(None)):
+            for record in refused:
+                bad.add(self.file, record.line, record.reason, record.text)
+            yield batch
+
+    def notes(self) -> tuple[str, ...]:
+        """Which columns were kept as text, and why."""
+        return self._notes
+
+
+def _open(file: InputFile, options: SourceOptions) -> JsonReader:
+    shape, found = Shape.LINES, Inferred(pa.schema([]))
+    for block in blocks_of(file, options.encoding):
+        shape = block.shape
+        if len(block.records):
+            found = inferred(block.records, options)
+            break
+    return JsonReader(file, found, shape, options)
+
+
+JSON: Final = SourceFormat(name="json", endings=(".jsonl", ".ndjson", ".json"), open=_open, open_ended=True)

@@ -1,0 +1,147 @@
+"""The shape of a JSON file, and cutting it into records block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+
+from amudai import _kernels
+from amudai.errors import CorruptedData, InvalidArgument
+from amudai.sources import records as text_records
+from amudai.sources.files import InputFile
+from amudai.sources.records import BLOCK, Records
+
+__all__ = ["RecordBlock", "Refusal", "Shape", "blocks_of", "shape_of"]
+
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_BEGINNING: Final = (0, 0, 0)
+_OUTSIDE: Final = 0  # the place of a state that is outside of the array
+
+
+class Shape(IntEnum):
+    """How records follow each other. The numbers are those of the kernels."""
+
+    LINES = 0
+    ARRAY = 1
+    DOCUMENT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A record that cannot be read."""
+
+    line: int
+    reason: str
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RecordBlock:
+    """Whole records, and those before and after them that could not be cut out."""
+
+    shape: Shape
+    records: Records
+    refused: tuple[Refusal, ...] = ()
+
+
+def shape_of(head: bytes) -> Shape:
+    r"""The shape of a file that begins with these bytes.
+
+    >>> [shape_of(head).name for head in (b'{"a": 1}\n{"a": 2}', b'[{"a": 1}]', b'{\n "a": 1\n}', b'{"a": 1}{"a": 2}')]
+    ['LINES', 'ARRAY', 'DOCUMENT', 'DOCUMENT']
+    """
+    text = head.lstrip()
+    if text.startswith(b"["):
+        return Shape.ARRAY
+    first, feed, _ = text.partition(b"\n")
+    if not text.startswith(b"{"):
+        return Shape.LINES
+    starts, ends, *_ = _kernels.json_cut(np.frombuffer(first + feed, np.uint8), Shape.DOCUMENT, _BEGINNING)
+    if len(ends):
+        return Shape.DOCUMENT if len(starts) > 1 and first[int(starts[1])] == ord("{") else Shape.LINES
+    if not feed:
+        return Shape.LINES
+    # The first line is no object. It may be a damaged line before many good ones.
+    lines = [line for line in map(bytes.strip, text.split(b"\n")) if line]
+    whole = sum(line.startswith(b"{") and line.endswith(b"}") for line in lines)
+    return Shape.LINES if 2 * whole >= len(lines) else Shape.DOCUMENT
+
+
+def blocks_of(
+    file: InputFile, encoding: str | None, shape: Shape | None = None, size: int = BLOCK
+) -> Iterator[RecordBlock]:
+    """The records of a file in blocks of about `size` bytes. `shape` is decided by the first block if it is None."""
+    with _opened(file, encoding) as stream:
+        chunk = stream.read(max(size, 1 + len(_BYTE_ORDER_MARK))).removeprefix(_BYTE_ORDER_MARK)
+        cutter = _Cutter(file, shape_of(chunk) if shape is None else shape)
+        while chunk:
+            following = stream.read(size)
+            if not following and not chunk.endswith(b"\n"):
+                chunk += b"\n"  # ends a last line, or a number
+            yield cutter.cut(chunk, final=not following)
+            chunk = following
+
+
+class _Cutter:
+    """Cuts one chunk after the other and carries over what is unfinished."""
+
+    def __init__(self, file: InputFile, shape: Shape) -> None:
+        self._file = file
+        self._shape = shape
+        self._state = _BEGINNING
+        self._rest = b""  # the beginning of an unfinished record
+        self._rest_line = 1
+        self._is_dropping = False  # whether the unfinished record is longer than allowed, and was left out
+        self._line = 1
+
+    def cut(self, chunk: bytes, *, final: bool) -> RecordBlock:
+        """The records that end in this chunk."""
+        array = np.frombuffer(chunk, np.uint8)
+        starts, ends, feeds, count, self._state, unfinished = _kernels.json_cut(array, self._shape, self._state)
+        lines = self._line + feeds
+        self._line += count
+        data = self._rest + chunk
+        starts, ends = starts + len(self._rest), ends + len(self._rest)
+        if self._is_dropping and len(ends):
+            ends = ends[1:]
+            self._is_dropping = False
+        elif self._rest:
+            starts, lines = np.append(0, starts), np.append(self._rest_line, lines)
+        refused = []
+        self._rest = b""
+        if unfinished and not self._is_dropping:
+            self._rest, self._rest_line = data[int(starts[-1]) :], int(lines[-1])
+            if final:
+                reason = "expected the end of the value, found the end of the file"
+                refused.append(Refusal(self._rest_line, reason, self._rest))
+            elif len(self._rest) > text_records.LONGEST:
+                reason = f"expected at most {text_records.LONGEST} bytes, found more"
+                refused.append(Refusal(self._rest_line, reason, self._rest[:1000]))
+                self._rest, self._is_dropping = b"", True
+        elif final and self._shape is Shape.ARRAY and self._state[2] != _OUTSIDE:
+            reason = "expected a bracket that closes the array, found the end of the file"
+            refused.append(Refusal(self._line - 1, reason, b""))
+        whole = len(ends)
+        records = Records(self._file, data, starts[:whole], ends, lines[:whole])
+        return RecordBlock(self._shape, records, tuple(refused))
+
+
+@contextmanager
+def _opened(file: InputFile, encoding: str | None) -> Iterator[pa.NativeFile]:
+    """The content of a file as UTF-8. Without a stated encoding, only a byte order mark tells UTF-16."""
+    if encoding is None:
+        with file.open() as stream:
+            encoding = "utf-16" if stream.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    try:
+        with file.open() as stream:
+            yield stream if encoding == "utf-8" else pa.transcoding_input_stream(stream, encoding, "utf-8")
+    except UnicodeDecodeError as error:
+        raise CorruptedData(f"file: expected {encoding}, found {error}", file=file.path) from error
+    except LookupError as error:
+        raise InvalidArgument(f"encoding: expected a known one, found {encoding!r}") from error
