@@ -78,6 +78,44 @@ def test_smaller_profiles_are_smaller(tmp_path: Path) -> None:
     assert all(later <= 1.02 * sooner for sooner, later in itertools.pairwise(ordered)), sizes
 
 
+# ---- integers in balanced ----
+
+SORTED_ENTRIES = "block_dictionary(ffor, delta(block_dictionary(ffor)))"
+
+
+def integers() -> dict[str, np.ndarray[Any, Any]]:
+    random = np.random.default_rng(8)
+    at = np.arange(FLUSH)
+    return {
+        "scattered": random.choice(random.integers(0, 10**6, 300), FLUSH),
+        "jump": (at // 64 + random.integers(0, 3, FLUSH) + np.where(at < FLUSH // 2, 0, 10**6)) * 36_000_000_000,
+        "long runs": np.repeat(np.arange(32), FLUSH // 32),
+        "short runs": np.repeat(random.integers(0, 2**40, FLUSH // 16), 16),
+    }
+
+
+def test_integers_in_balanced(tmp_path: Path) -> None:
+    columns = integers()
+    shard = amudai.write(columns, tmp_path / "t.amudai.shard")
+    assert list(shard["scattered"].encodings) == [SORTED_ENTRIES], "few distinct values, far apart"
+    assert list(shard["jump"].encodings) == ["delta(block_dictionary(ffor))"], "one jump does not forbid steps"
+    assert sum(shard["long runs"].encodings.values()) == 1, "long runs are in one block"
+    assert sum(shard["short runs"].encodings.values()) == 16, "a value among many runs is found in a smaller block"
+    found = shard.read()
+    rows = np.sort(np.random.default_rng(9).choice(FLUSH, 40, replace=False))
+    few = shard.take(rows)
+    for name, values in columns.items():
+        assert np.array_equal(found[name].to_numpy(), values), name
+        assert np.array_equal(few[name].to_numpy(), values[rows]), name
+
+
+def test_a_smaller_plan_is_not_given_up_for_a_quick_one(tmp_path: Path) -> None:
+    """A cycle of lines: compressed steps take hardly a byte, and hardly any time."""
+    shard = amudai.write({"line": np.arange(2 * FLUSH) % 2000 + 1}, tmp_path / "t.amudai.shard")
+    assert list(shard["line"].encodings) == ["delta(truncate_u16(zstd))"]
+    assert shard["line"].encoded_bytes < 10_000
+
+
 # ---- data that changes while it comes in ----
 
 
