@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from amudai.encoding.binary.catalog import BINARY
     from amudai.encoding.buffer import BlockBuffer
     from amudai.encoding.bytes import BytesEncoder
-    from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section
+    from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section, steps_section
     from amudai.encoding.compare import ByteKeys, NumberRanges, Wanted, compare_bytes, compare_numbers
     from amudai.encoding.decode import (
         allocate,
@@ -51,7 +51,7 @@ else:
             "amudai.encoding.binary.catalog": "BINARY",
             "amudai.encoding.buffer": "BlockBuffer",
             "amudai.encoding.bytes": "BytesEncoder",
-            "amudai.encoding.codec": "compress_small_numbers compress_zstd encode_section",
+            "amudai.encoding.codec": "compress_small_numbers compress_zstd encode_section steps_section",
             "amudai.encoding.compare": "ByteKeys NumberRanges Wanted compare_bytes compare_numbers",
             "amudai.encoding.decode": (
                 "allocate decode_bits decode_dictionary decode_few decode_few_bytes decode_fixed decode_numbers "
@@ -118,4 +118,5 @@ __all__ = [
     "profile_of",
     "require_memory",
     "require_text",
+    "steps_section",
 ]

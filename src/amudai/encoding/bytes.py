@@ -102,15 +102,15 @@ class BytesEncoder:
     def _block(self, block: BytesBlock) -> bytes:
         choice = self._choice
         assert choice is not None
-        region = encode_region(block, choice.encoding, choice.level)
+        region = encode_region(block, choice.encoding, choice.level, self._profile.price)
         drifted = region is None or len(region) > _DRIFT * choice.bytes_per_slot * block.count + 256
         # A block with hardly any bytes says nothing about the next blocks.
         undecided = not self._profile.plain and choice.bytes_per_slot == float("inf")
         if undecided or (drifted and choice.encoding is not PLAIN):
             self._choice = choice = choose_bytes(block, self._profile)
-            region = encode_region(block, choice.encoding, choice.level)
+            region = encode_region(block, choice.encoding, choice.level, self._profile.price)
         if region is None:
-            region = encode_region(block, PLAIN, 0)
+            region = encode_region(block, PLAIN, 0, self._profile.price)
         assert region is not None
         presence = b""
         if block.valid is not None and not block.valid.all():

@@ -212,7 +212,7 @@ def _integer_plans(dtype: str, facts: NumberFacts, profile: Profile) -> Iterator
             yield _DELTA
             if profile.cascades:
                 yield _DELTA_RUNS
-        # One jump makes the steps of a flush as large as its values. Few distinct values have few distinct steps anyway.
+        # One jump makes the steps of a flush as large as its values. Few distinct values have few distinct steps.
         if profile.cascades and (facts.delta_min >= 0 or steps * 2 < span or facts.distinct <= _FEW_DISTINCT):
             yield _DELTA_STEPS
 
