@@ -95,6 +95,7 @@ _FRAME_PRICE: Final = 16.0  # nanoseconds for a byte of a Zstandard frame, at mo
 _LONG_RUN: Final = 64
 _MOST_VALUES: Final = 65_536
 _DEAR: Final = 0.2
+_HOPELESS: Final = 1.5  # a plan larger than the best by this factor is not tried at the slower levels
 # A plan with a compressor must be cheaper than one without by this factor.
 _CODEC_GAIN: Final = 0.97
 
@@ -133,31 +134,24 @@ def choose(
         return NumberChoice(_SINGLE, profile.block_values, 0, 0.0)
     best: NumberChoice | None = None
     least = float("inf")
+    tried: dict[EncodingPlan, float] = {}  # bytes of a value, at the first level
     candidates = list(_candidates(dtype, facts, profile))
     if before is not None:
         candidates.insert(0, (before.plan, before.block_values, before.level))
     for plan, block_values, level in candidates:
         if profile.price * _price(plan, dtype, True) >= least:
             continue  # too expensive at any size
+        if best is not None and tried.get(plan, 0.0) > _HOPELESS * best.bytes_per_value:
+            continue  # a slower level does not make up for that
         sample = values[: min(len(values), block_values)]
         size = len(encode_blocks(sample, None, 0, plan, block_values, level)[0]) / len(sample)
+        tried.setdefault(plan, size)
         cost = size + profile.price * _decoding(plan, dtype, facts, size)
         if plan.codecs and best is not None and not best.plan.codecs and size > best.bytes_per_value * _CODEC_GAIN:
             continue
         if cost < least:
             best, least = NumberChoice(plan, block_values, level, size), cost
     assert best is not None  # plain is always a candidate
-    return _harder(values, best, profile)
-
-
-def _harder(values: Numbers, best: NumberChoice, profile: Profile) -> NumberChoice:
-    """The best plan with the compression levels that are too slow to try on every candidate."""
-    if best.plan.codecs and best.plan is not _BYTES_LZ4:
-        sample = values[: min(len(values), best.block_values)]
-        for level in profile.zstd_levels[2:]:
-            size = len(encode_blocks(sample, None, 0, best.plan, best.block_values, level)[0]) / len(sample)
-            if size < best.bytes_per_value:
-                best = NumberChoice(best.plan, best.block_values, level, size)
     return best
 
 
@@ -190,7 +184,7 @@ def _candidates(dtype: str, facts: NumberFacts, profile: Profile) -> Iterator[tu
         yield _BYTES_LZ4, profile.codec_values, _BYTES_LEVEL
     if facts.count < _FEW_VALUES and profile.price >= _DEAR:
         return
-    for level in profile.zstd_levels[:2]:
+    for level in profile.zstd_levels:
         for plan in _codec_plans(dtype, facts):
             yield plan, profile.codec_values, level
 
