@@ -6,12 +6,35 @@
 
 namespace amudai::numeric {
 
+// Whether there are so few spans that finding each by its position takes less time than reading all slots between them.
+inline bool are_few(std::span<const Span> spans) {
+    return spans.size() * 64 < spans.back().first + spans.back().count - spans.front().first;
+}
+
 // Whether the spans of a block are read one by one. This is better for few values, if they can be found by their
 // position. Otherwise everything from the first span to the last is read.
 template <class T>
 bool are_apart(const Block& block, std::span<const Span> spans) {
-    const auto hull = spans.back().first + spans.back().count - spans.front().first;
-    return spans.size() * 64 < hull && seekable<T>(block.values, block.count);
+    return are_few(spans) && seekable<T>(block.values, block.count);
+}
+
+// Whether the block is a dictionary whose codes are found by their position, although its entries are decoded first.
+template <class T>
+bool has_seekable_codes(const Block& block) {
+    if (code_of(block.values) != block_dictionary::code) return false;
+    return seekable<std::uint32_t>(block_dictionary::layout<T>(block.values, block.count).codes, block.count);
+}
+
+// The values of `spans` of a block dictionary, one after the other, into `out`. The entries are decoded once.
+template <class T>
+void look_up_spans(const Block& block, std::span<const Span> spans, std::span<T> out, Context& context) {
+    const auto found = block_dictionary::layout<T>(block.values, block.count);
+    const auto entries = block_dictionary::entries_of<T>(found, context);
+    std::size_t at = 0;
+    for (const auto& span : spans) {
+        const auto codes = block_dictionary::codes_of(found, block.count, span.first, span.count, context);
+        for (const auto code : codes) out[at++] = entries[code];
+    }
 }
 
 // Decodes the slots of `spans`, all of one block, into `out`, one span after the other.
@@ -28,6 +51,7 @@ void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> 
         }
         return;
     }
+    if (are_few(spans) && has_seekable_codes<T>(block)) return look_up_spans<T>(block, spans, out, context);
     const auto values = context.arena.take<T>(hull);
     decode_section<T>(block.values, block.count, first, values, context);
     for (const auto& span : spans) {

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         CorruptedData,
         InvalidArgument,
         InvalidSchema,
+        NeedlessIndexWarning,
         StorageError,
         UnsupportedFeature,
     )
@@ -63,7 +64,10 @@ else:
                 "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage ingest open "
                 "read_files write"
             ),
-            "amudai.errors": "AmudaiError CorruptedData InvalidArgument InvalidSchema StorageError UnsupportedFeature",
+            "amudai.errors": (
+                "AmudaiError CorruptedData InvalidArgument InvalidSchema NeedlessIndexWarning StorageError "
+                "UnsupportedFeature"
+            ),
         },
     )
 
@@ -84,6 +88,7 @@ __all__ = [
     "InvalidArgument",
     "InvalidSchema",
     "JsonLinesWriter",
+    "NeedlessIndexWarning",
     "Predicate",
     "Problem",
     "Progress",

@@ -1,8 +1,8 @@
 """What went wrong, and where?
 
-All errors that the library raises. A message says what was expected and what was found. The place (URL, byte range,
-field, stripe, block) is added on the way up by the layer that knows it: with `located`, or with `locate` in code that
-runs very often.
+All errors that the library raises, and its warnings. A message says what was expected and what was found. The place
+(URL, byte range, field, stripe, block) is added on the way up by the layer that knows it: with `located`, or with
+`locate` in code that runs very often.
 
 Most classes also inherit from the Python class for the same problem, such as `FileNotFoundError`. Code that handles
 one kind of error catches its class. No code parses messages.
@@ -24,6 +24,7 @@ __all__ = [
     "InvalidSchema",
     "MissingColumn",
     "MissingFile",
+    "NeedlessIndexWarning",
     "RefusedAccess",
     "StorageError",
     "UnsupportedFeature",
@@ -134,6 +135,10 @@ class RefusedAccess(StorageError, PermissionError):
     """A file that may not be read or written. Also a `PermissionError`."""
 
     errno = EACCES
+
+
+class NeedlessIndexWarning(UserWarning):
+    """A warning that an index which was built brings nothing for the values of its field."""
 
 
 class located:  # noqa: N801 - reads as a verb: with located(stripe=3): ...

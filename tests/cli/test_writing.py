@@ -23,6 +23,18 @@ LINES = ["2026-01-01 10:00:00 INFO started", "2026-01-01 10:00:01 WARN slow disk
 # ---- ingest ----
 
 
+def test_a_hash_index_that_brings_nothing_is_noted(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("id,code\n" + "".join(f"{number},{number * 7919 % 100_003}\n" for number in range(70_000)))
+    done = run("ingest", rows, "-o", tmp_path / "a.amudai.shard", "--hash", "id", "--hash", "code")
+    assert [line for line in done.stderr.splitlines() if line.startswith("note: ")] == [
+        "note: hash index over 'id': the values are sorted or clustered, so the range index finds them as fast; "
+        "the hash index only takes space, leave it out"
+    ]
+    noted = run("index", tmp_path / "a.amudai.shard", "-o", tmp_path / "b.amudai.shard", "--hash", "id").stderr
+    assert "note: hash index over 'id'" in noted
+
+
 def test_ingest_tells_what_it_did(tmp_path: Path) -> None:
     log = tmp_path / "app.log"
     log.write_text("\n".join(LINES * 100))

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import amudai
+from amudai.encoding.binary.choice import BytesBlock, choose_bytes
 from amudai.encoding.profile import PROFILES
 from amudai.format import BufferKind, NativeEncoding
 from amudai.shard import StripeReader
@@ -76,6 +77,75 @@ def test_smaller_profiles_are_smaller(tmp_path: Path) -> None:
         sizes[profile] = target.stat().st_size
     ordered = [sizes[profile] for profile in profiles]
     assert all(later <= 1.02 * sooner for sooner, later in itertools.pairwise(ordered)), sizes
+
+
+# ---- integers in balanced ----
+
+SORTED_ENTRIES = "block_dictionary(ffor, delta(block_dictionary(ffor)))"
+
+
+def integers() -> dict[str, np.ndarray[Any, Any]]:
+    random = np.random.default_rng(8)
+    at = np.arange(FLUSH)
+    return {
+        "scattered": random.choice(random.integers(0, 10**6, 300), FLUSH),
+        "jump": (at // 64 + random.integers(0, 3, FLUSH) + np.where(at < FLUSH // 2, 0, 10**6)) * 36_000_000_000,
+        "long runs": np.repeat(np.arange(32), FLUSH // 32),
+        "short runs": np.repeat(random.integers(0, 2**40, FLUSH // 16), 16),
+    }
+
+
+def test_integers_in_balanced(tmp_path: Path) -> None:
+    columns = integers()
+    shard = amudai.write(columns, tmp_path / "t.amudai.shard")
+    assert list(shard["scattered"].encodings) == [SORTED_ENTRIES], "few distinct values, far apart"
+    assert list(shard["jump"].encodings) == ["delta(block_dictionary(ffor))"], "one jump does not forbid steps"
+    assert sum(shard["long runs"].encodings.values()) == 1, "long runs are in one block"
+    assert sum(shard["short runs"].encodings.values()) == 16, "a value among many runs is found in a smaller block"
+    found = shard.read()
+    rows = np.sort(np.random.default_rng(9).choice(FLUSH, 40, replace=False))
+    few = shard.take(rows)
+    for name, values in columns.items():
+        assert np.array_equal(found[name].to_numpy(), values), name
+        assert np.array_equal(few[name].to_numpy(), values[rows]), name
+
+
+def test_a_smaller_plan_is_not_given_up_for_a_quick_one(tmp_path: Path) -> None:
+    """A cycle of lines: compressed steps take hardly a byte, and hardly any time."""
+    shard = amudai.write({"line": np.arange(2 * FLUSH) % 2000 + 1}, tmp_path / "t.amudai.shard")
+    assert list(shard["line"].encodings) == ["delta(truncate_u16(zstd))"]
+    assert shard["line"].encoded_bytes < 10_000
+
+
+# ---- minimal_size ----
+
+
+def text_of(size: int, words: int) -> list[str]:
+    random = np.random.default_rng(5)
+    known = np.array([random.bytes(3).hex() for _ in range(words)])
+    return [" ".join(row) for row in random.choice(known, (size, 6))]
+
+
+def test_the_slow_level_is_for_text_that_it_makes_much_smaller() -> None:
+    """Words of a small vocabulary in any order gain from it; lines that nearly repeat do not."""
+    profile = PROFILES["minimal_size"]
+    for values, expected in [
+        (text_of(8192, 400), profile.slow_level),
+        ([f"2026-01-01 10:00:{at % 60:02} INFO worker {at % 7} is ready" for at in range(8192)], 9),
+    ]:
+        data = "".join(values).encode()
+        offsets = np.cumsum([0, *map(len, values)], dtype=np.int64)
+        chosen = choose_bytes(BytesBlock(offsets, np.frombuffer(data, np.uint8), len(values), None), profile)
+        assert (chosen.encoding.name, chosen.level) == ("zstd", expected)
+
+
+def test_offsets_are_compressed_in_minimal_size_alone(tmp_path: Path) -> None:
+    values = [f"GET /api/v1/users/{at * 7919 % 100003}/orders{'/items' * (at % 9)}" for at in range(ROWS)]
+    for profile, expected in [("high_compression", "zstd(delta(ffor))"), ("minimal_size", "zstd(delta(zstd))")]:
+        shard = amudai.write({"text": values}, tmp_path / f"{profile}.amudai.shard", profile=profile)
+        assert list(shard["text"].encodings) == [expected]
+        assert shard.read()["text"].to_pylist() == values
+        assert shard.take([3, ROWS - 1])["text"].to_pylist() == [values[3], values[-1]]
 
 
 # ---- data that changes while it comes in ----

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from amudai.api.advice import warn_of_needless_indexes
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
@@ -82,4 +83,6 @@ def add_indexes(
             publication.publish(with_indexes(root, space.indexes(sinks.shard), of_stripes))
         finally:
             sinks.close()
-    return open_shard(to, store=store)
+    shard = open_shard(to, store=store)
+    warn_of_needless_indexes(shard._reader, indexes)
+    return shard

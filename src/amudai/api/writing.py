@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
 import pyarrow as pa
 
+from amudai.api.advice import warn_of_needless_indexes
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
@@ -27,10 +29,10 @@ from amudai.arrow import (
 )
 from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
-from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, located
+from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, StorageError, located
 from amudai.format import Properties, any_value, any_values
 from amudai.index import IndexSpec, index_sinks
-from amudai.shard import BuildOptions, ShardBuilder
+from amudai.shard import BuildOptions, ShardBuilder, ShardReader
 from amudai.storage import Size, open_store, size_of
 from amudai.threads import run_each, thread_count
 from amudai.types import SchemaNode, find_in, quote_name
@@ -122,6 +124,7 @@ class ShardWriter:
         sinks = index_sinks(
             indexes, self._nodes, memory=size_of(memory_limit) // 4, temp_folder=folder, profile=profile
         )
+        self._indexes = indexes
         sealing, root = self._publication.sealing, self._publication.file
         nodes = (*self._nodes, *(node for node in self._nanoseconds if node is not None))
         self._builder = ShardBuilder(nodes, sealing, root, options, self._each, sinks)
@@ -206,8 +209,14 @@ class ShardWriter:
                 self._check_whole()
                 with located(url=self._url):
                     self._publication.publish(Root(url=self._url, metadata=self._builder.finish()))
+                if self._indexes:
+                    self._advise()
             finally:
                 self._end()
+
+    def _advise(self) -> None:
+        with suppress(StorageError):  # the shard is written, even if it cannot be read from here
+            warn_of_needless_indexes(ShardReader(self._url, self._store), self._indexes)
 
     def abandon(self) -> None:
         """Forget everything that was written; nothing appears."""

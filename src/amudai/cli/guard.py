@@ -21,6 +21,7 @@ import pyarrow as pa
 import typer
 
 from amudai import AmudaiError, InvalidArgument
+from amudai.cli.terminal import warnings_as_notes
 
 __all__ = ["FAILED", "INTERRUPTED", "NOTHING", "OK", "PIPE_CLOSED", "USAGE", "error_line", "guarded"]
 
@@ -41,7 +42,8 @@ def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*, debug: bool = False, **arguments: Any) -> None:
         try:
-            code = command(**arguments) or OK
+            with warnings_as_notes():
+                code = command(**arguments) or OK
             sys.stdout.flush()
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise

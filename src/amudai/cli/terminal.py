@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn, Self
 
 from rich.box import SIMPLE_HEAD
@@ -28,6 +30,7 @@ __all__ = [
     "size_text",
     "table",
     "time_text",
+    "warnings_as_notes",
 ]
 
 # The width of output that does not go to a terminal: nothing is cut.
@@ -52,6 +55,14 @@ def output(*, stderr: bool = False) -> Console:
 def note(text: str) -> None:
     """A remark on standard error."""
     output(stderr=True).print(Text(text, style="dim"))
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Show the library's warnings as notes while the `with` block runs."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: note(f"note: {message}")
+        yield
 
 
 def print_json(document: object) -> None:

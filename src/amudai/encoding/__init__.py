@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from amudai.encoding.binary.choice import BytesBlock
     from amudai.encoding.buffer import BlockBuffer
     from amudai.encoding.bytes import BytesEncoder
-    from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section
+    from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section, steps_section
     from amudai.encoding.compare import (
         ByteKeys,
         DecimalRanges,
@@ -62,7 +62,7 @@ else:
             "amudai.encoding.binary.choice": "BytesBlock",
             "amudai.encoding.buffer": "BlockBuffer",
             "amudai.encoding.bytes": "BytesEncoder",
-            "amudai.encoding.codec": "compress_small_numbers compress_zstd encode_section",
+            "amudai.encoding.codec": "compress_small_numbers compress_zstd encode_section steps_section",
             "amudai.encoding.compare": (
                 "ByteKeys DecimalRanges NumberRanges Wanted compare_bytes compare_codes compare_decimals "
                 "compare_numbers"
@@ -136,4 +136,5 @@ __all__ = [
     "profile_of",
     "require_memory",
     "require_text",
+    "steps_section",
 ]

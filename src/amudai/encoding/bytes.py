@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -80,7 +81,7 @@ class BytesEncoder:
         staged = _joined(self._staged, self._fixed)
         if self._choice is None:
             first = _part(staged, 0, min(self._rows(staged, 0), staged.count), self._fixed)
-            self._choice = choose_bytes(first, self._profile)
+            self._choice = self._choose(first)
         at, counts, blocks = 0, [], []
         while at < staged.count:
             rows = self._rows(staged, at)
@@ -99,18 +100,25 @@ class BytesEncoder:
         self._staged = [rest] if rest.count else []
         self._count, self._bytes = rest.count, len(rest.content)
 
+    def _choose(self, block: BytesBlock) -> BytesChoice:
+        choice = choose_bytes(block, self._profile)
+        if choice.bytes_per_slot < float("inf") and choice.level != self._profile.slow_level:
+            # Decided once for the column: even the trial takes long.
+            self._profile = replace(self._profile, slow_level=0)
+        return choice
+
     def _block(self, block: BytesBlock) -> bytes:
         choice = self._choice
         assert choice is not None
-        region = encode_region(block, choice.encoding, choice.level)
+        region = encode_region(block, choice.encoding, choice.level, self._profile.price)
         drifted = region is None or len(region) > _DRIFT * choice.bytes_per_slot * block.count + 256
         # A block with hardly any bytes says nothing about the next blocks.
         undecided = not self._profile.plain and choice.bytes_per_slot == float("inf")
         if undecided or (drifted and choice.encoding is not PLAIN):
-            self._choice = choice = choose_bytes(block, self._profile)
-            region = encode_region(block, choice.encoding, choice.level)
+            self._choice = choice = self._choose(block)
+            region = encode_region(block, choice.encoding, choice.level, self._profile.price)
         if region is None:
-            region = encode_region(block, PLAIN, 0)
+            region = encode_region(block, PLAIN, 0, self._profile.price)
         assert region is not None
         presence = b""
         if block.valid is not None and not block.valid.all():

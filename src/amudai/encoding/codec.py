@@ -7,8 +7,9 @@ in its place.
 
 from __future__ import annotations
 
+from struct import Struct
 from threading import local
-from typing import Any
+from typing import Any, Final
 
 import lz4.block
 import numpy as np
@@ -16,12 +17,23 @@ import numpy.typing as npt
 import zstandard
 
 from amudai import _kernels
+from amudai.encoding.numeric.delta import DELTA
 from amudai.encoding.numeric.lz4 import LZ4
+from amudai.encoding.numeric.zstd import ZSTD
 from amudai.encoding.plan import EncodingPlan
 
-__all__ = ["compress_lz4", "compress_small_numbers", "compress_zstd", "encode_blocks", "encode_section"]
+__all__ = [
+    "compress_lz4",
+    "compress_small_numbers",
+    "compress_zstd",
+    "encode_blocks",
+    "encode_section",
+    "steps_section",
+]
 
 _ENVELOPE = 8
+_DELTA_HEADER: Final = Struct("<HQ6x")
+_ZSTD_HEADER: Final = ZSTD.code.to_bytes(8, "little")
 
 _threads = local()
 
@@ -72,6 +84,12 @@ def encode_section(values: npt.NDArray[Any], program: bytes) -> bytes:
     """The values as a bare section, to be put into another structure."""
     block, _ = _kernels.encode_numbers(values, None, 0, program, max(1, len(values)), None, False)
     return block[_ENVELOPE : _ENVELOPE + int.from_bytes(block[4:_ENVELOPE], "little")]
+
+
+def steps_section(values: npt.NDArray[np.uint64]) -> bytes:
+    """The first value, and the compressed differences to the following values. Needs at least two values."""
+    frame = compress_small_numbers(np.diff(values).data)
+    return b"".join((_DELTA_HEADER.pack(DELTA.code, int(values[0])), _ZSTD_HEADER, frame))
 
 
 def encode_blocks(

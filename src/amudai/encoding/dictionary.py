@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -97,7 +98,8 @@ class DictionaryEncoder:
         rows, offsets = block.count, block.offsets
         if offsets is not None:
             block = BytesBlock(offsets.astype(np.int64, copy=False), block.data, rows, block.valid)
-        found = choose_bytes(block, self._profile).cost
+        # An estimate is enough: the slow level takes too long for it.
+        found = choose_bytes(block, replace(self._profile, slow_level=0)).cost
         raw = len(block.content) / rows + (8 if offsets is not None else 0)
         self._native = min(found, raw)
         self._lookup = lookup_price(block, self._profile)

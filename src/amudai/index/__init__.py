@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from amudai.index.build import index_sinks
     from amudai.index.catalog import index_type
     from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
+    from amudai.index.hash.need import needless_fields
     from amudai.index.hash.spec import HashIndex
     from amudai.index.questions import Between, Every, Keys, Match, Number, Question, Terms
     from amudai.index.range import RangeProbe, open_range
@@ -27,6 +28,7 @@ else:
             "amudai.index.build": "index_sinks",
             "amudai.index.catalog": "index_type",
             "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType",
+            "amudai.index.hash.need": "needless_fields",
             "amudai.index.hash.spec": "HashIndex",
             "amudai.index.questions": "Between Every Keys Match Number Question Terms",
             "amudai.index.range": "RangeProbe open_range",
@@ -58,6 +60,7 @@ __all__ = [
     "could_hold",
     "index_sinks",
     "index_type",
+    "needless_fields",
     "open_artifact",
     "open_range",
 ]

@@ -16,7 +16,7 @@ from amudai.encoding.binary.fsst import FSST
 from amudai.encoding.binary.lz4 import LZ4
 from amudai.encoding.binary.plain import PLAIN
 from amudai.encoding.binary.zstd import ZSTD
-from amudai.encoding.codec import compress_lz4, compress_zstd, encode_section
+from amudai.encoding.codec import compress_lz4, compress_zstd, encode_section, steps_section
 from amudai.encoding.numeric.delta import DELTA
 from amudai.encoding.numeric.ffor import FFOR
 from amudai.encoding.numeric.fl_bit_pack import FL_BIT_PACK
@@ -50,6 +50,10 @@ _HURRY: Final = 0.2  # below this price only size counts
 # Blocks with fewer bytes are not compressed.
 _LEAST: Final = 64
 _GAIN: Final = 0.97
+# The slow level takes 0.1 microseconds more for each byte of text. It must save this many bytes for each byte of text,
+# so 5 microseconds of writing are worth a byte. The first of `_PART` parts of a block shows what it saves.
+_SLOW_GAIN: Final = 0.02
+_PART: Final = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +103,7 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
         byte_price = _byte_price(block, encoding)
         if profile.price * (byte_price / 2 * average + _VALUE_PRICE[encoding]) >= best.cost:
             continue  # too expensive at any size
-        region = encode_region(block, encoding, level)
+        region = encode_region(block, encoding, level, profile.price)
         if region is None:
             continue
         size = len(region) / block.count
@@ -109,12 +113,8 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
         cost = size + profile.price * (slower * average + _VALUE_PRICE[encoding])
         if cost < best.cost:
             best = BytesChoice(encoding, level, size, cost)
-    for level in profile.zstd_levels[2:] if best.encoding is ZSTD else ():
-        # Too slow to be tried on everything.
-        region = encode_region(block, ZSTD, level)
-        if region is not None and len(region) / block.count < best.bytes_per_slot:
-            size = len(region) / block.count
-            best = BytesChoice(ZSTD, level, size, best.cost - best.bytes_per_slot + size)
+    if best.encoding is ZSTD and profile.slow_level:
+        best = _slower(block, best, profile)
     return replace(best, divisor=_divisor(block, best, profile))
 
 
@@ -125,12 +125,22 @@ def _byte_price(block: BytesBlock, encoding: BinaryEncoding) -> float:
     return _BYTE_PRICE[encoding]
 
 
+def _slower(block: BytesBlock, best: BytesChoice, profile: Profile) -> BytesChoice:
+    """The choice with the slow level of Zstandard, if that makes a part of the block much smaller."""
+    part = block.head(max(1, block.count // _PART))
+    usual, slow = (encode_region(part, ZSTD, level, profile.price) for level in (best.level, profile.slow_level))
+    if usual is None or slow is None or len(usual) - len(slow) < _SLOW_GAIN * len(part.content):
+        return best
+    saved = best.bytes_per_slot * (1 - len(slow) / len(usual))
+    return replace(best, level=profile.slow_level, bytes_per_slot=best.bytes_per_slot - saved, cost=best.cost - saved)
+
+
 def _divisor(block: BytesBlock, choice: BytesChoice, profile: Profile) -> int:
     divisor = _DIVISOR.get(choice.encoding, 1)
     rows = block.count // divisor
     if profile.price < _HURRY or divisor == 1 or rows == 0:
         return 1
-    region = encode_region(block.head(rows), choice.encoding, choice.level)
+    region = encode_region(block.head(rows), choice.encoding, choice.level, profile.price)
     growth = float("inf") if region is None else len(region) / rows - choice.bytes_per_slot
     saved = _REACH_PRICE[choice.encoding] * len(block.content) * (1 - 1 / divisor)
     return divisor if growth * _ALONE <= profile.price * saved else 1
@@ -147,12 +157,15 @@ def _candidates(block: BytesBlock, profile: Profile) -> Iterator[tuple[BinaryEnc
         yield BLOCK_DICTIONARY, 0
     yield FSST, 0
     yield LZ4, profile.lz4_level
-    for level in profile.zstd_levels[:2]:
+    for level in profile.zstd_levels:
         yield ZSTD, level
 
 
-def encode_region(block: BytesBlock, encoding: BinaryEncoding, level: int) -> bytes | None:
-    """The encoded values of a block; None if the encoding is not suitable for them."""
+def encode_region(block: BytesBlock, encoding: BinaryEncoding, level: int, price: float) -> bytes | None:
+    """The encoded values of a block; None if the encoding is not suitable for them.
+
+    `price` is that of the profile. If it is 0, only size counts.
+    """
     if encoding is PLAIN:
         return _kernels.plain_region(block.offsets, block.data)
     content = block.content
@@ -170,7 +183,11 @@ def encode_region(block: BytesBlock, encoding: BinaryEncoding, level: int) -> by
             None if len(compressed) >= len(content) else _kernels.lz4_region(compressed, len(content), offsets, nested)
         )
     compressed = compress_zstd(content, level)
-    return None if len(compressed) >= len(content) else _kernels.zstd_region(compressed, offsets, nested)
+    if len(compressed) >= len(content):
+        return None
+    if block.offsets is not None and offsets is not None and nested:
+        offsets = _shortest(block.offsets, offsets) if price == 0 else offsets
+    return _kernels.zstd_region(compressed, offsets, nested)
 
 
 def _offsets(offsets: npt.NDArray[np.int64]) -> tuple[bytes, bool]:
@@ -179,6 +196,12 @@ def _offsets(offsets: npt.NDArray[np.int64]) -> tuple[bytes, bool]:
     section = encode_section(rebased, _STEPS)
     raw = rebased.tobytes()
     return (section, True) if len(section) < len(raw) else (raw, False)
+
+
+def _shortest(offsets: npt.NDArray[np.int64], section: bytes) -> bytes:
+    """The offsets as `section`, or as compressed steps if those are shorter. They take ten times as long to read."""
+    steps = steps_section((offsets - offsets[0]).view(np.uint64))
+    return min(section, steps, key=len)
 
 
 def _dictionary(block: BytesBlock) -> bytes | None:

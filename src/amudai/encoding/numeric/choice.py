@@ -76,11 +76,26 @@ _NARROW: Final = {
     for _, encoding in _TRUNCATES
 }
 
+# The types of the values inside, if they are not those of the encoding itself: narrower numbers, codes.
+_INSIDE: Final = {
+    TRUNCATE_U8: "u1",
+    TRUNCATE_U16: "u2",
+    TRUNCATE_U32: "u4",
+    TRUNCATE_U64: "u8",
+    BLOCK_DICTIONARY: "u4",
+}
+
 # Only LZ4's slow search finds the repetitions of bytes with few distinct values. Higher levels are slower, not smaller.
 _BYTES_LEVEL: Final = 5
 # If speed counts, this few values are not worth the search. Tables with many thousand columns mostly have few values.
 _FEW_VALUES: Final = 4096
+_FEW_DISTINCT: Final = 4096  # distinct values for which a dictionary is tried
+_FRAME_PRICE: Final = 16.0  # nanoseconds for a byte of a Zstandard frame, at most
+# Runs of this length are offered in the largest blocks: to find a value, the runs of its block are counted.
+_LONG_RUN: Final = 64
+_MOST_VALUES: Final = 65_536
 _DEAR: Final = 0.2
+_HOPELESS: Final = 1.5  # a plan larger than the best by this factor is not tried at the slower levels
 # A plan with a compressor must be cheaper than one without by this factor.
 _CODEC_GAIN: Final = 0.97
 
@@ -119,32 +134,24 @@ def choose(
         return NumberChoice(_SINGLE, profile.block_values, 0, 0.0)
     best: NumberChoice | None = None
     least = float("inf")
+    tried: dict[EncodingPlan, float] = {}  # bytes of a value, at the first level
     candidates = list(_candidates(dtype, facts, profile))
     if before is not None:
         candidates.insert(0, (before.plan, before.block_values, before.level))
     for plan, block_values, level in candidates:
-        decoding = profile.price * _price(plan, dtype)
-        if decoding >= least:
+        if profile.price * _price(plan, dtype, True) >= least:
             continue  # too expensive at any size
+        if best is not None and tried.get(plan, 0.0) > _HOPELESS * best.bytes_per_value:
+            continue  # a slower level does not make up for that
         sample = values[: min(len(values), block_values)]
         size = len(encode_blocks(sample, None, 0, plan, block_values, level)[0]) / len(sample)
-        cost = size + decoding
+        tried.setdefault(plan, size)
+        cost = size + profile.price * _decoding(plan, dtype, facts, size)
         if plan.codecs and best is not None and not best.plan.codecs and size > best.bytes_per_value * _CODEC_GAIN:
             continue
         if cost < least:
             best, least = NumberChoice(plan, block_values, level, size), cost
     assert best is not None  # plain is always a candidate
-    return _harder(values, best, profile)
-
-
-def _harder(values: Numbers, best: NumberChoice, profile: Profile) -> NumberChoice:
-    """The best plan with the compression levels that are too slow to try on every candidate."""
-    if best.plan.codecs and best.plan is not _BYTES_LZ4:
-        sample = values[: min(len(values), best.block_values)]
-        for level in profile.zstd_levels[2:]:
-            size = len(encode_blocks(sample, None, 0, best.plan, best.block_values, level)[0]) / len(sample)
-            if size < best.bytes_per_value:
-                best = NumberChoice(best.plan, best.block_values, level, size)
     return best
 
 
@@ -158,23 +165,26 @@ def _candidates(dtype: str, facts: NumberFacts, profile: Profile) -> Iterator[tu
         runs = (_RUNS,) if not profile.cascades else _FLOAT_RUNS if dtype[0] == "f" else _INTEGER_RUNS
         for plan in runs:
             yield plan, short, 0
-    if profile.cascades and facts.distinct <= min(4096, facts.count // 2):
+        if facts.runs * _LONG_RUN <= facts.count:
+            for plan in runs:
+                yield plan, _MOST_VALUES, 0
+    if profile.cascades and facts.distinct <= min(_FEW_DISTINCT, facts.count // 2):
         yield _STEPS, values, 0
-        if dtype[0] != "f" and facts.gcd > 16:
+        if dtype[0] != "f":
             yield _FEW, 2 * values, 0
             yield _FEW, 4 * values, 0
     for plan in light:
         yield plan, short if plan.encoding is DELTA else values, 0
     if not profile.cascades:
         return
-    if dtype[0] != "f" and facts.gcd > 16 and facts.distinct > 4096:
+    if dtype[0] != "f" and facts.gcd > 16 and facts.distinct > _FEW_DISTINCT:
         yield _FEW, 2 * values, 0
         yield _FEW, 4 * values, 0
     if profile.lz4_level and _narrowed(dtype, facts) is TRUNCATE_U8:
         yield _BYTES_LZ4, profile.codec_values, _BYTES_LEVEL
     if facts.count < _FEW_VALUES and profile.price >= _DEAR:
         return
-    for level in profile.zstd_levels[:2]:
+    for level in profile.zstd_levels:
         for plan in _codec_plans(dtype, facts):
             yield plan, profile.codec_values, level
 
@@ -196,7 +206,8 @@ def _integer_plans(dtype: str, facts: NumberFacts, profile: Profile) -> Iterator
             yield _DELTA
             if profile.cascades:
                 yield _DELTA_RUNS
-        if profile.cascades and (facts.delta_min >= 0 or steps * 2 < span):
+        # One jump makes the steps of a flush as large as its values. Few distinct values have few distinct steps.
+        if profile.cascades and (facts.delta_min >= 0 or steps * 2 < span or facts.distinct <= _FEW_DISTINCT):
             yield _DELTA_STEPS
 
 
@@ -240,11 +251,25 @@ def _bounds(facts: NumberFacts) -> tuple[int, int]:
     return int(facts.min or 0), int(facts.max or 0)
 
 
+def _decoding(plan: EncodingPlan, dtype: str, facts: NumberFacts, size: float) -> float:
+    """Nanoseconds to decode a value that takes `size` bytes."""
+    price = _price(plan, dtype)
+    if plan.codecs:
+        return min(price, _price(plan, dtype, True) + _FRAME_PRICE * size)
+    if plan is _FEW and facts.distinct > _FEW_DISTINCT:
+        return price + _price(_DELTA_STEPS, dtype) / 2  # perhaps an entry for every other value
+    return price
+
+
 @cache
-def _price(plan: EncodingPlan, dtype: str) -> float:
-    """Nanoseconds to decode a value: measured once, so that files do not depend on the user's machine."""
+def _price(plan: EncodingPlan, dtype: str, is_tight: bool = False) -> float:
+    """Nanoseconds to decode a value: measured once, so that files do not depend on the user's machine.
+
+    If `is_tight`, Zstandard has hardly anything to decompress: it copies a few long repetitions.
+    """
     width = float(dtype[1])
-    inner = [0.0 if part is None else _price(part, dtype) for part in plan.parts]
+    inside = _INSIDE.get(plan.encoding, dtype)
+    inner = [0.0 if part is None else _price(part, inside, is_tight) for part in plan.parts]
     match plan.encoding:
         case e if e in (FFOR, FL_BIT_PACK):
             return 0.09 * width
@@ -259,7 +284,7 @@ def _price(plan: EncodingPlan, dtype: str) -> float:
         case e if e is ALPRD:
             return 0.9
         case e if e is ZSTD:
-            return 0.5 + 0.8 * width
+            return 0.3 * width if is_tight else 0.5 + 0.8 * width
         case e if e is LZ4:
             return 0.27 * width
-    return 0.05 * width + 0.5 * sum(inner)
+    return 0.05 * width + sum(inner)

@@ -18,8 +18,11 @@ class HashIndex:
     """An index that finds the rows with a value: `trace_id == "4bf92f35"`, `user.id` in a set.
 
     It takes about 9 bytes for each distinct value and 3 bytes for each row. A look-up reads a few blocks, however large
-    the shard is. Fields of every type with single values can be indexed, also inside structs and lists. A row is found
-    by each value that its list has.
+    the shard is. It brings nothing for numbers and times that are sorted or clustered, because the range index finds
+    those as fast; a `NeedlessIndexWarning` says so.
+
+    Fields of every type with single values can be indexed, also inside structs and lists. A row is found by each value
+    that its list has.
 
     Parameters
     ----------

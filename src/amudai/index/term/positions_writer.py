@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding import PreparedBuffer, compress_zstd
+from amudai.encoding import PreparedBuffer, compress_zstd, steps_section
 from amudai.format import BufferKind
 from amudai.index.term.sections import (
     U64,
@@ -20,7 +20,6 @@ from amudai.index.term.sections import (
     packed_program,
     packed_steps_program,
     plain_section,
-    steps_section,
     zstd_section,
 )
 from amudai.index.term.tuning import Tuning

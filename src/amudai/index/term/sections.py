@@ -5,14 +5,13 @@ The encodings are chosen by what the columns of an index hold, not by trying man
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding import NUMERIC, EncodingPlan, compress_small_numbers, compress_zstd, encode_section
+from amudai.encoding import NUMERIC, EncodingPlan, compress_zstd, encode_section, steps_section
 
 __all__ = [
     "U64",
@@ -22,7 +21,6 @@ __all__ = [
     "plain_section",
     "plain_terms",
     "shortest_steps",
-    "steps_section",
     "term_block",
     "zstd_section",
 ]
@@ -36,8 +34,6 @@ packed_program: Final = _PACKED.program
 packed_steps_program: Final = EncodingPlan(_BY_NAME["delta"], (_PACKED,)).program
 _PLAIN: Final = _BY_NAME["plain"].code.to_bytes(2, "little")
 _ZSTD_HEADER: Final = _BY_NAME["zstd"].code.to_bytes(8, "little")
-_DELTA_HEADER: Final = Struct("<HQ6x")
-_DELTA: Final = _BY_NAME["delta"].code
 
 
 def block(section: bytes) -> bytes:
@@ -53,13 +49,6 @@ def plain_section(values: U64) -> bytes:
 def zstd_section(frame: bytes) -> bytes:
     """A section that holds a Zstandard frame of the plain values."""
     return _ZSTD_HEADER + frame
-
-
-def steps_section(values: U64) -> bytes:
-    """The first value, and the compressed differences to the following values. Needs at least two values."""
-    steps = np.diff(values)
-    frame = compress_small_numbers(steps.data)
-    return b"".join((_DELTA_HEADER.pack(_DELTA, int(values[0])), _ZSTD_HEADER, frame))
 
 
 def shortest_steps(values: U64, *, compress: bool) -> bytes:
