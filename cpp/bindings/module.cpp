@@ -53,4 +53,5 @@ NB_MODULE(AMUDAI_MODULE, m) {
     amudai::bindings::bind_hash_index(m);
     amudai::bindings::bind_term(m);
     amudai::bindings::bind_lines(m);
+    amudai::bindings::bind_csv(m);
 }

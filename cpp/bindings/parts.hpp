@@ -18,5 +18,6 @@ void bind_block_map(nanobind::module_& m);
 void bind_hash_index(nanobind::module_& m);
 void bind_term(nanobind::module_& m);
 void bind_lines(nanobind::module_& m);
+void bind_csv(nanobind::module_& m);
 
 }  // namespace amudai::bindings

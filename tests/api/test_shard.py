@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 import amudai
+from amudai import threads as shared_threads
 from amudai.arrow import SCHEMA_PROPERTY
-from amudai.scan import threads as scan_threads
 from amudai.storage import MemoryStore
 from tests.fixtures.make_sample import SAMPLE, rows
 from tests.forge import (
@@ -509,7 +509,7 @@ class Places:
 
 def test_the_number_of_threads_is_the_one_asked_for(many_rows: amudai.Shard, monkeypatch: pytest.MonkeyPatch) -> None:
     places = Places()
-    monkeypatch.setattr(scan_threads, "Semaphore", places)
+    monkeypatch.setattr(shared_threads, "Semaphore", places)
     store = many_rows._reader.store
     monkeypatch.setenv("AMUDAI_THREADS", "3")
     shard = amudai.open(many_rows.url, store=store)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import bz2
-import csv as python_csv
 import gzip
 import io
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -18,15 +16,14 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 import zstandard
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amudai.errors import CorruptedData, InvalidArgument, InvalidSchema, StorageError
-from amudai.sources import FORMATS, Source
-from amudai.sources import read_files as read
-from amudai.sources.csv import records_of
+from amudai.sources import FORMATS
 from amudai.sources.files import InputFile
 from amudai.sources.records import BadRecords, LineReader
+from tests.sources.reading import bad, content, read, table, write
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "": bytes,
@@ -35,31 +32,6 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".bz2": bz2.compress,
 }
 TABLE = pa.table({"n": [1, 2, None], "s": ["a", 'ü, "quoted"', "c"], "f": [0.5, None, -1.0]})
-
-
-def write(folder: Path, name: str, content: str | bytes) -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
-
-
-def table(source: Source) -> pa.Table:
-    batches = list(source.batches())
-    assert all(batch.schema.equals(source.schema, check_metadata=True) for batch in batches)
-    return pa.Table.from_batches(batches, source.schema)
-
-
-def content(path: Any, **options: Any) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = table(read(path, **options)).to_pydict()
-    return found
-
-
-def bad(source: Source) -> list[tuple[str, int]]:
-    """What was skipped, as file names and lines."""
-    list(source.batches())
-    assert source.bad_records.count == len(source.bad_records.examples)
-    return [(os.path.basename(found.file), found.line) for found in source.bad_records.examples]
 
 
 def encoded(name: str) -> bytes:
@@ -110,10 +82,6 @@ def test_a_format_that_is_named(tmp_path: Path) -> None:
     assert [known.name for known in FORMATS] == ["parquet", "csv", "json", "arrow", "log"]
     with pytest.raises(InvalidArgument, match="format: expected one of parquet, csv, json, arrow, log, found 'xml'"):
         read(path, format="xml")
-
-
-def test_tabs_part_columns(tmp_path: Path) -> None:
-    assert content(write(tmp_path, "t.tsv", "a\tb\n1\tx,y\n")) == {"a": [1], "b": ["x,y"]}
 
 
 def test_parquet_keeps_types_and_metadata(tmp_path: Path) -> None:
@@ -244,39 +212,17 @@ def test_types_are_checked(tmp_path: Path) -> None:
     assert content(path, types={"a": pa.decimal128(5, 2)})["a"][0] == 1
 
 
-def test_names_that_no_shard_can_have(tmp_path: Path) -> None:
-    with pytest.raises(InvalidSchema, match=r"header: expected unique names, found 'a' twice.*t\.csv"):
-        read(write(tmp_path, "t.csv", "a,b,a\n1,2,3\n"))
-    with pytest.raises(InvalidSchema, match="expected names, found an empty one"):
-        read(write(tmp_path, "u.csv", "a,,b\n1,2,3\n"))
-
-
 # ---- bad records ----
-
-
-def test_bad_csv_records(tmp_path: Path) -> None:
-    lines = ["n,s", "1,a", "2", '3,"two', 'lines"', "x,b", "", "4,c,d", "5,e"]
-    path = write(tmp_path, "t.csv", "\n".join(lines))
-    types = {"n": pa.int64()}
-    source = read(path, types=types, on_error="skip")
-    assert table(source).to_pydict() == {"n": [1, 3, 5], "s": ["a", "two\nlines", "e"]}
-    assert bad(source) == [("t.csv", 3), ("t.csv", 6), ("t.csv", 8)]
-    assert "Expected 2 columns, got 1" in source.bad_records.examples[0].reason
-    assert "'x' in column 'n'" in source.bad_records.examples[1].reason
-    assert source.bad_records.examples[1].text == "x,b"
-    with pytest.raises(CorruptedData, match=r"Expected 2 columns, got 1.*\(file .*t\.csv, line 3\)"):
-        content(path, types=types)
 
 
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     cases = {
-        "t.csv": b"s\na\n\xff\nb\n",
         "t.jsonl": b'{"s":"a"}\n{"s":"\xff"}\n{"s":"b"}\n',
         "t.log": b"a\n\xff\nb\n",
     }
     for name, data in cases.items():
         path = write(tmp_path, name, data)
-        line = 3 if name == "t.csv" else 2
+        line = 2
         with pytest.raises(CorruptedData, match=rf"(?i)utf-?8.*\(file .*{name}, line {line}\)"):
             content(path)
         source = read(path, on_error="skip")
@@ -284,126 +230,9 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
         assert table(source)[column].to_pylist() == ["a", "b"]
         assert bad(source) == [(name, line)]
         assert source.bad_records.examples[0].text.count("\ufffd") == 1
-    assert content(tmp_path / "t.csv", types={"s": pa.binary()}) == {"s": [b"a", b"\xff", b"b"]}
-
-
-def test_a_quote_that_nobody_closes(tmp_path: Path) -> None:
-    """Arrow's own reader takes the rest of the file for one value."""
-    path = write(tmp_path, "u.csv", 'n,s\n1,a\n2,"b\n3,c\n')
-    source = read(path, on_error="skip")
-    assert table(source).to_pydict() == {"n": [1, 3], "s": ["a", "c"]}
-    assert bad(source) == [("u.csv", 3)]
-    with pytest.raises(CorruptedData, match=r"expected a quote that closes the last value, found none.*line 3\)"):
-        content(path)
-
-
-def test_carriage_returns_alone_end_no_line(tmp_path: Path) -> None:
-    with pytest.raises(CorruptedData, match=r"header: expected one line, found carriage returns.*t\.csv"):
-        read(write(tmp_path, "t.csv", "a,b\r1,2\r3,4\r"))
-    source = read(write(tmp_path, "u.csv", 'a,b\n1,2\r3,4\n5,6\n7,"x\ry"\n'), types={"b": "string"}, on_error="skip")
-    assert table(source).to_pydict() == {"a": [5, 7], "b": ["6", "x\ry"]}
-    assert bad(source) == [("u.csv", 2)]
-
-
-def test_quotes_inside_values(tmp_path: Path) -> None:
-    path = write(tmp_path, "t.csv", 'n,s\n1,5" disk\n2,"say ""hi"""\n3,"a,\n""b"""\n4,x"\n')
-    assert content(path) == {"n": [1, 2, 3, 4], "s": ['5" disk', 'say "hi"', 'a,\n"b"', 'x"']}
-
-
-def test_a_value_of_another_type_turns_up_late(tmp_path: Path) -> None:
-    path = write(tmp_path, "t.csv", "n,s\n" + "1,some text\n" * 500_000 + "2.5,late\n")
-    with pytest.raises(CorruptedData, match=r"'2.5' in column 'n'; types= can say what it holds.*line 500002\)"):
-        content(path)
-    assert table(read(path, types={"n": pa.float64()})).num_rows == 500_001
-    source = read(path, on_error="skip")
-    assert bad(source) == [("t.csv", 500_002)]
-
-
-def test_integers_are_not_rounded(tmp_path: Path) -> None:
-    """A reader that takes large identifiers for floats makes others of them."""
-    large = 2**64 - 1
-    assert content(write(tmp_path, "a.csv", f"id\n{large}\n\n1\n"), types={"id": "uint64"}) == {"id": [large, 1]}
-    assert content(write(tmp_path, "a.csv", f"id,n\n{large},1\n,2\n")) == {"id": [large, None], "n": [1, 2]}
-    for name, data in (
-        ("b.csv", f"n\n0.5\n{large}\n"),
-        ("c.csv", f"n\n{10**20 + 1}\n"),
-    ):
-        path = write(tmp_path, name, data)
-        with pytest.raises(InvalidSchema, match=r"column 'n': expected numbers that float64 can hold.*types="):
-            content(path)
-        assert len(content(path, types={"n": pa.float64()})["n"]) == data.count("\n") - name.endswith("csv")
-    assert content(write(tmp_path, "e.csv", "n\n0.5\n1e300\n9007199254740994\n"))["n"] == [0.5, 1e300, 2.0**53 + 2]
-
-
-def test_skipped_records_are_counted_and_some_are_shown(tmp_path: Path) -> None:
-    path = write(tmp_path, "t.csv", "a,b\n" + "1,2\n" + "broken\n" * 25 + "3,4\n")
-    source = read(path, on_error="skip")
-    assert table(source).num_rows == 2
-    assert source.bad_records.count == 25
-    assert [found.line for found in source.bad_records.examples] == list(range(3, 13))
-    assert "count=25" in repr(source.bad_records)
-    list(source.batches())
-    assert source.bad_records.count == 25
-
-
-numbers = st.integers(-9, 9).map(str)
-words = st.sampled_from(["", "x", " 7 ", "1.5", "NA", "true", "2024-01-01", '"5"', "9" * 30, "ü", "1,2", '"a\nb"'])
-
-
-@settings(deadline=None)
-@given(
-    rows=st.lists(st.tuples(st.one_of(numbers, words), words), min_size=1, max_size=12),
-    kind=st.sampled_from([pa.int64(), pa.float64(), pa.bool_(), pa.date32(), pa.string(), pa.timestamp("s")]),
-)
-@example(rows=[("0", "1,2"), ("9" * 30, "")], kind=pa.float64())  # a bad record beside a number that doubles round
-def test_skipping_agrees_with_reading_one_by_one(
-    rows: list[tuple[str, str]], kind: pa.DataType, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """However bad records are found, the others are those that can be read alone."""
-    folder = tmp_path_factory.mktemp("skip")
-    types = {"n": kind, "s": pa.string()}
-    lines = [f"{number},{word}" for number, word in rows]
-    source = read(
-        write(folder, "all.csv", "n,s\n" + "".join(line + "\n" for line in lines)), types=types, on_error="skip"
-    )
-    expected = []
-    for line in lines:
-        alone = read(write(folder, "one.csv", f"n,s\n{line}\n"), types=types, on_error="skip")
-        expected += table(alone).to_pylist()
-    assert table(source).to_pylist() == expected
-    assert source.bad_records.count == len(rows) - len(expected)
-    found = [record.line for record in source.bad_records.examples]
-    assert found == sorted(found)
 
 
 # ---- records and lines, wherever blocks end ----
-
-cells = st.text(st.sampled_from('ab,"\n\r x'), max_size=6)
-
-
-@settings(deadline=None)
-@given(rows=st.lists(st.lists(cells, min_size=2, max_size=3), min_size=1, max_size=6), size=st.integers(1, 40))
-def test_csv_records_are_found_in_any_block(
-    rows: list[list[str]], size: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    sink = io.StringIO()
-    python_csv.writer(sink, lineterminator="\n").writerows(rows)
-    # Arrow ends a record at a carriage return alone; nobody writes such files any more.
-    text = sink.getvalue().replace("\r", "")
-    path = write(tmp_path_factory.mktemp("csv"), "t.csv", text)
-    refused = BadRecords("raise")
-    found = [
-        (int(line), records.text(index).decode())
-        for records in records_of(InputFile.at(str(path)), refused, size)
-        for index, line in enumerate(records.lines)
-    ]
-    reader = python_csv.reader(io.StringIO(text, newline=""))
-    lines, expected = 1, []
-    for row in reader:
-        if row:
-            expected.append((lines, row))
-        lines = reader.line_num + 1
-    assert [(line, next(python_csv.reader(io.StringIO(text, newline="")))) for line, text in found] == expected
 
 
 @settings(deadline=None)
@@ -427,3 +256,9 @@ def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(CorruptedData, match=r"record: expected at most 1000 bytes, found more \(.*line 2\)"):
         list(LineReader(InputFile.at(str(path)), 100))
     assert table(read(path)).num_rows == 2
+    path = write(tmp_path, "u.log", b"short\n" + b"x" * 5000 + b"\n\nlast\n" + b"y" * 2000)
+    skipped = BadRecords("skip")
+    blocks = list(LineReader(InputFile.at(str(path)), 100, bad=skipped))
+    found = [(block.first + line, block.text(line)) for block in blocks for line in range(len(block.ends))]
+    assert found == [(1, b"short"), (3, b""), (4, b"last")]
+    assert [(record.line, record.text[:3]) for record in skipped.examples] == [(2, "xxx"), (5, "yyy")]

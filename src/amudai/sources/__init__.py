@@ -2,9 +2,9 @@
 
 `source.py` has `read_files`: it finds files (`files.py`), asks the format of each (`catalog.py`, one module for every
 format) for its schema, makes one schema of them (`unify.py`) and then reads batch by batch. Formats that are text are
-cut into whole records with known line numbers (`records.py`), so that a bad one can be named or skipped. `json/` reads
-JSON and states its rules. `shapes.py` knows what well-known logs look like, `type_names.py` what types are called.
-`streams.py` copies streams to files.
+cut into whole records with known line numbers (`records.py`), so that a bad one can be named or skipped. `text.py`
+decides on their encoding and reads them as UTF-8. `csv/` and `json/` state the rules of CSV and JSON. `shapes.py` knows
+what well-known logs look like, `type_names.py` what types are called. `streams.py` copies streams to files.
 """
 
 from typing import TYPE_CHECKING

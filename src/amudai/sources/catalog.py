@@ -8,7 +8,7 @@ from typing import Final
 from amudai.errors import InvalidArgument
 from amudai.sources.arrow_ipc import ARROW
 from amudai.sources.contract import SourceFormat
-from amudai.sources.csv import CSV
+from amudai.sources.csv.reader import CSV
 from amudai.sources.files import InputFile
 from amudai.sources.json.reader import JSON
 from amudai.sources.logs import LOGS

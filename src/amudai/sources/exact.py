@@ -12,17 +12,29 @@ from typing import Final
 from amudai.errors import InvalidSchema
 from amudai.sources.records import Records
 
-__all__ = ["FIRST_ROUNDED", "check_integers"]
+__all__ = ["FIRST_ROUNDED", "check_integers", "rounded_integer"]
 
 # From here on a float64 does not hold every integer.
 FIRST_ROUNDED: Final = float(1 << 53)
 
 
+def rounded_integer(value: str | int | float | None) -> int | None:
+    """The integer in a value that a float64 cannot hold; None if the value is another one.
+
+    >>> rounded_integer("9007199254740993"), rounded_integer("9007199254740992")
+    (9007199254740993, None)
+    """
+    number = _integer(value)
+    if number is None or abs(number) < FIRST_ROUNDED or int(float(number)) == number:
+        return None
+    return number
+
+
 def check_integers(records: Records, column: str, values: Iterable[str | int | float | None]) -> None:
     """Raise an error for integers that a float64 cannot hold. `values` has the value of each record."""
     for index, value in enumerate(values):
-        number = _integer(value)
-        if number is not None and abs(number) >= FIRST_ROUNDED and int(float(number)) != number:
+        number = rounded_integer(value)
+        if number is not None:
             way_out = f'say types={{"{column}": pa.uint64()}}, pa.string() or, to round, pa.float64()'
             raise InvalidSchema(
                 f"column {column!r}: expected numbers that float64 can hold, found {number}: {way_out}",

@@ -12,18 +12,23 @@ import pyarrow as pa
 
 from amudai.errors import CorruptedData
 from amudai.sources.files import InputFile
+from amudai.sources.text import TextStream
 
 __all__ = [
     "BLOCK",
+    "ENOUGH",
+    "LONGEST",
     "BadRecord",
     "BadRecords",
     "LineReader",
     "Lines",
     "OnError",
     "Records",
+    "Refused",
     "Tell",
     "accepted",
     "parsed",
+    "too_long",
 ]
 
 OnError: TypeAlias = Literal["raise", "skip"]
@@ -37,7 +42,6 @@ LONGEST: Final = 64 << 20
 
 _EXAMPLES: Final = 10
 _EXAMPLE_BYTES: Final = 200
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +132,18 @@ class Lines:
 
 
 class LineReader:
-    """The lines of a file in blocks of about `size` bytes. A line feed is added to a last line without one."""
+    """The lines of a file in blocks of about `size` bytes, as UTF-8. A line feed is added to a last line without one.
 
-    def __init__(self, file: InputFile, size: int = BLOCK) -> None:
+    A line of more than `LONGEST` bytes is a bad record, and is left out unread.
+    """
+
+    def __init__(
+        self, file: InputFile, size: int = BLOCK, *, bad: BadRecords | None = None, encoding: str = "utf-8"
+    ) -> None:
         self._file = file
         self._size = size
+        self._bad = BadRecords("raise") if bad is None else bad
+        self._encoding = encoding
         self._kept: int | None = None
 
     def keep_from(self, line: int) -> None:
@@ -140,30 +151,40 @@ class LineReader:
         self._kept = line
 
     def __iter__(self) -> Iterator[Lines]:
-        with self._file.open() as stream:
-            rest, first = b"", 1
+        with TextStream(self._file, self._encoding) as stream:
+            rest, first, leaving_out = b"", 1, False
             # Read one chunk ahead, to know which chunk is the last.
-            chunk = stream.read(max(self._size, 1 + len(_BYTE_ORDER_MARK))).removeprefix(_BYTE_ORDER_MARK)
+            chunk = stream.read(self._size)
             while chunk:
                 following = stream.read(self._size)
                 if not following and not chunk.endswith(b"\n"):
                     chunk += b"\n"
+                if leaving_out and b"\n" in chunk:
+                    leaving_out, first = False, first + 1
+                    chunk = chunk[chunk.index(b"\n") + 1 :]
                 cut = chunk.rfind(b"\n") + 1
-                too_long = len(rest) + len(chunk) > LONGEST
-                if cut:
+                is_long = len(rest) + len(chunk) > LONGEST
+                if leaving_out:
+                    pass
+                elif cut:
                     data = b"".join([rest, memoryview(chunk)[:cut]])
                     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
-                    lines = Lines(data, first, ends, not following or too_long)
+                    lines = Lines(data, first, ends, not following or is_long)
                     self._kept = None
                     yield lines
                     done = len(ends) if self._kept is None else self._kept
                     first, rest = first + done, data[lines.start(done) :] + chunk[cut:]
-                elif too_long:
-                    expected = f"record: expected at most {LONGEST} bytes, found more"
-                    raise CorruptedData(expected, file=self._file.path, line=first)
+                elif is_long:
+                    self._bad.add(self._file, first, too_long(), rest + chunk)
+                    rest, leaving_out = b"", True
                 else:
                     rest += chunk
                 chunk = following
+
+
+def too_long() -> str:
+    """What is wrong with a record of more than `LONGEST` bytes."""
+    return f"expected at most {LONGEST} bytes, found more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +192,7 @@ class Records:
     """Consecutive records in a block of lines, perhaps with empty lines between them."""
 
     file: InputFile
-    data: bytes
+    data: bytes | memoryview
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
     lines: npt.NDArray[np.int64]
@@ -201,7 +222,7 @@ class Records:
 
     def text(self, index: int) -> bytes:
         """One record."""
-        return self.data[int(self.starts[index]) : int(self.ends[index])]
+        return bytes(self.data[int(self.starts[index]) : int(self.ends[index])])
 
 
 Parse: TypeAlias = Callable[[Records], pa.Table]

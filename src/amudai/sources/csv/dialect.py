@@ -1,0 +1,242 @@
+"""The dialect of a CSV file: its delimiter and its quote, decided from the beginning of the file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+from amudai.errors import InvalidArgument
+from amudai.sources.contract import CsvOptions, Decision
+
+__all__ = ["Dialect", "decided_dialect", "rows_of", "told_dialect"]
+
+_PREFERRED: Final = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
+# How far each delimiter is believed. Spaces and colons are in most texts.
+_DELIMITERS: Final = {
+    ",": 1.0,
+    ";": 1.0,
+    "\t": 1.0,
+    "|": 1.0,
+    "\x1f": 1.0,
+    "\x01": 1.0,
+    "^": 0.9,
+    "~": 0.9,
+    ":": 0.5,
+    " ": 0.5,
+}
+_WEAK: Final = frozenset(": ")
+_HASH: Final = "#"
+# Excel's note about the delimiter, in a line of its own.
+_NOTE: Final = re.compile(r'"?sep=(.)"?\s*?\r?\n')
+
+_NUMBER: Final = r"[-+]?[$€£]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?\s?[%€$£]?"
+_TIME: Final = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ]\d\d?:\d\d\S*(?: ?[AP]M)?)?|\d\d?:\d\d(?::\d\d)?\S*"
+# What one value may be. A text with other delimiters inside may be several values.
+_CLEAN: Final = re.compile(rf"\s*(?:{_NUMBER}|{_TIME}|[^,;\t|\x1f\x01^~]*)\s*", re.IGNORECASE)
+_WRAPPED: Final = re.compile(r"'(?:[^']|'')*'")
+_FEW: Final = 400  # records that are looked at
+_MOST_LINES: Final = 50  # of one value
+_CLEARLY: Final = 1.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How the text of a file becomes records.
+
+    Attributes
+    ----------
+    quote, comment
+        Empty if there is none.
+    skip
+        Lines at the beginning that are left out.
+    """
+
+    delimiter: str = ","
+    quote: str = '"'
+    comment: str = ""
+    skip: int = 0
+    encoding: str = "utf-8"
+
+
+def told_dialect(options: CsvOptions, encoding: str, ending: str) -> Dialect:
+    """The dialect that the caller stated, with defaults for what is to be decided."""
+    for name, text in (("delimiter", options.delimiter), ("quote", options.quote), ("decimal", options.decimal)):
+        if text is not None and not (name == "quote" and text == "") and not (len(text) == 1 and text.isascii()):
+            raise InvalidArgument(f"{name}: expected one ASCII character, found {text!r}")
+    if options.skip < 0:
+        raise InvalidArgument(f"skip: expected at least 0, found {options.skip}")
+    return Dialect(
+        delimiter=options.delimiter if options.delimiter is not None else _PREFERRED.get(ending, ","),
+        quote=options.quote if options.quote is not None else '"',
+        comment=options.comment or "",
+        skip=options.skip,
+        encoding=encoding,
+    )
+
+
+def rows_of(text: str, dialect: Dialect) -> list[list[str]]:
+    """The values of records, without empty lines.
+
+    >>> rows_of("a;'b;c'", Dialect(delimiter=";", quote="'"))
+    [['a', 'b;c']]
+    """
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=dialect.delimiter,
+        quotechar=dialect.quote or None,
+        quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
+    )
+    rows: list[list[str]] = []
+    # A value may be beyond the limit of the csv module. The rows so far are a sample too.
+    with suppress(csv.Error):
+        rows.extend(row for row in reader if row)
+    return rows
+
+
+def decided_dialect(
+    sample: str, told: Dialect, options: CsvOptions, ending: str, *, is_whole: bool
+) -> tuple[Dialect, list[Decision]]:
+    """The dialect of a file that begins with `sample`, without the lines that the caller skips.
+
+    A delimiter is good if it gives records of the same length, and values that look like one value each. Quotes are
+    `"` unless values are wrapped in `'`, or `"` occurs where no quote can be. Lines that begin with `#` are comments if
+    the first line is one and none of them has as many values as the records.
+    """
+    dialect, decisions = told, []
+    note = _NOTE.match(sample)
+    if note is not None and options.delimiter is None:
+        sample = sample[note.end() :]
+        dialect = replace(dialect, delimiter=note[1], skip=dialect.skip + 1)
+        decisions.append(Decision("skip", dialect.skip, "the first line names the delimiter"))
+    lines = sample.splitlines(keepends=True)
+    comment = told.comment or (_HASH if options.comment is None and sample.startswith(_HASH) else "")
+    body = "".join(line for line in lines if not line.startswith(comment)) if comment else sample
+    found = _delimited(body, dialect, options, ending, is_whole) if note is None else dialect
+    if comment and not told.comment:
+        if body and not _fits_records(lines, body, found, is_whole):
+            found = replace(found, comment=comment)
+            decisions.append(Decision("comment", comment))
+        else:
+            body = sample
+            found = _delimited(body, dialect, options, ending, is_whole) if note is None else dialect
+    if options.quote is None:
+        found = replace(found, quote=_quote(body, found, is_whole))
+        decisions.insert(0, Decision("quote", found.quote))
+    if options.delimiter is None:
+        decisions.insert(0, Decision("delimiter", found.delimiter))
+    return found, decisions
+
+
+def _fits_records(lines: Iterable[str], body: str, dialect: Dialect, is_whole: bool) -> bool:
+    """Whether a line that looks like a comment has as many values as the records."""
+    length = _length(_sampled(body, dialect, is_whole))
+    hashes = (rows_of(line, dialect) for line in lines if line.startswith(_HASH))
+    return any(rows and len(rows[0]) == length for rows in hashes)
+
+
+def _delimited(sample: str, dialect: Dialect, options: CsvOptions, ending: str, is_whole: bool) -> Dialect:
+    """The dialect with the best delimiter."""
+    if options.delimiter is not None:
+        return dialect
+    scores = {}
+    for delimiter, belief in _DELIMITERS.items():
+        if delimiter in sample:
+            tried = replace(dialect, delimiter=delimiter)
+            quotes = [options.quote] if options.quote is not None else _quotes(sample, tried, is_whole)
+            score = max(_score(sample, replace(tried, quote=quote), is_whole) for quote in quotes)
+            scores[delimiter] = score * belief * (2 if _PREFERRED.get(ending) == delimiter else 1)
+    best = max(scores, key=scores.__getitem__, default=None)
+    return dialect if best is None or scores[best] == 0 else replace(dialect, delimiter=best)
+
+
+def _quotes(sample: str, dialect: Dialect, is_whole: bool) -> list[str]:
+    """The quotes that a sample can have."""
+    quotes = ['"']
+    if "'" in sample:
+        quotes.append("'")
+    if '"' in sample and _is_broken(sample, replace(dialect, quote='"'), is_whole):
+        quotes.append("")
+    return quotes
+
+
+def _quote(sample: str, dialect: Dialect, is_whole: bool) -> str:
+    """The quote with the best records; `"` unless another one is clearly better."""
+    scores = {
+        quote: _score(sample, replace(dialect, quote=quote), is_whole) for quote in _quotes(sample, dialect, is_whole)
+    }
+    if "'" in scores and scores["'"] >= scores['"'] and _is_wrapped(_sampled(sample, dialect, is_whole)):
+        return "'"
+    best = max(scores, key=scores.__getitem__)
+    if scores[best] > _CLEARLY * scores['"']:
+        return best
+    return "" if "" in scores and scores[""] >= scores['"'] and _never_closes(sample, dialect) else '"'
+
+
+def _never_closes(sample: str, dialect: Dialect) -> bool:
+    """Whether values often begin with a quote, and none ends with it."""
+    mark = re.escape(dialect.delimiter)
+    begins = re.findall(rf'(?:^|{mark})"', sample, re.MULTILINE)
+    return len(begins) > 1 and re.search(rf'"\s*(?:{mark}|$)', sample, re.MULTILINE) is None
+
+
+def _is_broken(sample: str, dialect: Dialect, is_whole: bool) -> bool:
+    """Whether a quote closes in the middle of a value, or not at all."""
+    reader = csv.reader(
+        io.StringIO(sample, newline=""), delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True
+    )
+    last = 0
+    try:
+        for _ in reader:
+            last = reader.line_num
+    except csv.Error:
+        # The end of the sample may be within a value, but hardly in one that began long before.
+        at_end = reader.line_num >= len(sample.splitlines())
+        return is_whole or not at_end or reader.line_num - last > _MOST_LINES
+    return False
+
+
+def _is_wrapped(rows: list[list[str]]) -> bool:
+    """Whether some column has only values in single quotes, besides numbers and empty ones."""
+    columns: dict[int, list[str]] = {}
+    for row in rows:
+        for place, value in enumerate(row):
+            if value.strip():
+                columns.setdefault(place, []).append(value.strip())
+    return any(len(values) > 1 and all(map(_WRAPPED.fullmatch, values)) for values in columns.values())
+
+
+def _sampled(sample: str, dialect: Dialect, is_whole: bool) -> list[list[str]]:
+    rows = rows_of(sample, dialect)
+    if not is_whole and len(rows) > 1:
+        rows.pop()  # it may go on behind the sample
+    return rows[:_FEW]
+
+
+def _length(rows: list[list[str]]) -> int:
+    """How many values most records have; more than one, if some have more."""
+    lengths = Counter(map(len, rows))
+    return max(lengths.items(), key=lambda item: (item[0] > 1, item[1]), default=(1, 0))[0]
+
+
+def _score(sample: str, dialect: Dialect, is_whole: bool) -> float:
+    rows = _sampled(sample, dialect, is_whole)
+    length = _length(rows)
+    if length == 1:
+        return 0.0
+    consistency = sum(len(row) == length for row in rows) / len(rows)
+    if dialect.delimiter in _WEAK and (consistency < 1 or len(rows) < 3):
+        return 0.0
+    first = 1.0 if len(rows[0]) == length else 0.5
+    return consistency**2 * first * (0.2 + 0.8 * _clean_share(rows, dialect.delimiter)) * (1 - 0.3 / length)
+
+
+def _clean_share(rows: Iterable[list[str]], delimiter: str) -> float:
+    """The share of values that look like one value. A value with the delimiter inside was quoted, and is one."""
+    values = [value for row in rows for value in row]
+    return sum(delimiter in value or _CLEAN.fullmatch(value) is not None for value in values) / max(1, len(values))

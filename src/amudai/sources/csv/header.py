@@ -1,0 +1,126 @@
+"""The header of a CSV file: whether it has one, and the names of the columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from amudai.errors import InvalidArgument, InvalidSchema
+from amudai.sources.contract import Duplicates
+from amudai.sources.files import InputFile
+
+__all__ = ["column_names", "has_header"]
+
+_KINDS: Final = {
+    "number": re.compile(r"[-+]?[$€£]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?\s?[%€$£]?"),
+    "time": re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ].*)?|\d\d?:\d\d(?::\d\d)?.*"),
+    "boolean": re.compile(r"true|false", re.IGNORECASE),
+}
+_MISSING: Final = frozenset({"", "-", "?", "--", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "\\n", "."})
+_MOSTLY: Final = 0.9
+_CELLS: Final = 4000  # that are looked at
+
+
+def has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first of some rows has the names of the columns.
+
+    It has them if it does not look like the others: a word above numbers, times or booleans. It does not if it looks
+    like the others: a number above numbers, or a word that the column has again. Numbers that count up, such as years,
+    can be names. In doubt it has them, because most files do.
+
+    >>> has_header([["id", "city"], ["1", "Oslo"]]), has_header([["1", "Oslo"], ["2", "Rome"]])
+    (True, False)
+    """
+    first = rows[0]
+    body = rows[1 : 1 + max(20, _CELLS // len(first))]
+    if not body:
+        return not any(_kind(value) in ("number", "time") for value in first)
+    unlike = like = known = 0
+    for place, name in enumerate(first):
+        values = [row[place] for row in body if place < len(row) and not _is_missing(row[place])]
+        if _is_missing(name) or not values:
+            continue
+        kind = _column_kind(values)
+        if kind == "text":
+            known += name in values
+        elif _kind(name) == kind:
+            like += 1
+        else:
+            unlike += 1
+    if not any(first):
+        return True
+    if unlike or like:
+        return 2 * unlike >= like or (not known and _counts_up(first, body))
+    return 2 * known < sum(not _is_missing(name) for name in first)
+
+
+def _counts_up(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether the numbers of the first row are a count such as 2019, 2020, 2021, and those below are not."""
+    places = [place for place, name in enumerate(first) if _kind(name) == "number"]
+    if len(places) < 2 or len(places) == len(first):
+        return False
+
+    def is_count(row: Sequence[str]) -> bool:
+        if any(place >= len(row) or not row[place].strip().isdecimal() for place in places):
+            return False
+        numbers = [int(row[place]) for place in places]
+        steps = {after - before for before, after in pairwise(numbers)}
+        return len(steps) == 1 and steps != {0} and (len(numbers) > 2 or 1800 < numbers[0] < 2100)
+
+    return is_count(first) and not any(map(is_count, body[:20]))
+
+
+def _is_missing(value: str) -> bool:
+    return value.strip().lower() in _MISSING
+
+
+def _kind(value: str) -> str:
+    text = value.strip()
+    return next((name for name, pattern in _KINDS.items() if pattern.fullmatch(text)), "text")
+
+
+def _column_kind(values: Sequence[str]) -> str:
+    kinds = [_kind(value) for value in values]
+    return next((name for name in _KINDS if kinds.count(name) >= _MOSTLY * len(kinds)), "text")
+
+
+def column_names(
+    file: InputFile, found: Sequence[str] | int, told: Sequence[str] | None, duplicates: Duplicates
+) -> list[str]:
+    """The names of the columns: those of the caller, or those in the header.
+
+    Parameters
+    ----------
+    found
+        The names in the header; without one, the number of columns, whose names are `column_1`, `column_2`... A name
+        that is empty in the header becomes such a name too.
+    """
+    count = found if isinstance(found, int) else len(found)
+    if told is not None and len(told) != count:
+        raise InvalidArgument(f"columns: expected {count} names, found {len(told)}", file=file.path)
+    given = told if told is not None else [""] * count if isinstance(found, int) else found
+    names: list[str] = []
+    taken = set(given)
+    for place, name in enumerate(given, 1):
+        chosen = name or _free(f"column_{place}", taken)
+        if chosen in names:
+            if duplicates == "raise":
+                way_out = "name the columns (columns= or --columns), or have the second renamed (duplicates)"
+                message = f"header: expected unique names, found {name!r} twice: {way_out}"
+                raise InvalidSchema(message, file=file.path)
+            chosen = _free(name, taken)
+        taken.add(chosen)
+        names.append(chosen)
+    return names
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, or the first of `name_1`, `name_2`... that is free."""
+    if name not in taken:
+        return name
+    number = 1
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"

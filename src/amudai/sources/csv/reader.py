@@ -1,0 +1,179 @@
+"""A CSV file as a source of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+import pyarrow as pa
+
+from amudai.errors import CorruptedData, located
+from amudai.sources.contract import Decision, FileReader, SourceFormat, SourceOptions
+from amudai.sources.csv.dialect import Dialect, decided_dialect, rows_of, told_dialect
+from amudai.sources.csv.header import column_names, has_header
+from amudai.sources.csv.parse import Parser
+from amudai.sources.csv.records import Piece, records_of
+from amudai.sources.csv.types import NULLS, inferred_type
+from amudai.sources.files import InputFile
+from amudai.sources.records import BLOCK, ENOUGH, BadRecords, Records, Refused, accepted
+from amudai.sources.text import SAMPLE, TextStream, check_encoding, encoding_of
+from amudai.threads import in_order, thread_count
+
+__all__ = ["CSV"]
+
+# Bytes from which the dialect is decided, and records from which it is decided whether there is a header.
+_SAMPLE: Final = 1 << 16
+_FEW: Final = 200
+# Bytes that are parsed at a time.
+_BLOCK: Final = 2 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layout:
+    """What was decided about a file."""
+
+    dialect: Dialect
+    header: bool
+    names: tuple[str, ...]
+
+
+class CsvReader(FileReader):
+    """A CSV file."""
+
+    def __init__(
+        self,
+        file: InputFile,
+        schema: pa.Schema,
+        decisions: tuple[Decision, ...],
+        layout: _Layout,
+        options: SourceOptions,
+    ) -> None:
+        super().__init__(file, schema, decisions)
+        self._layout = layout
+        self._options = options
+
+    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:
+        """The records of the file, parsed on several threads."""
+        layout = self._layout
+        parser = Parser(
+            dialect=layout.dialect,
+            names=layout.names,
+            types={name: schema.field(name).type for name in layout.names},
+            told=frozenset(self._options.types),
+            nulls=self._options.csv.null,
+            decimal=self._options.csv.decimal,
+        )
+
+        def parsed(piece: Piece) -> tuple[list[pa.Table], list[Refused]]:
+            refused = list(piece.refused)
+            if bad.raises:
+                return list(accepted(piece.records, parser.table, refused, limit=len(refused) + 1)), refused
+            return list(accepted(piece.records, parser.table, refused, parser.suspects)), refused
+
+        for tables, refused in in_order(parsed, self._body(), thread_count(None)):
+            for line, reason, text in sorted(refused):
+                bad.add(self.file, line, reason, text)
+            for table in tables:
+                yield from table.to_batches()
+
+    def _body(self) -> Iterator[Piece]:
+        """The records without the header."""
+        is_first = self._layout.header
+        for piece in records_of(self.file, self._layout.dialect, _BLOCK):
+            if is_first and len(piece.records):
+                yield replace(piece, records=piece.records[1:])
+                is_first = False
+            else:
+                yield piece
+
+
+def _reader(file: InputFile, options: SourceOptions) -> CsvReader:
+    dialect, decisions = _dialect(file, options)
+    first = _beginning(file, dialect)
+    if not first:
+        layout = _Layout(dialect=dialect, header=False, names=())
+        return CsvReader(file, pa.schema([]), tuple(decisions), layout, options)
+    rows = _first_rows(first, dialect)
+    header = options.csv.header
+    if header is None:
+        # A column whose type the caller stated has its name from the header.
+        header = not options.types.keys().isdisjoint(rows[0]) or has_header(rows)
+        decisions.append(Decision("header", header))
+    names = column_names(file, rows[0] if header else len(rows[0]), options.csv.columns, options.duplicates)
+    layout = _Layout(dialect=dialect, header=header, names=tuple(names))
+    if header:
+        first[0] = first[0][1:]
+    return CsvReader(file, _schema(first, layout, options), tuple(decisions), layout, options)
+
+
+def _beginning(file: InputFile, dialect: Dialect) -> list[Records]:
+    """The first records: about 4 MiB, or more if a record is long."""
+    found: list[Records] = []
+    size = 0
+    for piece in records_of(file, dialect, BLOCK):
+        if len(piece.records):
+            found.append(piece.records)
+            size += len(piece.records.content())
+        if size > BLOCK // 2:
+            break
+    return found
+
+
+def _dialect(file: InputFile, options: SourceOptions) -> tuple[Dialect, list[Decision]]:
+    decisions = []
+    encoding = options.encoding
+    if encoding is None:
+        with file.open() as stream:
+            encoding, reason = encoding_of(stream.read(SAMPLE))
+        decisions.append(Decision("encoding", encoding, reason))
+    else:
+        check_encoding(encoding)
+    told = told_dialect(options.csv, encoding, file.ending)
+    if options.csv.delimiter is not None and options.csv.quote is not None:
+        return told, decisions
+    with TextStream(file, encoding) as stream:
+        beginning = stream.read(_SAMPLE)
+        is_whole = not stream.read(1)
+    text = beginning.decode("utf-8", "replace")
+    sample = "".join(text.splitlines(keepends=True)[told.skip :])
+    dialect, more = decided_dialect(sample, told, options.csv, file.ending, is_whole=is_whole)
+    return dialect, [*more, *decisions]
+
+
+def _first_rows(first: list[Records], dialect: Dialect) -> list[list[str]]:
+    rows: list[list[str]] = []
+    for records, index in islice(((part, index) for part in first for index in range(len(part))), _FEW):
+        try:
+            text = records.text(index).decode()
+        except UnicodeDecodeError as error:
+            if rows:
+                continue
+            message = f"header: expected text in {dialect.encoding}, found other bytes: set the encoding"
+            raise CorruptedData(message, file=records.file.path, line=int(records.lines[index])) from error
+        rows += rows_of(text, dialect)[:1]
+    return rows
+
+
+def _schema(first: list[Records], layout: _Layout, options: SourceOptions) -> pa.Schema:
+    """The columns, with the types that the caller stated or that the texts of the first records have."""
+    inferred = [name for name in layout.names if name not in options.types]
+    types = {name: options.types.get(name, pa.null()) for name in layout.names}
+    if inferred:
+        parser = Parser(dialect=layout.dialect, names=layout.names, types={})
+        refused: list[Refused] = []
+        tables = [
+            table
+            for records in first
+            for table in accepted(records, lambda part: parser.texts(part, inferred), refused, limit=ENOUGH)
+        ]
+        nulls = pa.array(NULLS if options.csv.null is None else options.csv.null, pa.string())
+        with located(file=first[0].file.path):
+            for name in inferred if tables else ():
+                texts = pa.chunked_array([chunk for table in tables for chunk in table[name].chunks])
+                types[name] = inferred_type(name, texts, nulls, options.csv.decimal, options.mixed_zones)
+    return pa.schema(types)
+
+
+CSV: Final = SourceFormat(name="csv", endings=(".csv", ".tsv", ".tab", ".psv"), open=_reader)

@@ -1,0 +1,97 @@
+"""Splitting CSV text into records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from amudai import _kernels
+from amudai.sources.csv.dialect import Dialect
+from amudai.sources.files import InputFile
+from amudai.sources.records import BLOCK, LONGEST, Records, Refused, too_long
+from amudai.sources.text import TextStream
+
+__all__ = ["Piece", "records_of"]
+
+_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+_SHOWN: Final = 1000  # bytes of a bad line that are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some records of a file, and what lies among them and is none."""
+
+    records: Records
+    refused: tuple[Refused, ...] = ()
+
+
+def records_of(file: InputFile, dialect: Dialect, size: int = BLOCK) -> Iterator[Piece]:
+    """The records of a file, the header first, in pieces of about `size` bytes.
+
+    A record ends with a line feed, a carriage return or both, outside of quotes. Empty lines and comments are no
+    records. If nothing closes a quote in the rest of the file, or in 64 MiB, then the line on which it opens is bad,
+    and the next record begins on the next line.
+    """
+    with TextStream(file, dialect.encoding) as stream:
+        rest, first = _without_lines(stream, dialect.skip, size)
+        is_final = False
+        while not is_final or rest:
+            data = memoryview(rest)
+            if not is_final:
+                data = stream.read_behind(rest, size)
+                is_final = len(data) == len(rest)
+            piece, used, lines, opening = _split(file, data, first, dialect, is_final)
+            refused: list[Refused] = []
+            first += lines
+            rest = bytes(data[used:])
+            is_long = len(rest) > LONGEST
+            if opening is not None and (is_final or is_long):
+                place, line = opening[0] - used, first + opening[1] - lines
+                reason = "expected a quote that closes the value, found none"
+                rest, passed = _behind_line(rest, place, stream, size)
+                refused.append((line, reason, passed))
+                first = line + 1
+            elif is_long:
+                text = rest[:_SHOWN]
+                rest, _ = _behind_line(rest, len(rest), stream, size)
+                refused.append((first, too_long(), text))
+                first += 1
+            yield Piece(piece, tuple(refused))
+
+
+def _split(
+    file: InputFile, data: memoryview, first: int, dialect: Dialect, is_final: bool
+) -> tuple[Records, int, int, tuple[int, int] | None]:
+    quote = ord(dialect.quote) if dialect.quote else None
+    starts, ends, lines, used, count, opening = _kernels.csv_records(
+        np.frombuffer(data, np.uint8), ord(dialect.delimiter), quote, dialect.comment.encode(), is_final
+    )
+    return Records(file, data, starts, ends, lines + first), used, count, opening
+
+
+def _behind_line(data: bytes, place: int, stream: TextStream, size: int) -> tuple[bytes, bytes]:
+    """What follows the line of a place, and the beginning of that line. A long line is passed without keeping it."""
+    begin = max(data.rfind(b"\n", 0, place), data.rfind(b"\r", 0, place)) + 1
+    shown = _LINE_END.split(data[begin : begin + _SHOWN], maxsplit=1)[0]
+    while True:
+        found = _LINE_END.search(data, place)
+        if found is not None and found.end() < len(data):
+            return data[found.end() :], shown
+        # A carriage return at the end may be half of a line end.
+        kept = data[-1:] if found is not None and found.group() == b"\r" else b""
+        chunk = stream.read(size)
+        if not chunk or (found is not None and not kept):
+            return chunk, shown
+        data, place = kept + chunk, 0
+
+
+def _without_lines(stream: TextStream, count: int, size: int) -> tuple[bytes, int]:
+    """The beginning of the text behind some lines, and the number of its first line."""
+    data = b""
+    for _ in range(count):
+        data, _ = _behind_line(data, 0, stream, size)
+    return data, 1 + count
