@@ -25,10 +25,11 @@ FORMATS: Final[tuple[SourceFormat, ...]] = (PARQUET, CSV, JSON, ARROW, LOGS)
 
 @dataclass(frozen=True, slots=True)
 class ChosenFile:
-    """A file and the format in which it is read."""
+    """A file and the format in which it is read. `recognised`: by its content, because its name did not tell."""
 
     file: InputFile
     format: SourceFormat
+    recognised: bool = False
 
 
 def chosen_files(found: Sequence[FoundFile], skipped: list[SkippedFile]) -> list[ChosenFile]:
@@ -53,7 +54,7 @@ def chosen_files(found: Sequence[FoundFile], skipped: list[SkippedFile]) -> list
             reason = ""
         if not reason:
             kind = format_named(guess.format or "log")
-            chosen[place] = ChosenFile(each.file.recognised(kind.endings[0], guess.compression), kind)
+            chosen[place] = ChosenFile(each.file.recognised(kind.endings[0], guess.compression), kind, True)
         elif each.asked:
             expected = f"a name that ends in one of {_list(ending for kind in FORMATS for ending in kind.endings)}"
             raise InvalidArgument(f"file: expected data of a known format, {expected}, or format=", file=each.file.path)

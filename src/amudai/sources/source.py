@@ -313,7 +313,10 @@ def _opened(files: Sequence[ChosenFile], options: SourceOptions) -> list[FileRea
     readers = []
     for each in files:
         with translated(each.file):
-            readers.append(each.format.open(each.file, options))
+            reader = each.format.open(each.file, options)
+        if each.recognised:
+            reader.decisions = (Decision("format", each.format.name, "by its content"), *reader.decisions)
+        readers.append(reader)
     return readers
 
 
