@@ -211,6 +211,7 @@ def test_help_groups_the_options() -> None:
         ("one of .parquet, or format=", "one of .parquet, or --format"),
         ("on_error: expected 'raise'", "--on-error: expected 'raise'"),
         ("overwrite=True replaces it", "--overwrite replaces it"),
+        ("set the type of column 'n' (types= or --type)", "set the type of column 'n' (--type)"),
         ("header=False says so", "--no-header says so"),
         ("year= can say another", "--year can say another"),
         ("expected bytes, found none", "expected bytes, found none"),
@@ -231,5 +232,5 @@ def test_errors_speak_of_options(tmp_path: Path) -> None:
     (tmp_path / "in" / "1.csv").write_text("Date\ntrue\n")
     (tmp_path / "in" / "2.csv").write_text("Date\n2024-01-01\n")
     error = run("ingest", tmp_path / "in", "-o", tmp_path / "y.amudai.shard", code=3).stderr
-    assert "--type 'Date=TYPE'" in error
+    assert "--type" in error
     assert "types=" not in error

@@ -17,6 +17,8 @@ _OPTIONS: Final = (
 )
 _NAMES: Final = "|".join(_OPTIONS.split())
 _RULES: Final = (
+    # Some messages say both.
+    (re.compile(r"\b\w+= or (--[\w-]+)"), lambda match: match[1]),
     # types={'id': pa.uint64()} is said as --type 'id=uint64'.
     (re.compile(r"\btypes=\{(['\"])(.+?)\1: ([^}]*)\}"), lambda match: f"--type '{match[2]}={_kind(match[3])}'"),
     (re.compile(r"\bpa\.(\w+)\(\)"), lambda match: match[1]),
