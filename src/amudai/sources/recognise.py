@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from amudai.errors import CorruptedData
+from amudai.format import MAGIC
 from amudai.sources.compression import recognised_compression
 from amudai.sources.files import InputFile, translated
 
@@ -56,6 +57,8 @@ def recognise(file: InputFile) -> Recognised:
         return Recognised("parquet", compression)
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return Recognised("arrow", compression)
+    if head.startswith(MAGIC):
+        return Recognised(None, compression, "it is part of a shard")
     text = _text(head)
     if text is None:
         return Recognised(None, compression, "it is no text, and no format that is known")

@@ -10,7 +10,7 @@ from amudai.format import Properties, source_mark, source_marks_of, source_marks
 from amudai.shard import ShardReader
 from amudai.sources.files import InputFile
 from amudai.sources.remote import files_in
-from amudai.storage import container
+from amudai.storage import LocalStore, container
 
 __all__ = ["TakenIn", "noted_files"]
 
@@ -52,6 +52,8 @@ def noted_files(files: Iterable[InputFile], location: str | os.PathLike[str]) ->
 
 
 def _folder(folder: str) -> str:
+    if folder.startswith("file://"):
+        folder = LocalStore().local_path(folder.rstrip("/"))
     return f"{folder.rstrip('/')}/" if "://" in folder else os.path.abspath(folder)
 
 

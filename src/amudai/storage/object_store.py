@@ -145,9 +145,11 @@ def object_store_at(base: str) -> ObjectStore:
     except ImportError as error:
         message = "expected a local path, or obstore (pip install amudai[remote]), or store=; found none of them"
         raise StorageError(message) from error
+    # obstore refuses http:// unless it is told, and whoever writes such a URL tells it.
+    options = {"client_options": {"allow_http": True}} if base.startswith("http://") else {}
     with translated():
         # Without the slash: HTTP stores would ask for folder//name.
-        store = ObjectStore(obstore.from_url(base.removesuffix("/")), base)
+        store = ObjectStore(obstore.from_url(base.removesuffix("/"), **options), base)
     store._by_url = True
     return store
 
