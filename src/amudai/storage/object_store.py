@@ -145,7 +145,7 @@ def object_store_at(base: str) -> ObjectStore:
     except ImportError as error:
         message = "expected a local path, or obstore (pip install amudai[remote]), or store=; found none of them"
         raise StorageError(message) from error
-    # obstore refuses http:// unless it is told, and whoever writes such a URL tells it.
+    # obstore refuses http:// by default. The caller asks for it by such a URL.
     options = {"client_options": {"allow_http": True}} if base.startswith("http://") else {}
     with translated():
         # Without the slash: HTTP stores would ask for folder//name.
