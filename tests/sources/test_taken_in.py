@@ -51,6 +51,11 @@ def test_notes_survive_a_move_and_an_index(tmp_path: Path) -> None:
     (tmp_path / "old").rename(tmp_path / "new")
     with amudai.read_files(tmp_path / "new/logs", not_in=tmp_path / "new/shards") as source:
         assert source.files == []
+    old, indexed = tmp_path / "new/shards/1.amudai.shard", tmp_path / "new/shards/2.amudai.shard"
+    amudai.add_indexes(old, [amudai.TermIndex("s")], indexed)
+    old.rename(old.with_suffix(".hidden"))
+    with amudai.read_files(tmp_path / "new/logs", not_in=f"file://{tmp_path}/new/shards") as source:
+        assert source.skipped[0].reason == "it is in 2.amudai.shard already"
 
 
 def test_members_of_archives_and_streams(tmp_path: Path) -> None:
