@@ -13,9 +13,11 @@ import pytest
 
 import amudai
 
+# `ingest` has all options of `read_files`, but finds shards beside its own.
+READING = set(inspect.signature(amudai.read_files).parameters) - {"not_in", "temp_dir"}
 OWN = {
     "write": {"data", "progress"},
-    "ingest": {"paths", "format", "types", "on_error", "on_bad_record", "progress"},
+    "ingest": {*READING, "only_new", "progress"},
     "ShardWriter": {"schema"},
 }
 CALLS: dict[str, Callable[..., Any]] = {name: getattr(amudai, name) for name in OWN}
@@ -58,9 +60,44 @@ def test_every_parameter_is_documented_once_or_refers_to_write(name: str) -> Non
     said = documented(name)
     assert set(said) == set(parameters(name))
     for parameter, text in said.items():
+        if name == "ingest" and parameter in READING:
+            assert text == "As for `amudai.read_files`.", f"{name}({parameter}): {text}"
+            continue
         refers = text == "As for `amudai.write`."
         own = name == "write" or parameter in OWN[name] - {"progress"}
         assert refers is not own, f"{name}({parameter}): {text}"
+
+
+def test_ingest_reads_as_read_files_does() -> None:
+    reading = inspect.signature(amudai.read_files).parameters
+    assert [parameters("ingest")[name] for name in reading if name in READING] == [
+        reading[name] for name in reading if name in READING
+    ]
+
+
+def test_every_parameter_reaches_the_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "x.csv").write_text("a;b\n1;x\n")
+    told: dict[str, Any] = {"paths": tmp_path / "x.csv", "format": "csv", "types": {"a": "int8"}, "on_error": "skip"}
+    told |= {"on_bad_record": print, "encoding": "utf-8", "duplicates": "rename", "mixed_zones": "text"}
+    told |= {"delimiter": ";", "quote": "'", "header": True, "columns": ["a", "b"], "null": ["-"], "skip": 0}
+    told |= {"comment": "#", "decimal": ",", "nan": True, "year": 2024, "timezone": "UTC", "multiline": "separate"}
+    told |= {"pattern": "(?P<x>.*)", "extract": True}
+    assert set(told) == READING
+    given: list[dict[str, Any]] = []
+
+    def noted(paths: Any, **options: Any) -> Any:
+        given.append({"paths": paths, **options})
+        raise amudai.InvalidArgument("enough")
+
+    monkeypatch.setattr("amudai.api.ingestion.read_files", noted)
+    with pytest.raises(amudai.InvalidArgument, match="enough"):
+        amudai.ingest(told.pop("paths"), tmp_path / "x.amudai.shard", **told)
+    assert {name: value for name, value in given[0].items() if name in told} == told
+    assert {name: given[0][name] for name in set(given[0]) - set(told)} == {
+        "paths": tmp_path / "x.csv",
+        "not_in": None,
+        "temp_dir": str(tmp_path),
+    }
 
 
 def test_every_parameter_reaches_the_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

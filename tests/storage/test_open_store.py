@@ -160,9 +160,9 @@ def test_a_file_system_without_exclusive_mode(tmp_path: Path) -> None:
 
 def test_what_kinds_of_object_stores_declare() -> None:
     aws = ObjectStore(obstore.store.S3Store("bucket", region="us-east-1"))
-    assert aws.capabilities == StoreCapabilities(create_only=True, suffix_ranges=True)
+    assert aws.capabilities == StoreCapabilities(create_only=True, suffix_ranges=True, listable=True)
     azure = ObjectStore(obstore.store.AzureStore("container", account_name="account"))
-    assert azure.capabilities == StoreCapabilities(create_only=True)
+    assert azure.capabilities == StoreCapabilities(create_only=True, listable=True)
 
 
 def test_a_store_that_refuses_a_suffix_is_asked_for_the_size() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -60,6 +61,29 @@ def test_a_store_with_local_paths_names_its_files(place: Place, url: str) -> Non
     assert Path(place.store.local_path(url)).read_bytes() == CONTENT
     Path(place.store.local_path(place.url("new"), new=True)).write_bytes(b"put past the store")
     assert place.store.size(place.url("new")) == 18
+
+
+def test_a_listable_store_lists_its_files(place: Place, url: str) -> None:
+    folder = url.removesuffix("a.bin") or "/"
+    if not place.store.capabilities.listable:
+        with pytest.raises(UnsupportedFeature, match=r"expected one with the capability listable, found \w+Store"):
+            list(place.store.files_below(folder))
+        return
+    place.seed("b c.bin", b"123")
+    found = sorted(place.store.files_below(folder), key=lambda file: file.url)
+    assert [file.size for file in found] == [len(CONTENT), 3]
+    for file in found:
+        assert place.store.describe(file.url) == file
+        assert file.modified is not None
+        assert abs(file.modified / 1e9 - time.time()) < 3600
+        assert len(place.store.read_range(file.url, 0, file.size)) == file.size
+
+
+def test_a_file_is_described(place: Place, url: str) -> None:
+    assert place.store.describe(url).size == len(CONTENT)
+    assert place.store.describe(url).url == url
+    with pytest.raises(FileNotFoundError):
+        place.store.describe(place.url("none"))
 
 
 @pytest.mark.parametrize("count", [1, 1000, 1024, 5000])

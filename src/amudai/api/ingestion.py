@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import pyarrow as pa
 
@@ -13,9 +12,10 @@ from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.api.writing import Layout, write
 from amudai.arrow import Decimals, Timestamps
+from amudai.errors import InvalidArgument, MissingFile
 from amudai.index import IndexSpec
-from amudai.sources import Inputs, Tell, read_files
-from amudai.storage import Size
+from amudai.sources import Duplicates, Inputs, MixedZones, Multiline, OnError, Tell, read_files
+from amudai.storage import Size, container
 
 __all__ = ["ingest"]
 
@@ -26,8 +26,26 @@ def ingest(
     *,
     format: str | None = None,  # noqa: A002 - the word for it
     types: Mapping[str, pa.DataType | str] | None = None,
-    on_error: Literal["raise", "skip"] = "raise",
+    on_error: OnError = "raise",
     on_bad_record: Tell | None = None,
+    encoding: str | None = None,
+    duplicates: Duplicates = "raise",
+    mixed_zones: MixedZones = "raise",
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: bool | None = None,
+    columns: Sequence[str] | None = None,
+    null: Sequence[str] | None = None,
+    skip: int = 0,
+    comment: str | None = None,
+    decimal: str = ".",
+    nan: bool = False,
+    year: int | None = None,
+    timezone: str | None = None,
+    multiline: Multiline = "join",
+    pattern: str | None = None,
+    extract: bool = False,
+    only_new: bool = False,
     profile: str = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
@@ -45,24 +63,22 @@ def ingest(
     threads: int | None = None,
     progress: bool | Report | None = None,
 ) -> Shard:
-    """Turn files into a shard: Parquet, CSV, JSON lines, Arrow, and plain text logs, compressed ones too.
+    """Turn files into a shard: Parquet, CSV, JSON, Arrow, and plain text logs, compressed ones too.
 
-    A log gives a row for each line (`line`, `file`, `line_number`), with `timestamp` and `level` where its format is
-    known.
+    A log gives a row for each record (`line`, `file`, `line_number`), with `timestamp` and `level` where its format is
+    known. The shard notes which files it was made from.
 
     Parameters
     ----------
-    paths
-        A file, folder, pattern or binary stream such as `sys.stdin.buffer`, or several of them.
-    format
-        The format of the files: `"parquet"`, `"csv"`, `"json"`, `"arrow"` or `"log"`. None if their names or, for
-        streams, their first bytes tell it.
-    types
-        Arrow types of columns, or the names of types, instead of the inferred ones.
-    on_error
-        `"raise"` stops at the first bad record. `"skip"` leaves bad records out.
-    on_bad_record
-        Is called with a `BadRecord` for each record that is left out.
+    paths, format, types, on_error, on_bad_record, encoding, duplicates, mixed_zones
+        As for `amudai.read_files`.
+    delimiter, quote, header, columns, null, skip, comment, decimal, nan
+        As for `amudai.read_files`.
+    year, timezone, multiline, pattern, extract
+        As for `amudai.read_files`.
+    only_new
+        Whether to leave out files that another shard in the same folder was made from, if their size and time of
+        modification are still the same. If no file is new, nothing is written and `MissingFile` is raised.
     location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals
         As for `amudai.write`.
     stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads, progress
@@ -76,16 +92,39 @@ def ingest(
     >>> amudai.ingest("app.log", "app.amudai.shard").read(["line_number", "level"]).to_pydict()
     {'line_number': [1, 2], 'level': ['INFO', 'WARN']}
     """
+    if only_new and (overwrite or store is not None):
+        other = "overwrite=True, which would lose the files of the old shard" if overwrite else "store="
+        raise InvalidArgument(f"only_new: expected a new shard at a path or URL, found {other}")
     with read_files(
         paths,
         format=format,
         types=types,
         on_error=on_error,
         on_bad_record=on_bad_record,
+        encoding=encoding,
+        duplicates=duplicates,
+        mixed_zones=mixed_zones,
+        delimiter=delimiter,
+        quote=quote,
+        header=header,
+        columns=columns,
+        null=null,
+        skip=skip,
+        comment=comment,
+        decimal=decimal,
+        nan=nan,
+        year=year,
+        timezone=timezone,
+        multiline=multiline,
+        pattern=pattern,
+        extract=extract,
+        not_in=(container(os.fsdecode(location)) or ".") if only_new else None,
         temp_dir=temporary_folder(location, store) if temp_dir is None else temp_dir,
     ) as source:
+        if only_new and not source.files:
+            raise MissingFile(f"only_new: expected a file that is new, found {len(source.skipped)} that are not")
         return write(
-            source.to_reader(),
+            source,
             location,
             profile=profile,
             layout=layout,

@@ -33,6 +33,7 @@ from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, StorageE
 from amudai.format import Properties, any_value, any_values
 from amudai.index import IndexSpec, index_sinks
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader
+from amudai.sources import Source
 from amudai.storage import Size, open_store, size_of
 from amudai.threads import run_each, thread_count
 from amudai.types import SchemaNode, find_in, quote_name
@@ -171,6 +172,10 @@ class ShardWriter:
             self._builder.end_stripe(noted)
         self._broken = False
 
+    def _note(self, properties: Properties) -> None:
+        """Add properties of the library's own."""
+        self._builder.properties = (*self._builder.properties, *properties)
+
     def _check_whole(self) -> None:
         if self._broken:
             raise InvalidArgument("writer: expected all rows taken, found some that were refused", url=self._url)
@@ -268,7 +273,8 @@ def write(
     ----------
     data
         A pyarrow table, batch, reader or dataset; anything that speaks the Arrow PyCapsule protocol, such as a pandas
-        or polars frame; an iterable of batches; a dict of columns. Readers and iterables are streamed.
+        or polars frame; an iterable of batches; a dict of columns. Readers and iterables are streamed. A `Source` of
+        `amudai.read_files` is streamed as well, and the shard notes which files it was made from.
     location
         Where the shard goes: a path or URL, as for `amudai.open`.
     profile
@@ -312,7 +318,7 @@ def write(
     >>> shard.read().to_pydict()
     {'level': ['info', 'warn']}
     """
-    schema, batches = batches_of(data)
+    schema, batches = batches_of(data.to_reader() if isinstance(data, Source) else data)
     writer = ShardWriter(
         location,
         schema,
@@ -332,6 +338,8 @@ def write(
         store=store,
         threads=threads,
     )
+    if isinstance(data, Source):
+        writer._note(data.noted_at(location))
     taken = made = 0
     with writer as out, reporting(progress, _rows_of(data)) as report:
         for batch in batches:

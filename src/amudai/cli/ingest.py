@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from amudai import BadRecord, InvalidArgument, Shard, read_files, write
+from amudai import InvalidArgument, Shard, Source, read_files, write
+from amudai.cli.ingest_report import BadRecordCount, about_files, command_of, note_files, print_plan
+from amudai.cli.option_words import in_option_words
 from amudai.cli.options import (
     Granularity,
     Hashes,
@@ -23,46 +25,58 @@ from amudai.cli.options import (
     index_specs,
     require_new,
 )
+from amudai.cli.reading_options import (
+    ColumnNames,
+    Comment,
+    Decimal,
+    Delimiter,
+    Duplicates,
+    Encoding,
+    Extract,
+    Header,
+    MixedZones,
+    Multiline,
+    Nan,
+    Nulls,
+    Pattern,
+    Quote,
+    Skip,
+    Timezone,
+    Types,
+    Year,
+    flags_of,
+    reading_options,
+)
 from amudai.cli.shares import Share, shares_of
 from amudai.cli.standard_input import StandardInput
 from amudai.cli.terminal import Bar, count_text, note, output, print_json, rate_text, size_text, table, time_text
 
 __all__ = ["run"]
 
-_SHOWN = 10
-
-
-class _Skipped:
-    """Counts the records that were skipped, and keeps the first ones."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.first: list[BadRecord] = []
-
-    def __call__(self, record: BadRecord) -> None:
-        self.count += 1
-        if len(self.first) < _SHOWN:
-            self.first.append(record)
+_SHOWN: Final = 10
+_ON_ERROR: Final = ("raise", "skip", "keep")
+# The columns that --on-error keep adds.
+_ADDED: Final = ("bad_record", "bad_record_place")
 
 
 def run(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="SOURCES...", help="Files, folders or patterns; - for standard input.", show_default=False
+            metavar="SOURCES...",
+            help="Files, folders, patterns, archives or URLs; - for standard input.",
+            show_default=False,
         ),
     ],
-    to: Annotated[str, typer.Option("--output", "-o", metavar="SHARD", help="The shard to write.", show_default=False)],
+    to: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="SHARD", help="The shard to write.", show_default=False),
+    ] = None,
     format: Annotated[  # noqa: A002
         str | None,
-        typer.Option("--format", "-f", help="parquet, csv, json, arrow or log. Default: by file name."),
+        typer.Option("--format", "-f", help="parquet, csv, json, arrow or log. Default: by name or content."),
     ] = None,
-    types: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--type", "-t", metavar="COLUMN=TYPE", help="Set the type of a column, as in status=int32. Can be repeated."
-        ),
-    ] = None,
+    types: Types = None,
     index: Indexes = None,
     hash: Hashes = None,  # noqa: A002
     tokenizer: Tokenizer = None,
@@ -80,60 +94,130 @@ def run(
         str, typer.Option("--timestamps", help="How times are stored: ticks (of 100 ns, exact) or int64 (as they are).")
     ] = "ticks",
     on_error: Annotated[
-        str, typer.Option("--on-error", help="What to do with a bad record: raise (stop) or skip.")
+        str,
+        typer.Option("--on-error", help="What to do with a bad record: raise (stop), skip, or keep its text as a row."),
     ] = "raise",
+    encoding: Encoding = None,
+    duplicates: Duplicates = "raise",
+    mixed_zones: MixedZones = "raise",
+    only_new: Annotated[
+        bool, typer.Option("--only-new", help="Leave out files that are in a shard of the same folder already.")
+    ] = False,
     overwrite: Overwrite = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Write nothing; show columns, decisions and the full command.")
+    ] = False,
     json: Json = False,
+    delimiter: Delimiter = None,
+    quote: Quote = None,
+    header: Header = None,
+    columns: ColumnNames = None,
+    null: Nulls = None,
+    skip: Skip = 0,
+    comment: Comment = None,
+    decimal: Decimal = ".",
+    nan: Nan = False,
+    year: Year = None,
+    timezone: Timezone = None,
+    multiline: Multiline = "join",
+    pattern: Pattern = None,
+    extract: Extract = False,
 ) -> int:
-    """Turn files into a shard. Reads Parquet, CSV, JSON lines, Arrow and plain text logs, also compressed."""
-    if on_error not in ("raise", "skip"):
-        raise InvalidArgument(f"--on-error: expected raise or skip, found {on_error!r}")
+    """Turn files into a shard. Reads Parquet, CSV, JSON, Arrow and plain text logs, also compressed."""
+    if on_error not in _ON_ERROR:
+        raise InvalidArgument(f"--on-error: expected {' or '.join(_ON_ERROR)}, found {on_error!r}")
     if sources.count("-") > 1:
         raise InvalidArgument("sources: expected standard input (-) at most once, found it twice")
-    require_new(to, overwrite)
+    if to is None and not dry_run:
+        raise InvalidArgument("--output: expected the shard to write (-o SHARD), found none")
+    if only_new and overwrite:
+        raise InvalidArgument("--only-new: expected a new shard, found --overwrite, which would lose the old files")
+    target = to or _default_target(sources)
+    reading = reading_options(
+        types,
+        encoding=encoding,
+        duplicates=duplicates,
+        mixed_zones=mixed_zones,
+        delimiter=delimiter,
+        quote=quote,
+        header=header,
+        columns=columns,
+        null=null,
+        skip=skip,
+        comment=comment,
+        decimal=decimal,
+        nan=nan,
+        year=year,
+        timezone=timezone,
+        multiline=multiline,
+        pattern=pattern,
+        extract=extract,
+    )
     indexes = index_specs(index, hash, level, tokenizer=tokenizer, granularity=granularity, max_bytes=max_bytes)
-    skipped = _Skipped()
+    writing: dict[str, Any] = {"profile": profile, "layout": _layout(layout), "stripe_rows": stripe_rows}
+    writing["timestamps"] = _timestamps(timestamps)
+    if not only_new and not dry_run:
+        require_new(target, overwrite)
+    bad = BadRecordCount(reading["types"])
+    folder = None if "://" in target else os.path.dirname(os.path.abspath(target))
     begin = time.perf_counter()
     with (
+        in_option_words(),
         read_files(
             [StandardInput() if each == "-" else each for each in sources],
             format=format,
-            types=dict(_type(each) for each in types or ()),
-            on_error="skip" if on_error == "skip" else "raise",
-            on_bad_record=skipped,
-            temp_dir=None if "://" in to else os.path.dirname(os.path.abspath(to)),
+            on_error="raise" if on_error == "raise" else "skip" if on_error == "skip" else "keep",
+            on_bad_record=bad,
+            not_in=(folder or target.rpartition("/")[0]) if only_new else None,
+            temp_dir=folder,
+            **reading,
         ) as source,
-        Bar("writing") as bar,
     ):
+        if only_new and not source.files:
+            _say_nothing_new(source, json=json)
+            return 0
+        if dry_run:
+            words = _other_words(
+                {"index": index, "hash": hash, "tokenizer": tokenizer, "granularity": granularity}
+                | {"max_bytes": max_bytes, "level": level if level != "shard" else None}
+                | {"profile": profile if profile != "balanced" else None, "stripe_rows": stripe_rows}
+                | {"layout": layout if layout != "single" else None, "only_new": only_new, "overwrite": overwrite}
+                | {"on_error": on_error if on_error != "raise" else None, "json": json}
+                | {"timestamps": timestamps if timestamps != "ticks" else None}
+            )
+            told = {**reading, "format": format}
+            print_plan(source, command_of(sources, target, source, told, words, _ADDED), json=json)
+            return 0
+        if only_new:
+            require_new(target, overwrite)
         size_in = source.size
-        shard = write(
-            source.to_reader(),
-            to,
-            indexes=indexes,
-            profile=profile,
-            layout=_layout(layout),
-            stripe_rows=stripe_rows,
-            timestamps=_timestamps(timestamps),
-            overwrite=overwrite,
-            progress=bar,
-        )
-    seconds = time.perf_counter() - begin
-    if json:
-        print_json(_document(shard, size_in, seconds, skipped))
-        return 0
-    for record in skipped.first:
-        note(f"skipped {record.file}:{record.line}: {record.reason}: {record.text[:80]}")
-    if skipped.count > len(skipped.first):
-        note(f"skipped {skipped.count - len(skipped.first):,} more")
-    _summary(to, shard, size_in, seconds, skipped)
+        with Bar("writing") as bar:
+            shard = write(source, target, indexes=indexes, overwrite=overwrite, progress=bar, **writing)
+        seconds = time.perf_counter() - begin
+        done = {"raise": "skipped", "skip": "skipped", "keep": "kept"}[on_error]
+        if json:
+            print_json({**_document(shard, size_in, seconds, bad, done), **about_files(source)})
+            return 0
+        bad.note(done)
+        note_files(source)
+        _summary(target, shard, size_in, seconds, bad, done)
     return 0
 
 
-def _type(text: str) -> tuple[str, str]:
-    name, equals, kind = text.rpartition("=")
-    if not equals or not name or not kind:
-        raise InvalidArgument(f"--type: expected COLUMN=TYPE such as status=int32, found {text!r}")
-    return name, kind
+def _default_target(sources: list[str]) -> str:
+    name = os.path.basename(sources[0].rstrip("/")).partition(".")[0]
+    return f"{name if name.strip('-*?[]') else 'data'}.amudai.shard"
+
+
+def _other_words(options: dict[str, Any]) -> list[str]:
+    return list(flags_of({name: value for name, value in options.items() if value not in (None, False)}))
+
+
+def _say_nothing_new(source: Source, *, json: bool) -> None:
+    if json:
+        print_json({"shard": None, **about_files(source)})
+    else:
+        note(f"nothing is new: {count_text(len(source.skipped), 'file')} taken in before; nothing was written")
 
 
 def _layout(text: str) -> Literal["single", "two-level"]:
@@ -148,7 +232,7 @@ def _timestamps(text: str) -> Literal["ticks", "int64"]:
     return "ticks" if text == "ticks" else "int64"
 
 
-def _document(shard: Shard, size_in: int, seconds: float, skipped: _Skipped) -> dict[str, Any]:
+def _document(shard: Shard, size_in: int, seconds: float, bad: BadRecordCount, done: str) -> dict[str, Any]:
     size_out = shard.size
     return {
         "shard": shard.url,
@@ -159,13 +243,14 @@ def _document(shard: Shard, size_in: int, seconds: float, skipped: _Skipped) -> 
         "bytes_out": size_out,
         "ratio": size_in / size_out,
         "seconds": seconds,
-        "skipped": skipped.count,
-        "skipped_examples": [asdict(record) for record in skipped.first],
+        done: bad.count,
+        f"{done}_examples": [asdict(record) for record in bad.first],
+        f"{done}_by_type": dict(bad.by_type),
         "bytes": [asdict(share) for share in shares_of(shard)],
     }
 
 
-def _summary(to: str, shard: Shard, size_in: int, seconds: float, skipped: _Skipped) -> None:
+def _summary(to: str, shard: Shard, size_in: int, seconds: float, bad: BadRecordCount, done: str) -> None:
     console = output()
     size_out = shard.size
     rows = shard.num_rows
@@ -174,8 +259,8 @@ def _summary(to: str, shard: Shard, size_in: int, seconds: float, skipped: _Skip
         f"{size_text(size_in)} in, {size_text(size_out)} out: {size_in / size_out:.2f} to 1\n"
         f"{time_text(seconds)}: {rows / max(seconds, 1e-9):,.0f} rows/s, {rate_text(size_in, seconds)}"
     )
-    if skipped.count:
-        console.print(f"{count_text(skipped.count, 'bad record')} skipped", style="yellow")
+    if bad.count:
+        console.print(f"{count_text(bad.count, 'bad record')} {done}", style="yellow")
     console.print(_shares_table(shares_of(shard), size_out))
 
 

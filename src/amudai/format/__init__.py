@@ -62,6 +62,13 @@ if TYPE_CHECKING:
     from amudai.format.root_files import FILES_PROPERTY, Fingerprint, RootFiles, references_of, with_root_files
     from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
     from amudai.format.schema_writer import encode_schema
+    from amudai.format.source_marks import (
+        MAX_SOURCE_MARKS,
+        SOURCES_PROPERTY,
+        source_mark,
+        source_marks_of,
+        source_marks_property,
+    )
     from amudai.format.statistics import (
         BinaryStats,
         BloomFilter,
@@ -103,6 +110,9 @@ else:
             "amudai.format.root_files": "FILES_PROPERTY Fingerprint RootFiles references_of with_root_files",
             "amudai.format.schema": "SHARED_BYTES SHARED_SCHEMAS ShardSchema",
             "amudai.format.schema_writer": "encode_schema",
+            "amudai.format.source_marks": (
+                "MAX_SOURCE_MARKS SOURCES_PROPERTY source_mark source_marks_of source_marks_property"
+            ),
             "amudai.format.statistics": (
                 "BinaryStats BloomFilter BooleanStats Cardinality DecimalStats FloatingStats HllSketch ListStats "
                 "RangeStats StringStats TypeStats"
@@ -120,9 +130,11 @@ __all__ = [
     "LOOKUP",
     "MAGIC",
     "MAX_DIRECTORY",
+    "MAX_SOURCE_MARKS",
     "MIN_SHARD_SIZE",
     "SHARED_BYTES",
     "SHARED_SCHEMAS",
+    "SOURCES_PROPERTY",
     "TAIL_READ",
     "AnyValue",
     "BinaryStats",
@@ -189,6 +201,9 @@ __all__ = [
     "python_values",
     "references_of",
     "section",
+    "source_mark",
+    "source_marks_of",
+    "source_marks_property",
     "unframe",
     "unknown_fields",
     "unknown_fields_of_stripes",

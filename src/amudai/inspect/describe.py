@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from amudai.arrow import SCHEMA_PROPERTY
 from amudai.column import ColumnLayout
 from amudai.errors import AmudaiError
-from amudai.format import FILES_PROPERTY, python_values
+from amudai.format import FILES_PROPERTY, SOURCES_PROPERTY, python_values
 from amudai.inspect.indexes import indexes_of
 from amudai.inspect.labels import field_label
 from amudai.inspect.layout import FieldLayout, ShardLayout, StripeLayout, total
@@ -62,7 +62,8 @@ def file_sizes(reader: ShardReader) -> dict[str, int]:
 def user_properties(reader: ShardReader) -> dict[str, object]:
     """The properties of a shard, without what the library notes for itself."""
     found = python_values((*reader.properties.custom, *reader.properties.standard))
-    return {name: value for name, value in found.items() if name not in (SCHEMA_PROPERTY, FILES_PROPERTY)}
+    own = (SCHEMA_PROPERTY, FILES_PROPERTY, SOURCES_PROPERTY)
+    return {name: value for name, value in found.items() if name not in own}
 
 
 def _stripe(stripe: StripeReader, paths: Sequence[NodePath], depth: Depth) -> StripeLayout:

@@ -1,10 +1,13 @@
 """How does foreign data become batches?
 
-`source.py` has `read_files`: it finds files (`files.py`), asks the format of each (`catalog.py`, one module for every
-format) for its schema, makes one schema of them (`unify.py`) and then reads batch by batch. Formats that are text are
-cut into whole records with known line numbers (`records.py`), so that a bad one can be named or skipped. `text.py`
+`source.py` has `read_files`. It finds files (`finding.py`: folders, patterns, archives, stores), chooses the format of
+each (`catalog.py`, one module for every format, and `recognise.py`), asks for its schema, makes one schema of them
+(`unify.py`, with the columns of folders from `partitions.py`) and then reads batch by batch. An `InputFile`
+(`files.py`) has a name, a compression and its bytes (`content.py`), wherever these are. Formats that are text are cut
+into whole records with known line numbers (`records.py`), so that a bad one can be named, skipped or kept. `text.py`
 decides on their encoding and reads them as UTF-8. `csv/` and `json/` state the rules of CSV and JSON. `shapes.py` knows
-what well-known logs look like, `type_names.py` what types are called. `streams.py` copies streams to files.
+what well-known logs look like, `type_names.py` what types are called. `taken_in.py` knows which files shards were made
+from.
 """
 
 from typing import TYPE_CHECKING
@@ -13,16 +16,34 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.sources.catalog import FORMATS
-    from amudai.sources.records import BadRecord, BadRecords, Tell
+    from amudai.sources.contract import Decision, Duplicates, MixedZones, Multiline
+    from amudai.sources.finding import SkippedFile
+    from amudai.sources.records import BadRecord, BadRecords, OnError, Tell
     from amudai.sources.source import Inputs, Source, read_files
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "amudai.sources.catalog": "FORMATS",
-            "amudai.sources.records": "BadRecord BadRecords Tell",
+            "amudai.sources.contract": "Decision Duplicates MixedZones Multiline",
+            "amudai.sources.finding": "SkippedFile",
+            "amudai.sources.records": "BadRecord BadRecords OnError Tell",
             "amudai.sources.source": "Inputs Source read_files",
         },
     )
 
-__all__ = ["FORMATS", "BadRecord", "BadRecords", "Inputs", "Source", "Tell", "read_files"]
+__all__ = [
+    "FORMATS",
+    "BadRecord",
+    "BadRecords",
+    "Decision",
+    "Duplicates",
+    "Inputs",
+    "MixedZones",
+    "Multiline",
+    "OnError",
+    "SkippedFile",
+    "Source",
+    "Tell",
+    "read_files",
+]

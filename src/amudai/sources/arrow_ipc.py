@@ -11,6 +11,7 @@ import pyarrow as pa
 from amudai.errors import InvalidArgument
 from amudai.sources.contract import FileReader, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
+from amudai.sources.names import renamed, unique_schema
 from amudai.sources.records import BadRecords
 
 __all__ = ["ARROW"]
@@ -29,25 +30,36 @@ def _open(file: InputFile) -> Iterator[pa.RecordBatchFileReader | pa.RecordBatch
         expected = f"a stream, or a file that is not in {file.compression}"
         raise InvalidArgument(f"Arrow: expected {expected}, found a file in it", file=file.path)
     else:
-        with pa.memory_map(file.location) as source, pa.ipc.open_file(source) as reader:
+        with file.content.open_seekable(mapped=True) as source, pa.ipc.open_file(source) as reader:
             yield reader
 
 
 class ArrowReader(FileReader):
     """An Arrow IPC file or stream."""
 
+    def __init__(self, file: InputFile, schema: pa.Schema, *, rename: bool) -> None:
+        super().__init__(file, schema)
+        self._rename = rename
+
     def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
         """The batches of the file."""
         with _open(self.file) as reader:
-            if isinstance(reader, pa.RecordBatchFileReader):
-                yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
-            else:
-                yield from reader
+            for batch in _stored(reader):
+                yield renamed(batch, self.schema) if self._rename else batch
 
 
-def _reader(file: InputFile, options: SourceOptions) -> ArrowReader:  # noqa: ARG001
+def _stored(reader: pa.RecordBatchFileReader | pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
+    if isinstance(reader, pa.RecordBatchFileReader):
+        yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
+    else:
+        yield from reader
+
+
+def _reader(file: InputFile, options: SourceOptions) -> ArrowReader:
     with _open(file) as reader:
-        return ArrowReader(file, reader.schema)
+        stored = reader.schema
+        schema = unique_schema(stored, file, options.duplicates)
+        return ArrowReader(file, schema, rename=schema is not stored)
 
 
 ARROW: Final = SourceFormat(name="arrow", endings=(".arrow", ".arrows", ".feather", ".ipc"), open=_reader)

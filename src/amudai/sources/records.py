@@ -31,7 +31,7 @@ __all__ = [
     "too_long",
 ]
 
-OnError: TypeAlias = Literal["raise", "skip"]
+OnError: TypeAlias = Literal["raise", "skip", "keep"]
 
 # Bytes that are read and parsed at a time.
 BLOCK: Final = 4 << 20
@@ -68,20 +68,22 @@ Tell: TypeAlias = Callable[[BadRecord], object]
 
 
 class BadRecords:
-    """Handles records that cannot be read: the first one raises an error, or all are skipped and counted.
+    """Handles records that cannot be read: the first one raises an error, or all are counted, and kept if asked.
 
     Attributes
     ----------
     raises
         Whether a bad record raises an error. If not, `tell` is called with each bad record.
     count
-        How many records were skipped.
+        How many records were bad.
     examples
-        The first skipped records.
+        The first bad records.
     """
 
     def __init__(self, on_error: OnError = "raise", tell: Tell | None = None) -> None:
         self.raises = on_error == "raise"
+        self._keeps = on_error == "keep"
+        self._kept: list[tuple[str, str]] = []
         self._tell = tell
         self.count = 0
         self.examples: list[BadRecord] = []
@@ -91,6 +93,8 @@ class BadRecords:
         if self.raises:
             raise CorruptedData(f"record: {reason}", file=file.path, line=line)
         self.count += 1
+        if self._keeps:
+            self._kept.append((text.decode("utf-8", "backslashreplace").rstrip("\r\n"), f"{file.path}:{line}"))
         if len(self.examples) < _EXAMPLES or self._tell is not None:
             shown = text[:_EXAMPLE_BYTES].decode("utf-8", "replace").rstrip("\r\n")
             record = BadRecord(file.path, line, reason, shown)
@@ -98,6 +102,11 @@ class BadRecords:
                 self.examples.append(record)
             if self._tell is not None:
                 self._tell(record)
+
+    def take_kept(self) -> list[tuple[str, str]]:
+        """The whole text and the place of each bad record since the last call, if bad records are kept."""
+        kept, self._kept = self._kept, []
+        return kept
 
     def __repr__(self) -> str:
         return f"BadRecords(count={self.count}, examples={self.examples})"

@@ -14,12 +14,12 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.storage.arrow_fs import ArrowStore
     from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, FetchedRanges
-    from amudai.storage.contract import Requests, Store, StoreCapabilities
+    from amudai.storage.contract import Requests, Store, StoreCapabilities, StoredFile
     from amudai.storage.fsspec_fs import FsspecStore
     from amudai.storage.local import LocalStore
     from amudai.storage.memory import MemoryStore
     from amudai.storage.meter import Meter, count_blocks, metered
-    from amudai.storage.object_store import ObjectStore
+    from amudai.storage.object_store import ObjectStore, object_store_at
     from amudai.storage.opening import open_store
     from amudai.storage.portable import PortableStore, portable_store
     from amudai.storage.references import check_reference, container, file_url, is_relative, resolve
@@ -32,12 +32,12 @@ else:
         {
             "amudai.storage.arrow_fs": "ArrowStore",
             "amudai.storage.artifact": "MAX_READ MERGE_GAP Artifact FetchedRanges",
-            "amudai.storage.contract": "Requests Store StoreCapabilities",
+            "amudai.storage.contract": "Requests Store StoreCapabilities StoredFile",
             "amudai.storage.fsspec_fs": "FsspecStore",
             "amudai.storage.local": "LocalStore",
             "amudai.storage.memory": "MemoryStore",
             "amudai.storage.meter": "Meter count_blocks metered",
-            "amudai.storage.object_store": "ObjectStore",
+            "amudai.storage.object_store": "ObjectStore object_store_at",
             "amudai.storage.opening": "open_store",
             "amudai.storage.portable": "PortableStore portable_store",
             "amudai.storage.references": "check_reference container file_url is_relative resolve",
@@ -66,12 +66,14 @@ __all__ = [
     "Spool",
     "Store",
     "StoreCapabilities",
+    "StoredFile",
     "check_reference",
     "container",
     "count_blocks",
     "file_url",
     "is_relative",
     "metered",
+    "object_store_at",
     "open_store",
     "portable_store",
     "remove_files",

@@ -7,7 +7,7 @@ fetches and puts bytes, and what else it can do.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
@@ -16,7 +16,7 @@ from amudai.storage.foreign import short_read
 from amudai.storage.meter import current_meter
 from amudai.storage.portable import PortableStore, undeclared
 
-__all__ = ["Requests", "Store", "StoreCapabilities"]
+__all__ = ["Requests", "Store", "StoreCapabilities", "StoredFile"]
 
 
 class Requests:
@@ -66,12 +66,32 @@ class StoreCapabilities:
     local_path
         `Store.local_path` returns the path of a file in the local file system. A writer may create and replace files
         there itself, and then calls `Store.forget`.
+    listable
+        `Store.files_below` lists the files of a folder.
     """
 
     mappable: bool = False
     create_only: bool = False
     suffix_ranges: bool = False
     local_path: bool = False
+    listable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file in a store.
+
+    Attributes
+    ----------
+    size
+        Its size in bytes.
+    modified
+        When it was last modified, in nanoseconds from 1970; None if the store does not say.
+    """
+
+    url: str
+    size: int
+    modified: int | None = None
 
 
 class Store(ABC):
@@ -83,7 +103,8 @@ class Store(ABC):
     A store declares its `capabilities` and implements three hooks: `_size`, `_fetch`, `_put`. They raise errors of this
     library, which `foreign.translated` creates: `MissingFile` for a file that does not exist, `ExistingFile` for one
     that exists already. The URL is added here. A store that declares `mappable`, `suffix_ranges` or `local_path`
-    overrides `mapped`, `read_tail` or `local_path`. A store that another process can open overrides `portable`.
+    overrides `mapped`, `read_tail` or `local_path`; one that declares `listable` overrides `files_below`. A store that
+    knows when files were modified overrides `describe`. A store that another process can open overrides `portable`.
     """
 
     def __init__(self) -> None:
@@ -104,6 +125,14 @@ class Store(ABC):
         with located(url=url):
             self._counters.add(1, 0)
             return self._size(url)
+
+    def describe(self, url: str) -> StoredFile:
+        """The size of the file at `url`, and when it was modified."""
+        return StoredFile(url, self.size(url))
+
+    def files_below(self, url: str) -> Iterator[StoredFile]:  # noqa: ARG002 - refused
+        """All files in the folder `url` and in the folders below it, in no order. Needs the capability `listable`."""
+        raise self._lacks("listable")
 
     def read_ranges(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[memoryview]:
         """Exactly the bytes of each half-open range, as read-only views of bytes, or a `StorageError`."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from importlib import import_module
 from typing import Any, Final
 
-from amudai.errors import ExistingFile, MissingFile, StorageError, UnsupportedFeature
-from amudai.storage.contract import Store, StoreCapabilities
+from amudai.errors import ExistingFile, MissingFile, StorageError, UnsupportedFeature, located
+from amudai.storage.contract import Store, StoreCapabilities, StoredFile
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
 from amudai.storage.portable import PortableStore, check_settings, unportable
 
@@ -27,7 +28,7 @@ class FsspecStore(Store):
     file is collected in memory first.
     """
 
-    capabilities = StoreCapabilities()
+    capabilities = StoreCapabilities(listable=True)
 
     def __init__(self, filesystem: Any) -> None:
         super().__init__()
@@ -46,9 +47,29 @@ class FsspecStore(Store):
         check_settings(found, filesystem.storage_options, _HARMLESS)
         return PortableStore(_reopened, (type(filesystem), dict(filesystem.storage_options), folder))
 
-    def _size(self, url: str) -> int:
+    def describe(self, url: str) -> StoredFile:
+        """The size of the file at `url`, and when it was modified."""
+        with located(url=url):
+            self._counters.add(1, 0)
+            info = self._info(url)
+            return StoredFile(url, self._size_in(info), _modified(info))
+
+    def files_below(self, url: str) -> Iterator[StoredFile]:
+        """All files in the folder `url` and in the folders below it."""
+        with located(url=url), translated():
+            found = self._filesystem.find(url, detail=True)
+        for path, info in found.items():
+            yield StoredFile(path, int(info.get("size") or 0), _modified(info))
+
+    def _info(self, url: str) -> dict[str, Any]:
         with translated():
-            info = self._filesystem.info(url)
+            info: dict[str, Any] = self._filesystem.info(url)
+        return info
+
+    def _size(self, url: str) -> int:
+        return self._size_in(self._info(url))
+
+    def _size_in(self, info: dict[str, Any]) -> int:
         if info.get("type") == "directory":
             raise StorageError(FOLDER)
         size = info.get("size")
@@ -88,6 +109,17 @@ class FsspecStore(Store):
                 with suppress(Exception):
                     self._filesystem.rm_file(url)
                 raise
+
+
+def _modified(info: dict[str, Any]) -> int | None:
+    """The time of the last modification, which each file system calls by another name."""
+    for name in ("mtime", "last_modified", "LastModified", "updated", "modified", "created"):
+        found = info.get(name)
+        if isinstance(found, datetime):
+            found = found.timestamp()
+        if isinstance(found, (int, float)):
+            return int(found * 1_000_000) * 1_000
+    return None
 
 
 def _reopened(kind: type, settings: dict[str, Any], folder: str | None) -> FsspecStore:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any, Final
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from amudai.errors import MissingFile, RefusedAccess, StorageError, UnsupportedFeature, located
-from amudai.storage.contract import Store, StoreCapabilities
+from amudai.storage.contract import Store, StoreCapabilities, StoredFile
 from amudai.storage.foreign import short_read, translated
 from amudai.storage.portable import PortableStore, check_settings, unportable
 
@@ -18,12 +18,12 @@ __all__ = ["OBSTORES", "ObjectStore", "object_store_at"]
 # By class name, so that obstore need not be imported. Azure has no suffix ranges. HTTP servers have no conditional put,
 # and some of them ignore suffix ranges.
 OBSTORES: Final = {
-    "AzureStore": StoreCapabilities(create_only=True),
-    "GCSStore": StoreCapabilities(create_only=True, suffix_ranges=True),
+    "AzureStore": StoreCapabilities(create_only=True, listable=True),
+    "GCSStore": StoreCapabilities(create_only=True, suffix_ranges=True, listable=True),
     "HTTPStore": StoreCapabilities(),
-    "LocalStore": StoreCapabilities(create_only=True, suffix_ranges=True),
-    "MemoryStore": StoreCapabilities(create_only=True, suffix_ranges=True),
-    "S3Store": StoreCapabilities(create_only=True, suffix_ranges=True),
+    "LocalStore": StoreCapabilities(create_only=True, suffix_ranges=True, listable=True),
+    "MemoryStore": StoreCapabilities(create_only=True, suffix_ranges=True, listable=True),
+    "S3Store": StoreCapabilities(create_only=True, suffix_ranges=True, listable=True),
 }
 
 _HARMLESS: Final = frozenset(
@@ -34,6 +34,10 @@ _HARMLESS: Final = frozenset(
         *("allow_http", "connect_timeout", "http1_only", "http2_only", "timeout"),  # options of the client
     }
 )
+
+
+# Characters of a key that need no escape in a URL.
+_PLAIN: Final = "/!$&'()*+,;=:@"
 
 
 class ObjectStore(Store):
@@ -82,6 +86,27 @@ class ObjectStore(Store):
         check_settings(f"an obstore {type(self._store).__name__}", {"base": self._base}, {"base"})
         return PortableStore(_reopened, (type(self._store), _settings(self._store), self._base))
 
+    def describe(self, url: str) -> StoredFile:
+        """The size of the object at `url`, and when it was modified."""
+        with located(url=url):
+            key = self._key(url)
+            self._counters.add(1, 0)
+            with translated():
+                found = self._store.head(key)
+        return StoredFile(url, int(found["size"]), _nanoseconds(found))
+
+    def files_below(self, url: str) -> Iterator[StoredFile]:
+        """All objects in the folder `url` and in the folders below it."""
+        if not self._capabilities.listable:
+            raise self._lacks("listable")
+        with located(url=url), translated():
+            for page in self._store.list(self._key(url).rstrip("/") or None):
+                for found in page:
+                    yield StoredFile(self._url(found["path"]), int(found["size"]), _nanoseconds(found))
+
+    def _url(self, key: str) -> str:
+        return self._base + quote(key, safe=_PLAIN) if self._base else key
+
     def _size(self, url: str) -> int:
         key = self._key(url)
         with translated():
@@ -120,11 +145,17 @@ def object_store_at(base: str) -> ObjectStore:
     except ImportError as error:
         message = "expected a local path, or obstore (pip install amudai[remote]), or store=; found none of them"
         raise StorageError(message) from error
+    # obstore refuses http:// by default. The caller asks for it by such a URL.
+    options = {"client_options": {"allow_http": True}} if base.startswith("http://") else {}
     with translated():
         # Without the slash: HTTP stores would ask for folder//name.
-        store = ObjectStore(obstore.from_url(base.removesuffix("/")), base)
+        store = ObjectStore(obstore.from_url(base.removesuffix("/"), **options), base)
     store._by_url = True
     return store
+
+
+def _nanoseconds(found: Any) -> int:
+    return int(found["last_modified"].timestamp() * 1_000_000) * 1_000
 
 
 def _settings(store: Any) -> dict[str, Any]:

@@ -75,6 +75,11 @@ class ShardBuilder:
     ----------
     sealing, root
         Where files are created, and the root file, whose header has been written already.
+
+    Attributes
+    ----------
+    properties
+        The properties of the shard. Until `finish`, there can be more than those of the options.
     """
 
     def __init__(
@@ -98,6 +103,7 @@ class ShardBuilder:
         self._stripes: list[PlacedStripe] = []
         self._open: StripeBuilder | None = None
         self.rows = 0
+        self.properties = options.properties
 
     @property
     def encoded_bytes(self) -> int:
@@ -185,7 +191,7 @@ class ShardBuilder:
         indexes = space.indexes(self._sinks.shard)
         nodes, stripes = without_zeros(self._nodes, self._stripes)
         schema = self._schema if nodes == self._nodes else encode_schema(nodes)
-        return metadata_of(schema, node_count(nodes), stripes, self._options.properties, indexes, space.urls)
+        return metadata_of(schema, node_count(nodes), stripes, self.properties, indexes, space.urls)
 
     def _space(self, owner: str) -> ArtifactSpace:
         """Where the indexes of the shard or of a stripe are written."""
