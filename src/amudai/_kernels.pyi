@@ -306,6 +306,8 @@ def decimals_within(data: NDArray[np.uint8], low: NDArray[np.int64], high: NDArr
 def compare_decimals(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], low: NDArray[np.int64], high: NDArray[np.int64], inverted: bool, out: NDArray[np.uint8], at: int) -> int:
     """
     As `compare_numbers`, for stored decimals: ranges as `decimals_within` takes them.
+    """
+
 def json_cut(block: NDArray[np.uint8], shape: int, state: tuple[int, int, int]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, tuple[int, int, int], bool]:
     """
     Starts and ends of records, the line feeds before each start and in all, the state at the end, and whether a record is unfinished. The state at the start of a file is (0, 0, 0).
