@@ -453,9 +453,9 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     assert rows(write(tmp_path, '{"a": "ü"}'.encode("latin-1")), encoding="latin-1") == [{"a": "ü"}]
     assert rows(write(tmp_path, '[{"a": "ü"}]'.encode("utf-16"))) == [{"a": "ü"}]
     assert rows(write(tmp_path, '{"a": "ü"}'.encode("utf-8-sig"))) == [{"a": "ü"}]
-    with pytest.raises(InvalidArgument, match="encoding: expected a known one, found 'klingon'"):
+    with pytest.raises(InvalidArgument, match=r"encoding: expected a name such as utf-8, .*, found 'klingon'"):
         rows(path, encoding="klingon")
-    with pytest.raises(CorruptedData, match=r"file: expected ascii, found .*t\.json"):
+    with pytest.raises(CorruptedData, match=r"found other bytes .*t\.json, line 1"):
         rows(path, encoding="ascii")
 
 

@@ -100,7 +100,7 @@ class TextStream:
     def __init__(self, file: InputFile, encoding: str) -> None:
         self._stream = file.open()
         self._decoder = None
-        if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
+        if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig"):
             self._decoder = codecs.getincrementaldecoder(encoding)(_NOT_TEXT)
         self._begun = False
 

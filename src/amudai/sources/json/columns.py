@@ -61,7 +61,7 @@ def _refusal(
     if text:
         reason = explained(trouble, text, place[0] - start, place[1] - start, plan.columns[max(column, 0)])
     else:
-        reason = missing_in_array(records.data[start : start + 1])
+        reason = missing_in_array(bytes(records.data[start : start + 1]))
     return Refusal(int(records.lines[index]), reason, text)
 
 

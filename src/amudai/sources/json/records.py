@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 
 from amudai import _kernels
-from amudai.errors import CorruptedData, InvalidArgument
 from amudai.sources import records as text_records
 from amudai.sources.files import InputFile
 from amudai.sources.records import BLOCK, Records
+from amudai.sources.text import TextStream, check_encoding, encoding_of
 
 __all__ = ["RecordBlock", "Refusal", "Shape", "blocks_of", "shape_of"]
 
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _BEGINNING: Final = (0, 0, 0)
 _OUTSIDE: Final = 0  # the place of a state that is outside of the array
 
@@ -77,8 +74,8 @@ def blocks_of(
     file: InputFile, encoding: str | None, shape: Shape | None = None, size: int = BLOCK
 ) -> Iterator[RecordBlock]:
     """The records of a file in blocks of about `size` bytes. `shape` is decided by the first block if it is None."""
-    with _opened(file, encoding) as stream:
-        chunk = stream.read(max(size, 1 + len(_BYTE_ORDER_MARK))).removeprefix(_BYTE_ORDER_MARK)
+    with TextStream(file, _encoding(file, encoding)) as stream:
+        chunk = stream.read(size)
         cutter = _Cutter(file, shape_of(chunk) if shape is None else shape)
         while chunk:
             following = stream.read(size)
@@ -121,8 +118,7 @@ class _Cutter:
                 reason = "expected the end of the value, found the end of the file"
                 refused.append(Refusal(self._rest_line, reason, self._rest))
             elif len(self._rest) > text_records.LONGEST:
-                reason = f"expected at most {text_records.LONGEST} bytes, found more"
-                refused.append(Refusal(self._rest_line, reason, self._rest[:1000]))
+                refused.append(Refusal(self._rest_line, text_records.too_long(), self._rest[:1000]))
                 self._rest, self._is_dropping = b"", True
         elif final and self._shape is Shape.ARRAY and self._state[2] != _OUTSIDE:
             reason = "expected a bracket that closes the array, found the end of the file"
@@ -132,16 +128,11 @@ class _Cutter:
         return RecordBlock(self._shape, records, tuple(refused))
 
 
-@contextmanager
-def _opened(file: InputFile, encoding: str | None) -> Iterator[pa.NativeFile]:
-    """The content of a file as UTF-8. Without a stated encoding, only a byte order mark tells UTF-16."""
-    if encoding is None:
-        with file.open() as stream:
-            encoding = "utf-16" if stream.read(2) in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-    try:
-        with file.open() as stream:
-            yield stream if encoding == "utf-8" else pa.transcoding_input_stream(stream, encoding, "utf-8")
-    except UnicodeDecodeError as error:
-        raise CorruptedData(f"file: expected {encoding}, found {error}", file=file.path) from error
-    except LookupError as error:
-        raise InvalidArgument(f"encoding: expected a known one, found {encoding!r}") from error
+def _encoding(file: InputFile, stated: str | None) -> str:
+    """The encoding of a file. JSON is UTF-8, unless a byte order mark or the caller says otherwise."""
+    if stated is not None:
+        check_encoding(stated)
+        return stated
+    with file.open() as stream:
+        name, reason = encoding_of(stream.read(4))
+    return name if reason == "byte order mark" else "utf-8"
