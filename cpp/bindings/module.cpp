@@ -47,6 +47,7 @@ NB_MODULE(AMUDAI_MODULE, m) {
     amudai::bindings::bind_compare(m);
     amudai::bindings::bind_decimal(m);
     amudai::bindings::bind_json(m);
+    amudai::bindings::bind_log_lines(m);
     amudai::bindings::bind_match(m);
     amudai::bindings::bind_rows(m);
     amudai::bindings::bind_block_map(m);

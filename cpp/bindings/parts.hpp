@@ -12,6 +12,7 @@ void bind_compress(nanobind::module_& m);
 void bind_compare(nanobind::module_& m);
 void bind_decimal(nanobind::module_& m);
 void bind_json(nanobind::module_& m);
+void bind_log_lines(nanobind::module_& m);
 void bind_match(nanobind::module_& m);
 void bind_rows(nanobind::module_& m);
 void bind_block_map(nanobind::module_& m);

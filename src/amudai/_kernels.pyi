@@ -323,6 +323,19 @@ def json_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArr
     Length, nulls, validity, offsets and values of each column, and the refused records as (record, trouble, column, from, to). `columns` has what each column holds, its name and its number of children, from the root down.
     """
 
+def line_ends(data: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """The places of all line feeds."""
+
+def gather_parts(data: NDArray[np.uint8], from_: NDArray[np.int64], to: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """
+    Arrow's offsets and bytes of texts that are parts of `data`; a text is empty where `to` is negative.
+    """
+
+def match_lines(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], steps: NDArray[np.int32], classes: NDArray[np.uint8], literals: NDArray[np.uint8], fields: int, per_second: int) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """
+    Flags of each line (1 matched, 2 a valid time, 4 a zone, 8 digits of the time were cut), its moment, and where its fields begin and end, one row for each field.
+    """
+
 def match_text(offsets: NDArray[Any], data: NDArray[np.uint8], op: str, text: str, case_sensitive: bool, out: NDArray[np.uint8]) -> None:
     """
     Write 1 for each text for which the operator is true, and 0 for the others. `offsets` delimit the texts in `data`.

@@ -5,7 +5,7 @@ each (`catalog.py`, one module for every format, and `recognise.py`), asks for i
 (`unify.py`, with the columns of folders from `partitions.py`) and then reads batch by batch. An `InputFile`
 (`files.py`) has a name, a compression and its bytes (`content.py`), wherever these are. Formats that are text are cut
 into whole records with known line numbers (`records.py`), so that a bad one can be named, skipped or kept. `text.py`
-decides on their encoding and reads them as UTF-8. `csv/` and `json/` state the rules of CSV and JSON. `shapes.py` knows
+decides on their encoding and reads them as UTF-8. `csv/` and `json/` state the rules of CSV and JSON. `logs/` knows
 what well-known logs look like, `type_names.py` what types are called. `taken_in.py` knows which files shards were made
 from.
 """

@@ -14,7 +14,7 @@ from amudai.sources.csv.reader import CSV
 from amudai.sources.files import InputFile, translated
 from amudai.sources.finding import FoundFile, SkippedFile
 from amudai.sources.json.reader import JSON
-from amudai.sources.logs import LOGS
+from amudai.sources.logs.reader import LOGS
 from amudai.sources.parquet import PARQUET
 from amudai.sources.recognise import recognise
 

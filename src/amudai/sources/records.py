@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai import _kernels
 from amudai.errors import CorruptedData
 from amudai.sources.files import InputFile
 from amudai.sources.text import TextStream
@@ -177,7 +178,7 @@ class LineReader:
                     pass
                 elif cut:
                     data = b"".join([rest, memoryview(chunk)[:cut]])
-                    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n"))
+                    ends = _kernels.line_ends(np.frombuffer(data, np.uint8))
                     lines = Lines(data, first, ends, not following or is_long)
                     self._kept = None
                     yield lines

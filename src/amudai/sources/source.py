@@ -82,9 +82,8 @@ def read_files(
     hold a few megabytes at a time, or a row group of Parquet. Files in gzip, Zstandard, bzip2, xz or LZ4 are
     decompressed on the way. `docs/ingest.md` has all rules.
 
-    Logs (`.log`, `.txt`) have a row for each line: `line`, `file`, `line_number`. If the first 200 lines of a file have
-    a well-known format, there are also `timestamp` and `level`, which are null for lines of another format. A time with
-    a zone is converted to UTC; a time without a zone is kept.
+    Logs (`.log`, `.txt`) have the columns `line`, `file` and `line_number`. If the beginning of a file has lines of a
+    well-known shape, there are also `timestamp` and `level`. `docs/logs.md` lists the shapes.
 
     Parameters
     ----------

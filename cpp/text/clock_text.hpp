@@ -1,0 +1,92 @@
+// Reading the parts of a time from text.
+#pragma once
+#include <cstring>
+#include <limits>
+
+#include "text/clock.hpp"
+
+namespace amudai::text::detail {
+
+inline bool is_digit(std::uint8_t byte) { return static_cast<std::uint8_t>(byte - '0') < 10; }
+
+inline std::int32_t month_named(const std::uint8_t* at) {
+    const auto name = (at[0] | 0x20) << 16 | (at[1] | 0x20) << 8 | (at[2] | 0x20);
+    switch (name) {
+        case 'j' << 16 | 'a' << 8 | 'n': return 1;
+        case 'f' << 16 | 'e' << 8 | 'b': return 2;
+        case 'm' << 16 | 'a' << 8 | 'r': return 3;
+        case 'a' << 16 | 'p' << 8 | 'r': return 4;
+        case 'm' << 16 | 'a' << 8 | 'y': return 5;
+        case 'j' << 16 | 'u' << 8 | 'n': return 6;
+        case 'j' << 16 | 'u' << 8 | 'l': return 7;
+        case 'a' << 16 | 'u' << 8 | 'g': return 8;
+        case 's' << 16 | 'e' << 8 | 'p': return 9;
+        case 'o' << 16 | 'c' << 8 | 't': return 10;
+        case 'n' << 16 | 'o' << 8 | 'v': return 11;
+        case 'd' << 16 | 'e' << 8 | 'c': return 12;
+        default: return 0;
+    }
+}
+
+// The end of a zone, or nullptr.
+inline const std::uint8_t* read_zone(const std::uint8_t* at, const std::uint8_t* end, Clock& clock) {
+    const auto left = end - at;
+    if (left < 1) return nullptr;
+    if (*at == 'Z' || *at == 'z') {
+        clock.has_zone = true, clock.zone_minutes = 0;
+        return at + 1;
+    }
+    if (left >= 3 && (std::memcmp(at, "UTC", 3) == 0 || std::memcmp(at, "GMT", 3) == 0)) {
+        clock.has_zone = true, clock.zone_minutes = 0;
+        return at + 3;
+    }
+    if ((*at != '+' && *at != '-') || left < 3 || !is_digit(at[1]) || !is_digit(at[2])) return nullptr;
+    const auto hours = (at[1] - '0') * 10 + (at[2] - '0');
+    const auto* behind = at + 3;
+    const auto* const digits = behind + (behind < end && *behind == ':');
+    std::int32_t minutes = 0;
+    if (end - digits >= 2 && is_digit(digits[0]) && is_digit(digits[1])) {
+        minutes = (digits[0] - '0') * 10 + (digits[1] - '0');
+        behind = digits + 2;
+    }
+    if (hours > 18 || minutes > 59) return nullptr;
+    clock.has_zone = true;
+    clock.zone_minutes = (*at == '-' ? -1 : 1) * (hours * 60 + minutes);
+    return behind;
+}
+
+// The end of the digits of a fraction, or nullptr. Digits after the ninth are left out.
+inline const std::uint8_t* read_fraction(const std::uint8_t* at, const std::uint8_t* end, Clock& clock) {
+    std::int32_t nanos = 0, digits = 0;
+    for (; at < end && is_digit(*at); ++at) {
+        if (digits < 9) nanos = nanos * 10 + (*at - '0'), ++digits;
+    }
+    if (digits == 0) return nullptr;
+    for (; digits < 9; ++digits) nanos *= 10;
+    clock.nanos = nanos;
+    return at;
+}
+
+inline const std::uint8_t* read_epoch(const std::uint8_t* at, const std::uint8_t* end, Clock& clock) {
+    std::int64_t value = 0;
+    int digits = 0;
+    for (; at < end && is_digit(*at); ++at, ++digits) {
+        if (digits == 19) return nullptr;
+        if (value > (std::numeric_limits<std::int64_t>::max() - 9) / 10) return nullptr;
+        value = value * 10 + (*at - '0');
+    }
+    std::int64_t per_second = 1;
+    switch (digits) {
+        case 9: case 10: break;
+        case 13: per_second = 1'000; break;
+        case 16: per_second = 1'000'000; break;
+        case 19: per_second = 1'000'000'000; break;
+        default: return nullptr;
+    }
+    clock.epoch_seconds = value / per_second;
+    clock.nanos = static_cast<std::int32_t>(value % per_second * (1'000'000'000 / per_second));
+    clock.has_epoch = clock.has_zone = clock.is_there = true;
+    return at;
+}
+
+}  // namespace amudai::text::detail

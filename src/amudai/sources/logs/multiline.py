@@ -1,0 +1,58 @@
+"""Which lines form a row together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from amudai.sources.logs.block import I64, Flags
+
+__all__ = ["Rows", "joined", "single"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a block.
+
+    Attributes
+    ----------
+    first, last
+        The first and the last line of each row.
+    """
+
+    first: I64
+    last: I64
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __getitem__(self, part: slice) -> Rows:
+        return Rows(self.first[part], self.last[part])
+
+
+def single(count: int) -> Rows:
+    """Each line is a row."""
+    lines = np.arange(count)
+    return Rows(lines, lines)
+
+
+def joined(begins: Flags, *, goes_on: bool) -> Rows:
+    """A line that begins a record, and the lines after it up to the next record, are a row.
+
+    Parameters
+    ----------
+    goes_on
+        Whether lines before the first record belong to a record of an earlier block. They are one row then; otherwise
+        each of them is a row.
+    """
+    if begins.all():
+        return single(len(begins))
+    starts = begins.copy()
+    before = int(np.argmax(begins)) if begins.any() else len(begins)
+    if goes_on:
+        starts[:1] = True
+    else:
+        starts[:before] = True
+    first = np.flatnonzero(starts)
+    return Rows(first, np.append(first[1:], len(begins)) - 1)

@@ -1,0 +1,237 @@
+"""Reading plain logs: rows of lines, with their times, levels and fields if the file has a known shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from amudai.errors import InvalidArgument
+from amudai.sources.contract import Decision, FileReader, Multiline, SourceFormat, SourceOptions
+from amudai.sources.files import InputFile
+from amudai.sources.logs.block import I64, Block, Flags, block_of, matches_in
+from amudai.sources.logs.extract import Extractor, PatternExtractor, ShapeExtractor
+from amudai.sources.logs.multiline import Rows, joined, single
+from amudai.sources.logs.pattern import line_pattern
+from amudai.sources.logs.recognise import recognised
+from amudai.sources.logs.timestamps import TimeColumn, check_timezone
+from amudai.sources.logs.years import first_year
+from amudai.sources.records import BLOCK, BadRecords, LineReader
+
+__all__ = ["LOGS", "LogReader"]
+
+_SAMPLE: Final = 1 << 18
+# Times alone are read from smaller blocks, which fit into the cache of a processor.
+_TIMES_BLOCK: Final = 1 << 20
+# Fewer, larger batches are written faster.
+_BLOCK: Final = 4 << 20
+# A longer record goes on in another row.
+_LONGEST: Final = 8 << 20
+_LINES: Final = [pa.field("line", pa.string()), pa.field("file", pa.string()), pa.field("line_number", pa.int64())]
+# Columns that a line which continues a record has from it.
+_INHERITED: Final = ("timestamp", "level")
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What the summary says after reading."""
+
+    matched: int = 0
+    continued: int = 0
+    others: int = 0
+    cut: int = 0
+
+
+class LogReader(FileReader):
+    """A log whose shape is known, or None if it has none."""
+
+    def __init__(self, file: InputFile, extractor: Extractor | None, options: SourceOptions) -> None:
+        decisions = () if extractor is None else (Decision("shape", extractor.name),)
+        super().__init__(file, pa.schema(_LINES + ([] if extractor is None else extractor.fields)), decisions)
+        self._extractor = extractor
+        self._options = options
+        self._counts = _Counts()
+        self._carried: dict[str, pa.Scalar] = {}
+        self._repeated = pa.nulls(0, pa.string())
+
+    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+        """The rows of the file."""
+        self._counts, self._carried = _Counts(), {}
+        if isinstance(self._extractor, ShapeExtractor):
+            self._extractor.times = self._times(self._extractor)
+        reader = self._lines(_BLOCK)
+        goes_on = False
+        for lines in reader:
+            block = block_of(lines)
+            begins, rows = self._rows(block, goes_on)
+            if self._joins and not lines.final and len(rows) and begins[rows.first[-1]]:
+                size = int(block.ends[-1] - block.starts[rows.first[-1]])
+                if size <= _LONGEST:
+                    # More lines may follow that belong to the last record.
+                    reader.keep_from(int(rows.first[-1]))
+                    rows = rows[:-1]
+                else:
+                    self._counts.cut += 1
+            goes_on = self._joins and len(rows) > 0 and rows.last[-1] == len(block) - 1 and not lines.final
+            if len(rows):
+                yield self._batch(block, rows, begins, bad)
+
+    def notes(self) -> tuple[str, ...]:
+        """How many lines matched the shape, and what became of the others."""
+        if self._extractor is None:
+            return ()
+        counts, verb = self._counts, {"join": "joined", "inherit": "inherited from", "separate": "followed"}
+        texts = [
+            f"{self._extractor.name}: {counts.matched:,} lines matched, {counts.continued:,} {verb[self._multiline]} "
+            f"a line before them, {counts.others:,} did not match"
+        ]
+        if counts.cut:
+            texts.append(f"{counts.cut:,} records of more than {_LONGEST >> 20} MiB go on in another row")
+        if isinstance(self._extractor, ShapeExtractor):
+            times = self._extractor.times
+            if times.year is not None and not times.recognised.shape.has_year:
+                texts.append(f"the first line is of the year {times.year}; year= can say another")
+            if times.other_zones:
+                kind = "without" if times.recognised.zoned else "with"
+                texts.append(f"{times.other_zones:,} times {kind} a zone were left out; timezone= makes moments of all")
+            if times.cut:
+                texts.append(f"{times.cut:,} times were cut to microseconds")
+        return tuple(texts)
+
+    @property
+    def _multiline(self) -> Multiline:
+        assert self._extractor is not None
+        if self._extractor.always_joins:
+            return "join"
+        return self._options.log.multiline if self._extractor.goes_on else "separate"
+
+    @property
+    def _joins(self) -> bool:
+        return self._extractor is not None and self._multiline == "join"
+
+    def _lines(self, size: int) -> LineReader:
+        return LineReader(self.file, size)
+
+    def _times(self, extractor: ShapeExtractor) -> TimeColumn:
+        year = self._options.log.year
+        shape = extractor.times.recognised.shape
+        if not shape.has_year and year is None:
+            year = first_year(self._clock_times(extractor), extractor.times.per_second, self.file.modified())
+        return TimeColumn(extractor.times.recognised, self._options.log.timezone, year)
+
+    def _clock_times(self, extractor: ShapeExtractor) -> Iterator[I64]:
+        """The times of all lines."""
+        per_second = extractor.times.per_second
+        for lines in self._lines(_TIMES_BLOCK):
+            block = block_of(lines)
+            found = matches_in(block.data, block.starts, block.ends, extractor.time_program, per_second)
+            yield found.moments if found.timed.all() else found.moments[found.timed]
+
+    def _rows(self, block: Block, goes_on: bool) -> tuple[Flags, Rows]:
+        if self._extractor is None:
+            return np.zeros(len(block), np.bool_), single(len(block))
+        begins = self._extractor.begins(block)
+        return begins, joined(begins, goes_on=goes_on) if self._joins else single(len(block))
+
+    def _batch(self, block: Block, rows: Rows, begins: Flags, bad: BadRecords) -> pa.RecordBatch:
+        texts = block.texts(rows.first, rows.last)
+        sound = np.ones(len(rows), np.bool_)
+
+        def refuse(row: int, reason: str) -> None:
+            if sound[row]:
+                sound[row] = False
+                bad.add(self.file, block.first + int(rows.first[row]), reason, texts[row].cast(pa.binary()).as_py())
+
+        if not block.is_ascii:
+            _check_text(texts, refuse)
+        columns = [texts, self._paths(len(rows)), pa.array(rows.first + block.first)]
+        if self._extractor is not None:
+            columns += self._extractor.columns(block, rows, begins, refuse)
+            self._count(rows, begins)
+            if self._multiline != "separate":
+                columns = self._inherited(columns, begins[rows.first])
+        batch = pa.RecordBatch.from_arrays(columns, schema=self.schema)
+        return batch if sound.all() else batch.filter(pa.array(sound))
+
+    def _paths(self, count: int) -> pa.Array:
+        """The column `file`."""
+        if len(self._repeated) < count:
+            self._repeated = pa.repeat(pa.scalar(self.file.path, pa.string()), 2 * count)
+        return self._repeated[:count]
+
+    def _count(self, rows: Rows, begins: Flags) -> None:
+        covered = int(rows.last[-1] - rows.first[0]) + 1 if len(rows) else 0
+        matched = int(begins[rows.first].sum())
+        self._counts.matched += matched
+        if self._multiline == "separate":
+            self._counts.others += covered - matched
+            return
+        alone = int(np.argmax(begins[rows.first])) if matched else len(rows)
+        if self._carried:
+            alone = 0
+        self._counts.others += alone
+        self._counts.continued += covered - matched - alone
+
+    def _inherited(self, columns: list[pa.Array], record: Flags) -> list[pa.Array]:
+        """The columns, with time and level of the record before in rows that begin none."""
+        if not record.all():
+            latest = np.maximum.accumulate(np.where(record, np.arange(len(record)), -1))
+            for place, name in enumerate(self.schema.names):
+                if name in _INHERITED:
+                    taken = columns[place].take(pa.array(latest, mask=latest < 0))
+                    before = self._carried.get(name)
+                    if before is not None:
+                        taken = pc.if_else(pa.array(latest < 0), before, taken)
+                    columns[place] = taken
+        for place, name in enumerate(self.schema.names):
+            if name in _INHERITED and (record.any() or self._carried):
+                self._carried[name] = columns[place][-1]
+        return columns
+
+
+def _check_text(texts: pa.Array, refuse: object) -> None:
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        assert callable(refuse)
+        for row, text in enumerate(texts.cast(pa.binary()).to_pylist()):
+            try:
+                text.decode()
+            except UnicodeDecodeError:
+                refuse(row, "expected UTF-8, found other bytes")
+
+
+def _opened(file: InputFile, options: SourceOptions) -> LogReader:
+    if options.log.multiline not in ("join", "inherit", "separate"):
+        raise InvalidArgument(f"multiline: expected 'join', 'inherit' or 'separate', found {options.log.multiline!r}")
+    if options.log.timezone is not None:
+        check_timezone(options.log.timezone)
+    known = set(options.types)
+    if options.log.pattern is not None:
+        pattern = line_pattern(options.log.pattern)
+        sample = next(_samples(file), None)
+        return LogReader(file, PatternExtractor(pattern, options.log.pattern, sample, known), options)
+    for sample in _samples(file):
+        found = recognised(sample)
+        if found is not None:
+            times = TimeColumn(found, options.log.timezone)
+            extractor = ShapeExtractor(found, times, sample, known, all_fields=options.log.extract)
+            return LogReader(file, extractor, options)
+    return LogReader(file, None, options)
+
+
+def _samples(file: InputFile) -> Iterator[Block]:
+    """The first lines of a file, then more of them."""
+    for size in (_SAMPLE, BLOCK):
+        for lines in LineReader(file, size):
+            yield block_of(lines)
+            if lines.final:
+                return
+            break
+
+
+LOGS: Final = SourceFormat(name="log", endings=(".log", ".txt"), open=_opened)

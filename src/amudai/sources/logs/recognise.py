@@ -1,0 +1,81 @@
+"""Finding the shape of a log from its first lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from amudai.sources.logs.block import Block, matches_in
+from amudai.sources.logs.program import compiled
+from amudai.sources.logs.shape import LogShape
+from amudai.sources.logs.shapes.catalog import SHAPES
+from amudai.sources.logs.shapes.headed import headed_shape
+
+__all__ = ["Recognised", "recognised"]
+
+_NANOSECONDS = 1_000_000_000
+# Lines of a loose shape must be more than this share of all lines.
+_MOST = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """A shape, and what it finds in the first lines of a file.
+
+    Attributes
+    ----------
+    zoned
+        Whether most of the times name a zone.
+    nanoseconds
+        Whether some time has more digits than microseconds have.
+    """
+
+    shape: LogShape
+    zoned: bool
+    nanoseconds: bool
+
+
+def recognised(block: Block) -> Recognised | None:
+    """The shape with most matching lines, then with most levels, then with most fields; None if none matches."""
+    headed = headed_shape(sample_texts(block, 100))
+    best, most = None, (0, 0, 0)
+    for shape in (*SHAPES, *([headed] if headed is not None else [])):
+        score, found = _scored(block, shape)
+        if score > most:
+            best, most = found, score
+    return best
+
+
+def sample_texts(block: Block, count: int) -> list[str]:
+    """The first lines as text."""
+    bounds = zip(block.starts[:count].tolist(), block.ends[:count].tolist(), strict=True)
+    return [block.data[start:end].tobytes().decode("utf-8", "replace") for start, end in bounds]
+
+
+def _scored(block: Block, shape: LogShape) -> tuple[tuple[int, int, int], Recognised]:
+    starts, ends = block.starts, block.ends
+    filled = starts < ends
+    if shape.begins:
+        begins = compiled(shape.begins)
+        first = matches_in(block.data, starts, ends, begins, _NANOSECONDS).matched
+        starts, ends = starts[first], np.append(starts[first][1:], ends[-1:])[: int(first.sum())]
+        filled = np.ones(len(starts), np.bool_)
+    program = compiled(shape.template)
+    found = matches_in(block.data, starts, ends, program, _NANOSECONDS)
+    has_time = "%" in shape.template.replace("%q", "").replace("%L", "")
+    matched = found.timed if has_time else found.matched
+    count = int(matched.sum())
+    result = Recognised(shape, 2 * int((found.zoned & matched).sum()) > count, _has_nanoseconds(found.moments[matched]))
+    # One line of a time in a text does not make it a log, unless it is the first line.
+    if count < 2 and not (count and matched[np.argmax(filled)]):
+        return (0, 0, 0), result
+    if (shape.is_loose or not has_time) and count <= _MOST * int(filled.sum()):
+        return (0, 0, 0), result
+    fields = [field.name for field in program.fields]
+    levels = int((found.to[fields.index("level")] >= 0).sum()) if "level" in fields else 0
+    return (count, levels, int((found.to >= 0).sum())), result
+
+
+def _has_nanoseconds(moments: np.ndarray[tuple[int], np.dtype[np.int64]]) -> bool:
+    return bool((moments % 1000 != 0).any())

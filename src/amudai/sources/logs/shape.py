@@ -1,0 +1,49 @@
+"""The definition of a log shape."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+__all__ = ["LogShape"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogShape:
+    """One kind of log line.
+
+    Attributes
+    ----------
+    template
+        What a line looks like, in the language of `template.py`. The field `level` is the level of a line.
+    begins
+        The template of the first line of a record, for shapes whose records are always several lines. `template` is for
+        a whole record then.
+    null
+        A field with this text is null.
+    is_utc
+        Whether times are in UTC although they do not say so.
+    goes_on
+        Whether a line of another shape continues the record before it. If not, such a line stands for itself.
+    is_loose
+        Whether other text can look like this. Then most lines must match.
+    has_escapes
+        Whether fields have the escapes of JSON.
+    levels
+        Names of levels, for shapes that write something else.
+    """
+
+    name: str
+    template: str
+    begins: str = ""
+    null: str = ""
+    is_utc: bool = False
+    goes_on: bool = True
+    is_loose: bool = False
+    has_escapes: bool = False
+    levels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def has_year(self) -> bool:
+        """Whether times name their year, or are no times at all."""
+        return re.search("%[YyE]", self.template) is not None or re.search("%-?[mb]", self.template) is None

@@ -1,0 +1,105 @@
+"""Logs of applications: Java, Python, Go, .NET and others that begin with a date."""
+
+from typing import Final
+
+from amudai.sources.logs.shape import LogShape
+from amudai.sources.logs.shapes.times import CLOCK, ISO
+
+__all__ = ["APPLICATIONS"]
+
+_START: Final = rf"\[?{ISO}\]?"
+_COMPONENT: Final = r"({component=[\w.$/\-]+}\s*: )?"
+
+APPLICATIONS: Final = (
+    LogShape(
+        name="spark",
+        template=rf"%y/%m/%d {CLOCK} {{level=[A-Z]+}} {_COMPONENT}{{message=.*}}",
+    ),
+    LogShape(
+        name="hdfs",
+        template=rf"%y%m%d %H%M%S {{pid:int}} {{level=[A-Z]+}} {_COMPONENT}{{message=.*}}",
+    ),
+    LogShape(
+        name="openstack",
+        template=rf"({ISO}|{{logfile=[^\s\[]+}} {ISO}) {{pid:int}} {{level=%L}} {{component}}"
+        r"( \[{request=[^\]]*}\])?( {message=.*})?",
+    ),
+    LogShape(
+        name="windows cbs",
+        template=rf"%Y-%m-%d {CLOCK}, {{level=\w+}}\s+({{component=[A-Z]+}}\s+)?{{message=.*}}",
+    ),
+    LogShape(
+        name="zookeeper",
+        template=rf"{ISO} (\[myid:{{myid=[^\]]*}}\] )?- {{level=%L}}\s+"
+        r"\[({node=.*?}:)?{component=.*?}@{id:int}\] - {message=.*}",
+    ),
+    LogShape(
+        name="spring boot",
+        template=rf"{ISO}\s+{{level=%L}}\s+{{pid:int}} --- (\[{{application=[^\]]*}}\] "
+        rf"\[\s*{{thread=[^\]]*}}\]|\[\s*{{thread=[^\]]*}}\]) {{component}}\s*: {{message=.*}}",
+    ),
+    LogShape(
+        name="iso, thread, level",
+        template=rf"{_START}\s+\[{{thread=.*?}}\][\s\-]*\[?{{level=%L}}\]?:?[\s\-]+(({{component=[\w.$/\-]+}}( - |\s*: "
+        rf"))?{{message=.*}})?",
+    ),
+    LogShape(
+        name="iso, name, level",
+        template=rf"{_START} - {{component=[^\s]+}} - {{level=%L}} - {{message=.*}}",
+    ),
+    LogShape(
+        name="iso, level",
+        template=rf"{_START}([\s|:\-]*\[?{{level=%L}}\]?:?)?"
+        r"([\s|\-]+(\[{thread=.*?}\]\s+)?({component=[\w.$/\-]+}( - |\s*: ))?{message=.*})?",
+    ),
+    LogShape(
+        name="slash date, level",
+        template=rf"\[?%Y/%m/%d {CLOCK}([.,]%f)?\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
+    ),
+    LogShape(
+        name="day first, level",
+        template=rf"\[?%d[./\-](%b|%m)[./\-]%Y,? {CLOCK}([.,]%f)?\]?( \[?{{level=%L}}\]?:?)?( {{message=.*}})?",
+    ),
+    LogShape(
+        name="health app",
+        template=r"%Y%m%d-%-H:%-M:%-S:%-f\|{component=[^|]*}\|{pid:int}\|{message=.*}",
+    ),
+    LogShape(name="proxifier", template=rf"\[%m\.%d {CLOCK}\] {{program=.*?}} - {{message=.*}}"),
+    LogShape(
+        name="logcat",
+        template=rf"%m-%d {CLOCK}\.%f\s+{{pid:int}}\s+{{tid:int}} {{level=[VDIWEFS]}} "
+        r"({component=[^\s:]+}\s*: ?|{component=.*?}: |){message=.*}",
+    ),
+    LogShape(
+        name="logcat, year",
+        template=rf"%Y-%m-%d {CLOCK}\.%f(\s?%z)?\s+{{pid:int}}\s+{{tid:int}} {{level=[VDIWEFS]}} "
+        r"({component=[^\s:]+}\s*: ?|{component=.*?}: |){message=.*}",
+    ),
+    LogShape(
+        name="logcat, time",
+        template=rf"%m-%d {CLOCK}\.%f {{level=[VDIWEFS]}}/{{component=[^(]*}}\(\s*{{pid:int}}\): {{message=.*}}",
+    ),
+    LogShape(
+        name="logcat, brief",
+        template=r"{level=[VDIWEFS]}/{component=[^(]*}\(\s*{pid:int}\): {message=.*}",
+    ),
+    LogShape(
+        name="redis",
+        template=rf"{{pid:int}}:{{role=[A-Z]}} %d %b %Y {CLOCK}(\.%f)? {{level=[.\-*#]}} {{message=.*}}",
+    ),
+    LogShape(
+        name="postgresql",
+        template=rf"%Y-%m-%d {CLOCK}(\.%f)? (%z|[A-Z]+) (\[{{pid:int}}\]:? )?(\[{{session=[^\]]*}}\] )?"
+        r"({user=[^\s@:\[]+}@{database=\S+} )?{level=[A-Z]+\d?}:\s+{message=.*}",
+    ),
+    LogShape(
+        name="mysql",
+        template=rf"%Y-%m-%dT{CLOCK}(\.%f)?%z {{thread:int}} \[{{level=\w+}}\] "
+        r"(\[{code=[^\]]*}\] )?(\[{component=[^\]]*}\] )?{message=.*}",
+    ),
+    LogShape(
+        name="python",
+        template=r"{level=%L}:{component=[^\s:]+}:{message=.*}",
+        is_loose=True,
+    ),
+)

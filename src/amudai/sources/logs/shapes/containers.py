@@ -1,0 +1,64 @@
+"""Logs of containers and services: Kubernetes, Docker, systemd."""
+
+from typing import Final
+
+from amudai.sources.logs.shape import LogShape
+from amudai.sources.logs.shapes.times import CLOCK, ISO_ZONE
+
+__all__ = ["CONTAINERS"]
+
+_PRIORITIES: Final = dict(
+    zip("01234567", ("emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"), strict=True)
+)
+
+
+def _json(key: str, field: str, content: str = "%q") -> str:
+    return rf'(^.*?"{key}"\s*:\s*"{{{field}={content}}}")?'
+
+
+def _export(key: str, field: str, content: str = r"[^\n]*") -> str:
+    return rf"(^.*?\n{key}={{{field}={content}}})?"
+
+
+CONTAINERS: Final = (
+    LogShape(name="cri", template=rf"{ISO_ZONE} {{stream=(stdout|stderr)}} {{tag=[FP]}}( {{message=.*}})?"),
+    LogShape(
+        name="docker json",
+        template=rf'\{{"log":"{{message=%q}}",("stream":"{{stream=[a-z]+}}",)?.*?"time":"{ISO_ZONE}"',
+        goes_on=False,
+        has_escapes=True,
+    ),
+    LogShape(
+        name="klog",
+        template=rf"{{level=[IWEF]}}%m%d {CLOCK}\.%f\s+{{pid:int}} {{source=[^\]\s]+}}\] {{message=.*}}",
+    ),
+    LogShape(
+        name="glog",
+        template=rf"{{level=[IWEF]}}%Y%m%d {CLOCK}\.%f\s+{{pid:int}} {{source=[^\]\s]+}}\] {{message=.*}}",
+    ),
+    LogShape(
+        name="journald export",
+        begins="__CURSOR=",
+        template=r"__CURSOR=.*?\n__REALTIME_TIMESTAMP=%E"
+        + _export("PRIORITY", "level")
+        + _export("_HOSTNAME", "host")
+        + _export("SYSLOG_IDENTIFIER", "process")
+        + _export("_PID", "pid:int", r"\d{1,18}")
+        + _export("_SYSTEMD_UNIT", "unit")
+        + _export("MESSAGE", "message"),
+        levels=_PRIORITIES,
+    ),
+    LogShape(
+        name="journald json",
+        template=r'\{.*?"__REALTIME_TIMESTAMP"\s*:\s*"%E"'
+        + _json("PRIORITY", "level")
+        + _json("_HOSTNAME", "host")
+        + _json("SYSLOG_IDENTIFIER", "process")
+        + _json("_PID", "pid:int", r"\d{1,18}")
+        + _json("_SYSTEMD_UNIT", "unit")
+        + _json("MESSAGE", "message"),
+        levels=_PRIORITIES,
+        goes_on=False,
+        has_escapes=True,
+    ),
+)

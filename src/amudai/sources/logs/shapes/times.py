@@ -1,0 +1,9 @@
+"""Times that several shapes share."""
+
+from typing import Final
+
+__all__ = ["CLOCK", "ISO", "ISO_ZONE"]
+
+CLOCK: Final = "%H:%M:%S"
+ISO: Final = rf"%Y-%m-%d[T ]{CLOCK}([.,]%f)?(%z)?"
+ISO_ZONE: Final = rf"%Y-%m-%d[T ]{CLOCK}([.,]%f)? ?%z"
