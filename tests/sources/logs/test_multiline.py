@@ -66,7 +66,7 @@ def test_separate(tmp_path: Path) -> None:
 
 
 def test_unknown_way() -> None:
-    with pytest.raises(ValueError, match="multiline: expected 'join', 'inherit' or 'separate', found 'merge'"):
+    with pytest.raises(ValueError, match="multiline: expected 'join' or 'inherit' or 'separate', found 'merge'"):
         read(__file__, format="log", multiline="merge")
 
 

@@ -101,6 +101,16 @@ def test_a_leap_second_is_the_next_minute(tmp_path: Path) -> None:
     assert times(write(tmp_path, ["2016-12-31 23:59:60 INFO a"])) == [datetime.datetime(2017, 1, 1)]
 
 
+@pytest.mark.parametrize(("encoding", "told"), [("cp1252", True), ("utf-16", True), ("utf-16", False)])
+def test_other_encodings(encoding: str, told: bool, tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes("2024-01-02 03:04:05 INFO größer\n".encode(encoding))
+    source, found = read(path, **({"encoding": encoding} if told else {}))
+    assert found["line"].to_pylist() == ["2024-01-02 03:04:05 INFO größer"]
+    decisions = [(decision.option, decision.value) for decision in source.decisions[str(path)]]
+    assert decisions == [("encoding", encoding), ("shape", "iso, level")]
+
+
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes(b"2024-01-02 03:04:05 INFO a\n2024-01-02 03:04:06 INFO \xff\n2024-01-02 03:04:07 INFO c\n")

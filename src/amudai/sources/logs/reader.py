@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from amudai.errors import InvalidArgument
 from amudai.sources.contract import Decision, FileReader, Multiline, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
 from amudai.sources.logs.block import I64, Block, Flags, block_of, matches_in
@@ -21,6 +20,7 @@ from amudai.sources.logs.recognise import recognised
 from amudai.sources.logs.timestamps import TimeColumn, check_timezone
 from amudai.sources.logs.years import first_year
 from amudai.sources.records import BLOCK, BadRecords, LineReader
+from amudai.sources.text import SAMPLE, check_encoding, encoding_of
 
 __all__ = ["LOGS", "LogReader"]
 
@@ -49,9 +49,14 @@ class _Counts:
 class LogReader(FileReader):
     """A log whose shape is known, or None if it has none."""
 
-    def __init__(self, file: InputFile, extractor: Extractor | None, options: SourceOptions) -> None:
-        decisions = () if extractor is None else (Decision("shape", extractor.name),)
-        super().__init__(file, pa.schema(_LINES + ([] if extractor is None else extractor.fields)), decisions)
+    def __init__(
+        self, file: InputFile, encoding: Decision, extractor: Extractor | None, options: SourceOptions
+    ) -> None:
+        decisions = [] if encoding.value == "utf-8" else [encoding]
+        if extractor is not None:
+            decisions.append(Decision("shape", extractor.name))
+        super().__init__(file, pa.schema(_LINES + ([] if extractor is None else extractor.fields)), tuple(decisions))
+        self._encoding = str(encoding.value)
         self._extractor = extractor
         self._options = options
         self._counts = _Counts()
@@ -63,7 +68,7 @@ class LogReader(FileReader):
         self._counts, self._carried = _Counts(), {}
         if isinstance(self._extractor, ShapeExtractor):
             self._extractor.times = self._times(self._extractor)
-        reader = self._lines(_BLOCK)
+        reader = LineReader(self.file, _BLOCK, bad=bad, encoding=self._encoding)
         goes_on = False
         for lines in reader:
             block = block_of(lines)
@@ -113,9 +118,6 @@ class LogReader(FileReader):
     def _joins(self) -> bool:
         return self._extractor is not None and self._multiline == "join"
 
-    def _lines(self, size: int) -> LineReader:
-        return LineReader(self.file, size)
-
     def _times(self, extractor: ShapeExtractor) -> TimeColumn:
         year = self._options.log.year
         shape = extractor.times.recognised.shape
@@ -126,7 +128,7 @@ class LogReader(FileReader):
     def _clock_times(self, extractor: ShapeExtractor) -> Iterator[I64]:
         """The times of all lines."""
         per_second = extractor.times.per_second
-        for lines in self._lines(_TIMES_BLOCK):
+        for lines in LineReader(self.file, _TIMES_BLOCK, bad=BadRecords("skip"), encoding=self._encoding):
             block = block_of(lines)
             found = matches_in(block.data, block.starts, block.ends, extractor.time_program, per_second)
             yield found.moments if found.timed.all() else found.moments[found.timed]
@@ -206,28 +208,38 @@ def _check_text(texts: pa.Array, refuse: object) -> None:
 
 
 def _opened(file: InputFile, options: SourceOptions) -> LogReader:
-    if options.log.multiline not in ("join", "inherit", "separate"):
-        raise InvalidArgument(f"multiline: expected 'join', 'inherit' or 'separate', found {options.log.multiline!r}")
     if options.log.timezone is not None:
         check_timezone(options.log.timezone)
     known = set(options.types)
+    encoding = _encoding(file, options)
     if options.log.pattern is not None:
         pattern = line_pattern(options.log.pattern)
-        sample = next(_samples(file), None)
-        return LogReader(file, PatternExtractor(pattern, options.log.pattern, sample, known), options)
-    for sample in _samples(file):
+        sample = next(_samples(file, str(encoding.value)), None)
+        return LogReader(file, encoding, PatternExtractor(pattern, options.log.pattern, sample, known), options)
+    for sample in _samples(file, str(encoding.value)):
         found = recognised(sample)
         if found is not None:
             times = TimeColumn(found, options.log.timezone)
             extractor = ShapeExtractor(found, times, sample, known, all_fields=options.log.extract)
-            return LogReader(file, extractor, options)
-    return LogReader(file, None, options)
+            return LogReader(file, encoding, extractor, options)
+    return LogReader(file, encoding, None, options)
 
 
-def _samples(file: InputFile) -> Iterator[Block]:
+def _encoding(file: InputFile, options: SourceOptions) -> Decision:
+    """UTF-8 unless the caller or a byte order mark says another. A few other bytes in a log are damage."""
+    if options.encoding is not None:
+        check_encoding(options.encoding)
+        return Decision("encoding", options.encoding)
+    with file.open() as stream:
+        encoding, reason = encoding_of(stream.read(SAMPLE))
+    has_mark = reason == "byte order mark"
+    return Decision("encoding", encoding, reason) if has_mark else Decision("encoding", "utf-8")
+
+
+def _samples(file: InputFile, encoding: str) -> Iterator[Block]:
     """The first lines of a file, then more of them."""
     for size in (_SAMPLE, BLOCK):
-        for lines in LineReader(file, size):
+        for lines in LineReader(file, size, bad=BadRecords("skip"), encoding=encoding):
             yield block_of(lines)
             if lines.final:
                 return
