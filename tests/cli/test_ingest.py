@@ -93,6 +93,16 @@ class Decided:
     schema: pa.Schema = field(default_factory=lambda: pa.schema([("a=b", pa.timestamp("us", "UTC"))]))
 
 
+def test_options_of_csv_are_in_the_command_if_there_are_logs_too(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id;city\n1;Oslo\n2;Rome\n")
+    (tmp_path / "b.log").write_text("2026-01-01 10:00:00 INFO started\n" * 3)
+    result = run("ingest", tmp_path / "a.csv", tmp_path / "b.log", "-o", tmp_path / "o.amudai.shard", "--dry-run")
+    command = result.stdout.strip().splitlines()[-1]
+    assert "--delimiter ';'" in command
+    assert "--encoding" not in command
+    assert "matched" not in result.stderr
+
+
 def test_decisions_become_options_where_files_agree() -> None:
     told = {**reading_options(None, **DEFAULTS), "format": None}
     first = (Decision("delimiter", "\t"), Decision("header", False), Decision("null", ("-", "NA")))

@@ -271,7 +271,7 @@ def _shares_table(shares: list[Share], size: int) -> Any:
     rows = [(share.name, share.type, share.bytes) for share in columns[:_SHOWN]]
     if len(columns) > _SHOWN:
         rest = columns[_SHOWN:]
-        rows.append((f"{len(rest)} other columns", "", sum(share.bytes for share in rest)))
+        rows.append((count_text(len(rest), "other column"), "", sum(share.bytes for share in rest)))
     rows += [(share.name, share.kind if share.kind != "metadata" else "", share.bytes) for share in others]
     return table(
         {"where the bytes went": "left", "type": "left", "size": "right", "share": "right"},

@@ -15,6 +15,8 @@ from amudai.cli.terminal import count_text, note, output, print_json, size_text,
 
 __all__ = ["BadRecordCount", "about_files", "command_of", "note_files", "print_plan"]
 
+# Options that would change how files are read for which they were not decided.
+_OF_ALL: Final = ("format", "encoding")
 _SHOWN: Final = 10
 _NAMED: Final = 3
 
@@ -128,9 +130,15 @@ def command_of(
 
 
 def _agreed(decisions: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
-    """The options on which all files agree."""
-    first, *rest = [{each.option: each.value for each in found} for found in decisions.values()] or [{}]
-    return {name: value for name, value in first.items() if all(other.get(name, ...) == value for other in rest)}
+    """The options on which files agree. Only CSV files have a delimiter; those in `_OF_ALL` concern every file."""
+    values: dict[str, list[Any]] = {}
+    for each in (decision for found in decisions.values() for decision in found):
+        values.setdefault(each.option, []).append(each.value)
+    return {
+        name: found[0]
+        for name, found in values.items()
+        if all(value == found[0] for value in found) and (name not in _OF_ALL or len(found) == len(decisions))
+    }
 
 
 def _grouped(decisions: Mapping[str, tuple[Any, ...]]) -> list[tuple[tuple[Any, ...], list[str]]]:

@@ -68,7 +68,12 @@ def test_an_unknown_zone(tmp_path: Path) -> None:
     ],
 )
 def test_only_some_lines_name_a_zone(most: str, other: str, kind: str, tmp_path: Path) -> None:
-    source, found = read(write(tmp_path, [f"{most} INFO a", f"{most} INFO b", f"{other} INFO c"]))
+    path = write(tmp_path, [f"{most} INFO a", f"{most} INFO b", f"{other} INFO c"])
+    with pytest.raises(CorruptedData, match=rf"as most lines have, found one {kind}: .*\(timezone\).*line 3"):
+        read(path)
+    source, found = read(path, on_error="skip")
+    assert (found.num_rows, source.bad_records.count) == (2, 1)
+    source, found = read(path, mixed_zones="text")
     assert [value is None for value in found["timestamp"].to_pylist()] == [False, False, True]
     assert found["level"].to_pylist() == ["INFO"] * 3
     assert f"1 times {kind} a zone were left out; timezone= makes moments of all" in notes(source)

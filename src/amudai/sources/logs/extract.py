@@ -127,7 +127,7 @@ class ShapeExtractor(Extractor):
         found, at = self._found(block, rows)
         record = begins[rows.first]
         timed = found.timed[at] & record
-        times = self.times.values(found.moments[at], timed, found.zoned[at], found.cut[at] & record)
+        times = self.times.values(found.moments[at], timed, found.zoned[at], found.cut[at] & record, misfit)
         from_, to = found.from_[:, at], found.to[:, at]
         # A field that reaches the end of its line reaches the end of the row.
         if len(rows) < len(block):

@@ -90,17 +90,19 @@ class LogReader(FileReader):
         if self._extractor is None:
             return ()
         counts, verb = self._counts, {"join": "joined", "inherit": "inherited from", "separate": "followed"}
-        texts = [
-            f"{self._extractor.name}: {counts.matched:,} lines matched, {counts.continued:,} {verb[self._multiline]} "
-            f"a line before them, {counts.others:,} did not match"
-        ]
+        texts = []
+        if counts.matched or counts.continued or counts.others:
+            texts.append(
+                f"{self._extractor.name}: {counts.matched:,} lines matched, {counts.continued:,} "
+                f"{verb[self._multiline]} a line before them, {counts.others:,} did not match"
+            )
         if counts.cut:
             texts.append(f"{counts.cut:,} records of more than {_LONGEST >> 20} MiB go on in another row")
         if isinstance(self._extractor, ShapeExtractor):
             times = self._extractor.times
             if times.year is not None and not times.recognised.shape.has_year:
                 texts.append(f"the first line is of the year {times.year}; year= can say another")
-            if times.other_zones:
+            if times.other_zones and times.allows_mixed:
                 kind = "without" if times.recognised.zoned else "with"
                 texts.append(f"{times.other_zones:,} times {kind} a zone were left out; timezone= makes moments of all")
             if times.cut:
@@ -123,7 +125,8 @@ class LogReader(FileReader):
         shape = extractor.times.recognised.shape
         if not shape.has_year and year is None:
             year = first_year(self._clock_times(extractor), extractor.times.per_second, self.file.modified())
-        return TimeColumn(extractor.times.recognised, self._options.log.timezone, year)
+        known = extractor.times
+        return TimeColumn(known.recognised, known.timezone, known.allows_mixed, year)
 
     def _clock_times(self, extractor: ShapeExtractor) -> Iterator[I64]:
         """The times of all lines."""
@@ -219,7 +222,7 @@ def _opened(file: InputFile, options: SourceOptions) -> LogReader:
     for sample in _samples(file, str(encoding.value)):
         found = recognised(sample)
         if found is not None:
-            times = TimeColumn(found, options.log.timezone)
+            times = TimeColumn(found, options.log.timezone, options.mixed_zones == "text")
             extractor = ShapeExtractor(found, times, sample, known, all_fields=options.log.extract)
             return LogReader(file, encoding, extractor, options)
     return LogReader(file, encoding, None, options)

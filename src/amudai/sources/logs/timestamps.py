@@ -1,11 +1,13 @@
 """The column of times: zones, years and units.
 
 A shape whose lines mostly name a zone has moments: `timestamp[us, tz=UTC]`. Otherwise times are what a clock showed:
-`timestamp[us]`. A line of the other kind has no time, and is counted. A zone from the caller makes moments of all.
+`timestamp[us]`. A line of the other kind is a bad record, or has no time if the caller allows it. A zone from the
+caller makes moments of all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -42,6 +44,8 @@ class TimeColumn:
         The year of the first line, for shapes without a year.
     timezone
         The zone of times that name none.
+    allows_mixed
+        Whether lines may name a zone while others do not. Those of the rarer kind have no time then.
     other_zones
         How many lines have no time because they name a zone and others do not, or the other way round.
     cut
@@ -50,6 +54,7 @@ class TimeColumn:
 
     recognised: Recognised
     timezone: str | None
+    allows_mixed: bool
     year: int | None = None
     other_zones: int = 0
     cut: int = 0
@@ -76,8 +81,10 @@ class TimeColumn:
     def _has_zone(self) -> bool:
         return self.recognised.zoned or self.recognised.shape.is_utc or self.timezone is not None
 
-    def values(self, moments: I64, timed: Flags, zoned: Flags, cut: Flags) -> pa.Array:
-        """The times of the next lines; null unless `timed`."""
+    def values(
+        self, moments: I64, timed: Flags, zoned: Flags, cut: Flags, misfit: Callable[[int, str], None]
+    ) -> pa.Array:
+        """The times of the next lines; null unless `timed`. `misfit` is told of lines whose zone differs."""
         self.cut += int(cut.sum())
         sound = timed
         if not self.recognised.shape.has_year and self.year is not None:
@@ -87,6 +94,8 @@ class TimeColumn:
         if not self._has_zone or self.timezone is None:
             other = sound & (zoned != self._has_zone)
             self.other_zones += int(other.sum())
+            for row in [] if self.allows_mixed else np.flatnonzero(other).tolist():
+                misfit(row, self._mixed())
             return self._array(moments, sound & ~other).cast(self.type)
         times = self._array(moments, sound).cast(self.type)
         if zoned.all():
@@ -95,6 +104,11 @@ class TimeColumn:
             self._array(moments, sound & ~zoned), self.timezone, ambiguous="earliest", nonexistent="latest"
         )
         return pc.if_else(pa.array(zoned), times, local.cast(self.type))
+
+    def _mixed(self) -> str:
+        expected, found = ("with", "without") if self._has_zone else ("without", "with")
+        way_out = "say the zone of the others (timezone), or let such lines have no time (mixed_zones)"
+        return f"expected a time {expected} a zone, as most lines have, found one {found}: {way_out}"
 
     def _array(self, moments: I64, sound: Flags) -> pa.Array:
         nulls = None if sound.all() else pa.py_buffer(np.packbits(sound, bitorder="little"))
