@@ -30,8 +30,8 @@ struct ColumnSpec {
 };
 
 struct Column {
-    Holds holds;
-    int number;
+    Holds holds{};
+    int number = 0;
     std::size_t length = 0;                 // values so far; missing ones after these are null
     std::size_t valid = 0;
     std::vector<std::uint8_t> validity;     // a bit for each value
@@ -155,7 +155,9 @@ private:
     static Column column(std::span<const ColumnSpec> specs, std::size_t& next, unsigned depth) {
         if (next >= specs.size() || depth > max_depth + 1) throw std::invalid_argument("columns: expected fewer children");
         const auto& spec = specs[next];
-        Column made{.holds = spec.holds, .number = static_cast<int>(next)};
+        Column made;
+        made.holds = spec.holds;
+        made.number = static_cast<int>(next);
         ++next;
         const std::size_t wanted = spec.holds == Holds::array ? 1 : spec.holds == Holds::map ? 2 : 0;
         if (spec.holds != Holds::object && spec.children != wanted) throw std::invalid_argument("columns: wrong number of children");

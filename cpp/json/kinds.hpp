@@ -41,15 +41,17 @@ struct Observed {
 };
 
 inline std::uint32_t kind_of(const Number& number) {
+    constexpr std::uint32_t none = 0;
     if (!number.integer || !number.finite) {
         double value = 0;
-        return kinds::fraction | (to_double(number, value) ? 0 : kinds::out_of_range);
+        return kinds::fraction | (to_double(number, value) ? none : kinds::out_of_range);
     }
-    const std::uint32_t rounded = is_exact(number) ? 0 : kinds::inexact;
+    const std::uint32_t rounded = is_exact(number) ? none : kinds::inexact;
     constexpr auto most = std::uint64_t{1} << 63;
     if (number.large || (number.negative && number.digits > most)) {
         double value = 0;
-        return kinds::large | rounded | (number.negative ? kinds::negative : 0) | (to_double(number, value) ? 0 : kinds::out_of_range);
+        const std::uint32_t sign = number.negative ? kinds::negative : none;
+        return kinds::large | rounded | sign | (to_double(number, value) ? none : kinds::out_of_range);
     }
     if (number.negative) return kinds::integer | kinds::negative | rounded;
     return (number.digits < most ? kinds::integer : kinds::unsigned_) | rounded;

@@ -153,7 +153,7 @@ def test_blocks_without_checksums() -> None:
 @pytest.mark.parametrize("containers", ["bitmap", "several", "runs", "many runs", "empty"])
 def test_roaring_containers_of_every_kind(kind: str, containers: str) -> None:
     rng = np.random.default_rng(5)
-    count = {"bitmap": 12_000, "several": 150_000, "runs": 150_000, "many runs": 262_000, "empty": 500}[containers]
+    count = {"bitmap": 12_000, "several": 135_000, "runs": 70_000, "many runs": 140_000, "empty": 500}[containers]
     if containers == "bitmap":
         listed = rng.random(count) < 0.6
     elif containers == "several":  # a bitmap, an array and a container that is full

@@ -62,6 +62,7 @@ def test_values_are_compared_without_reading_them(few: bool, tmp_path: Path) -> 
 @pytest.mark.parametrize("kind", [MONEY, pa.decimal128(34, 2), pa.decimal256(30, 4), pa.decimal64(15, 2)], ids=str)
 @pytest.mark.parametrize("shape", ["codes", "blocks", "plain", "runs"])
 @pytest.mark.parametrize("nulls", [0.0, 0.2])
+@pytest.mark.slow
 def test_all_operators(kind: pa.DataType, shape: str, nulls: float, tmp_path: Path) -> None:
     random = np.random.default_rng(7)
     cents = random.integers(-25, 25, 1500) if shape == "codes" else random.integers(-(10**7), 10**7, 1500)

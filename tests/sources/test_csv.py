@@ -417,6 +417,7 @@ def test_records_are_found_in_any_block(
     assert found == expected
 
 
+@pytest.mark.slow
 def test_threads_keep_the_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("amudai.sources.csv.reader._BLOCK", 1000)
     monkeypatch.setenv("AMUDAI_THREADS", "4")

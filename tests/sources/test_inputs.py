@@ -216,6 +216,7 @@ def test_archives_inside_archives_and_encrypted_members_are_named(tmp_path: Path
     ]
 
 
+@pytest.mark.slow
 def test_a_large_tar_is_read_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Members are read in the order of the archive, so that decompression does not start again for each."""
     monkeypatch.setattr("amudai.sources.archives._WINDOW", 1 << 16)
