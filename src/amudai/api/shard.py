@@ -12,12 +12,11 @@ import pyarrow as pa
 from amudai.api.display import shard_text
 from amudai.api.field import Field
 from amudai.api.progress import Report, reporting
-from amudai.api.reorder import reordered
 from amudai.api.scan import Scan
 from amudai.api.stripe import Stripe
 from amudai.api.tabular import Tabular
 from amudai.api.where import Where, predicate_of
-from amudai.arrow import ArrowFields
+from amudai.arrow import ArrowFields, reordered
 from amudai.errors import InvalidArgument
 from amudai.inspect import (
     Depth,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amudai.arrow.kept import SCHEMA_PROPERTY
     from amudai.arrow.nanoseconds import nanosecond_nodes, to_nanoseconds
     from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, project, value_type
+    from amudai.arrow.reorder import reordered
     from amudai.arrow.scalars import bytes_scalar, number_scalar
     from amudai.arrow.scaled import is_scaled
     from amudai.arrow.storage import Decimals, Timestamps, schema_nodes
@@ -34,6 +35,7 @@ else:
             "amudai.arrow.kept": "SCHEMA_PROPERTY",
             "amudai.arrow.natural": "BoundsLookup arrow_field child_type project value_type",
             "amudai.arrow.nanoseconds": "nanosecond_nodes to_nanoseconds",
+            "amudai.arrow.reorder": "reordered",
             "amudai.arrow.scalars": "bytes_scalar number_scalar",
             "amudai.arrow.scaled": "is_scaled",
             "amudai.arrow.storage": "Decimals Timestamps schema_nodes",
@@ -60,6 +62,7 @@ __all__ = [
     "nanosecond_nodes",
     "number_scalar",
     "project",
+    "reordered",
     "schema_nodes",
     "stored_array",
     "stored_form",
