@@ -343,21 +343,6 @@ def test_another_major_version_is_refused(part: str) -> None:
     assert str(caught.value.place["url"]).endswith(forge.name)
 
 
-@pytest.mark.parametrize("level", ["shard", "stripe"])
-def test_deleted_records_are_refused(level: str) -> None:
-    def delete(message: object) -> None:
-        message.deleted_record_count = 1  # type: ignore[attr-defined]
-
-    forge = Forge.of(two_columns(), edits={"ShardDirectory": delete} if level == "shard" else {})
-    if level == "stripe":
-        forge.stripes[0].edit = delete
-    shard = open_forged(forge)
-    assert shard.num_rows == 2
-    for read in (shard.read, lambda: list(shard.to_reader()), lambda: shard.take([0]), lambda: shard.read(["b"])):
-        with pytest.raises(amudai.UnsupportedFeature, match="deleted records: expected none, found 1"):
-            read()
-
-
 def test_a_deleted_record_too_many_is_damage() -> None:
     forge = Forge.of(
         two_columns(), edits={"ShardDirectory": lambda message: setattr(message, "deleted_record_count", 3)}

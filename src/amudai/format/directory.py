@@ -147,6 +147,12 @@ class StripeList(tuple[StripeDirectory, ...], Fact):
         if position != total_records:
             raise CorruptedData(f"StripeList: expected {total_records} records in all stripes, found {position}")
 
+    def check_deleted(self, deleted_records: int) -> None:
+        """Raise an error if the deleted records of stripes do not add up to the directory's `deleted_records`."""
+        found = sum(stripe.deleted_records for stripe in self)
+        if found != deleted_records:
+            raise CorruptedData(f"deleted records: expected {deleted_records} in all stripes, found {found}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardProperties(Fact):

@@ -106,6 +106,11 @@ class ShardSchema:
         with self._place:
             return self._decoded.node(schema_id)
 
+    def internal(self, kind: str) -> SchemaNode | None:
+        """The internal field of this kind, or None. Raises CorruptedData if there are several."""
+        with self._place:
+            return self._decoded.internal(kind)
+
 
 class _Decoded:
     """The decoded fields of a payload."""
@@ -116,6 +121,7 @@ class _Decoded:
         "_by_name",
         "_fields",
         "_found",
+        "_internal",
         "_lookup",
         "_nodes",
         "_root",
@@ -138,6 +144,7 @@ class _Decoded:
         self._tables: dict[int, FlatTable] = {}  # of fields whose names were looked at
         self._nodes: dict[int, SchemaNode] = {}
         self._found: dict[str, SchemaNode] = {}
+        self._internal: dict[str, SchemaNode | None] = {}
         self._all: tuple[SchemaNode, ...] | None = None
         self._spent = 0
         self.id_count = self._root.u32(_ID_COUNT)
@@ -197,6 +204,23 @@ class _Decoded:
                 return found
             self.fields()
         return self._by_id.get(schema_id) if self._by_id is not None else None
+
+    def internal(self, kind: str) -> SchemaNode | None:
+        if kind not in self._internal:
+            # Most schemas do not mention the kind at all. Then no field is looked at.
+            self._internal[kind] = self._find_internal(kind.encode()) if kind.encode() in self.payload else None
+        return self._internal[kind]
+
+    def _find_internal(self, kind: bytes) -> SchemaNode | None:
+        found = []
+        for index in range(len(self._fields)):
+            annotation = self._fields[index].table(_INTERNAL)
+            span = None if annotation is None else annotation.text(_KIND)
+            if span is not None and self._texts.data[span[0] : span[1]] == kind:
+                found.append(index)
+        if len(found) > 1:
+            raise CorruptedData(f"internal field {kind.decode()}: expected one, found {len(found)}")
+        return self.field(found[0]) if found else None
 
     def _find(self, name: str) -> int | None:
         wanted = name.encode("utf-8", "surrogatepass")  # a lone surrogate is not an error

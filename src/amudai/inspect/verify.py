@@ -102,11 +102,12 @@ class _Verifier:
         for node in nodes_below(fields):
             self.attempt(lambda node=node: reader.descriptor(node))  # type: ignore[misc]
         for stripe in stripes[0] if stripes else ():
+            self.attempt(lambda stripe=stripe: stripe.deleted)  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: stripe.properties)  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: stripe.indexes.whole())  # type: ignore[misc]
             for done, top in enumerate(fields):
                 self.attempt(lambda stripe=stripe, top=top: self.column(stripe, top))  # type: ignore[misc]
-                rows = stripe.first_row + stripe.num_rows * (done + 1) // len(fields)
+                rows = stripe.first_row + stripe.num_positions * (done + 1) // len(fields)
                 self.report(rows, reader.store.counters.bytes, 0)
         self.indexes(stripes[0] if stripes else ())
         for artifact in list(self.files.values()):
@@ -146,7 +147,7 @@ class _Verifier:
         is_stored = any(each.is_stored for top in projection.columns() for each in stripe.column(top).walk())
         for part in (Rows.all(stripe.origin) if is_stored else Rows.none(stripe.origin)).each_part(_ROWS):
             self.rows(stripe, part, projection, kind)
-        self.values += stripe.num_rows
+        self.values += stripe.num_positions
 
     def rows(self, stripe: StripeReader, part: Rows, projection: Projection, kind: pa.DataType) -> None:
         """Some rows of a column, in halves if their values are too long for one array."""

@@ -93,13 +93,23 @@ class ShardPlan:
     @lazy
     def positions(self) -> Positions:
         """The rows that match and the rows in doubt, by evidence alone. Deleted rows are left out."""
+        if self.request.include_deleted:
+            return self._found
         visibility = self.shard.visibility
+        return visibility.of(self._found)
+
+    @property
+    def hidden(self) -> int:
+        """How many rows are not in `positions` only because they are deleted."""
+        return self._found.count - self.positions.count
+
+    @lazy
+    def _found(self) -> Positions:
+        """What evidence says, which does not know of deletes."""
         if isinstance(self.bound, BoundAlways):
-            found = Positions.surely(self.rows) if self.bound.value else Positions.none(self.rows.origin)
-        else:
-            require_scannable(self.shard, [node for each in self.leaves.values() for node in each.leaf.nodes])
-            found = self._pruner.prune(self.bound, self.rows)
-        return visibility.of(found)
+            return Positions.surely(self.rows) if self.bound.value else Positions.none(self.rows.origin)
+        require_scannable(self.shard, [node for each in self.leaves.values() for node in each.leaf.nodes])
+        return self._pruner.prune(self.bound, self.rows)
 
     @lazy
     def work(self) -> Positions:

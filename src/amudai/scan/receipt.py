@@ -69,7 +69,9 @@ class Explanation:
     ----------
     total_rows, sure, doubtful
         Rows that the scan searches (all rows of the shard, unless the scan names `rows`); of these, the rows that match
-        by evidence alone, and the rows that must be checked. All other rows are ruled out.
+        by evidence alone, and the rows that must be checked. All other rows are ruled out or deleted.
+    deleted
+        Rows that evidence did not rule out and that are left out because they are deleted.
     found
         Rows that matched; None before the scan has run.
     blocks_decoded, blocks
@@ -98,6 +100,7 @@ class Explanation:
     total_rows: int
     sure: int
     doubtful: int
+    deleted: int
     found: int | None
     limit: int | None
     leaves: tuple[LeafReport, ...]
@@ -112,7 +115,7 @@ class Explanation:
     @property
     def ruled_out(self) -> int:
         """Rows that evidence alone ruled out."""
-        return self.total_rows - self.sure - self.doubtful
+        return self.total_rows - self.sure - self.doubtful - self.deleted
 
     def to_dict(self) -> dict[str, object]:
         """The explanation as plain Python values."""
@@ -130,6 +133,8 @@ class Explanation:
             f"└─ {self.ruled_out:,} of {self.total_rows:,} rows ruled out, {self.sure:,} match by evidence, "
             f"{self.doubtful:,} to be checked"
         )
+        if self.deleted:
+            lines.append(f"   {_rows(self.deleted)} deleted")
         if self.found is not None:
             limit = f" (limit {self.limit:,})" if self.limit is not None else ""
             lines.append(f"   {_rows(self.found)} found{limit}")
@@ -142,6 +147,7 @@ class Explanation:
         from html import escape  # only notebooks ask for it
 
         parts = [("ruled out", self.ruled_out, "#90a4ae"), ("match", self.sure, "#2e9e4f")]
+        parts += [("deleted", self.deleted, "#6d4c41")] if self.deleted else []
         parts.append(("to be checked" if self.found is None else "checked", self.doubtful, "#e0a100"))
         bar = "".join(
             f'<span title="{name}: {_rows(rows)}" style="background:{color};flex:{rows} 0 3px"></span>'

@@ -178,6 +178,7 @@ class ScanRun:
             total_rows=plan.rows.count,
             sure=positions.yes.count,
             doubtful=positions.maybe.count,
+            deleted=plan.hidden,
             found=self._found,
             limit=plan.request.limit,
             leaves=tuple(self._report(name, str(question.leaf)) for name, question in plan.leaves.items()),

@@ -31,11 +31,11 @@ from amudai.format import (
     unframe,
 )
 from amudai.lazy import lazy
-from amudai.rows import Origin, Visibility
+from amudai.rows import Origin, Rows, Visibility
 from amudai.shard.portable import PortableShard
 from amudai.shard.stripe import StripeReader
 from amudai.storage import Artifact, Store, is_relative, open_store, portable_store, resolve
-from amudai.types import SchemaNode
+from amudai.types import DELETED, BasicType, SchemaNode
 
 __all__ = ["ShardReader", "fingerprint_of_tail"]
 
@@ -108,9 +108,14 @@ class ShardReader:
         self.store.close()
 
     @property
-    def num_rows(self) -> int:
-        """The number of records."""
+    def num_positions(self) -> int:
+        """The number of records, deleted ones included."""
         return self.directory.total_records
+
+    @property
+    def num_rows(self) -> int:
+        """The number of records that are not deleted, as the directory counts them."""
+        return self.directory.total_records - self.directory.deleted_records
 
     @lazy
     def origin(self) -> Origin:
@@ -134,6 +139,7 @@ class ShardReader:
     def _stripe_list(self, payload: memoryview) -> StripeList:
         found = StripeList.decode(payload, self.directory.stripe_count)
         found.check_positions(self.directory.total_records)
+        found.check_deleted(self.directory.deleted_records)
         return found
 
     @lazy
@@ -247,14 +253,39 @@ class ShardReader:
                     message = f"required index {covered[node.schema_id]!r}: unknown to this version"
                     raise UnsupportedFeature(message, url=self.url, field=node.name)
 
-    @property
+    @lazy
+    def deleted_marker(self) -> SchemaNode | None:
+        """The field that is true for deleted rows; None if the shard has none, and so no deleted rows."""
+        found = self.schema.internal(DELETED)
+        if found is not None and found.basic_type is not BasicType.BOOLEAN:
+            raise CorruptedData(f"field {DELETED}: expected boolean, found {found}", url=self.url)
+        return found
+
+    @lazy
     def visibility(self) -> Visibility:
-        """Which rows are live. Raises UnsupportedFeature if any is deleted: this version cannot hide rows yet."""
-        # Deleted records are counted in two places, and neither is trusted alone.
-        deleted = self.directory.deleted_records or sum(each.directory.deleted_records for each in self.stripes)
-        if deleted:
-            raise UnsupportedFeature(f"deleted records: expected none, found {deleted}", url=self.url)
+        """Which rows are live. Raises CorruptedData where markers and counters of deleted rows disagree.
+
+        The markers of a stripe are read when rows of the stripe are asked for.
+        """
+        _ = self.stripes  # compares the counters of the directory with those of the stripes
+        if self.deleted_marker is not None:
+            return Visibility(self.origin, self._deleted_in_stripes_of)
+        counted = self.directory.deleted_records
+        if counted:
+            raise CorruptedData(f"deleted records: expected {counted} markers, found no field {DELETED}", url=self.url)
         return Visibility(self.origin)
+
+    @lazy
+    def deleted(self) -> Rows:
+        """All deleted rows."""
+        return Rows.united([stripe.deleted for stripe in self.stripes], self.origin)
+
+    def _deleted_in_stripes_of(self, rows: Rows) -> Rows:
+        """The deleted rows of the stripes that hold some of `rows`."""
+        held = [stripe for stripe in self.stripes if rows.clip(stripe.first_row, stripe.end_row)]
+        if len(held) == len(self.stripes):
+            return self.deleted
+        return Rows.united([stripe.deleted for stripe in held], self.origin)
 
     def portable(self) -> PortableShard:
         """How another process opens the shard. Raises InvalidArgument if it cannot, or would need a secret."""

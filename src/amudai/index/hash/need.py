@@ -30,7 +30,7 @@ _LISTS: Final = frozenset({BasicType.LIST, BasicType.FIXED_SIZE_LIST, BasicType.
 
 def needless_fields(reader: ShardReader, specs: Sequence[IndexSpec]) -> tuple[str, ...]:
     """The fields of the hash indexes among `specs` in which the range index alone finds a value among few rows."""
-    if reader.num_rows < _LEAST_ROWS:
+    if reader.num_positions < _LEAST_ROWS:
         return ()
     asked = [name for spec in specs if spec.index_type == FIELD_HASHING for name in spec.fields]
     nodes = reader.schema.fields()

@@ -102,7 +102,7 @@ class Partition:
             else:
                 self._shard = artifact.shard
                 self._bucket = _bucket_of(self._shard)
-                self._buckets = self._shard.num_rows
+                self._buckets = self._shard.num_positions
                 self._stripes = [stripe.first_row for stripe in self._shard.stripes]
             if self._buckets < 1 or self._buckets & (self._buckets - 1):
                 raise CorruptedData(f"buckets of a hash index: expected a power of two, found {self._buckets}")

@@ -280,7 +280,7 @@ class TermReader:
 
     def _require(self, lists: PositionLists) -> None:
         """Raise CorruptedData if a list ends behind the last integer of the artifact."""
-        count = self._positions.shard.num_rows if self._blocks is None else self._blocks.values
+        count = self._positions.shard.num_positions if self._blocks is None else self._blocks.values
         last = int(np.maximum.reduce(lists.ends))
         if last > count:
             raise CorruptedData(f"pos_list_end_offset: expected at most {count}, found {last}")

@@ -129,7 +129,7 @@ class TermTree:
 
     @lazy
     def _page_count(self) -> int:
-        return self._shard.num_rows if self._known is None else self._known[0].block_map.block_count
+        return self._shard.num_positions if self._known is None else self._known[0].block_map.block_count
 
     @lazy
     def _stripe(self) -> StripeReader | None:
