@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         DYNAMIC,
         NANOSECONDS,
         TIMESPAN,
+        ExtensionProperty,
         NodePath,
         SchemaNode,
         nanoseconds_name,
@@ -32,7 +33,8 @@ else:
             "amudai.types.lookup": "find_in find_path missing_column",
             "amudai.types.path": "parse_path quote_name",
             "amudai.types.schema": (
-                "DECIMAL DYNAMIC NANOSECONDS TIMESPAN NodePath SchemaNode nanoseconds_name nodes_below"
+                "DECIMAL DYNAMIC NANOSECONDS TIMESPAN ExtensionProperty NodePath SchemaNode nanoseconds_name "
+                "nodes_below"
             ),
         },
     )
@@ -47,6 +49,7 @@ __all__ = [
     "TIMESPAN",
     "WIDTHS",
     "BasicType",
+    "ExtensionProperty",
     "NodePath",
     "SchemaNode",
     "decimal128",
