@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field, FieldStats
     from amudai.api.garbage import collect_garbage
     from amudai.api.indexing import add_indexes
@@ -39,6 +40,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.api.deleting": "delete undelete",
             "amudai.api.field": "Field FieldStats",
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.indexing": "add_indexes",
@@ -90,8 +92,10 @@ __all__ = [
     "add_indexes",
     "col",
     "collect_garbage",
+    "delete",
     "ingest",
     "open",
     "read_files",
+    "undelete",
     "write",
 ]

@@ -2,9 +2,9 @@
 
 `root.py` has `Root`, a frozen value with the whole content of a root, including fields that this version does not know.
 `take_over.py` reads it from an open shard. An operation is a pure function from `Root` to `Root`: `indexes.py` has the
-first, which adds indexes, and feeds the builders of indexes with the values of a shard; `columns.py` adds fields.
-`publish.py` is the only place where a root gets its URL; it says which files the root owns. `garbage.py` removes files
-that former roots owned.
+first, which adds indexes, and feeds the builders of indexes with the values of a shard; `columns.py` adds fields,
+`deletes.py` marks rows as deleted. `publish.py` is the only place where a root gets its URL; it says which files the
+root owns. `garbage.py` removes files that former roots owned.
 
 An operation that leaves positions unchanged keeps all indexes. So far that is true of all operations.
 """
@@ -15,6 +15,7 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.edit.columns import add_columns, first_free_id, with_first_id
+    from amudai.edit.deletes import with_deleted
     from amudai.edit.garbage import GRACE, collect_garbage
     from amudai.edit.indexes import feed, with_indexes
     from amudai.edit.publish import Publication
@@ -24,6 +25,7 @@ else:
         __name__,
         {
             "amudai.edit.columns": "add_columns first_free_id with_first_id",
+            "amudai.edit.deletes": "with_deleted",
             "amudai.edit.garbage": "GRACE collect_garbage",
             "amudai.edit.indexes": "feed with_indexes",
             "amudai.edit.publish": "Publication",
@@ -39,6 +41,7 @@ __all__ = [
     "collect_garbage",
     "feed",
     "first_free_id",
+    "with_deleted",
     "with_first_id",
     "with_indexes",
 ]

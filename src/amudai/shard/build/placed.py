@@ -19,7 +19,7 @@ from amudai.format import (
 from amudai.shard.build.metadata import ShardMetadata, StripeMetadata
 from amudai.stats import FieldStatistics, merge
 
-__all__ = ["PlacedStripe", "metadata_of"]
+__all__ = ["PlacedStripe", "folded", "metadata_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,7 +57,7 @@ def metadata_of(
         payloads: list[bytes | None] = [None] * count
         for schema_id, descriptor in stripe.fields.items():
             payloads[schema_id] = descriptor.encode()
-            merged[schema_id] = _folded(merged[schema_id], descriptor.field)
+            merged[schema_id] = folded(merged[schema_id], descriptor.field)
         described.append(
             StripeMetadata(
                 rows=stripe.rows,
@@ -89,7 +89,7 @@ def _urls(stripe: PlacedStripe) -> Iterable[str]:
                     yield buffer.buffer.url
 
 
-def _folded(so_far: FieldDescriptor | None, stripe: FieldDescriptor) -> FieldDescriptor:
+def folded(so_far: FieldDescriptor | None, stripe: FieldDescriptor) -> FieldDescriptor:
     """The shard's descriptor with one more stripe."""
     known = FieldStatistics() if so_far is None else FieldStatistics.of(so_far)
     found = merge(known, FieldStatistics.of(stripe))
