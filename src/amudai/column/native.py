@@ -22,7 +22,7 @@ from amudai.encoding import (
     describe_each,
     describe_numbers,
 )
-from amudai.errors import located
+from amudai.errors import UnsupportedFeature, located
 from amudai.format import (
     BufferKind,
     DataRef,
@@ -60,8 +60,12 @@ class NativeSource(ColumnSource):
         super().__init__(context, node, path, field.position_count, field.null_count)
         self._field = field
         self._encoding = encoding
-        self._buffers: dict[int, EncodedBuffer] = {}
+        self._buffers: dict[BufferKind, EncodedBuffer] = {}
         for buffer in encoding.buffers:
+            if not isinstance(buffer.kind, BufferKind):
+                # The values may mean something else without it.
+                message = f"buffers: expected kinds up to {max(BufferKind)}, found kind {buffer.kind} of a later version"
+                raise UnsupportedFeature(message)
             self._buffers.setdefault(buffer.kind, buffer)  # the first of several buffers of a kind counts
         for kind in self.REQUIRED:
             if kind not in self._buffers:
@@ -180,10 +184,11 @@ class NativeSource(ColumnSource):
             kind, ref = buffer.kind, buffer.buffer
             if ref is None:
                 continue
-            name = kind.name.lower().replace("_", " ") if isinstance(kind, BufferKind) else str(kind)
+            assert isinstance(kind, BufferKind)
+            name = kind.name.lower().replace("_", " ")
             listed: tuple[BlockLayout, ...] = ()
             count = buffer.block_count
-            if isinstance(kind, BufferKind) and kind in opened and self._buffers[kind] is buffer:
+            if kind in opened and self._buffers[kind] is buffer:
                 listed = self._block_layouts(kind, opened[kind])
                 count = len(listed)
             found.append(BufferLayout(name, self._context.artifact(ref).url, ref.start, ref.size, count, listed))

@@ -74,6 +74,9 @@ class Explanation:
         Rows that evidence did not rule out and that are left out because they are deleted.
     found
         Rows that matched; None before the scan has run.
+    unknown_indexes, unused_indexes
+        The types of indexes that this version does not know; and indexes that it knows but could not use, because they
+        are of a later version or damaged, each with the reason.
     blocks_decoded, blocks
         Decoded blocks of the columns of this scan, and how many blocks these columns have. A block counts each time
         that it is decoded.
@@ -105,6 +108,7 @@ class Explanation:
     limit: int | None
     leaves: tuple[LeafReport, ...]
     unknown_indexes: tuple[str, ...]
+    unused_indexes: tuple[str, ...]
     columns: tuple[str, ...]
     blocks_decoded: int
     blocks: int
@@ -129,6 +133,7 @@ class Explanation:
             if leaf.checked:
                 lines.append(f"│    values: {_rows(leaf.checked)} checked")
         lines += [f"├─ index of unknown type {name!r}: not used" for name in self.unknown_indexes]
+        lines += [f"├─ index not used: {note}" for note in self.unused_indexes]
         lines.append(
             f"└─ {self.ruled_out:,} of {self.total_rows:,} rows ruled out, {self.sure:,} match by evidence, "
             f"{self.doubtful:,} to be checked"

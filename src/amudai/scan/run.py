@@ -183,6 +183,7 @@ class ScanRun:
             limit=plan.request.limit,
             leaves=tuple(self._report(name, str(question.leaf)) for name, question in plan.leaves.items()),
             unknown_indexes=plan.unknown_indexes,
+            unused_indexes=plan.unused_indexes,
             columns=names,
             blocks_decoded=meter.blocks,
             blocks=sum(source.block_count() for source in self._touched()),
