@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import amudai
-from amudai.types import DELETED
+from amudai.types import DELETED_RECORD
 from tests.edit.ways import COUNTS, WAYS
 from tests.forge import Column, Forge, booleans, constants, numbers, open_forged, strings
 from tests.forge.columns import missing
@@ -26,7 +26,7 @@ def columns_of(first: int, markers: Markers, count: int = 4) -> dict[str, Column
     }
     if markers is not None and None in markers:
         found[""] = booleans(list(markers))
-    found[""].internal = DELETED
+    found[""].internal = DELETED_RECORD
     return found
 
 
@@ -167,21 +167,21 @@ def test_counters_in_a_shard_without_the_field() -> None:
 
 def test_a_marker_of_another_type_is_damage() -> None:
     columns = {"n": numbers([0, 1], "i8"), "": numbers([1, 0], "u1")}
-    columns[""].internal = DELETED
+    columns[""].internal = DELETED_RECORD
     with pytest.raises(amudai.CorruptedData, match="field Kusto.Amudai.DeletedRecord: expected boolean, found uint8"):
         open_forged(Forge.of(columns)).read()
 
 
 def test_two_markers_are_damage() -> None:
     columns = {"n": numbers([0, 1], "i8"), "a": booleans([True, False]), "b": booleans([False, True])}
-    columns["a"].internal = columns["b"].internal = DELETED
+    columns["a"].internal = columns["b"].internal = DELETED_RECORD
     with pytest.raises(amudai.CorruptedData, match="internal field Kusto.Amudai.DeletedRecord: expected one, found 2"):
         open_forged(Forge.of(columns)).read()
 
 
 def test_a_column_that_is_named_like_the_marker_hides_nothing() -> None:
-    columns = {DELETED: booleans([True, False])}
-    assert open_forged(Forge.of(columns)).read().to_pydict() == {DELETED: [True, False]}
+    columns = {DELETED_RECORD: booleans([True, False])}
+    assert open_forged(Forge.of(columns)).read().to_pydict() == {DELETED_RECORD: [True, False]}
 
 
 def test_a_shard_without_deletes_pays_nothing() -> None:

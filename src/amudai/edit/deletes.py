@@ -26,7 +26,7 @@ from amudai.shard import (
     place_fields,
 )
 from amudai.storage import SealedFile
-from amudai.types import DELETED, BasicType, SchemaNode
+from amudai.types import DELETED_RECORD, BasicType, SchemaNode
 
 __all__ = ["with_deleted"]
 
@@ -51,9 +51,9 @@ def with_deleted(root: Root, deleted: Mapping[int, Rows], out: SealedFile, temp_
     """
     metadata = root.metadata
     nodes = changeable_schema(metadata.schema)
-    known = next((node for node in nodes if node.internal == DELETED), None)
+    known = next((node for node in nodes if node.internal == DELETED_RECORD), None)
     free = first_free_id(root)
-    marker = known or SchemaNode(schema_id=free, name="", basic_type=BasicType.BOOLEAN, internal=DELETED)
+    marker = known or SchemaNode(schema_id=free, name="", basic_type=BasicType.BOOLEAN, internal=DELETED_RECORD)
     options = BuildOptions(profile=profile_of(_PROFILE), temp_folder=temp_folder)
     stripes = tuple(
         _marked(stripe, marker, deleted[ordinal], out, options) if ordinal in deleted else stripe

@@ -35,7 +35,7 @@ from amudai.rows import Origin, Rows, Visibility
 from amudai.shard.portable import PortableShard
 from amudai.shard.stripe import StripeReader
 from amudai.storage import Artifact, Store, is_relative, open_store, portable_store, resolve
-from amudai.types import DELETED, BasicType, SchemaNode
+from amudai.types import DELETED_RECORD, BasicType, SchemaNode
 
 __all__ = ["ShardReader", "fingerprint_of_tail"]
 
@@ -256,9 +256,9 @@ class ShardReader:
     @lazy
     def deleted_marker(self) -> SchemaNode | None:
         """The field that is true for deleted rows; None if the shard has none, and so no deleted rows."""
-        found = self.schema.internal(DELETED)
+        found = self.schema.internal(DELETED_RECORD)
         if found is not None and found.basic_type is not BasicType.BOOLEAN:
-            raise CorruptedData(f"field {DELETED}: expected boolean, found {found}", url=self.url)
+            raise CorruptedData(f"field {DELETED_RECORD}: expected boolean, found {found}", url=self.url)
         return found
 
     @lazy
@@ -272,7 +272,7 @@ class ShardReader:
             return Visibility(self.origin, self._deleted_in_stripes_of)
         counted = self.directory.deleted_records
         if counted:
-            raise CorruptedData(f"deleted records: expected {counted} markers, found no field {DELETED}", url=self.url)
+            raise CorruptedData(f"deleted records: expected {counted} markers, found no field {DELETED_RECORD}", url=self.url)
         return Visibility(self.origin)
 
     @lazy

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from amudai.types.path import parse_path, quote_name
     from amudai.types.schema import (
         DECIMAL,
-        DELETED,
+        DELETED_RECORD,
         DYNAMIC,
         NANOSECONDS,
         TIMESPAN,
@@ -34,7 +34,7 @@ else:
             "amudai.types.lookup": "find_in find_path missing_column",
             "amudai.types.path": "parse_path quote_name",
             "amudai.types.schema": (
-                "DECIMAL DELETED DYNAMIC NANOSECONDS TIMESPAN ExtensionProperty NodePath SchemaNode nanoseconds_name "
+                "DECIMAL DELETED_RECORD DYNAMIC NANOSECONDS TIMESPAN ExtensionProperty NodePath SchemaNode nanoseconds_name "
                 "nodes_below"
             ),
         },
@@ -44,7 +44,7 @@ __all__ = [
     "BYTES",
     "CONTAINERS",
     "DECIMAL",
-    "DELETED",
+    "DELETED_RECORD",
     "DYNAMIC",
     "INTEGERS",
     "NANOSECONDS",

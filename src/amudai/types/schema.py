@@ -11,7 +11,7 @@ from amudai.types.path import quote_name
 
 __all__ = [
     "DECIMAL",
-    "DELETED",
+    "DELETED_RECORD",
     "DYNAMIC",
     "NANOSECONDS",
     "TIMESPAN",
@@ -28,7 +28,7 @@ TIMESPAN: Final = "KustoTimeSpan"
 DYNAMIC: Final = "KustoDynamic"
 
 # The role of the internal field that is true for deleted rows.
-DELETED: Final = "Kusto.Amudai.DeletedRecord"
+DELETED_RECORD: Final = "Kusto.Amudai.DeletedRecord"
 # The role of an internal field that holds, for a column of ticks, the 0 to 99 ns by which each time is after its tick.
 NANOSECONDS: Final = "amudai.Nanoseconds"
 
