@@ -15,6 +15,8 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.edit.garbage import GRACE, collect_garbage
     from amudai.edit.indexes import feed, with_indexes
+    from amudai.edit.merging import MergedSource, Merging
+    from amudai.edit.naming import Naming
     from amudai.edit.publish import Publication
     from amudai.edit.root import Root
 else:
@@ -23,6 +25,8 @@ else:
         {
             "amudai.edit.garbage": "GRACE collect_garbage",
             "amudai.edit.indexes": "feed with_indexes",
+            "amudai.edit.merging": "MergedSource Merging",
+            "amudai.edit.naming": "Naming",
             "amudai.edit.publish": "Publication",
             "amudai.edit.root": "Root",
         },
@@ -30,6 +34,9 @@ else:
 
 __all__ = [
     "GRACE",
+    "MergedSource",
+    "Merging",
+    "Naming",
     "Publication",
     "Root",
     "collect_garbage",

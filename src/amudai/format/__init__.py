@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from amudai.format.flat import FlatTable
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
+    from amudai.format.moved_indexes import COMPLETE, MovedIndex, moved_indexes
     from amudai.format.property_values import (
         AnyValue,
         Properties,
@@ -59,7 +60,14 @@ if TYPE_CHECKING:
     )
     from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
     from amudai.format.references import DataRef, FieldList, UrlList
-    from amudai.format.root_files import FILES_PROPERTY, Fingerprint, RootFiles, references_of, with_root_files
+    from amudai.format.root_files import (
+        FILES_PROPERTY,
+        Fingerprint,
+        RootFiles,
+        has_root_files,
+        references_of,
+        with_root_files,
+    )
     from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
     from amudai.format.schema_writer import encode_schema
     from amudai.format.source_marks import (
@@ -82,6 +90,7 @@ if TYPE_CHECKING:
         StringStats,
         TypeStats,
     )
+    from amudai.format.united_properties import united_properties
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -105,9 +114,12 @@ else:
             "amudai.format.flat": "FlatTable",
             "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor",
             "amudai.format.lookup": "LOOKUP LookupBuffer lookup_buffers lookup_property",
+            "amudai.format.moved_indexes": "COMPLETE MovedIndex moved_indexes",
             "amudai.format.range_index": "LOGICAL_BLOCK_SIZE RangeIndexHeader encode_range_index",
             "amudai.format.references": "DataRef FieldList UrlList",
-            "amudai.format.root_files": "FILES_PROPERTY Fingerprint RootFiles references_of with_root_files",
+            "amudai.format.root_files": (
+                "FILES_PROPERTY Fingerprint RootFiles has_root_files references_of with_root_files"
+            ),
             "amudai.format.schema": "SHARED_BYTES SHARED_SCHEMAS ShardSchema",
             "amudai.format.schema_writer": "encode_schema",
             "amudai.format.source_marks": (
@@ -117,11 +129,13 @@ else:
                 "BinaryStats BloomFilter BooleanStats Cardinality DecimalStats FloatingStats HllSketch ListStats "
                 "RangeStats StringStats TypeStats"
             ),
+            "amudai.format.united_properties": "united_properties",
         },
     )
 
 __all__ = [
     "BUFFER_ALIGNMENT",
+    "COMPLETE",
     "DATA_ALIGNMENT",
     "FILES_PROPERTY",
     "FOOTER",
@@ -159,6 +173,7 @@ __all__ = [
     "IndexDescriptor",
     "ListStats",
     "LookupBuffer",
+    "MovedIndex",
     "NativeEncoding",
     "ParquetColumnChunk",
     "ParquetEncoding",
@@ -195,8 +210,10 @@ __all__ = [
     "encode_schema",
     "frame",
     "frame_directory",
+    "has_root_files",
     "lookup_buffers",
     "lookup_property",
+    "moved_indexes",
     "python_value",
     "python_values",
     "references_of",
@@ -205,6 +222,7 @@ __all__ = [
     "source_marks_of",
     "source_marks_property",
     "unframe",
+    "united_properties",
     "unknown_fields",
     "unknown_fields_of_stripes",
     "with_root_files",

@@ -43,6 +43,8 @@ _PLACES: Final = frozenset(
         "UrlList",
     }
 )
+# The tag of `AnyValue.data_ref`. A payload without these bytes has no value that is stored elsewhere.
+_VALUE_ELSEWHERE: Final = b"\xb2\x01"
 _SCALARS: Final = frozenset({0, 1, 5})  # wire types of numbers, which refer to nothing
 
 
@@ -53,7 +55,8 @@ def carried(kind: str, payload: Bytes, rename: Callable[[str], str]) -> bytes:
     contain a reference raises `UnsupportedFeature`, which names the message and the number of the field.
     """
     message = _checked(kind, payload)
-    for each in _messages(message):
+    found = _stored_references(message, payload)
+    for each in _messages(message) if found is None else found:
         _rename(each, rename)
     return message.SerializeToString(deterministic=True)
 
@@ -81,6 +84,27 @@ def _has_unknown(message: Message) -> bool:
     known.CopyFrom(message)
     known.DiscardUnknownFields()
     return known.ByteSize() != message.ByteSize()
+
+
+def _stored_references(message: Message, payload: Bytes) -> list[Message] | None:
+    """The references of a stripe's field descriptor if all of them are references to its own buffers, else None.
+
+    A root has many descriptors, and looking at every message inside each of them takes most of the time.
+    """
+    if not isinstance(message, wire.StripeFieldDescriptor) or message.field.HasField("indexes"):
+        return None
+    if _VALUE_ELSEWHERE in bytes(payload):
+        return None
+    found: list[Message] = []
+    for encoding in message.encodings:
+        if not encoding.HasField("native"):
+            return None
+        for buffer in encoding.native.buffers:
+            if buffer.HasField("buffer"):
+                found.append(buffer.buffer)
+            if buffer.HasField("block_map"):
+                found.append(buffer.block_map)
+    return found
 
 
 def _messages(message: Message) -> Iterator[Message]:

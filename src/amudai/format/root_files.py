@@ -17,7 +17,7 @@ from amudai.format.message import parse
 from amudai.format.property_values import AnyValue, any_value, pairs_of, python_value
 from amudai.format.wire import amudai_pb2 as wire
 
-__all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "references_of", "with_root_files"]
+__all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "has_root_files", "references_of", "with_root_files"]
 
 FILES_PROPERTY: Final = "amudai.files"
 _REFERENCES: Final = "references"
@@ -109,6 +109,11 @@ class RootFiles:
                 for name, mark in sorted(self.references.items())
             }
         return any_value(stated).encode()
+
+
+def has_root_files(properties: ShardProperties) -> bool:
+    """Whether a root has the property, as all roots of this library do."""
+    return any(name == FILES_PROPERTY for name, _ in properties.custom)
 
 
 def references_of(properties: ShardProperties) -> Mapping[str, Fingerprint]:

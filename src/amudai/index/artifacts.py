@@ -46,7 +46,7 @@ class IndexArtifactReader:
         """The artifact, opened as a shard: a file of its own, or a part of the anchor."""
         file, data = self.file, self.descriptor.data
         end = data.end if file is self._anchor or _is_directory(data, file) else None
-        return ShardReader(file.url, self._shard.store, verify=self._shard.verify, allow=self._shard.allow, end=end)
+        return ShardReader(file.url, file.store, verify=self._shard.verify, allow=self._shard.allow, end=end)
 
     def lookup(self, count: int) -> list[BlockBuffer] | None:
         """The `count` buffers that each look-up reads; None if the artifact names none."""

@@ -9,13 +9,25 @@ from typing import Final, TypeAlias
 from amudai.types.basic import WIDTHS, BasicType
 from amudai.types.path import quote_name
 
-__all__ = ["DECIMAL", "DYNAMIC", "NANOSECONDS", "TIMESPAN", "NodePath", "SchemaNode", "nanoseconds_name", "nodes_below"]
+__all__ = [
+    "DECIMAL",
+    "DELETED_RECORD",
+    "DYNAMIC",
+    "NANOSECONDS",
+    "TIMESPAN",
+    "NodePath",
+    "SchemaNode",
+    "nanoseconds_name",
+    "nodes_below",
+]
 
 # Labels of the extension types that change what a stored value means.
 DECIMAL: Final = "KustoDecimal"
 TIMESPAN: Final = "KustoTimeSpan"
 DYNAMIC: Final = "KustoDynamic"
 
+# The role of the internal field that says which rows are deleted.
+DELETED_RECORD: Final = "Kusto.Amudai.DeletedRecord"
 # The role of an internal field that holds, for a column of ticks, the 0 to 99 ns by which each time is after its tick.
 NANOSECONDS: Final = "amudai.Nanoseconds"
 
