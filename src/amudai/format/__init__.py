@@ -3,9 +3,10 @@
 Bytes come in, frozen facts or an error go out, and facts become bytes again; nothing here reads or writes a file. Start
 with `container.py`, which finds the directory at the end of a file and takes messages out of their frames;
 `directory.py`, `field_descriptors.py` and `encodings.py` say what the messages state, `schema.py` and `block_map.py`
-read the two tables that are no messages. `carry.py` takes messages over from one root to another, `root_files.py` says
-which files a root owns. A number that the file states is compared with the bytes at hand before anything is sized by
-it. The way back is `encode` on every fact, `encode_*` for what is no message, and `frame` around it.
+read the two tables that are no messages. `carry.py` takes messages over from one root to another, `schema_carry.py` a
+schema that changes. `root_files.py` says which files a root owns. A number that the file states is compared with the
+bytes at hand before anything is sized by it. The way back is `encode` on every fact, `encode_*` for what is no message,
+and `frame` around it.
 """
 
 from typing import TYPE_CHECKING
@@ -33,7 +34,14 @@ if TYPE_CHECKING:
         unframe,
     )
     from amudai.format.dictionary import DictionaryHeader, ValueDictionary, encode_dictionary, section
-    from amudai.format.directory import ShardDirectory, ShardProperties, StripeDirectory, StripeList, StripeProperties
+    from amudai.format.directory import (
+        ShardDirectory,
+        ShardProperties,
+        StripeDirectory,
+        StripeList,
+        StripeProperties,
+        with_property,
+    )
     from amudai.format.encodings import (
         BufferKind,
         DataEncoding,
@@ -69,6 +77,7 @@ if TYPE_CHECKING:
         with_root_files,
     )
     from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
+    from amudai.format.schema_carry import changeable_schema
     from amudai.format.schema_writer import encode_schema
     from amudai.format.source_marks import (
         MAX_SOURCE_MARKS,
@@ -105,7 +114,9 @@ else:
                 "check_header checksum directory_length directory_range frame frame_directory unframe"
             ),
             "amudai.format.dictionary": "DictionaryHeader ValueDictionary encode_dictionary section",
-            "amudai.format.directory": "ShardDirectory ShardProperties StripeDirectory StripeList StripeProperties",
+            "amudai.format.directory": (
+                "ShardDirectory ShardProperties StripeDirectory StripeList StripeProperties with_property"
+            ),
             "amudai.format.encodings": (
                 "BufferKind DataEncoding EncodedBuffer NativeEncoding ParquetColumnChunk ParquetEncoding "
                 "ParquetFileColumn UnknownEncoding"
@@ -121,6 +132,7 @@ else:
                 "FILES_PROPERTY Fingerprint RootFiles has_root_files references_of with_root_files"
             ),
             "amudai.format.schema": "SHARED_BYTES SHARED_SCHEMAS ShardSchema",
+            "amudai.format.schema_carry": "changeable_schema",
             "amudai.format.schema_writer": "encode_schema",
             "amudai.format.source_marks": (
                 "MAX_SOURCE_MARKS SOURCES_PROPERTY source_mark source_marks_of source_marks_property"
@@ -198,6 +210,7 @@ __all__ = [
     "any_value",
     "any_values",
     "carried",
+    "changeable_schema",
     "check_footer",
     "check_header",
     "checksum",
@@ -225,5 +238,6 @@ __all__ = [
     "united_properties",
     "unknown_fields",
     "unknown_fields_of_stripes",
+    "with_property",
     "with_root_files",
 ]

@@ -8,11 +8,11 @@ from typing import Final, Self
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
 from amudai.format.message import Fact, parse, require
-from amudai.format.property_values import Properties, pairs_of, properties_of
+from amudai.format.property_values import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
 
-__all__ = ["ShardDirectory", "ShardProperties", "StripeDirectory", "StripeList", "StripeProperties"]
+__all__ = ["ShardDirectory", "ShardProperties", "StripeDirectory", "StripeList", "StripeProperties", "with_property"]
 
 # What Arrow and Python can count.
 _MAX_RECORDS: Final = (1 << 62) - 1
@@ -196,6 +196,16 @@ class StripeProperties(Fact):
         return wire.StripeProperties(
             standard_properties=pairs_of(self.standard), custom_properties=pairs_of(self.custom)
         )
+
+
+def with_property(payload: Bytes, name: str, value: AnyValue | None) -> bytes:
+    """The payload of a `ShardProperties` message in which the custom property `name` has this value; None removes it."""
+    message = parse(wire.ShardProperties, payload)
+    others = [pair for pair in message.custom_properties if pair.name != name]
+    stated = [] if value is None else pairs_of(((name, value),))
+    del message.custom_properties[:]
+    message.custom_properties.extend([*others, *stated])
+    return message.SerializeToString(deterministic=True)
 
 
 def _stated(ref: DataRef | None) -> wire.DataRef | None:

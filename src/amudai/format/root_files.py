@@ -12,10 +12,8 @@ import xxhash
 
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
-from amudai.format.directory import ShardProperties
-from amudai.format.message import parse
-from amudai.format.property_values import AnyValue, any_value, pairs_of, python_value
-from amudai.format.wire import amudai_pb2 as wire
+from amudai.format.directory import ShardProperties, with_property
+from amudai.format.property_values import AnyValue, any_value, python_value
 
 __all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "has_root_files", "references_of", "with_root_files"]
 
@@ -127,12 +125,7 @@ def references_of(properties: ShardProperties) -> Mapping[str, Fingerprint]:
 
 def with_root_files(payload: Bytes, files: RootFiles) -> bytes:
     """The payload of a `ShardProperties` message with its information about files replaced by `files`."""
-    message = parse(wire.ShardProperties, payload)
-    others = [pair for pair in message.custom_properties if pair.name != FILES_PROPERTY]
-    stated = pairs_of(((FILES_PROPERTY, AnyValue("bytes", files.encode())),))
-    del message.custom_properties[:]
-    message.custom_properties.extend([*others, *stated])
-    return message.SerializeToString(deterministic=True)
+    return with_property(payload, FILES_PROPERTY, AnyValue("bytes", files.encode()))
 
 
 def _stored(properties: ShardProperties) -> bytes | None:

@@ -15,7 +15,7 @@ import xxhash
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format.container import Bytes
 from amudai.format.flat import FlatTable, Span
-from amudai.types import BasicType, SchemaNode, nodes_below
+from amudai.types import BasicType, ExtensionProperty, SchemaNode, nodes_below
 
 __all__ = ["SHARED_BYTES", "SHARED_SCHEMAS", "ShardSchema"]
 
@@ -31,7 +31,9 @@ _BASIC_TYPE, _SCHEMA_ID, _NAME, _ALIASES, _CHILDREN, _SIGNED, _FIXED_SIZE, _EXTE
     7,
     8,
 )  # DataType
-_LABEL = 0  # ExtendedTypeAnnotation
+_LABEL, _PROPERTIES = 0, 1  # ExtendedTypeAnnotation
+_PROPERTY_NAME, _PROPERTY_VALUE = 0, 1  # ExtendedTypeProperty
+_VALUE_KIND, _VALUE_DATA = 0, 1  # PropertyValue
 _KIND = 0  # InternalFieldAnnotation
 _BUCKETS, _ENTRIES = 0, 1  # HashLookup
 
@@ -73,7 +75,10 @@ class ShardSchema:
 
     @property
     def id_count(self) -> int:
-        """The number of nodes, and of slots in the shard's field list; 0 if the writer did not say."""
+        """The number of slots in the shard's field list: no node has a larger id; 0 if the writer did not say.
+
+        In a new shard it is the number of nodes. After columns were dropped, some slots have no node.
+        """
         return self._decoded.id_count
 
     @property
@@ -296,10 +301,22 @@ class _FieldReader:
             signed=table.boolean(_SIGNED),
             fixed_size=_fixed_size(table, kind, name),
             extension=self._text(extended, _LABEL, "ExtendedTypeAnnotation.label") if extended is not None else "",
+            extension_properties=() if extended is None else self._extension_properties(extended),
             aliases=self._aliases(table),
             internal=internal,
             children=tuple([self._node(children[index], depth + 1) for index in range(len(children))]),
         )
+
+    def _extension_properties(self, extended: FlatTable) -> tuple[ExtensionProperty, ...]:
+        listed = extended.tables(_PROPERTIES)
+        return () if listed is None else tuple(self._extension_property(listed[index]) for index in range(len(listed)))
+
+    def _extension_property(self, table: FlatTable) -> ExtensionProperty:
+        value = _required(table.table(_PROPERTY_VALUE), "ExtendedTypeProperty.value")
+        start, end = _required(value.text(_VALUE_DATA), "PropertyValue.data")
+        self._spend(_NODE_BYTES + end - start)
+        name = self._text(table, _PROPERTY_NAME, "ExtendedTypeProperty.name")
+        return ExtensionProperty(name, value.u8(_VALUE_KIND), bytes(self._texts.data[start:end]))
 
     def _schema_id(self, table: FlatTable, name: str) -> int:
         schema_id = table.u32(_SCHEMA_ID)

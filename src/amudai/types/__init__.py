@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         DYNAMIC,
         NANOSECONDS,
         TIMESPAN,
+        ExtensionProperty,
         NodePath,
         SchemaNode,
         nanoseconds_name,
@@ -33,8 +34,8 @@ else:
             "amudai.types.lookup": "find_in find_path missing_column",
             "amudai.types.path": "parse_path quote_name",
             "amudai.types.schema": (
-                "DECIMAL DELETED_RECORD DYNAMIC NANOSECONDS TIMESPAN NodePath SchemaNode nanoseconds_name "
-                "nodes_below"
+                "DECIMAL DELETED_RECORD DYNAMIC NANOSECONDS TIMESPAN ExtensionProperty NodePath SchemaNode "
+                "nanoseconds_name nodes_below"
             ),
         },
     )
@@ -50,6 +51,7 @@ __all__ = [
     "TIMESPAN",
     "WIDTHS",
     "BasicType",
+    "ExtensionProperty",
     "NodePath",
     "SchemaNode",
     "decimal128",

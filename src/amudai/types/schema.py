@@ -15,6 +15,7 @@ __all__ = [
     "DYNAMIC",
     "NANOSECONDS",
     "TIMESPAN",
+    "ExtensionProperty",
     "NodePath",
     "SchemaNode",
     "nanoseconds_name",
@@ -32,12 +33,22 @@ DELETED_RECORD: Final = "Kusto.Amudai.DeletedRecord"
 NANOSECONDS: Final = "amudai.Nanoseconds"
 
 
+@dataclass(frozen=True, slots=True)
+class ExtensionProperty:
+    """A property of an extension type, as stored: its name, the code of its kind, and the bytes of its value."""
+
+    name: str
+    kind: int
+    data: bytes
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaNode:
     """One node of the schema tree, with everything below it.
 
     `schema_id` is the slot of the node's descriptors in the field lists. `internal` names the role of an internal field
-    (a deleted-records marker, say) and is empty for fields that a user sees.
+    (a deleted-records marker, say) and is empty for fields that a user sees. `extension_properties` are kept for other
+    programs; nothing here depends on them.
     """
 
     schema_id: int
@@ -46,6 +57,7 @@ class SchemaNode:
     signed: bool = False
     fixed_size: int = 0
     extension: str = ""
+    extension_properties: tuple[ExtensionProperty, ...] = ()
     aliases: tuple[str, ...] = ()
     internal: str = ""
     children: tuple[SchemaNode, ...] = field(default=(), repr=False)
