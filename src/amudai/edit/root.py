@@ -29,6 +29,8 @@ class Root:
     files
         The fingerprint of every other file that the metadata refers to. Files that were written for this root and are
         not published yet need no entry.
+    digests
+        XXH3-128 of whole files among `files`, as far as it is known.
     owned
         Names of files that belong to this root alone. Only such files are ever removed, after the root was replaced.
     """
@@ -36,6 +38,7 @@ class Root:
     url: str
     metadata: ShardMetadata
     files: Mapping[str, Fingerprint] = field(default_factory=dict)
+    digests: Mapping[str, bytes] = field(default_factory=dict)
     owned: frozenset[str] = frozenset()
 
     @classmethod
@@ -45,7 +48,9 @@ class Root:
         Raises UnsupportedFeature if there are unknown fields that may hold references.
         """
         found = TakeOver(reader)
-        return cls(url=reader.url, metadata=found.metadata, files=found.files, owned=found.owned)
+        return cls(
+            url=reader.url, metadata=found.metadata, files=found.files, digests=found.digests, owned=found.owned
+        )
 
     @property
     def folder(self) -> str:

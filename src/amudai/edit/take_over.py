@@ -34,6 +34,8 @@ class TakeOver:
         The metadata of the shard, with file names relative to the folder.
     files
         The fingerprint of every file that the metadata refers to. The root file of the shard may be one of them.
+    digests
+        XXH3-128 of whole files among them, as far as the shard knows it.
     owned
         Names of the files that belong to the shard.
     """
@@ -43,10 +45,12 @@ class TakeOver:
         self._folder = container(reader.url)
         self._name = reader.url[len(self._folder) :]
         self._files: dict[str, Artifact] = {}
+        self._unidentified: set[str] = set()  # files with bytes that nothing but a fingerprint identifies
         with located(url=reader.url):
             self.metadata = self._metadata()
             self.files = {name: self._fingerprint(name, file) for name, file in self._files.items()}
         said = reader.files
+        self.digests = {} if said is None else {name: said.digests[name] for name in self.files if name in said.digests}
         self.owned = frozenset(said.owned) if said is not None and said.root == self._name else frozenset()
 
     def _metadata(self) -> ShardMetadata:
@@ -135,15 +139,17 @@ class TakeOver:
                 raise
             return self._reader.root
 
-    def _renaming(self, holder: Artifact) -> Callable[[str], str]:
+    def _renaming(self, holder: Artifact) -> Callable[[str, bool], str]:
         """A function that turns references in the messages of `holder` into file names relative to the folder."""
 
-        def rename(reference: str) -> str:
+        def rename(reference: str, identified: bool) -> str:
             file = self._reader.artifact(reference, holder)
             if not file.url.startswith(self._folder):
                 raise InvalidArgument("shard: expected all its files in one folder, found one elsewhere", url=file.url)
             name = file.url[len(self._folder) :]
             self._files[name] = file
+            if not identified:
+                self._unidentified.add(name)
             return name
 
         return rename
@@ -158,6 +164,8 @@ class TakeOver:
         said = self._reader.files
         if said is not None and name in said.references:
             return said.references[name]  # was checked when the file was opened
+        if name not in self._unidentified:
+            return Fingerprint.of(file.size, 0, b"")  # the rest is compared when it is read
         if file is self._reader.root:
             return self._reader.fingerprint()
         return fingerprint_of_tail(file)
