@@ -31,6 +31,8 @@ class Root:
     files
         The fingerprint of every other file that the metadata refers to. Files that were written for this root and are
         not published yet need no entry.
+    digests
+        XXH3-128 of whole files among `files`, as far as it is known.
     owned
         Names of files that belong to this root alone. Only such files are ever removed, after the root was replaced.
     """
@@ -38,6 +40,7 @@ class Root:
     url: str
     metadata: ShardMetadata
     files: Mapping[str, Fingerprint] = field(default_factory=dict)
+    digests: Mapping[str, bytes] = field(default_factory=dict)
     owned: frozenset[str] = frozenset()
 
     @classmethod
@@ -55,7 +58,7 @@ class Root:
             naming = Naming(url=reader.url, store=reader.store, allow=reader.allow)
         found = TakeOver(reader, naming)
         owned = found.owned if naming.url == reader.url else frozenset()
-        return cls(url=naming.url, metadata=found.metadata, files=found.files, owned=owned)
+        return cls(url=naming.url, metadata=found.metadata, files=found.files, digests=found.digests, owned=owned)
 
     @property
     def folder(self) -> str:

@@ -40,6 +40,8 @@ class TakeOver:
         The metadata of the shard, with the names that files have for the new root.
     files
         The fingerprint of every file that the metadata refers to. The root file of the shard may be one of them.
+    digests
+        XXH3-128 of whole files among them, as far as the shard knows it.
     owned
         Names of the files that belong to the shard, relative to its folder.
     """
@@ -50,10 +52,12 @@ class TakeOver:
         self._name = reader.url[len(container(reader.url)) :]
         self._files: dict[str, Artifact] = {}
         self._names: dict[str, dict[str, str]] = {}  # by the file that holds a reference, and by reference
+        self._unidentified: set[str] = set()  # files with bytes that nothing but a fingerprint identifies
         with located(url=reader.url):
             self.metadata = self._metadata()
-            self.files = {name: self._fingerprint(file) for name, file in self._files.items()}
+            self.files = {name: self._fingerprint(name, file) for name, file in self._files.items()}
         said = reader.files
+        self.digests = self._digests()
         self.owned = frozenset(said.owned) if said is not None and said.root == self._name else frozenset()
 
     def _metadata(self) -> ShardMetadata:
@@ -142,16 +146,18 @@ class TakeOver:
                 raise
             return self._reader.root
 
-    def _renaming(self, holder: Artifact) -> Callable[[str], str]:
+    def _renaming(self, holder: Artifact) -> Callable[[str, bool], str]:
         """A function that turns references in the messages of `holder` into names for the new root."""
         names = self._names.setdefault(holder.url, {})
 
-        def rename(reference: str) -> str:
+        def rename(reference: str, identified: bool) -> str:
             known = names.get(reference)
             if known is None:
                 file = self._reader.artifact(reference, holder)
                 known = names[reference] = self._naming.of(file)
                 self._files[known] = file
+            if not identified:
+                self._unidentified.add(known)
             return known
 
         return rename
@@ -163,10 +169,19 @@ class TakeOver:
         others = (url for url in map(reader.url_of, reader.urls) if url not in known)
         return frozenset(self._files).union(self._naming.name(*reader.place(url)) for url in others)
 
-    def _fingerprint(self, file: Artifact) -> Fingerprint:
+    def _digests(self) -> dict[str, bytes]:
+        said = self._reader.files
+        if said is None:
+            return {}
+        old = {name: reference for names in self._names.values() for reference, name in names.items() if reference}
+        return {name: said.digests[old[name]] for name in self.files if old.get(name) in said.digests}
+
+    def _fingerprint(self, name: str, file: Artifact) -> Fingerprint:
         stated = self._reader.fingerprint_of(file)
         if stated is not None:
             return stated  # was checked when the file was opened
+        if name not in self._unidentified:
+            return Fingerprint.of(file.size, 0, b"")  # the rest is compared when it is read
         if file is self._reader.root:
             return self._reader.fingerprint()
         return fingerprint_of_tail(file)

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
     from amudai.format.flat import FlatTable
+    from amudai.format.identity import IDENTITY_SIZE, IdentityHash, require_identity, without_identity
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
     from amudai.format.moved_indexes import COMPLETE, MovedIndex, moved_indexes
@@ -123,6 +124,7 @@ else:
             ),
             "amudai.format.field_descriptors": "FieldDescriptor StripeFieldDescriptor",
             "amudai.format.flat": "FlatTable",
+            "amudai.format.identity": "IDENTITY_SIZE IdentityHash require_identity without_identity",
             "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor",
             "amudai.format.lookup": "LOOKUP LookupBuffer lookup_buffers lookup_property",
             "amudai.format.moved_indexes": "COMPLETE MovedIndex moved_indexes",
@@ -152,6 +154,7 @@ __all__ = [
     "FILES_PROPERTY",
     "FOOTER",
     "HEADER",
+    "IDENTITY_SIZE",
     "LOGICAL_BLOCK_SIZE",
     "LOOKUP",
     "MAGIC",
@@ -180,6 +183,7 @@ __all__ = [
     "FlatTable",
     "FloatingStats",
     "HllSketch",
+    "IdentityHash",
     "IndexArtifact",
     "IndexCollection",
     "IndexDescriptor",
@@ -230,6 +234,7 @@ __all__ = [
     "python_value",
     "python_values",
     "references_of",
+    "require_identity",
     "section",
     "source_mark",
     "source_marks_of",
@@ -240,4 +245,5 @@ __all__ = [
     "unknown_fields_of_stripes",
     "with_property",
     "with_root_files",
+    "without_identity",
 ]
