@@ -244,6 +244,17 @@ void bind_term(nb::module_& m) {
           "A part of a run for `TermListMerge`: terms with their lists. Term i has the lists bounds[i]..bounds[i + 1], list "
           "i has counts[i] of the integers.");
 
+    m.def("list_steps", [](In<std::uint64_t> integers, std::uint64_t before, bool begins) {
+        Sink out;
+        {
+            const nb::gil_scoped_release unlocked;
+            text::append_list_steps(span(integers), before, begins, out);
+        }
+        return to_python(out.bytes());
+    }, "integers"_a.noconvert(), "before"_a, "begins"_a,
+    nb::sig("def list_steps(integers: NDArray[np.uint64], before: int, begins: bool) -> bytes"),
+    "Integers of a list for `TermListMerge`, after the integer `before`, or from the beginning of the list.");
+
     nb::class_<HeldListMerge>(m, "TermListMerge",
         "Merges the terms of several indexes with their lists as they are. Only one thread at a time may use it.")
         .def(nb::init<nb::list>(), "runs"_a, nb::sig("def __init__(self, runs: list[bytes | memoryview]) -> None"))

@@ -54,6 +54,21 @@ inline void append_term_lists(const Terms& terms, const TermLists& lists, Sink& 
     }
 }
 
+// Appends more integers of a list to a run: the distance of each to the one before. The first integer of a list has none
+// before it.
+inline void append_list_steps(std::span<const std::uint64_t> integers, std::uint64_t before, bool begins, Sink& out) {
+    const auto begin = out.size();
+    auto* to = out.extend(max_varint * integers.size());
+    const auto* const from = to;
+    for (const auto each : integers) {
+        if (!begins && each <= before) throw Corrupted("position list: expected ascending integers");
+        to = put_varint(to, begins ? each : each - before);
+        before = each;
+        begins = false;
+    }
+    out.cut(begin + static_cast<std::size_t>(to - from));
+}
+
 class TermListMerge {
 public:
     explicit TermListMerge(std::vector<Bytes> runs) {

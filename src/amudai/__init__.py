@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         col,
         collect_garbage,
         ingest,
+        merge,
         open,  # noqa: A004
         read_files,
         write,
@@ -61,8 +62,8 @@ else:
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
                 "HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source "
-                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage ingest open "
-                "read_files write"
+                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage ingest merge "
+                "open read_files write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema NeedlessIndexWarning StorageError "
@@ -108,6 +109,7 @@ __all__ = [
     "col",
     "collect_garbage",
     "ingest",
+    "merge",
     "open",
     "read_files",
     "write",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from amudai.api.garbage import collect_garbage
     from amudai.api.indexing import add_indexes
     from amudai.api.ingestion import ingest
+    from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
     from amudai.api.progress import Progress
     from amudai.api.scan import Scan
@@ -43,6 +44,7 @@ else:
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.indexing": "add_indexes",
             "amudai.api.ingestion": "ingest",
+            "amudai.api.merging": "merge",
             "amudai.api.opening": "open",
             "amudai.api.progress": "Progress",
             "amudai.api.scan": "Scan",
@@ -91,6 +93,7 @@ __all__ = [
     "col",
     "collect_garbage",
     "ingest",
+    "merge",
     "open",
     "read_files",
     "write",

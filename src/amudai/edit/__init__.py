@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from amudai.edit.columns import add_columns, first_free_id, with_first_id
     from amudai.edit.garbage import GRACE, collect_garbage
     from amudai.edit.indexes import feed, with_indexes
+    from amudai.edit.merged_indexes import IndexPart, index_parts
     from amudai.edit.merging import MergedSource, Merging
     from amudai.edit.naming import Naming
     from amudai.edit.publish import Publication
@@ -28,6 +29,7 @@ else:
             "amudai.edit.columns": "add_columns first_free_id with_first_id",
             "amudai.edit.garbage": "GRACE collect_garbage",
             "amudai.edit.indexes": "feed with_indexes",
+            "amudai.edit.merged_indexes": "IndexPart index_parts",
             "amudai.edit.merging": "MergedSource Merging",
             "amudai.edit.naming": "Naming",
             "amudai.edit.publish": "Publication",
@@ -37,6 +39,7 @@ else:
 
 __all__ = [
     "GRACE",
+    "IndexPart",
     "MergedSource",
     "Merging",
     "Naming",
@@ -46,6 +49,7 @@ __all__ = [
     "collect_garbage",
     "feed",
     "first_free_id",
+    "index_parts",
     "with_first_id",
     "with_indexes",
 ]

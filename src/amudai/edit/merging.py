@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Final
@@ -29,8 +29,10 @@ from amudai.format import (
     AnyValue,
     FieldDescriptor,
     Fingerprint,
+    IndexCollection,
     Properties,
     StripeFieldDescriptor,
+    changeable_schema,
     encode_schema,
     moved_indexes,
     source_marks_of,
@@ -51,7 +53,7 @@ from amudai.shard import (
     sum_of_known,
 )
 from amudai.storage import SealedFile
-from amudai.types import DELETED_RECORD, nodes_below
+from amudai.types import DELETED_RECORD, SchemaNode, nodes_below
 
 __all__ = ["MergedSource", "Merging"]
 
@@ -91,8 +93,11 @@ class MergedSource:
         for stripe in self.reader.stripes:
             yield stripe, self.first_stripe + stripe.ordinal, self.first_row + stripe.first_row
 
-    def read(self, stripe: StripeReader, column: MatchedColumn) -> Iterator[StoredArray]:
-        """The values of a top-level column in a stripe, as the new shard stores them, some rows at a time."""
+    def read(self, stripe: StripeReader, column: MatchedColumn) -> Iterator[tuple[StoredArray, int]]:
+        """The values of a top-level column in a stripe, as the new shard stores them, some rows at a time.
+
+        Each part comes with its bytes.
+        """
         kind = stored_form(column.node)
         for rows in Rows.all(stripe.origin).each_part(_BATCH_ROWS):
             if column.stored is None:
@@ -101,7 +106,7 @@ class MergedSource:
                 own = stored_form(column.stored)
                 projection = project(column.stored, own)
                 array = to_array(stripe.column(column.stored).read(rows, projection), projection, own)
-            yield stored_array(conformed(array, kind), column.node)
+            yield stored_array(conformed(array, kind), column.node), array.nbytes
 
 
 class Merging:
@@ -137,7 +142,11 @@ class Merging:
         if len(distinct) == 1:
             self.nodes, self._schema = first.fields(), first.payload
         else:
-            self.nodes = united_nodes([(each.url, each.schema.fields()) for each in distinct.values()], widen=widen)
+            schemas = []
+            for payload, reader in distinct.items():
+                with located(url=reader.url):
+                    schemas.append((reader.url, changeable_schema(payload)))
+            self.nodes = united_nodes(schemas, widen=widen)
             self._schema = encode_schema(self.nodes)
         self._ours = self._kept_properties(readers, widen)
         matched = {
@@ -186,28 +195,46 @@ class Merging:
             schema = pa.schema([fields[name] for name in columns], metadata=schema.metadata)
         return (*found, (SCHEMA_PROPERTY, AnyValue("bytes", schema.serialize().to_pybytes())))
 
-    def root(self, out: SealedFile) -> Root:
-        """The new root, without indexes of the whole shard. Columns that are stored again are written to `out`."""
+    @property
+    def columns(self) -> tuple[SchemaNode, ...]:
+        """The columns of the new shard that a user sees."""
+        return tuple(node for node in self.nodes if not node.internal)
+
+    def root(self, out: SealedFile, is_movable: Callable[[str], bool], *, drop_others: bool = False) -> Root:
+        """The new root, without indexes of the whole shard. Columns that are stored again are written to `out`.
+
+        Parameters
+        ----------
+        is_movable
+            Says for a type of index whether the index of a stripe can move to another shard.
+        drop_others
+            Whether indexes of other types are left out. Otherwise they are an error.
+        """
         nulls = NullColumns(out)
-        parts = [_Part(source, nulls, out) for source in self.sources]
+        moves = _IndexMoves(is_movable, drop_others)
+        parts = [_Part(source, nulls, out, moves) for source in self.sources]
         stripes = tuple(stripe for part in parts for stripe in part.stripes())
         files: dict[str, Fingerprint] = {}
+        digests: dict[str, bytes] = {}
         for part in parts:
             files.update(part.source.root.files)
+            digests.update(part.source.root.digests)
         metadata = [part.source.root.metadata for part in parts]
-        count = sum(1 for _ in nodes_below(self.nodes))
+        known = [part.fields for part in parts]
+        count = 1 + max((node.schema_id for node in nodes_below(self.nodes)), default=-1)
         return Root(
             url=self._naming.url,
             metadata=ShardMetadata(
                 schema=self._schema,
                 stripes=stripes,
-                fields=tuple(self._folded([part.fields[at] for part in parts]) for at in range(count)),
+                fields=tuple(self._folded([each[at] for each in known]) for at in range(count)),
                 properties=united_properties([each.properties for each in metadata], self._ours),
                 urls=frozenset().union(*(each.urls for each in metadata)),
                 raw_data_size=sum_of_known(stripe.raw_data_size for stripe in stripes),
                 unknown=_same_unknown(metadata),
             ),
             files=files,
+            digests=digests,
         )
 
     def _folded(self, parts: Sequence[FieldDescriptor | None]) -> bytes | None:
@@ -220,11 +247,32 @@ class Merging:
         return None if found is None else found.encode()
 
 
+@dataclass(frozen=True, slots=True)
+class _IndexMoves:
+    """Which indexes of stripes may move to another shard."""
+
+    is_movable: Callable[[str], bool]
+    drop_others: bool
+
+    def allowed(self, payload: bytes) -> bytes:
+        """The payload of an `IndexCollection` with the indexes that may move. Others are dropped, or an error."""
+        found = IndexCollection.decode(payload)
+        others = [each for each in found if not self.is_movable(each.index_type)]
+        if not others:
+            return payload
+        if not self.drop_others or any(each.required for each in others):
+            hint = "" if self.drop_others else '; indexes="drop" leaves it out'
+            expected = "expected a known type, whose rows can get other numbers"
+            raise UnsupportedFeature(f"index of a stripe: {expected}, found {others[0].index_type!r}{hint}")
+        return IndexCollection(tuple(each for each in found if self.is_movable(each.index_type))).encode()
+
+
 class _Part:
     """One shard as a part of the new root."""
 
-    def __init__(self, source: MergedSource, nulls: NullColumns, out: SealedFile) -> None:
+    def __init__(self, source: MergedSource, nulls: NullColumns, out: SealedFile, moves: _IndexMoves) -> None:
         self.source = source
+        self._moves = moves
         self._nulls = nulls
         self._out = out
         self._ids = source.ids
@@ -240,7 +288,7 @@ class _Part:
         moved = bool(source.first_row or source.first_stripe) or not self._same_ids
         for stripe, metadata in zip(source.reader.stripes, source.root.metadata.stripes, strict=True):
             with located(url=source.reader.url, stripe=stripe.ordinal):
-                indexes = metadata.indexes
+                indexes = self._moves.allowed(metadata.indexes) if metadata.indexes and moved else metadata.indexes
                 if indexes and moved:
                     indexes = moved_indexes(
                         indexes,
@@ -306,7 +354,7 @@ class _Part:
     ) -> None:
         builder = StripeBuilder((column.node,), BuildOptions(profile=profile_of("balanced")))
         with builder.spool:
-            for values in self.source.read(stripe, column):
+            for values, _ in self.source.read(stripe, column):
                 builder.append([lambda values=values: values], values.length)  # type: ignore[misc]
             properties = {
                 each.node.schema_id: StripeFieldDescriptor.decode(payload).field.custom
