@@ -18,7 +18,7 @@ from amudai.format import (
     unknown_fields_of_stripes,
 )
 from amudai.shard import ShardMetadata, ShardReader, StripeMetadata, StripeReader, fingerprint_of_tail
-from amudai.storage import Artifact, container, is_relative
+from amudai.storage import MAX_READ, Artifact, container, is_relative
 
 __all__ = ["TakeOver"]
 
@@ -188,6 +188,12 @@ class TakeOver:
 
 
 def _frames(file: Artifact, refs: Sequence[DataRef]) -> Iterator[memoryview]:
+    start, end = min(ref.start for ref in refs), max(ref.end for ref in refs)
+    if end - start <= MAX_READ:
+        # The descriptors of a stripe usually lie side by side.
+        whole = file.read(start, end)
+        yield from (whole[ref.start - start : ref.end - start] for ref in refs)
+        return
     pieces = file.read_many(
         np.array([ref.start for ref in refs], np.uint64), np.array([ref.end for ref in refs], np.uint64)
     )

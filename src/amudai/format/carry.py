@@ -59,14 +59,8 @@ def carried(kind: str, payload: Bytes, rename: Rename) -> bytes:
     names the message and the number of the field.
     """
     message = _checked(kind, payload)
-    found = _stored_references(message, payload)
-    if found is None:
+    if not _renamed_buffers(message, payload, rename):
         _rename(message, rename, False)
-    else:
-        for buffer, references in found:
-            identified = identity_in(buffer) is not None
-            for each in references:
-                _rename(each, rename, identified)
     return message.SerializeToString(deterministic=True)
 
 
@@ -82,7 +76,10 @@ def unknown_fields_of_stripes(payload: Bytes) -> list[bytes]:
 
 def _checked(kind: str, payload: Bytes) -> Message:
     message: Message = parse(getattr(wire, kind), payload)
-    if _has_unknown(message):
+    size = message.ByteSize()
+    message.DiscardUnknownFields()
+    if message.ByteSize() != size:
+        message = parse(getattr(wire, kind), payload)
         for each in _messages(message):
             _refuse_references(each)
     return message
@@ -95,23 +92,23 @@ def _has_unknown(message: Message) -> bool:
     return known.ByteSize() != message.ByteSize()
 
 
-def _stored_references(message: Message, payload: Bytes) -> list[tuple[Message, list[Message]]] | None:
-    """The buffers of a stripe's field descriptor with their references, if it has no other references; else None.
+def _renamed_buffers(message: Message, payload: Bytes, rename: Rename) -> bool:
+    """Rename the references of a stripe's field descriptor if it has only those to its buffers. Returns whether it did.
 
     A root has many descriptors, and looking at every message inside each of them takes most of the time.
     """
     if not isinstance(message, wire.StripeFieldDescriptor) or message.field.HasField("indexes"):
-        return None
-    if _VALUE_ELSEWHERE in bytes(payload):
-        return None
-    found: list[tuple[Message, list[Message]]] = []
+        return False
+    if _VALUE_ELSEWHERE in bytes(payload) or not all(each.HasField("native") for each in message.encodings):
+        return False
     for encoding in message.encodings:
-        if not encoding.HasField("native"):
-            return None
         for buffer in encoding.native.buffers:
-            names = ("buffer", "block_map")
-            found.append((buffer, [getattr(buffer, name) for name in names if buffer.HasField(name)]))
-    return found
+            identified = buffer.HasField("identity_first")
+            for ref in (buffer.buffer, buffer.block_map):
+                span = ref.range
+                if span.end > span.start:
+                    ref.url = rename(ref.url, identified)
+    return True
 
 
 def _messages(message: Message) -> Iterator[Message]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from amudai.format import (
     DataRef,
@@ -140,14 +141,26 @@ class _Frames:
 
     def field_list(self, descriptors: Sequence[bytes | None], unknown: bytes) -> DataRef:
         """Write descriptors and the list that refers to them; return the place of the list."""
-        refs = [None if each is None else self.put(each) for each in descriptors]
+        # Written together: a root may have very many descriptors.
+        frames = [None if each is None else frame(each) for each in descriptors]
+        ends = list(accumulate((0 if each is None else len(each) for each in frames), initial=self._out.tell()))
+        refs = [
+            None if each is None else DataRef("", start, end)
+            for each, (start, end) in zip(frames, pairwise(ends), strict=True)
+        ]
+        self._append(b"".join(each for each in frames if each is not None))
         return self.put(FieldList.from_refs(refs).encode() + unknown)
 
     def put(self, payload: bytes) -> DataRef:
         """Write a message; return its place."""
         framed = frame(payload)
+        start = self._out.tell()
+        self._append(framed)
+        return DataRef("", start, start + len(framed))
+
+    def _append(self, framed: bytes) -> None:
         self.hash.update(framed)
-        return self.write(framed)
+        self._out.write(framed)
 
     def write(self, framed: bytes) -> DataRef:
         """Write a message that is in its frame already; return its place."""
