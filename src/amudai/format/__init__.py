@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from amudai.format.identity import IDENTITY_SIZE, IdentityHash, require_identity, without_identity
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
-    from amudai.format.moved_indexes import COMPLETE, MovedIndex, moved_indexes
+    from amudai.format.moved import COMPLETE, MovedIndex, moved_indexes
     from amudai.format.property_values import (
         AnyValue,
         Properties,
@@ -100,7 +100,7 @@ if TYPE_CHECKING:
         StringStats,
         TypeStats,
     )
-    from amudai.format.united_properties import united_properties
+    from amudai.format.uniting import united_properties
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -127,7 +127,7 @@ else:
             "amudai.format.identity": "IDENTITY_SIZE IdentityHash require_identity without_identity",
             "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor",
             "amudai.format.lookup": "LOOKUP LookupBuffer lookup_buffers lookup_property",
-            "amudai.format.moved_indexes": "COMPLETE MovedIndex moved_indexes",
+            "amudai.format.moved": "COMPLETE MovedIndex moved_indexes",
             "amudai.format.range_index": "LOGICAL_BLOCK_SIZE RangeIndexHeader encode_range_index",
             "amudai.format.references": "DataRef FieldList UrlList",
             "amudai.format.root_files": (
@@ -143,7 +143,7 @@ else:
                 "BinaryStats BloomFilter BooleanStats Cardinality DecimalStats FloatingStats HllSketch ListStats "
                 "RangeStats StringStats TypeStats"
             ),
-            "amudai.format.united_properties": "united_properties",
+            "amudai.format.uniting": "united_properties",
         },
     )
 
