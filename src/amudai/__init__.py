@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         collect_garbage,
         delete,
         ingest,
+        merge,
         open,  # noqa: A004
         read_files,
         undelete,
@@ -64,8 +65,8 @@ else:
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
                 "HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source "
-                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage delete ingest open "
-                "read_files undelete upsert write"
+                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage delete ingest merge "
+                "open read_files undelete upsert write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema NeedlessIndexWarning StorageError "
@@ -112,6 +113,7 @@ __all__ = [
     "collect_garbage",
     "delete",
     "ingest",
+    "merge",
     "open",
     "read_files",
     "undelete",

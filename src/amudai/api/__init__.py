@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from amudai.api.garbage import collect_garbage
     from amudai.api.indexing import add_indexes
     from amudai.api.ingestion import ingest
+    from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
     from amudai.api.progress import Progress
     from amudai.api.scan import Scan
@@ -45,6 +46,7 @@ else:
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.indexing": "add_indexes",
             "amudai.api.ingestion": "ingest",
+            "amudai.api.merging": "merge",
             "amudai.api.opening": "open",
             "amudai.api.progress": "Progress",
             "amudai.api.scan": "Scan",
@@ -94,6 +96,7 @@ __all__ = [
     "collect_garbage",
     "delete",
     "ingest",
+    "merge",
     "open",
     "read_files",
     "undelete",

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from amudai.edit.deletes import with_deleted
     from amudai.edit.garbage import GRACE, collect_garbage
     from amudai.edit.indexes import feed, with_indexes
+    from amudai.edit.merged_indexes import IndexPart, index_parts
+    from amudai.edit.merging import MergedSource, Merging
+    from amudai.edit.naming import Naming
     from amudai.edit.publish import Publication
     from amudai.edit.root import Root
 else:
@@ -28,6 +31,9 @@ else:
             "amudai.edit.deletes": "with_deleted",
             "amudai.edit.garbage": "GRACE collect_garbage",
             "amudai.edit.indexes": "feed with_indexes",
+            "amudai.edit.merged_indexes": "IndexPart index_parts",
+            "amudai.edit.merging": "MergedSource Merging",
+            "amudai.edit.naming": "Naming",
             "amudai.edit.publish": "Publication",
             "amudai.edit.root": "Root",
         },
@@ -35,12 +41,17 @@ else:
 
 __all__ = [
     "GRACE",
+    "IndexPart",
+    "MergedSource",
+    "Merging",
+    "Naming",
     "Publication",
     "Root",
     "add_columns",
     "collect_garbage",
     "feed",
     "first_free_id",
+    "index_parts",
     "with_deleted",
     "with_first_id",
     "with_indexes",

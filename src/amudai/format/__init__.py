@@ -54,8 +54,10 @@ if TYPE_CHECKING:
     )
     from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
     from amudai.format.flat import FlatTable
+    from amudai.format.identity import IDENTITY_SIZE, IdentityHash, require_identity, without_identity
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
+    from amudai.format.moved import COMPLETE, MovedIndex, moved_indexes
     from amudai.format.property_values import (
         AnyValue,
         Properties,
@@ -67,7 +69,14 @@ if TYPE_CHECKING:
     )
     from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
     from amudai.format.references import DataRef, FieldList, UrlList
-    from amudai.format.root_files import FILES_PROPERTY, Fingerprint, RootFiles, references_of, with_root_files
+    from amudai.format.root_files import (
+        FILES_PROPERTY,
+        Fingerprint,
+        RootFiles,
+        has_root_files,
+        references_of,
+        with_root_files,
+    )
     from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
     from amudai.format.schema_carry import changeable_schema
     from amudai.format.schema_writer import encode_schema
@@ -91,6 +100,7 @@ if TYPE_CHECKING:
         StringStats,
         TypeStats,
     )
+    from amudai.format.uniting import united_properties
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -114,11 +124,15 @@ else:
             ),
             "amudai.format.field_descriptors": "FieldDescriptor StripeFieldDescriptor",
             "amudai.format.flat": "FlatTable",
+            "amudai.format.identity": "IDENTITY_SIZE IdentityHash require_identity without_identity",
             "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor",
             "amudai.format.lookup": "LOOKUP LookupBuffer lookup_buffers lookup_property",
+            "amudai.format.moved": "COMPLETE MovedIndex moved_indexes",
             "amudai.format.range_index": "LOGICAL_BLOCK_SIZE RangeIndexHeader encode_range_index",
             "amudai.format.references": "DataRef FieldList UrlList",
-            "amudai.format.root_files": "FILES_PROPERTY Fingerprint RootFiles references_of with_root_files",
+            "amudai.format.root_files": (
+                "FILES_PROPERTY Fingerprint RootFiles has_root_files references_of with_root_files"
+            ),
             "amudai.format.schema": "SHARED_BYTES SHARED_SCHEMAS ShardSchema",
             "amudai.format.schema_carry": "changeable_schema",
             "amudai.format.schema_writer": "encode_schema",
@@ -129,15 +143,18 @@ else:
                 "BinaryStats BloomFilter BooleanStats Cardinality DecimalStats FloatingStats HllSketch ListStats "
                 "RangeStats StringStats TypeStats"
             ),
+            "amudai.format.uniting": "united_properties",
         },
     )
 
 __all__ = [
     "BUFFER_ALIGNMENT",
+    "COMPLETE",
     "DATA_ALIGNMENT",
     "FILES_PROPERTY",
     "FOOTER",
     "HEADER",
+    "IDENTITY_SIZE",
     "LOGICAL_BLOCK_SIZE",
     "LOOKUP",
     "MAGIC",
@@ -166,11 +183,13 @@ __all__ = [
     "FlatTable",
     "FloatingStats",
     "HllSketch",
+    "IdentityHash",
     "IndexArtifact",
     "IndexCollection",
     "IndexDescriptor",
     "ListStats",
     "LookupBuffer",
+    "MovedIndex",
     "NativeEncoding",
     "ParquetColumnChunk",
     "ParquetEncoding",
@@ -208,18 +227,23 @@ __all__ = [
     "encode_schema",
     "frame",
     "frame_directory",
+    "has_root_files",
     "lookup_buffers",
     "lookup_property",
+    "moved_indexes",
     "python_value",
     "python_values",
     "references_of",
+    "require_identity",
     "section",
     "source_mark",
     "source_marks_of",
     "source_marks_property",
     "unframe",
+    "united_properties",
     "unknown_fields",
     "unknown_fields_of_stripes",
     "with_property",
     "with_root_files",
+    "without_identity",
 ]

@@ -7,6 +7,7 @@ from typing import Final, Self
 
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
+from amudai.format.identity import identity_fields, identity_in
 from amudai.format.message import Fact, parse, require
 from amudai.format.property_values import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.references import DataRef
@@ -20,7 +21,7 @@ _MAX_RECORDS: Final = (1 << 62) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardDirectory(Fact):
-    """The table of contents at the end of a shard."""
+    """The table of contents at the end of a shard. The directory of an index artifact has an `identity`."""
 
     schema: DataRef
     field_list: DataRef
@@ -32,6 +33,7 @@ class ShardDirectory(Fact):
     deleted_records: int = 0
     stripe_count: int
     raw_data_size: int | None = None
+    identity: bytes | None = None
 
     @classmethod
     def decode(cls, payload: Bytes) -> Self:
@@ -54,6 +56,7 @@ class ShardDirectory(Fact):
             deleted_records=message.deleted_record_count,
             stripe_count=message.stripe_count,
             raw_data_size=message.raw_data_size if message.HasField("raw_data_size") else None,
+            identity=identity_in(message),
         )
 
     def to_message(self) -> wire.ShardDirectory:
@@ -69,6 +72,7 @@ class ShardDirectory(Fact):
             deleted_record_count=self.deleted_records,
             stripe_count=self.stripe_count,
             raw_data_size=self.raw_data_size,
+            **identity_fields(self.identity),
         )
 
 

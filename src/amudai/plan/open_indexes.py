@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from amudai.errors import CorruptedData, StorageError, UnsupportedFeature, located
-from amudai.format import IndexDescriptor
+from amudai.format import IndexDescriptor, MovedIndex
 from amudai.index import IndexReader, IndexType, Question, index_type
 from amudai.lazy import lazy
 from amudai.plan.unusable import UnusableIndexes
@@ -26,6 +26,8 @@ class OpenIndex:
     ----------
     rows
         The rows that the index covers; None for all rows of the shard.
+    part
+        What these rows are: a `"stripe"`, or a `"part"` of the shard that was a shard of its own.
     unusable
         Where it is noted that the index cannot be used. Then it is not asked any more.
     """
@@ -36,6 +38,7 @@ class OpenIndex:
     anchor: Artifact
     rows: Rows | None
     unusable: UnusableIndexes
+    part: str = "stripe"
     _reader: IndexReader | None = field(default=None, repr=False)
     _is_unusable: bool = False
 
@@ -62,23 +65,28 @@ class OpenIndex:
 def open_indexes(shard: ShardReader, unusable: UnusableIndexes) -> tuple[OpenIndex, ...]:
     """The indexes of a shard and its stripes whose types are known."""
     found = []
-    for descriptor, anchor, rows in _descriptors(shard):
+    for descriptor, anchor, rows, part in _descriptors(shard):
         kind = index_type(descriptor.index_type)
         if kind is not None:
-            found.append(OpenIndex(kind, descriptor, shard, anchor, rows, unusable))
+            found.append(OpenIndex(kind, descriptor, shard, anchor, rows, unusable, part))
     return tuple(found)
 
 
 def unknown_indexes(shard: ShardReader) -> tuple[str, ...]:
     """The types of the indexes that this version does not know."""
-    return tuple(each.index_type for each, _, _ in _descriptors(shard) if index_type(each.index_type) is None)
+    return tuple(each.index_type for each, *_ in _descriptors(shard) if index_type(each.index_type) is None)
 
 
-def _descriptors(shard: ShardReader) -> Iterator[tuple[IndexDescriptor, Artifact, Rows | None]]:
+def _descriptors(shard: ShardReader) -> Iterator[tuple[IndexDescriptor, Artifact, Rows | None, str]]:
     for descriptor in shard.indexes:
-        yield descriptor, shard.index_anchor, None
+        with located(url=shard.url, index=descriptor.index_type):
+            moved = MovedIndex.of(descriptor)
+        rows = None
+        if moved is not None and moved.rows is not None:
+            rows = Rows.one(moved.first_row, min(moved.first_row + moved.rows, shard.num_positions), shard.origin)
+        yield descriptor, shard.index_anchor, rows, "part"
     for stripe in shard.stripes:
         if stripe.directory.indexes is not None:
             rows = stripe.extent
             for descriptor in stripe.indexes:
-                yield descriptor, stripe.index_anchor, rows
+                yield descriptor, stripe.index_anchor, rows, "stripe"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from amudai.shard.build.container_builders import ListBuilder, StructBuilder, builder_of
     from amudai.shard.build.field_builder import BitEncoder, FieldBuildContext, FieldBuilder
     from amudai.shard.build.metadata import ShardMetadata, StripeMetadata, write_metadata
-    from amudai.shard.build.placed import folded
+    from amudai.shard.build.placed import folded, sum_of_known
     from amudai.shard.build.prepared import PreparedField
     from amudai.shard.build.shard import STRIPE_SUFFIX, BuildOptions, ShardBuilder, StripeBuilder
     from amudai.shard.build.stored import Bits, StoredArray, StoredDictionary
@@ -30,7 +30,7 @@ else:
             "amudai.shard.build.container_builders": "ListBuilder StructBuilder builder_of",
             "amudai.shard.build.field_builder": "BitEncoder FieldBuildContext FieldBuilder",
             "amudai.shard.build.metadata": "ShardMetadata StripeMetadata write_metadata",
-            "amudai.shard.build.placed": "folded",
+            "amudai.shard.build.placed": "folded sum_of_known",
             "amudai.shard.build.prepared": "PreparedField",
             "amudai.shard.build.shard": "STRIPE_SUFFIX BuildOptions ShardBuilder StripeBuilder",
             "amudai.shard.build.stored": "Bits StoredArray StoredDictionary",
@@ -69,5 +69,6 @@ __all__ = [
     "fingerprint_of_tail",
     "folded",
     "place_fields",
+    "sum_of_known",
     "write_metadata",
 ]

@@ -34,8 +34,8 @@ else:
             "amudai.types.lookup": "find_in find_path missing_column",
             "amudai.types.path": "parse_path quote_name",
             "amudai.types.schema": (
-                "DECIMAL DELETED_RECORD DYNAMIC NANOSECONDS TIMESPAN ExtensionProperty NodePath SchemaNode nanoseconds_name "
-                "nodes_below"
+                "DECIMAL DELETED_RECORD DYNAMIC NANOSECONDS TIMESPAN ExtensionProperty NodePath SchemaNode "
+                "nanoseconds_name nodes_below"
             ),
         },
     )

@@ -160,6 +160,7 @@ class ShardBuilder:
                 stored = [field for field in fields if not is_zero(field.node, field.constant)]
                 name = f"{digest(stored, stripe.spool, salt):016x}{STRIPE_SUFFIX}"
                 with self._sealing.file(self._folder + name) as out:
+                    out.hash_from_here()
                     out.write(HEADER)
                     self._place(stripe, fields, name, out, properties)
                     out.write(FOOTER)
