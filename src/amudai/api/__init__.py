@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from amudai.api.shard import Shard
     from amudai.api.stripe import Stripe
     from amudai.api.task import Task
+    from amudai.api.upserting import upsert
     from amudai.api.writing import ShardWriter, write
     from amudai.exports import CsvWriter, JsonLinesWriter
     from amudai.index import HashIndex, TermIndex
@@ -53,6 +54,7 @@ else:
             "amudai.api.shard": "Shard",
             "amudai.api.stripe": "Stripe",
             "amudai.api.task": "Task",
+            "amudai.api.upserting": "upsert",
             "amudai.api.writing": "ShardWriter write",
             "amudai.exports": "CsvWriter JsonLinesWriter",
             "amudai.index": "HashIndex TermIndex",
@@ -100,5 +102,6 @@ __all__ = [
     "open",
     "read_files",
     "undelete",
+    "upsert",
     "write",
 ]

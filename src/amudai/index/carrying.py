@@ -10,9 +10,9 @@ from amudai.format import moved_indexes
 from amudai.index.build import index_sinks, paths_for
 from amudai.index.catalog import index_type
 from amudai.index.contract import BuildPlan, IndexSpec
-from amudai.shard import ArtifactSpace
+from amudai.shard import ArtifactSpace, ShardReader
 
-__all__ = ["carried_indexes", "is_movable"]
+__all__ = ["carried_indexes", "is_movable", "specs_of"]
 
 Report = Callable[[int, int, int], object]
 
@@ -20,6 +20,22 @@ Report = Callable[[int, int, int], object]
 def is_movable(name: str) -> bool:
     """Whether a stripe keeps its index of this type when it moves to another shard. Other types are not known."""
     return index_type(name) is not None
+
+
+def specs_of(reader: ShardReader, *, with_stripes: bool) -> tuple[IndexSpec, ...]:
+    """The indexes that a shard with more rows needs, so that they are found as the rows of `reader` are.
+
+    These are the indexes of the whole shard and, `with_stripes`, those of its last stripe. Indexes that this version
+    cannot build are left out.
+    """
+    found: dict[IndexSpec, None] = {}
+    stripe = reader.stripes[-1].indexes if with_stripes and reader.stripes else ()
+    for descriptor in (*reader.indexes, *stripe):
+        kind = index_type(descriptor.index_type)
+        spec = None if kind is None or kind.spec is None else kind.spec(descriptor, reader)
+        if spec is not None:
+            found[spec] = None
+    return tuple(found)
 
 
 def carried_indexes(
