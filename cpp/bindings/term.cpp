@@ -1,5 +1,6 @@
 // Bindings for indexed text: runs, merging them, and look-ups of terms and rows.
 #include "text/row_lists.hpp"
+#include "text/term_lists.hpp"
 #include "text/term_merge.hpp"
 #include "text/term_run.hpp"
 #include "text/term_search.hpp"
@@ -111,6 +112,48 @@ private:
     std::optional<text::TermMerge> merge_;
 };
 
+// A merge of lists, and the Python buffers of its runs.
+class HeldListMerge {
+public:
+    explicit HeldListMerge(nb::list runs) {
+        std::vector<Bytes> sources;
+        for (std::size_t i = 0; i < nb::len(runs); ++i) sources.push_back(held_.emplace_back(runs[i]).bytes());
+        merge_.emplace(std::move(sources));
+    }
+    HeldListMerge(const HeldListMerge&) = delete;
+    HeldListMerge& operator=(const HeldListMerge&) = delete;
+    text::TermListMerge& merge() { return *merge_; }
+
+private:
+    std::vector<Held> held_;
+    std::optional<text::TermListMerge> merge_;
+};
+
+nb::bytes term_lists(In<std::int64_t> offsets, In<std::uint8_t> data, In<std::uint64_t> bounds, In<std::uint16_t> stripes,
+                     In<std::uint32_t> fields, In<std::uint8_t> forms, In<std::uint64_t> counts, In<std::uint64_t> integers) {
+    const auto terms = terms_of(offsets, data);
+    const auto lists = counts.shape(0);
+    if (bounds.shape(0) != terms.count() + 1) throw nb::value_error("bounds: expected one more than terms");
+    if (stripes.shape(0) != lists || fields.shape(0) != lists || forms.shape(0) != lists) {
+        throw nb::value_error("lists: expected a stripe, a field, a form and a count for each");
+    }
+    const auto ends = span(bounds);
+    if (ends[0] != 0 || ends[terms.count()] != lists || !std::is_sorted(ends.begin(), ends.end())) {
+        throw nb::value_error("bounds: expected an ascending sequence from 0 to the number of lists");
+    }
+    std::uint64_t total = 0;
+    for (const auto count : span(counts)) {
+        if (count > integers.shape(0) - total) throw nb::value_error("counts: expected the number of integers");
+        total += count;
+    }
+    Sink out;
+    {
+        const nb::gil_scoped_release unlocked;
+        text::append_term_lists(terms, {ends, span(stripes), span(fields), span(forms), span(counts), span(integers)}, out);
+    }
+    return to_python(out.bytes());
+}
+
 }  // namespace
 
 void bind_term(nb::module_& m) {
@@ -188,6 +231,35 @@ void bind_term(nb::module_& m) {
         "price.")
         .def_prop_ro("done", [](HeldMerge& self) { return self.merge().done(); }, "Whether nothing is left to merge.")
         .def("next", [](HeldMerge& self, std::size_t terms, std::size_t integers) {
+            const nb::gil_scoped_release unlocked;
+            return self.merge().next(terms, integers);
+        }, "terms"_a, "integers"_a, nb::sig("def next(self, terms: int, integers: int) -> TermSlice"),
+        "Return the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.");
+
+    m.def("term_lists", &term_lists, "offsets"_a.noconvert(), "data"_a.noconvert(), "bounds"_a.noconvert(),
+          "stripes"_a.noconvert(), "fields"_a.noconvert(), "forms"_a.noconvert(), "counts"_a.noconvert(), "integers"_a.noconvert(),
+          nb::sig("def term_lists(offsets: NDArray[np.int64], data: NDArray[np.uint8], bounds: NDArray[np.uint64], "
+                  "stripes: NDArray[np.uint16], fields: NDArray[np.uint32], forms: NDArray[np.uint8], counts: NDArray[np.uint64], "
+                  "integers: NDArray[np.uint64]) -> bytes"),
+          "A part of a run for `TermListMerge`: terms with their lists. Term i has the lists bounds[i]..bounds[i + 1], list "
+          "i has counts[i] of the integers.");
+
+    m.def("list_steps", [](In<std::uint64_t> integers, std::uint64_t before, bool begins) {
+        Sink out;
+        {
+            const nb::gil_scoped_release unlocked;
+            text::append_list_steps(span(integers), before, begins, out);
+        }
+        return to_python(out.bytes());
+    }, "integers"_a.noconvert(), "before"_a, "begins"_a,
+    nb::sig("def list_steps(integers: NDArray[np.uint64], before: int, begins: bool) -> bytes"),
+    "Integers of a list for `TermListMerge`, after the integer `before`, or from the beginning of the list.");
+
+    nb::class_<HeldListMerge>(m, "TermListMerge",
+        "Merges the terms of several indexes with their lists as they are. Only one thread at a time may use it.")
+        .def(nb::init<nb::list>(), "runs"_a, nb::sig("def __init__(self, runs: list[bytes | memoryview]) -> None"))
+        .def_prop_ro("done", [](HeldListMerge& self) { return self.merge().done(); }, "Whether nothing is left to merge.")
+        .def("next", [](HeldListMerge& self, std::size_t terms, std::size_t integers) {
             const nb::gil_scoped_release unlocked;
             return self.merge().next(terms, integers);
         }, "terms"_a, "integers"_a, nb::sig("def next(self, terms: int, integers: int) -> TermSlice"),

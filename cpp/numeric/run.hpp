@@ -6,9 +6,17 @@
 
 namespace amudai::numeric {
 
+inline std::size_t total(std::span<const Span> spans) {
+    std::size_t count = 0;
+    for (const auto& span : spans) count += span.count;
+    return count;
+}
+
 // Whether there are so few spans that finding each by its position takes less time than reading all slots between them.
+// If the spans hold most of the slots, reading all of them is faster: both ends of a span cost some slots more.
 inline bool are_few(std::span<const Span> spans) {
-    return spans.size() * 64 < spans.back().first + spans.back().count - spans.front().first;
+    const auto hull = spans.back().first + spans.back().count - spans.front().first;
+    return spans.size() * 64 < hull && total(spans) * 2 < hull;
 }
 
 // Whether the spans of a block are read one by one. This is better for few values, if they can be found by their
@@ -68,12 +76,6 @@ inline void require_all_present(const Block& block, Arena& arena) {
     for (std::size_t i = 0; i < block.count; ++i) {
         if (!present.at(i)) throw Corrupted("block presence: expected no nulls in this buffer, found one in slot " + std::to_string(i));
     }
-}
-
-inline std::size_t total(std::span<const Span> spans) {
-    std::size_t count = 0;
-    for (const auto& span : spans) count += span.count;
-    return count;
 }
 
 // Fills `out` and `validity` from slot `at` on. Returns the number of nulls. `validity` may be null if the buffer has

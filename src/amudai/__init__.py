@@ -40,9 +40,13 @@ if TYPE_CHECKING:
         add_indexes,
         col,
         collect_garbage,
+        delete,
         ingest,
+        merge,
         open,  # noqa: A004
         read_files,
+        undelete,
+        upsert,
         write,
     )
     from amudai.errors import (
@@ -61,8 +65,8 @@ else:
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
                 "HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source "
-                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage ingest open "
-                "read_files write"
+                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage delete ingest merge "
+                "open read_files undelete upsert write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema NeedlessIndexWarning StorageError "
@@ -107,9 +111,13 @@ __all__ = [
     "add_indexes",
     "col",
     "collect_garbage",
+    "delete",
     "ingest",
+    "merge",
     "open",
     "read_files",
+    "undelete",
+    "upsert",
     "write",
 ]
 

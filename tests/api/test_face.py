@@ -56,7 +56,7 @@ def test_a_shard_is_tabular_as_any_other_source_of_rows_will_be() -> None:
     assert issubclass(amudai.Shard, Tabular)
     for name in (*SHARED, *ASKED):
         assert hasattr(Tabular, name), name
-    assert Tabular.__abstractmethods__ == {"schema", "num_rows", "scan", "take"}
+    assert Tabular.__abstractmethods__ == {"schema", "num_rows", "num_positions", "scan", "take"}
     for name in ("scan", "take"):
         assert inspect.signature(getattr(Tabular, name)) == inspect.signature(getattr(amudai.Shard, name)), name
 

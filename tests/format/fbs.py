@@ -27,6 +27,7 @@ class Node:
     label: str | None = None
     aliases: Sequence[str] = ()
     internal: str | None = None
+    later: int = 0  # a field of a later version, in a slot that this version does not know
 
 
 def build(
@@ -94,8 +95,9 @@ def _data_type(builder: Any, node: Node, parent: int, counter: list[int]) -> int
         (6, "u8", int(node.signed)),
         (7, "u64", node.fixed_size),
         (8, "ref", extended),
+        (20, "u8", node.later),
     ]
-    return _table(builder, slots, 10)
+    return _table(builder, slots, 21 if node.later else 10)
 
 
 def _table(builder: Any, slots: Sequence[tuple[int, str, int | None]], count: int) -> int:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature, located
-from amudai.format import ShardSchema
+from amudai.format import ShardSchema, changeable_schema
 from amudai.format.flat import FlatTable
 from amudai.types import BasicType, SchemaNode
 from tests.effort import examples
@@ -414,3 +414,10 @@ def test_any_words_anywhere(data: st.DataObject) -> None:
 def test_any_bytes(content: bytes) -> None:
     with suppress(AmudaiError):
         ShardSchema(content).fields()
+
+
+def test_a_schema_with_fields_of_a_later_version_is_read_but_not_written_again() -> None:
+    fields = [Node("a", INT), Node("s", BasicType.STRUCT, [Node("b", INT, later=1)])]
+    assert ShardSchema(build(fields)).names() == ("a", "s")
+    with pytest.raises(UnsupportedFeature, match=r"table DataType: .* a later version.* found slot 20"):
+        changeable_schema(build(fields))

@@ -29,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Visibility]:
 
     def visibility(reader: ShardReader) -> Visibility:
         deleted = Rows.united([Rows.one(n, n + 1, reader.origin) for n in range(0, ROWS, 3)], reader.origin)
-        seen.append(Visibility(reader.origin, deleted))
+        seen.append(Visibility(reader.origin, lambda _: deleted))
         return seen[-1]
 
     monkeypatch.setattr(ShardReader, "visibility", property(visibility))

@@ -83,6 +83,6 @@ def test_deleted_rows_are_neither_sure_nor_in_doubt(yes: set[int], maybe: set[in
 
     answer = Positions(rows(yes - maybe), rows(maybe))
     assert Visibility(SHARD).of(answer) is answer
-    left = Visibility(SHARD, rows(deleted)).of(answer)
+    left = Visibility(SHARD, lambda _: rows(deleted)).of(answer)
     assert left.yes.positions().tolist() == sorted(yes - maybe - deleted)
     assert left.maybe.positions().tolist() == sorted(maybe - deleted)

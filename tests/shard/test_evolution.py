@@ -129,16 +129,6 @@ def test_a_bound_of_an_unknown_kind_does_not_stop_reading() -> None:
     assert open_forged(Forge.of(columns, fields={0: None})).read().to_pylist() == ROWS
 
 
-def test_a_buffer_of_an_unknown_kind_is_ignored() -> None:
-    columns = two_columns()
-    for column in columns.values():
-        column.stored.buffers.insert(0, Buffer(kind=77, raw=b"later"))
-        column.stored.buffers.append(Buffer(kind=78))
-    shard = open_forged(Forge.of(columns))
-    assert shard.read().to_pylist() == ROWS
-    assert shard["a"].encodings == {"plain": 1}
-
-
 def test_sketches_of_unknown_algorithms_are_kept_and_not_used() -> None:
     columns = two_columns()
     schema = nodes_of(columns)
@@ -190,6 +180,55 @@ def test_an_optional_index_of_an_unknown_type_is_listed_and_left_aside() -> None
     assert shard.scan().explain().unknown_indexes == ("later-index",) * 4
     assert shard.read().to_pylist() == ROWS
     assert "index later-index" in shard.tree()
+
+
+def test_a_term_index_with_an_unknown_collation_is_skipped_and_named() -> None:
+    kind = "inverted-text-index-v1"
+    later = index(1, kind=kind, collation="later")
+    for name in ("terms", "positions"):
+        later.artifacts.add(name=name)
+    shard = open_forged(Forge.of(wide_columns(), indexes=[later]))
+    scan = shard.scan(["a"], where=amudai.col("b").has("y"))
+    assert scan.to_table()["a"].to_pylist() == list(range(1, 400, 2))
+    (note,) = scan.explain().unused_indexes
+    assert note == f"{kind}: term index: expected a known collation, found 'later'"
+    assert f"index not used: {note}" in str(scan.explain())
+
+
+def wide_columns() -> dict[str, Column]:
+    """So many rows that asking an index pays."""
+    return {"a": numbers(list(range(400)), "i8"), "b": strings(["x", "y"] * 200)}
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "message"),
+    [(0, 2, "range index version: expected 1, found 2"), (2, 99, "range index basic_type: expected at most 17, found 99")],
+)
+def test_a_range_index_of_a_later_version_is_skipped_and_named(at: int, value: int, message: str) -> None:
+    columns = wide_columns()
+    ranges = range_index(list(range(400)), "i8", columns["a"].basic_type)
+    ranges.raw = ranges.raw[:at] + bytes([value]) + ranges.raw[at + 1 :]
+    columns["a"].stored.buffers.append(ranges)
+    shard = open_forged(Forge.of(columns))
+    scan = shard.scan(["a"], where=amudai.col("a") >= 390)
+    assert scan.to_table()["a"].to_pylist() == list(range(390, 400))
+    assert scan.explain().unused_indexes == (f"range index: {message}",)
+    assert shard.count("a < 5") == 5
+
+
+def test_a_damaged_range_index_is_an_error_or_ignored_as_asked() -> None:
+    columns = wide_columns()
+    ranges = range_index(list(range(400)), "i8", columns["a"].basic_type)
+    ranges.raw = ranges.raw[:50] + bytes([ranges.raw[50] ^ 1]) + ranges.raw[51:]
+    columns["a"].stored.buffers.append(ranges)
+    shard = open_forged(Forge.of(columns))
+    with pytest.raises(amudai.CorruptedData, match="range index minima checksum") as caught:
+        shard.count("a >= 390")
+    assert caught.value.place["field"] == "a"
+    scan = shard.scan(where=amudai.col("a") >= 390, on_damaged_index="ignore")
+    with pytest.warns(RuntimeWarning, match="damaged index ignored: range index minima checksum"):
+        assert scan.count() == 10
+    assert len(scan.explain().unused_indexes) == 1
 
 
 @pytest.mark.parametrize("value", [1, "true", None], ids=["number", "text", "null"])
@@ -317,6 +356,13 @@ def test_a_column_that_cannot_be_read_does_not_hide_the_others_in_a_picture() ->
     assert "plain" in picture.splitlines()[-1]
 
 
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_buffer_of_an_unknown_kind(at: int) -> None:
+    columns = two_columns()
+    columns["a"].stored.buffers.insert(at, Buffer(kind=77, raw=b"later"))
+    only_b_reads(Forge.of(columns), "buffers: expected kinds up to 5, found kind 77 of a later version")
+
+
 # ---- types and versions ----
 
 
@@ -341,21 +387,6 @@ def test_another_major_version_is_refused(part: str) -> None:
     with pytest.raises(amudai.UnsupportedFeature, match="expected major version 0, found 1") as caught:
         open_forged(forge)
     assert str(caught.value.place["url"]).endswith(forge.name)
-
-
-@pytest.mark.parametrize("level", ["shard", "stripe"])
-def test_deleted_records_are_refused(level: str) -> None:
-    def delete(message: object) -> None:
-        message.deleted_record_count = 1  # type: ignore[attr-defined]
-
-    forge = Forge.of(two_columns(), edits={"ShardDirectory": delete} if level == "shard" else {})
-    if level == "stripe":
-        forge.stripes[0].edit = delete
-    shard = open_forged(forge)
-    assert shard.num_rows == 2
-    for read in (shard.read, lambda: list(shard.to_reader()), lambda: shard.take([0]), lambda: shard.read(["b"])):
-        with pytest.raises(amudai.UnsupportedFeature, match="deleted records: expected none, found 1"):
-            read()
 
 
 def test_a_deleted_record_too_many_is_damage() -> None:

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field, FieldStats
     from amudai.api.garbage import collect_garbage
     from amudai.api.indexing import add_indexes
     from amudai.api.ingestion import ingest
+    from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
     from amudai.api.progress import Progress
     from amudai.api.scan import Scan
     from amudai.api.shard import Shard
     from amudai.api.stripe import Stripe
     from amudai.api.task import Task
+    from amudai.api.upserting import upsert
     from amudai.api.writing import ShardWriter, write
     from amudai.exports import CsvWriter, JsonLinesWriter
     from amudai.index import HashIndex, TermIndex
@@ -39,16 +42,19 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.api.deleting": "delete undelete",
             "amudai.api.field": "Field FieldStats",
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.indexing": "add_indexes",
             "amudai.api.ingestion": "ingest",
+            "amudai.api.merging": "merge",
             "amudai.api.opening": "open",
             "amudai.api.progress": "Progress",
             "amudai.api.scan": "Scan",
             "amudai.api.shard": "Shard",
             "amudai.api.stripe": "Stripe",
             "amudai.api.task": "Task",
+            "amudai.api.upserting": "upsert",
             "amudai.api.writing": "ShardWriter write",
             "amudai.exports": "CsvWriter JsonLinesWriter",
             "amudai.index": "HashIndex TermIndex",
@@ -90,8 +96,12 @@ __all__ = [
     "add_indexes",
     "col",
     "collect_garbage",
+    "delete",
     "ingest",
+    "merge",
     "open",
     "read_files",
+    "undelete",
+    "upsert",
     "write",
 ]

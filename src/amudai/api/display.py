@@ -12,6 +12,7 @@ from amudai.inspect import FieldLayout, Index, counted, size_text, total_layouts
 if TYPE_CHECKING:
     from amudai.api.field import Field
     from amudai.api.shard import Shard
+    from amudai.api.stripe import Stripe
 
 __all__ = ["FieldRow", "field_rows", "field_text", "headline", "shard_rows", "shard_text"]
 
@@ -38,7 +39,8 @@ def shard_text(shard: Shard, fields: int) -> str:
     """The shard as a tree."""
     lines = [headline(shard)]
     lines += [
-        f"├─ stripe {stripe.ordinal}: rows {stripe.rows.start:,}..{stripe.rows.stop:,}" for stripe in shard.stripes[:20]
+        f"├─ stripe {stripe.ordinal}: rows {stripe.rows.start:,}..{stripe.rows.stop:,}{_deleted(stripe)}"
+        for stripe in shard.stripes[:20]
     ]
     if len(shard.stripes) > 20:
         lines.append(f"├─ and {counted(len(shard.stripes) - 20, 'more stripe')}")
@@ -70,11 +72,15 @@ def field_text(field: Field) -> str:
 
 def headline(shard: Shard) -> str:
     """The shard in a line."""
-    directory = shard._reader.directory
     name = shard.url.rsplit("/", 1)[-1]
     size = size_text(shard._reader.root.size)
-    rows, stripes = counted(directory.total_records, "row"), counted(directory.stripe_count, "stripe")
-    return f"{name}: {rows}, {stripes}, root file {size}"
+    rows, stripes = counted(shard.num_rows, "row"), counted(shard._reader.directory.stripe_count, "stripe")
+    return f"{name}: {rows}{_deleted(shard)}, {stripes}, root file {size}"
+
+
+def _deleted(holder: Shard | Stripe) -> str:
+    gone = holder.num_positions - holder.num_rows
+    return f", {gone:,} deleted" if gone else ""
 
 
 def shard_rows(shard: Shard, fields: int) -> Iterator[FieldRow]:

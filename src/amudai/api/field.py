@@ -31,6 +31,8 @@ __all__ = ["Field", "FieldStats"]
 class FieldStats:
     """Statistics of a column, known without reading its values. None means that the shard does not have the figure.
 
+    Statistics were made when the rows were written. They include rows that were deleted since.
+
     Attributes
     ----------
     count, null_count
@@ -113,12 +115,12 @@ class Field:
         """Statistics of the values over the whole shard."""
         found = self._reader.descriptor(self._nodes[-1])
         if found is None:
-            rows = self._reader.num_rows if len(self._nodes) == 1 else 0
+            rows = self._reader.num_positions if len(self._nodes) == 1 else 0
             return FieldStats(rows, rows, None, None, None, False, None, {})
         # Stripes that lack the column say nothing of it: their rows are null.
-        missing = self._reader.num_rows - found.position_count if len(self._nodes) == 1 else 0
+        missing = self._reader.num_positions - found.position_count if len(self._nodes) == 1 else 0
         if missing < 0:
-            message = f"position_count: expected at most {self._reader.num_rows}, found {found.position_count}"
+            message = f"position_count: expected at most {self._reader.num_positions}, found {found.position_count}"
             raise CorruptedData(message, url=self._reader.url, field=self.path)
         bounds, cardinality = found.range_stats, found.cardinality
         if self._nodes[-1].basic_type is BasicType.INT16 and pa.types.is_float16(self.type):

@@ -67,7 +67,7 @@ def add_indexes(
     with (
         located(url=target),
         Publication(target_store, target, overwrite=overwrite, temp_folder=folder) as publication,
-        reporting(progress, reader.num_rows) as report,
+        reporting(progress, reader.num_positions) as report,
     ):
         sinks = index_sinks(indexes, nodes, memory=size_of(memory_limit), temp_folder=folder, profile=profile)
         try:

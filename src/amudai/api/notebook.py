@@ -46,10 +46,19 @@ def shard_html(shard: Shard) -> str:
         title = counted(len(shard.indexes), "index", "indexes")
         parts.append(_details(title, ("type", "fields", ">stripe", ">size"), listed))
     if len(shard.stripes) > 1:
-        rows = [(f"{each.ordinal}", f"{each.first_row:,}", f"{each.num_rows:,}") for each in shard.stripes[:_STRIPES]]
+        rows = [
+            (
+                f"{each.ordinal}",
+                f"{each.first_row:,}",
+                f"{each.num_rows:,}",
+                f"{each.num_positions - each.num_rows:,}",
+            )
+            for each in shard.stripes[:_STRIPES]
+        ]
         if (more := len(shard.stripes) - _STRIPES) > 0:
-            rows.append((f"and {more:,} more", "", ""))
-        parts.append(_details(counted(len(shard.stripes), "stripe"), (">stripe", ">first row", ">rows"), rows))
+            rows.append((f"and {more:,} more", "", "", ""))
+        heads = (">stripe", ">first row", ">rows", ">deleted")
+        parts.append(_details(counted(len(shard.stripes), "stripe"), heads, rows))
     return f"<div>{''.join(parts)}</div>"
 
 

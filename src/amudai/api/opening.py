@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 import pyarrow as pa
 
 from amudai.api.shard import Shard
 from amudai.shard import ShardReader
+from amudai.storage import Allow
 
 __all__ = ["open"]
 
@@ -20,7 +21,7 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     schema: Mapping[str, pa.DataType] | pa.Schema | None = None,
     verify: bool = True,
     threads: int | None = None,
-    allow: Callable[[str], bool] | Sequence[str] = (),
+    allow: Allow = (),
 ) -> Shard:
     """Open a shard for reading.
 
@@ -41,8 +42,9 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     threads
         How many threads read; None for `AMUDAI_THREADS`, or else the number of cores.
     allow
-        Prefixes of absolute URLs outside of the shard's folder that the shard may refer to, or a function that says
-        whether a URL is allowed. Other absolute URLs are refused.
+        Where files outside of the shard's folder may be, to which the shard refers by absolute URLs: prefixes of URLs
+        or local folders, or a mapping of prefixes to the stores that serve them. Such a store finds a file by the rest
+        of its URL after the prefix. A function may decide for each URL. Other absolute URLs are refused.
 
     Examples
     --------

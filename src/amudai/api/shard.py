@@ -76,7 +76,7 @@ class Shard(Tabular):
 
     @property
     def num_rows(self) -> int:
-        """How many rows the shard has.
+        """How many rows the shard has. Deleted rows do not count.
 
         >>> amudai.open("tests/fixtures/sample.amudai.shard").num_rows
         400
@@ -87,13 +87,12 @@ class Shard(Tabular):
     def num_positions(self) -> int:
         """How many positions rows have: `take` and `rows` count from 0 up to this number, exclusive.
 
-        Deleting rows does not renumber the others. The two numbers are equal in every shard that this version reads:
-        shards with deleted rows are refused.
+        Deleting rows does not renumber the others, so there are as many positions as rows were written.
 
         >>> amudai.open("tests/fixtures/sample.amudai.shard").num_positions
         400
         """
-        return self._reader.num_rows
+        return self._reader.num_positions
 
     @property
     def columns(self) -> tuple[Field, ...]:
@@ -108,7 +107,8 @@ class Shard(Tabular):
     def stripes(self) -> tuple[Stripe, ...]:
         """The stripes of the shard: runs of rows that are stored together."""
         return tuple(
-            Stripe(stripe.ordinal, stripe.first_row, stripe.num_rows, stripe) for stripe in self._reader.stripes
+            Stripe(stripe.ordinal, stripe.first_row, stripe.num_rows, stripe.num_positions, stripe)
+            for stripe in self._reader.stripes
         )
 
     @property
@@ -149,6 +149,7 @@ class Shard(Tabular):
         batch_rows: int | None = None,
         threads: int | None = None,
         on_damaged_index: Literal["raise", "ignore"] = "raise",
+        include_deleted: bool = False,
     ) -> Scan:
         """Find rows.
 
@@ -175,6 +176,8 @@ class Shard(Tabular):
             How many threads read; None for the number that the shard was opened with.
         on_damaged_index
             `"raise"` makes a damaged index an error. `"ignore"` warns and reads the values instead.
+        include_deleted
+            Whether to return deleted rows as if they were not deleted. This is for tools that look into shards.
 
         Examples
         --------
@@ -192,6 +195,7 @@ class Shard(Tabular):
             limit=limit,
             batch_rows=batch_rows,
             on_damage=on_damaged_index,
+            include_deleted=include_deleted,
         )
         plan = ShardPlan(self._reader, self._fields, request, row_range(rows, self._reader.origin))
         return Scan(ScanRun(plan, self._pool(threads)))
@@ -202,6 +206,7 @@ class Shard(Tabular):
         columns: Sequence[str] | None = None,
         *,
         threads: int | None = None,
+        include_deleted: bool = False,
     ) -> pa.Table:
         """Read single rows by position, in the order asked for.
 
@@ -210,7 +215,8 @@ class Shard(Tabular):
         Parameters
         ----------
         rows
-            Positions from 0. A position may repeat; negative ones are not accepted.
+            Positions from 0. A position may repeat; negative ones are not accepted. The position of a deleted row is
+            an error, unless `include_deleted` says otherwise.
 
         Examples
         --------
@@ -222,7 +228,11 @@ class Shard(Tabular):
         amudai.errors.InvalidArgument: rows: expected 0..399, found 400
         """
         found, order = row_ranges(rows, self._reader.origin)
-        plan = ShardPlan(self._reader, self._fields, ScanRequest(columns=_names(columns)), found)
+        request = ScanRequest(columns=_names(columns), include_deleted=include_deleted)
+        plan = ShardPlan(self._reader, self._fields, request, found)
+        if plan.hidden:
+            gone = int(found.subtract(plan.positions.yes).starts[0])
+            raise InvalidArgument(f"rows: expected rows that are not deleted, found {gone}", url=self.url)
         table = ScanRun(plan, self._pool(threads)).table()
         if order is None:
             return table
@@ -282,7 +292,7 @@ class Shard(Tabular):
         """
         from amudai.inspect import verify_shard  # readers do not need it
 
-        with reporting(progress, self.num_rows) as report:
+        with reporting(progress, self.num_positions) as report:
             return verify_shard(self._reader, report)
 
     def tree(self, *, fields: int = 50) -> str:
@@ -303,8 +313,7 @@ class Shard(Tabular):
         return Field(self._reader, self._fields, self._fields.find(column), self._threads)
 
     def __repr__(self) -> str:
-        directory = self._reader.directory
-        rows, stripes = counted(directory.total_records, "row"), counted(directory.stripe_count, "stripe")
+        rows, stripes = counted(self.num_rows, "row"), counted(self._reader.directory.stripe_count, "stripe")
         return f"<amudai.Shard {self.url}: {rows}, {stripes}>"
 
     def __str__(self) -> str:

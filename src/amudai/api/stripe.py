@@ -20,18 +20,19 @@ class Stripe:
         The number of the stripe, from 0.
     first_row
         The position of its first row in the shard.
-    num_rows
-        How many rows it has.
+    num_rows, num_positions
+        How many rows it has, deleted ones left out; and how many positions, those of deleted rows included.
 
     Examples
     --------
     >>> amudai.open("tests/fixtures/sample.amudai.shard").stripes
-    (Stripe(ordinal=0, first_row=0, num_rows=400),)
+    (Stripe(ordinal=0, first_row=0, num_rows=400, num_positions=400),)
     """
 
     ordinal: int
     first_row: int
     num_rows: int
+    num_positions: int
     _reader: StripeReader = field(repr=False, compare=False)
 
     @property
@@ -41,7 +42,7 @@ class Stripe:
         >>> amudai.open("tests/fixtures/sample.amudai.shard").stripes[0].rows
         range(0, 400)
         """
-        return range(self.first_row, self.first_row + self.num_rows)
+        return range(self.first_row, self.first_row + self.num_positions)
 
     @property
     def properties(self) -> dict[str, object]:

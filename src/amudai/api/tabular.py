@@ -35,7 +35,12 @@ class Tabular(ABC):
     @property
     @abstractmethod
     def num_rows(self) -> int:
-        """How many rows there are."""
+        """How many rows there are, deleted ones left out."""
+
+    @property
+    @abstractmethod
+    def num_positions(self) -> int:
+        """How many positions rows have, those of deleted rows included."""
 
     @abstractmethod
     def scan(
@@ -48,6 +53,7 @@ class Tabular(ABC):
         batch_rows: int | None = None,
         threads: int | None = None,
         on_damaged_index: Literal["raise", "ignore"] = "raise",
+        include_deleted: bool = False,
     ) -> Scan:
         """Find rows."""
 
@@ -58,6 +64,7 @@ class Tabular(ABC):
         columns: Sequence[str] | None = None,
         *,
         threads: int | None = None,
+        include_deleted: bool = False,
     ) -> pa.Table:
         """Read single rows by position."""
 
@@ -79,6 +86,7 @@ class Tabular(ABC):
         rows: slice | range | None = None,
         *,
         threads: int | None = None,
+        include_deleted: bool = False,
     ) -> pa.Table:
         """Read columns into memory. All parameters are those of `scan`.
 
@@ -90,7 +98,7 @@ class Tabular(ABC):
         >>> shard.read(["level"], "status = 503", slice(0, 100)).to_pydict()
         {'level': ['ERROR']}
         """
-        return self.scan(columns, where, rows, threads=threads).to_table()
+        return self.scan(columns, where, rows, threads=threads, include_deleted=include_deleted).to_table()
 
     def search(
         self,
@@ -107,6 +115,7 @@ class Tabular(ABC):
         batch_rows: int | None = None,
         threads: int | None = None,
         on_damaged_index: Literal["raise", "ignore"] = "raise",
+        include_deleted: bool = False,
     ) -> Scan:
         """Find rows that contain words, in any of their texts.
 
@@ -122,7 +131,7 @@ class Tabular(ABC):
             text (`"contains"`).
         any_word
             Whether one of the words is enough.
-        columns, where, rows, limit, batch_rows, threads, on_damaged_index
+        columns, where, rows, limit, batch_rows, threads, on_damaged_index, include_deleted
             As for `scan`. A row must match both the words and `where`.
 
         Examples
@@ -155,6 +164,7 @@ class Tabular(ABC):
             batch_rows=batch_rows,
             threads=threads,
             on_damaged_index=on_damaged_index,
+            include_deleted=include_deleted,
         )
 
     def head(self, count: int = 10, columns: Sequence[str] | None = None) -> pa.Table:
@@ -165,7 +175,7 @@ class Tabular(ABC):
         """
         if count < 0:
             raise InvalidArgument(f"count: expected at least 0, found {count}")
-        return self.read(columns, rows=slice(0, count))
+        return self.scan(columns, limit=count).to_table()
 
     def sample(
         self,
@@ -198,18 +208,20 @@ class Tabular(ABC):
         """
         if count < 0:
             raise InvalidArgument(f"count: expected at least 0, found {count}")
-        if where is None:
+        if where is None and self.num_rows == self.num_positions:
             return self.take(sample_of(self.num_rows, count, seed), columns, threads=threads)
         found = self.scan(columns, where, threads=threads).positions()
         return self.take(found[sample_of(len(found), count, seed)], columns, threads=threads)
 
-    def count(self, where: Where | None = None, rows: slice | range | None = None) -> int:
+    def count(
+        self, where: Where | None = None, rows: slice | range | None = None, *, include_deleted: bool = False
+    ) -> int:
         """Count the rows that match. Parameters are those of `scan`.
 
         >>> amudai.open("tests/fixtures/sample.amudai.shard").count("status >= 500")
         11
         """
-        return self.scan(where=where, rows=rows).count()
+        return self.scan(where=where, rows=rows, include_deleted=include_deleted).count()
 
     def explain(
         self,

@@ -4,7 +4,8 @@
 type of an Arrow field. On the way out `arrays.py` turns decoded columns into arrays of any of these types,
 `arrow_fields.py` says which of them a shard's columns have and `fits.py` which a column can have at all. On the way in
 `inputs.py` makes batches of what a user has, and `storing.py` makes of their arrays what encoders take;
-`nanoseconds.py` has the fields for what ticks of 100 ns leave of nanoseconds.
+`nanoseconds.py` has the fields for what ticks of 100 ns leave of nanoseconds. `uniting.py` has the types of several
+shards together, and `conforming.py` turns values of one shard into them.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.arrow.arrays import least_bits, to_array
     from amudai.arrow.arrow_fields import ArrowFields
+    from amudai.arrow.conforming import conformed
     from amudai.arrow.inputs import batches_of, matching
     from amudai.arrow.kept import SCHEMA_PROPERTY
     from amudai.arrow.nanoseconds import nanosecond_nodes, to_nanoseconds
@@ -25,12 +27,14 @@ if TYPE_CHECKING:
     from amudai.arrow.stored_forms import stored_array, stored_form
     from amudai.arrow.storing import to_storage
     from amudai.arrow.ticks import EPOCH, ticks_around
+    from amudai.arrow.uniting import united_arrow_schema
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "amudai.arrow.arrays": "least_bits to_array",
             "amudai.arrow.arrow_fields": "ArrowFields",
+            "amudai.arrow.conforming": "conformed",
             "amudai.arrow.inputs": "batches_of matching",
             "amudai.arrow.kept": "SCHEMA_PROPERTY",
             "amudai.arrow.natural": "BoundsLookup arrow_field child_type project value_type",
@@ -42,6 +46,7 @@ else:
             "amudai.arrow.stored_forms": "stored_array stored_form",
             "amudai.arrow.storing": "to_storage",
             "amudai.arrow.ticks": "EPOCH ticks_around",
+            "amudai.arrow.uniting": "united_arrow_schema",
         },
     )
 
@@ -56,6 +61,7 @@ __all__ = [
     "batches_of",
     "bytes_scalar",
     "child_type",
+    "conformed",
     "is_scaled",
     "least_bits",
     "matching",
@@ -70,5 +76,6 @@ __all__ = [
     "to_array",
     "to_nanoseconds",
     "to_storage",
+    "united_arrow_schema",
     "value_type",
 ]

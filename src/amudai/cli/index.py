@@ -65,7 +65,7 @@ def run(
         (type_and_owner(each), ", ".join(each.fields), "?" if each.size is None else size_text(each.size))
         for each in added
     ]
-    output().print(f"{to}: {shard.num_rows:,} rows indexed in {time_text(seconds)}", soft_wrap=True)
+    output().print(f"{to}: {shard.num_positions:,} rows indexed in {time_text(seconds)}", soft_wrap=True)
     output().print(table({"type": "left", "columns": "fold", "size": "right"}, rows))
     return 0
 

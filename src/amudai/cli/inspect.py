@@ -49,6 +49,7 @@ def _document(layout: ShardLayout, verbose: bool) -> dict[str, Any]:
     return {
         "shard": layout.url,
         "rows": layout.num_rows,
+        "deleted": layout.num_positions - layout.num_rows,
         "bytes": layout.size,
         "properties": json_value(layout.properties),
         "stripes": [
@@ -56,6 +57,7 @@ def _document(layout: ShardLayout, verbose: bool) -> dict[str, Any]:
                 "ordinal": stripe.ordinal,
                 "first_row": stripe.first_row,
                 "rows": stripe.num_rows,
+                "deleted": stripe.num_positions - stripe.num_rows,
                 "bytes": stripe.bytes,
                 "fields": [_field_document(field, verbose) for field in stripe.fields],
             }
@@ -82,7 +84,7 @@ def _field_document(field: FieldLayout, verbose: bool) -> dict[str, Any]:
 
 def _tree(layout: ShardLayout, count: int, verbose: bool) -> Tree:
     name = layout.url.rsplit("/", 1)[-1]
-    counts = f"{count_text(layout.num_rows, 'row')}, {count_text(count, 'stripe')}"
+    counts = f"{count_text(layout.num_rows, 'row')}{_deleted(layout)}, {count_text(count, 'stripe')}"
     tree = Tree(Text.assemble((name, "bold"), f": {counts}, {size_text(layout.size)}"), guide_style="dim")
     for key, value in layout.properties.items():
         tree.add(Text(f"property {key} = {json_value(value)}"))
@@ -101,11 +103,16 @@ def _tree(layout: ShardLayout, count: int, verbose: bool) -> Tree:
 
 
 def _add_stripe(tree: Tree, stripe: StripeLayout, verbose: bool) -> None:
-    rows = f"rows {stripe.rows.start:,}..{stripe.rows.stop:,}"
+    rows = f"rows {stripe.rows.start:,}..{stripe.rows.stop:,}{_deleted(stripe)}"
     branch = tree.add(Text.assemble((f"stripe {stripe.ordinal}", "bold"), f": {rows}, {size_text(stripe.bytes)}"))
     widths = _widths(stripe.fields, 0)
     for field in stripe.fields:
         _add_field(branch, field, 0, widths, verbose)
+
+
+def _deleted(layout: ShardLayout | StripeLayout) -> str:
+    gone = layout.num_positions - layout.num_rows
+    return f", {gone:,} deleted" if gone else ""
 
 
 def _widths(fields: tuple[FieldLayout, ...], depth: int) -> tuple[int, int]:

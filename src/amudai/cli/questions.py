@@ -57,7 +57,7 @@ class Files:
             stats, kind = each.stats, each.type
             if pa.types.is_string(kind) or pa.types.is_large_string(kind):
                 sizes = stats.details.get("min_non_empty_size"), stats.details.get("max_size")
-                differ = stats.distinct_count is not None and stats.distinct_count * 2 >= shard.num_rows > 1
+                differ = stats.distinct_count is not None and stats.distinct_count * 2 >= shard.num_positions > 1
                 if self.key is None and differ and sizes[0] == sizes[1]:
                     self.key = each.name
                 else:

@@ -29,7 +29,7 @@ def run(
         seen = ""
         counts: dict[str, int] = {}
         try:
-            with opened(location) as shard, Bar("verifying", shard.num_rows) as bar:
+            with opened(location) as shard, Bar("verifying", shard.num_positions) as bar:
                 found = shard.verify(progress=bar)
             problems = [problem.message for problem in found.problems]
             counts = {"files": found.files, "blocks": found.blocks, "values": found.values, "bytes": found.bytes}

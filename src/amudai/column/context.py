@@ -27,7 +27,7 @@ class ColumnContext:
     artifact
         Returns the file that a reference to a buffer names.
     prefetched
-        Bytes of whole buffers that were read ahead. Opening a buffer looks here first.
+        Bytes of whole buffers that were read ahead, by their extents. Opening a buffer looks here first.
     """
 
     url: str
@@ -35,4 +35,4 @@ class ColumnContext:
     verify: bool
     descriptor: Callable[[SchemaNode], StripeFieldDescriptor | None]
     artifact: Callable[[DataRef | None], Artifact]
-    prefetched: dict[DataRef, memoryview] = field(default_factory=dict)
+    prefetched: dict[DataRef | None, memoryview] = field(default_factory=dict)

@@ -39,14 +39,13 @@ class DictionarySource(NativeSource):
 
     @lazy
     def _entries(self) -> ValueDictionary:
-        ref = self._buffers[BufferKind.VALUE_DICTIONARY].buffer
+        buffer = self._buffers[BufferKind.VALUE_DICTIONARY]
+        ref = buffer.extent
         if ref is None:
             raise self._error("buffers: expected a VALUE_DICTIONARY with a reference, found none")
-        artifact = self._context.artifact(ref)
-        whole = self._context.prefetched.get(ref) if self._context.prefetched else None
-        with located(url=artifact.url, range=f"{ref.start}..{ref.end}", buffer="VALUE_DICTIONARY"):
+        with located(url=self._context.artifact(ref).url, range=f"{ref.start}..{ref.end}", buffer="VALUE_DICTIONARY"):
             found = ValueDictionary.decode(
-                artifact.read(ref.start, ref.end) if whole is None else whole,
+                self._whole(buffer, ref),
                 self.node,
                 expected_count=self._field.dictionary_size,
                 verify=self._context.verify,
@@ -70,7 +69,7 @@ class DictionarySource(NativeSource):
 
     def prefetch(self) -> Iterator[DataRef]:
         """The buffers that reading the column needs and that have not been read yet."""
-        known = self._buffers[BufferKind.VALUE_DICTIONARY].buffer if "_entries" in self.__dict__ else None
+        known = self._buffers[BufferKind.VALUE_DICTIONARY].extent if "_entries" in self.__dict__ else None
         return (ref for ref in super().prefetch() if ref != known)
 
     def _cascades(self, kind: BufferKind, buffer: BlockBuffer) -> Counter[str]:

@@ -22,19 +22,22 @@ from amudai.encoding import (
     describe_each,
     describe_numbers,
 )
-from amudai.errors import located
+from amudai.errors import UnsupportedFeature, located
 from amudai.format import (
     BufferKind,
     DataRef,
     EncodedBuffer,
     FieldDescriptor,
+    IdentityHash,
     LookupBuffer,
     NativeEncoding,
     RangeIndexHeader,
     ValueDictionary,
+    require_identity,
+    without_identity,
 )
 from amudai.rows import Rows
-from amudai.storage import Artifact
+from amudai.storage import MAX_READ, Artifact
 from amudai.types import SchemaNode
 
 __all__ = ["Form", "NativeSource"]
@@ -60,8 +63,12 @@ class NativeSource(ColumnSource):
         super().__init__(context, node, path, field.position_count, field.null_count)
         self._field = field
         self._encoding = encoding
-        self._buffers: dict[int, EncodedBuffer] = {}
+        self._buffers: dict[BufferKind, EncodedBuffer] = {}
         for buffer in encoding.buffers:
+            if not isinstance(buffer.kind, BufferKind):
+                # The values may mean something else without it.
+                message = f"buffers: expected kinds up to {max(BufferKind)}, found kind {buffer.kind} of a later version"
+                raise UnsupportedFeature(message)
             self._buffers.setdefault(buffer.kind, buffer)  # the first of several buffers of a kind counts
         for kind in self.REQUIRED:
             if kind not in self._buffers:
@@ -82,13 +89,21 @@ class NativeSource(ColumnSource):
 
     def _open(self, kind: BufferKind) -> BlockBuffer:
         context, buffer = self._context, self._buffers[kind]
-        ref = buffer.buffer
-        made = BlockBuffer(context.artifact(ref), buffer, self._values_of(kind), context.verify, is_metered=True)
-        if context.prefetched and ref is not None:
-            whole = context.prefetched.get(ref)
+        made = BlockBuffer(
+            context.artifact(buffer.buffer), buffer, self._values_of(kind), context.verify, is_metered=True
+        )
+        if context.prefetched:
+            whole = context.prefetched.get(buffer.extent)
             if whole is not None:
                 made.keep(whole)
         return self._opened.setdefault(kind, made)  # another thread may have opened it at the same time
+
+    def _whole(self, buffer: EncodedBuffer, ref: DataRef) -> memoryview:
+        """All bytes of a buffer that is not stored in blocks. `ref` is its extent. An error if they are others."""
+        found = self._context.prefetched.get(ref)
+        if found is None:
+            found = self._context.artifact(ref).read(ref.start, ref.end)
+        return without_identity(found, buffer.identity)
 
     def _values_of(self, kind: BufferKind) -> int:
         """How many values the buffer of this kind holds."""
@@ -140,17 +155,17 @@ class NativeSource(ColumnSource):
     def range_index(self) -> RangeIndex | None:
         """The column's range index, read from storage at each call; None if it has none."""
         buffer = self._buffers.get(BufferKind.RANGE_INDEX)
-        if buffer is None or buffer.buffer is None:
+        ref = None if buffer is None else buffer.extent
+        if buffer is None or ref is None:
             return None
-        artifact, ref = self._context.artifact(buffer.buffer), buffer.buffer
-        with self.place(), located(url=artifact.url, range=f"{ref.start}..{ref.end}"):
-            data = artifact.read(ref.start, ref.end)
+        with self.place(), located(url=self._context.artifact(ref).url, range=f"{ref.start}..{ref.end}"):
+            data = self._whole(buffer, ref)
             return decode_range_index(data, self.node, self.position_count, self._context.verify)
 
     def prefetch(self) -> Iterator[DataRef]:
         """The buffers that reading the column needs and that have not been read yet."""
         for kind, buffer in self._buffers.items():
-            ref = buffer.buffer
+            ref = buffer.extent
             if kind not in _READ_FOR_VALUES or kind in self._opened or ref is None:
                 continue
             if ref not in self._context.prefetched:
@@ -180,10 +195,11 @@ class NativeSource(ColumnSource):
             kind, ref = buffer.kind, buffer.buffer
             if ref is None:
                 continue
-            name = kind.name.lower().replace("_", " ") if isinstance(kind, BufferKind) else str(kind)
+            assert isinstance(kind, BufferKind)
+            name = kind.name.lower().replace("_", " ")
             listed: tuple[BlockLayout, ...] = ()
             count = buffer.block_count
-            if isinstance(kind, BufferKind) and kind in opened and self._buffers[kind] is buffer:
+            if kind in opened and self._buffers[kind] is buffer:
                 listed = self._block_layouts(kind, opened[kind])
                 count = len(listed)
             found.append(BufferLayout(name, self._context.artifact(ref).url, ref.start, ref.size, count, listed))
@@ -206,17 +222,30 @@ class NativeSource(ColumnSource):
         files: dict[str, Artifact] = {}
         lookups = []
         for buffer in self._encoding.buffers:
-            kind, ref = buffer.kind, buffer.buffer
+            kind, ref = buffer.kind, buffer.extent
             if ref is None:
                 continue
             artifact = self._context.artifact(ref)
             files.setdefault(artifact.url, artifact)
+            with located(url=artifact.url, range=f"{ref.start}..{ref.end}"):
+                _check_identity(artifact, buffer)
             if isinstance(kind, BufferKind) and buffer.block_map is not None:
                 lookup = LookupBuffer.of(buffer, self._values_of(kind))
                 lookups += [] if lookup is None else [lookup]
             if kind is BufferKind.RANGE_INDEX:
-                data = artifact.read(ref.start, ref.end)
+                data = self._whole(buffer, ref)
                 RangeIndexHeader.decode(data, self.node, expected_span=self.position_count).payloads(data)
             elif kind is BufferKind.VALUE_DICTIONARY:
-                ValueDictionary.decode(artifact.read(ref.start, ref.end), self.node, sorted_ids=True)
+                ValueDictionary.decode(self._whole(buffer, ref), self.node, sorted_ids=True)
         return CheckedBuffers(blocks, tuple(files.values()), tuple(lookups))
+
+
+def _check_identity(artifact: Artifact, buffer: EncodedBuffer) -> None:
+    """Raise CorruptedData if the content of a buffer has another identity than its descriptor notes."""
+    ref = buffer.buffer
+    if ref is None or buffer.identity is None:
+        return
+    found = IdentityHash()
+    for start in range(ref.start, ref.end, MAX_READ):
+        found.update(artifact.read(start, min(start + MAX_READ, ref.end)))
+    require_identity(buffer.identity, found.digest())

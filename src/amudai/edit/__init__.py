@@ -2,8 +2,9 @@
 
 `root.py` has `Root`, a frozen value with the whole content of a root, including fields that this version does not know.
 `take_over.py` reads it from an open shard. An operation is a pure function from `Root` to `Root`: `indexes.py` has the
-first, which adds indexes, and feeds the builders of indexes with the values of a shard. `publish.py` is the only place
-where a root gets its URL; it says which files the root owns. `garbage.py` removes files that former roots owned.
+first, which adds indexes, and feeds the builders of indexes with the values of a shard; `columns.py` adds fields,
+`deletes.py` marks rows as deleted. `publish.py` is the only place where a root gets its URL; it says which files the
+root owns. `garbage.py` removes files that former roots owned.
 
 An operation that leaves positions unchanged keeps all indexes. So far that is true of all operations.
 """
@@ -13,16 +14,26 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.edit.columns import add_columns, first_free_id, with_first_id
+    from amudai.edit.deletes import with_deleted
     from amudai.edit.garbage import GRACE, collect_garbage
     from amudai.edit.indexes import feed, with_indexes
+    from amudai.edit.merged_indexes import IndexPart, index_parts
+    from amudai.edit.merging import MergedSource, Merging
+    from amudai.edit.naming import Naming
     from amudai.edit.publish import Publication
     from amudai.edit.root import Root
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.edit.columns": "add_columns first_free_id with_first_id",
+            "amudai.edit.deletes": "with_deleted",
             "amudai.edit.garbage": "GRACE collect_garbage",
             "amudai.edit.indexes": "feed with_indexes",
+            "amudai.edit.merged_indexes": "IndexPart index_parts",
+            "amudai.edit.merging": "MergedSource Merging",
+            "amudai.edit.naming": "Naming",
             "amudai.edit.publish": "Publication",
             "amudai.edit.root": "Root",
         },
@@ -30,9 +41,18 @@ else:
 
 __all__ = [
     "GRACE",
+    "IndexPart",
+    "MergedSource",
+    "Merging",
+    "Naming",
     "Publication",
     "Root",
+    "add_columns",
     "collect_garbage",
     "feed",
+    "first_free_id",
+    "index_parts",
+    "with_deleted",
+    "with_first_id",
     "with_indexes",
 ]

@@ -73,10 +73,10 @@ class Publication:
         former = former_files(self._store, self.url) if self._overwrite else FormerFiles()
         at = now()
         folder = container(self.url)
-        created = {url[len(folder) :] for url in self.sealing.created}
-        used = created.union(root.files, root.owned, root.metadata.urls)
+        created = {url[len(folder) :]: file for url, file in self.sealing.created.items()}
+        used = set(created).union(root.files, root.owned, root.metadata.urls)
         # This root also owns files that it uses again and that former roots at this URL owned.
-        owned = created | root.owned | (used & former.owned.union(former.retired))
+        owned = created.keys() | root.owned | (used & former.owned.union(former.retired))
         retired = former.without(used, at)
         content = self.file.hash_so_far() if self.file.tell() > len(HEADER) else b""
         files = RootFiles(
@@ -86,6 +86,10 @@ class Publication:
             # Files that are removed now are listed too. The next root drops them when it finds them gone.
             retired=retired,
             references={name: mark for name, mark in root.files.items() if name not in owned},
+            digests={
+                **{name: digest for name, digest in root.digests.items() if name in used},
+                **{name: file.hash_so_far() for name, file in created.items()},
+            },
         )
         metadata = root.metadata
         write_metadata(self.file, replace(metadata, properties=with_root_files(metadata.properties, files)))

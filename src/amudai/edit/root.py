@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from amudai.edit.naming import Naming
 from amudai.edit.take_over import TakeOver
 from amudai.errors import InvalidArgument
 from amudai.format import Fingerprint
@@ -18,7 +19,8 @@ __all__ = ["Root"]
 class Root:
     """The whole content of a root: its metadata, and the files that it owns and refers to.
 
-    Operations return a new root and leave the old one unchanged. File names are relative to the folder of the root.
+    Operations return a new root and leave the old one unchanged. Files in or below the folder of the root have relative
+    names, others absolute URLs.
 
     Attributes
     ----------
@@ -29,6 +31,8 @@ class Root:
     files
         The fingerprint of every other file that the metadata refers to. Files that were written for this root and are
         not published yet need no entry.
+    digests
+        XXH3-128 of whole files among `files`, as far as it is known.
     owned
         Names of files that belong to this root alone. Only such files are ever removed, after the root was replaced.
     """
@@ -36,16 +40,25 @@ class Root:
     url: str
     metadata: ShardMetadata
     files: Mapping[str, Fingerprint] = field(default_factory=dict)
+    digests: Mapping[str, bytes] = field(default_factory=dict)
     owned: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, reader: ShardReader) -> Root:
+    def of(cls, reader: ShardReader, naming: Naming | None = None) -> Root:
         """The root of an open shard. Reads all descriptors but no blocks.
 
         Raises UnsupportedFeature if there are unknown fields that may hold references.
+
+        Parameters
+        ----------
+        naming
+            The place of another root that takes the content over, and the names of files there. That root owns nothing.
         """
-        found = TakeOver(reader)
-        return cls(url=reader.url, metadata=found.metadata, files=found.files, owned=found.owned)
+        if naming is None:
+            naming = Naming(url=reader.url, store=reader.store, allow=reader.allow)
+        found = TakeOver(reader, naming)
+        owned = found.owned if naming.url == reader.url else frozenset()
+        return cls(url=naming.url, metadata=found.metadata, files=found.files, digests=found.digests, owned=owned)
 
     @property
     def folder(self) -> str:

@@ -1,4 +1,4 @@
-"""Reading the root of an open shard for a new root in the same folder."""
+"""Reading the root of an open shard for a new root."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, located
+from amudai.edit.naming import Naming
+from amudai.errors import AmudaiError, CorruptedData, StorageError, located
 from amudai.format import (
     DataRef,
     FieldList,
@@ -17,36 +18,46 @@ from amudai.format import (
     unknown_fields_of_stripes,
 )
 from amudai.shard import ShardMetadata, ShardReader, StripeMetadata, StripeReader, fingerprint_of_tail
-from amudai.storage import Artifact, container, is_relative, resolve
+from amudai.storage import MAX_READ, Artifact, container, is_relative
 
 __all__ = ["TakeOver"]
 
 
 class TakeOver:
-    """The content of a root, for another root in the same folder that refers to the same files.
+    """The content of a root, for another root that refers to the same files.
 
-    Raises an error for unknown fields that may hold references, and for references to files outside the folder. Reads
+    Raises an error for unknown fields that may hold references, and for files that the new root may not refer to. Reads
     all descriptors but no blocks.
+
+    Parameters
+    ----------
+    naming
+        The names that files have for the new root.
 
     Attributes
     ----------
     metadata
-        The metadata of the shard, with file names relative to the folder.
+        The metadata of the shard, with the names that files have for the new root.
     files
         The fingerprint of every file that the metadata refers to. The root file of the shard may be one of them.
+    digests
+        XXH3-128 of whole files among them, as far as the shard knows it.
     owned
-        Names of the files that belong to the shard.
+        Names of the files that belong to the shard, relative to its folder.
     """
 
-    def __init__(self, reader: ShardReader) -> None:
+    def __init__(self, reader: ShardReader, naming: Naming) -> None:
         self._reader = reader
-        self._folder = container(reader.url)
-        self._name = reader.url[len(self._folder) :]
+        self._naming = naming
+        self._name = reader.url[len(container(reader.url)) :]
         self._files: dict[str, Artifact] = {}
+        self._names: dict[str, dict[str, str]] = {}  # by the file that holds a reference, and by reference
+        self._unidentified: set[str] = set()  # files with bytes that nothing but a fingerprint identifies
         with located(url=reader.url):
             self.metadata = self._metadata()
             self.files = {name: self._fingerprint(name, file) for name, file in self._files.items()}
         said = reader.files
+        self.digests = self._digests()
         self.owned = frozenset(said.owned) if said is not None and said.root == self._name else frozenset()
 
     def _metadata(self) -> ShardMetadata:
@@ -135,35 +146,54 @@ class TakeOver:
                 raise
             return self._reader.root
 
-    def _renaming(self, holder: Artifact) -> Callable[[str], str]:
-        """A function that turns references in the messages of `holder` into file names relative to the folder."""
+    def _renaming(self, holder: Artifact) -> Callable[[str, bool], str]:
+        """A function that turns references in the messages of `holder` into names for the new root."""
+        names = self._names.setdefault(holder.url, {})
 
-        def rename(reference: str) -> str:
-            file = self._reader.artifact(reference, holder)
-            if not file.url.startswith(self._folder):
-                raise InvalidArgument("shard: expected all its files in one folder, found one elsewhere", url=file.url)
-            name = file.url[len(self._folder) :]
-            self._files[name] = file
-            return name
+        def rename(reference: str, identified: bool) -> str:
+            known = names.get(reference)
+            if known is None:
+                file = self._reader.artifact(reference, holder)
+                known = names[reference] = self._naming.of(file)
+                self._files[known] = file
+            if not identified:
+                self._unidentified.add(known)
+            return known
 
         return rename
 
     def _listed(self) -> frozenset[str]:
         """The files that the new root lists: those that the old root lists, and those that the metadata refers to."""
-        listed = (resolve(each, self._reader.url, self._reader.allow) for each in self._reader.urls)
-        names = {url[len(self._folder) :] for url in listed if url.startswith(self._folder)}
-        return frozenset((names - {self._name}) | set(self._files))
+        reader = self._reader
+        known = {reader.url}.union(file.url for file in self._files.values())
+        others = (url for url in map(reader.url_of, reader.urls) if url not in known)
+        return frozenset(self._files).union(self._naming.name(*reader.place(url)) for url in others)
+
+    def _digests(self) -> dict[str, bytes]:
+        said = self._reader.files
+        if said is None:
+            return {}
+        old = {name: reference for names in self._names.values() for reference, name in names.items() if reference}
+        return {name: said.digests[old[name]] for name in self.files if old.get(name) in said.digests}
 
     def _fingerprint(self, name: str, file: Artifact) -> Fingerprint:
-        said = self._reader.files
-        if said is not None and name in said.references:
-            return said.references[name]  # was checked when the file was opened
+        stated = self._reader.fingerprint_of(file)
+        if stated is not None:
+            return stated  # was checked when the file was opened
+        if name not in self._unidentified:
+            return Fingerprint.of(file.size, 0, b"")  # the rest is compared when it is read
         if file is self._reader.root:
             return self._reader.fingerprint()
         return fingerprint_of_tail(file)
 
 
 def _frames(file: Artifact, refs: Sequence[DataRef]) -> Iterator[memoryview]:
+    start, end = min(ref.start for ref in refs), max(ref.end for ref in refs)
+    if end - start <= MAX_READ:
+        # The descriptors of a stripe usually lie side by side.
+        whole = file.read(start, end)
+        yield from (whole[ref.start - start : ref.end - start] for ref in refs)
+        return
     pieces = file.read_many(
         np.array([ref.start for ref in refs], np.uint64), np.array([ref.end for ref in refs], np.uint64)
     )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.errors import AmudaiError, CorruptedData
-from amudai.format import BlockMap, EncodedBuffer, decode_block_map
+from amudai.format import BlockMap, EncodedBuffer, decode_block_map, without_identity
 from amudai.lazy import lazy
 from amudai.rows import Rows
 from amudai.storage import MAX_READ, Artifact, FetchedRanges, count_blocks
@@ -82,7 +82,10 @@ class BlockBuffer:
         self._verify = verify
         self._is_metered = is_metered
         self._buffer, self._map = descriptor.block_refs()
-        artifact.require(self._buffer.start, self._buffer.end)
+        extent = descriptor.extent
+        assert extent is not None
+        self._end = extent.end  # of the buffer and its identity
+        artifact.require(self._buffer.start, self._end)
         self._whole: memoryview | None = None
 
     @property
@@ -96,8 +99,16 @@ class BlockBuffer:
         return self._buffer.size
 
     def keep(self, whole: memoryview) -> None:
-        """Keep the bytes of the whole buffer, which were read together with its neighbours."""
-        self._whole = whole
+        """Keep the bytes of the whole buffer and its identity, which were read together with its neighbours."""
+        self._whole = self._identified(whole)
+
+    def _identified(self, data: memoryview) -> memoryview:
+        """The end of the buffer without the identity behind it. An error if it has another identity."""
+        try:
+            return without_identity(data, self._descriptor.identity)
+        except CorruptedData as error:
+            error.locate(url=self._artifact.url, range=f"{self._buffer.start}..{self._end}")
+            raise
 
     @lazy
     def block_map(self) -> BlockMap:
@@ -106,7 +117,8 @@ class BlockBuffer:
         if self._whole is not None:
             payload = self._whole[room : room + self._map.size]
         else:
-            payload = self._artifact.read(self._map.start, self._map.end)
+            end = self._map.end if self._descriptor.identity is None else self._end
+            payload = self._identified(self._artifact.read(self._map.start, end))[: self._map.size]
         try:
             return decode_block_map(
                 payload, data_size=room, expected_values=self.values, expected_blocks=self._descriptor.block_count
@@ -150,7 +162,7 @@ class BlockBuffer:
     def _read_whole(self, values: int) -> None:
         """Read blocks and map in one request if the buffer is small and most of its values are wanted."""
         if self._whole is None and self.size <= MAX_READ and 2 * values >= self.values:
-            self._whole = self._artifact.read(self._buffer.start, self._buffer.end)
+            self._whole = self._identified(self._artifact.read(self._buffer.start, self._end))
 
     def stretch(self, first: int, last: int) -> tuple[_kernels.Blocks, memoryview, int] | None:
         """The blocks that hold `first..last`, their bytes, and the slot of the first; None if they have many bytes.

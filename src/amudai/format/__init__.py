@@ -3,9 +3,10 @@
 Bytes come in, frozen facts or an error go out, and facts become bytes again; nothing here reads or writes a file. Start
 with `container.py`, which finds the directory at the end of a file and takes messages out of their frames;
 `directory.py`, `field_descriptors.py` and `encodings.py` say what the messages state, `schema.py` and `block_map.py`
-read the two tables that are no messages. `carry.py` takes messages over from one root to another, `root_files.py` says
-which files a root owns. A number that the file states is compared with the bytes at hand before anything is sized by
-it. The way back is `encode` on every fact, `encode_*` for what is no message, and `frame` around it.
+read the two tables that are no messages. `carry.py` takes messages over from one root to another, `schema_carry.py` a
+schema that changes. `root_files.py` says which files a root owns. A number that the file states is compared with the
+bytes at hand before anything is sized by it. The way back is `encode` on every fact, `encode_*` for what is no message,
+and `frame` around it.
 """
 
 from typing import TYPE_CHECKING
@@ -33,7 +34,14 @@ if TYPE_CHECKING:
         unframe,
     )
     from amudai.format.dictionary import DictionaryHeader, ValueDictionary, encode_dictionary, section
-    from amudai.format.directory import ShardDirectory, ShardProperties, StripeDirectory, StripeList, StripeProperties
+    from amudai.format.directory import (
+        ShardDirectory,
+        ShardProperties,
+        StripeDirectory,
+        StripeList,
+        StripeProperties,
+        with_property,
+    )
     from amudai.format.encodings import (
         BufferKind,
         DataEncoding,
@@ -46,8 +54,10 @@ if TYPE_CHECKING:
     )
     from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
     from amudai.format.flat import FlatTable
+    from amudai.format.identity import IDENTITY_SIZE, IdentityHash, require_identity, without_identity
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
+    from amudai.format.moved import COMPLETE, MovedIndex, moved_indexes
     from amudai.format.property_values import (
         AnyValue,
         Properties,
@@ -59,8 +69,16 @@ if TYPE_CHECKING:
     )
     from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
     from amudai.format.references import DataRef, FieldList, UrlList
-    from amudai.format.root_files import FILES_PROPERTY, Fingerprint, RootFiles, references_of, with_root_files
+    from amudai.format.root_files import (
+        FILES_PROPERTY,
+        Fingerprint,
+        RootFiles,
+        has_root_files,
+        references_of,
+        with_root_files,
+    )
     from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
+    from amudai.format.schema_carry import changeable_schema
     from amudai.format.schema_writer import encode_schema
     from amudai.format.source_marks import (
         MAX_SOURCE_MARKS,
@@ -82,6 +100,7 @@ if TYPE_CHECKING:
         StringStats,
         TypeStats,
     )
+    from amudai.format.uniting import united_properties
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -96,19 +115,26 @@ else:
                 "check_header checksum directory_length directory_range frame frame_directory unframe"
             ),
             "amudai.format.dictionary": "DictionaryHeader ValueDictionary encode_dictionary section",
-            "amudai.format.directory": "ShardDirectory ShardProperties StripeDirectory StripeList StripeProperties",
+            "amudai.format.directory": (
+                "ShardDirectory ShardProperties StripeDirectory StripeList StripeProperties with_property"
+            ),
             "amudai.format.encodings": (
                 "BufferKind DataEncoding EncodedBuffer NativeEncoding ParquetColumnChunk ParquetEncoding "
                 "ParquetFileColumn UnknownEncoding"
             ),
             "amudai.format.field_descriptors": "FieldDescriptor StripeFieldDescriptor",
             "amudai.format.flat": "FlatTable",
+            "amudai.format.identity": "IDENTITY_SIZE IdentityHash require_identity without_identity",
             "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor",
             "amudai.format.lookup": "LOOKUP LookupBuffer lookup_buffers lookup_property",
+            "amudai.format.moved": "COMPLETE MovedIndex moved_indexes",
             "amudai.format.range_index": "LOGICAL_BLOCK_SIZE RangeIndexHeader encode_range_index",
             "amudai.format.references": "DataRef FieldList UrlList",
-            "amudai.format.root_files": "FILES_PROPERTY Fingerprint RootFiles references_of with_root_files",
+            "amudai.format.root_files": (
+                "FILES_PROPERTY Fingerprint RootFiles has_root_files references_of with_root_files"
+            ),
             "amudai.format.schema": "SHARED_BYTES SHARED_SCHEMAS ShardSchema",
+            "amudai.format.schema_carry": "changeable_schema",
             "amudai.format.schema_writer": "encode_schema",
             "amudai.format.source_marks": (
                 "MAX_SOURCE_MARKS SOURCES_PROPERTY source_mark source_marks_of source_marks_property"
@@ -117,15 +143,18 @@ else:
                 "BinaryStats BloomFilter BooleanStats Cardinality DecimalStats FloatingStats HllSketch ListStats "
                 "RangeStats StringStats TypeStats"
             ),
+            "amudai.format.uniting": "united_properties",
         },
     )
 
 __all__ = [
     "BUFFER_ALIGNMENT",
+    "COMPLETE",
     "DATA_ALIGNMENT",
     "FILES_PROPERTY",
     "FOOTER",
     "HEADER",
+    "IDENTITY_SIZE",
     "LOGICAL_BLOCK_SIZE",
     "LOOKUP",
     "MAGIC",
@@ -154,11 +183,13 @@ __all__ = [
     "FlatTable",
     "FloatingStats",
     "HllSketch",
+    "IdentityHash",
     "IndexArtifact",
     "IndexCollection",
     "IndexDescriptor",
     "ListStats",
     "LookupBuffer",
+    "MovedIndex",
     "NativeEncoding",
     "ParquetColumnChunk",
     "ParquetEncoding",
@@ -183,6 +214,7 @@ __all__ = [
     "any_value",
     "any_values",
     "carried",
+    "changeable_schema",
     "check_footer",
     "check_header",
     "checksum",
@@ -195,17 +227,23 @@ __all__ = [
     "encode_schema",
     "frame",
     "frame_directory",
+    "has_root_files",
     "lookup_buffers",
     "lookup_property",
+    "moved_indexes",
     "python_value",
     "python_values",
     "references_of",
+    "require_identity",
     "section",
     "source_mark",
     "source_marks_of",
     "source_marks_property",
     "unframe",
+    "united_properties",
     "unknown_fields",
     "unknown_fields_of_stripes",
+    "with_property",
     "with_root_files",
+    "without_identity",
 ]

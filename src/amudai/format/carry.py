@@ -8,17 +8,20 @@ table of messages is in docs/format/container.md, "What a new root takes over".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from amudai.errors import UnsupportedFeature
 from amudai.format.container import Bytes
+from amudai.format.identity import identity_in
 from amudai.format.message import parse
 from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = ["carried", "unknown_fields", "unknown_fields_of_stripes"]
+
+Rename: TypeAlias = Callable[[str, bool], str]
 
 # References are written again, so a field that a later version adds to them would be lost.
 _REFERENCES: Final = frozenset({"DataRef", "UInt64Range"})
@@ -43,18 +46,21 @@ _PLACES: Final = frozenset(
         "UrlList",
     }
 )
+# The tag of `AnyValue.data_ref`. A payload without these bytes has no value that is stored elsewhere.
+_VALUE_ELSEWHERE: Final = b"\xb2\x01"
 _SCALARS: Final = frozenset({0, 1, 5})  # wire types of numbers, which refer to nothing
 
 
-def carried(kind: str, payload: Bytes, rename: Callable[[str], str]) -> bytes:
+def carried(kind: str, payload: Bytes, rename: Rename) -> bytes:
     """The payload of a message of `kind` with every reference in it renamed, unknown fields included.
 
-    `rename` takes the URL of a reference, which is not empty, and returns the URL to write. An unknown field that may
-    contain a reference raises `UnsupportedFeature`, which names the message and the number of the field.
+    `rename` takes the URL of a reference, which is not empty, and whether the message notes the identity of the bytes
+    there. It returns the URL to write. An unknown field that may contain a reference raises `UnsupportedFeature`, which
+    names the message and the number of the field.
     """
     message = _checked(kind, payload)
-    for each in _messages(message):
-        _rename(each, rename)
+    if not _renamed_buffers(message, payload, rename):
+        _rename(message, rename, False)
     return message.SerializeToString(deterministic=True)
 
 
@@ -70,7 +76,10 @@ def unknown_fields_of_stripes(payload: Bytes) -> list[bytes]:
 
 def _checked(kind: str, payload: Bytes) -> Message:
     message: Message = parse(getattr(wire, kind), payload)
-    if _has_unknown(message):
+    size = message.ByteSize()
+    message.DiscardUnknownFields()
+    if message.ByteSize() != size:
+        message = parse(getattr(wire, kind), payload)
         for each in _messages(message):
             _refuse_references(each)
     return message
@@ -83,13 +92,37 @@ def _has_unknown(message: Message) -> bool:
     return known.ByteSize() != message.ByteSize()
 
 
+def _renamed_buffers(message: Message, payload: Bytes, rename: Rename) -> bool:
+    """Rename the references of a stripe's field descriptor if it has only those to its buffers. Returns whether it did.
+
+    A root has many descriptors, and looking at every message inside each of them takes most of the time.
+    """
+    if not isinstance(message, wire.StripeFieldDescriptor) or message.field.HasField("indexes"):
+        return False
+    if _VALUE_ELSEWHERE in bytes(payload) or not all(each.HasField("native") for each in message.encodings):
+        return False
+    for encoding in message.encodings:
+        for buffer in encoding.native.buffers:
+            identified = buffer.HasField("identity_first")
+            for ref in (buffer.buffer, buffer.block_map):
+                span = ref.range
+                if span.end > span.start:
+                    ref.url = rename(ref.url, identified)
+    return True
+
+
 def _messages(message: Message) -> Iterator[Message]:
     """The message and all messages inside."""
     yield message
+    for inner in _inner(message):
+        yield from _messages(inner)
+
+
+def _inner(message: Message) -> Iterator[Message]:
+    """The messages directly inside a message."""
     for field, value in message.ListFields():
         if field.message_type is not None:
-            for inner in (value,) if isinstance(value, Message) else value:
-                yield from _messages(inner)
+            yield from (value,) if isinstance(value, Message) else value
 
 
 def _refuse_references(message: Message) -> None:
@@ -101,19 +134,24 @@ def _refuse_references(message: Message) -> None:
             raise UnsupportedFeature(f"{expected}, found field {field.field_number}")
 
 
-def _rename(message: Message, rename: Callable[[str], str]) -> None:
+def _rename(message: Message, rename: Rename, identified: bool) -> None:
     match message:
         case wire.DataRef():
             if message.range.end > message.range.start:
-                message.url = rename(message.url)
+                message.url = rename(message.url, identified)
+            return
+        case wire.EncodedBuffer() | wire.IndexArtifact():
+            identified = identity_in(message) is not None
         case wire.ParquetFileColumnRef():
             # The reference to a whole file may have an empty range; one with a range is renamed like any other.
             file = message.file_ref
             if file.url and file.range.end <= file.range.start:
-                file.url = rename(file.url)
+                file.url = rename(file.url, False)
         case wire.ParquetColumnChunkRef():
             if message.file_url:
-                message.file_url = rename(message.file_url)
+                message.file_url = rename(message.file_url, False)
+    for inner in _inner(message):
+        _rename(inner, rename, identified and isinstance(inner, wire.DataRef))
 
 
 def _unknown(message: Message) -> bytes:

@@ -7,12 +7,13 @@ from typing import Final, Self
 
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
+from amudai.format.identity import identity_fields, identity_in
 from amudai.format.message import Fact, parse, require
-from amudai.format.property_values import Properties, pairs_of, properties_of
+from amudai.format.property_values import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
 
-__all__ = ["ShardDirectory", "ShardProperties", "StripeDirectory", "StripeList", "StripeProperties"]
+__all__ = ["ShardDirectory", "ShardProperties", "StripeDirectory", "StripeList", "StripeProperties", "with_property"]
 
 # What Arrow and Python can count.
 _MAX_RECORDS: Final = (1 << 62) - 1
@@ -20,7 +21,7 @@ _MAX_RECORDS: Final = (1 << 62) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardDirectory(Fact):
-    """The table of contents at the end of a shard."""
+    """The table of contents at the end of a shard. The directory of an index artifact has an `identity`."""
 
     schema: DataRef
     field_list: DataRef
@@ -32,6 +33,7 @@ class ShardDirectory(Fact):
     deleted_records: int = 0
     stripe_count: int
     raw_data_size: int | None = None
+    identity: bytes | None = None
 
     @classmethod
     def decode(cls, payload: Bytes) -> Self:
@@ -54,6 +56,7 @@ class ShardDirectory(Fact):
             deleted_records=message.deleted_record_count,
             stripe_count=message.stripe_count,
             raw_data_size=message.raw_data_size if message.HasField("raw_data_size") else None,
+            identity=identity_in(message),
         )
 
     def to_message(self) -> wire.ShardDirectory:
@@ -69,6 +72,7 @@ class ShardDirectory(Fact):
             deleted_record_count=self.deleted_records,
             stripe_count=self.stripe_count,
             raw_data_size=self.raw_data_size,
+            **identity_fields(self.identity),
         )
 
 
@@ -147,6 +151,12 @@ class StripeList(tuple[StripeDirectory, ...], Fact):
         if position != total_records:
             raise CorruptedData(f"StripeList: expected {total_records} records in all stripes, found {position}")
 
+    def check_deleted(self, deleted_records: int) -> None:
+        """Raise an error if the deleted records of stripes do not add up to the directory's `deleted_records`."""
+        found = sum(stripe.deleted_records for stripe in self)
+        if found != deleted_records:
+            raise CorruptedData(f"deleted records: expected {deleted_records} in all stripes, found {found}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardProperties(Fact):
@@ -196,6 +206,16 @@ class StripeProperties(Fact):
         return wire.StripeProperties(
             standard_properties=pairs_of(self.standard), custom_properties=pairs_of(self.custom)
         )
+
+
+def with_property(payload: Bytes, name: str, value: AnyValue | None) -> bytes:
+    """The payload of a `ShardProperties` message in which the custom property `name` has this value; None removes it."""
+    message = parse(wire.ShardProperties, payload)
+    others = [pair for pair in message.custom_properties if pair.name != name]
+    stated = [] if value is None else pairs_of(((name, value),))
+    del message.custom_properties[:]
+    message.custom_properties.extend([*others, *stated])
+    return message.SerializeToString(deterministic=True)
 
 
 def _stated(ref: DataRef | None) -> wire.DataRef | None:

@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import Final, Self, TypeAlias
 
 from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.format.identity import IDENTITY_SIZE, identity_fields, identity_in
 from amudai.format.message import Fact, LazyFact
 from amudai.format.references import DataRef, check_range
 from amudai.format.wire import amudai_pb2 as wire
@@ -42,7 +43,10 @@ _BLOCK_MAP_ALIGNMENT: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedBuffer(LazyFact):
-    """One buffer of a field: where it is and how its blocks are stored. A kind of a later version is a plain int."""
+    """One buffer of a field: where it is and how its blocks are stored. A kind of a later version is a plain int.
+
+    `identity` is what lies in the file behind the buffer; None if nothing does.
+    """
 
     kind: BufferKind | int
     buffer: DataRef | None
@@ -53,6 +57,7 @@ class EncodedBuffer(LazyFact):
     embedded_offsets: bool = False
     buffer_id: int | None = None
     packed_group_index: int | None = None
+    identity: bytes | None = None
     message: wire.EncodedBuffer | None = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -74,7 +79,16 @@ class EncodedBuffer(LazyFact):
             embedded_offsets=self.embedded_offsets,
             buffer_id=self.buffer_id,
             packed_group_index=self.packed_group_index,
+            **identity_fields(self.identity),
         )
+
+    @property
+    def extent(self) -> DataRef | None:
+        """The range of the buffer and of the identity behind it."""
+        buffer = self.buffer
+        if buffer is None or self.identity is None:
+            return buffer
+        return DataRef(buffer.url, buffer.start, buffer.end + IDENTITY_SIZE)
 
     def block_refs(self) -> tuple[DataRef, DataRef]:
         """The whole buffer, and its block map inside it. An error if the buffer has no blocks."""
@@ -99,6 +113,7 @@ EncodedBuffer.PARTS = {
     "embedded_offsets": lambda of: of.embedded_offsets,
     "buffer_id": lambda of: of.buffer_id if of.HasField("buffer_id") else None,
     "packed_group_index": lambda of: of.packed_group_index if of.HasField("packed_group_index") else None,
+    "identity": identity_in,
 }
 
 

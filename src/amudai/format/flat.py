@@ -21,6 +21,7 @@ _I32 = Struct("<i")
 _U64 = Struct("<Q")
 _VTABLE = Struct("<HH")  # bytes of the vtable, bytes of the table
 _SLOTS: Final = tuple(Struct(f"<{slots}H") for slots in range(16))  # the vtable's rest; more slots than any table has
+_U16_ARRAY: Final = np.dtype("<u2")
 _U32_ARRAY: Final = np.dtype("<u4")
 
 Span = tuple[int, int]
@@ -52,6 +53,13 @@ class FlatTable:
     def root(cls, data: memoryview) -> Self:
         """The table that the first word of the buffer refers to."""
         return cls(data, _follow(data, 0))
+
+    def unknown_slot(self, known: int) -> int | None:
+        """The first slot that is set, from `known` on: a field of a later version; None if there is none."""
+        vtable = self._at - _I32.unpack_from(self._data, self._at)[0]
+        offsets = np.frombuffer(self._data, _U16_ARRAY, _VTABLE.unpack_from(self._data, vtable)[0] // 2, vtable)[2:]
+        later = np.flatnonzero(offsets[known:])
+        return known + int(later[0]) if len(later) else None
 
     def u8(self, slot: int, default: int = 0) -> int:
         """A byte."""

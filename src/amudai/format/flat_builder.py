@@ -111,6 +111,10 @@ class FlatBuilder:
         """A vector of unsigned 32-bit numbers."""
         return self._put(_U32.pack(len(numbers)) + numbers.astype("<u4").tobytes(), _REFERENCE)
 
+    def octets(self, data: bytes) -> Place:
+        """A vector of bytes."""
+        return self._put(_U32.pack(len(data)) + data, _REFERENCE)
+
     def table(self, shape: TableShape, *values: int) -> Place:
         """A table with these values by slot: numbers and places. Zeros are left out: no object has place 0."""
         present, stored = shape.pick(values)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from amudai.format.container import Bytes
+from amudai.format.identity import identity_fields, identity_in
 from amudai.format.message import Fact, LazyFact, parse
 from amudai.format.property_values import Properties, pairs_of, properties_of
 from amudai.format.references import DataRef
@@ -17,11 +18,15 @@ __all__ = ["IndexArtifact", "IndexCollection", "IndexDescriptor"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexArtifact(LazyFact):
-    """One part of an index, stored as a shard or a byte range of its own."""
+    """One part of an index, stored as a shard or a byte range of its own.
+
+    `identity` is what the directory of that shard has; None if it has none.
+    """
 
     name: str
     properties: Properties = ()
     data: DataRef
+    identity: bytes | None = None
     message: wire.IndexArtifact | None = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -31,13 +36,19 @@ class IndexArtifact(LazyFact):
 
     def to_message(self) -> wire.IndexArtifact:
         """The message that states this part."""
-        return wire.IndexArtifact(name=self.name, properties=pairs_of(self.properties), data_ref=self.data.to_message())
+        return wire.IndexArtifact(
+            name=self.name,
+            properties=pairs_of(self.properties),
+            data_ref=self.data.to_message(),
+            **identity_fields(self.identity),
+        )
 
 
 IndexArtifact.PARTS = {
     "name": lambda of: of.name,
     "properties": lambda of: properties_of(of.properties),
     "data": lambda of: DataRef.of(of.data_ref),
+    "identity": identity_in,
 }
 
 

@@ -13,12 +13,14 @@ from typing import Final
 
 from amudai.errors import CorruptedData
 from amudai.format.encodings import BufferKind, EncodedBuffer
+from amudai.format.identity import IDENTITY_SIZE
 from amudai.format.property_values import AnyValue, Properties
 from amudai.format.references import DataRef
 
 __all__ = ["LOOKUP", "LookupBuffer", "lookup_buffers", "lookup_property"]
 
 LOOKUP: Final = "lookup"
+_IDENTITIES: Final = "lookup.identities"
 _BUFFER: Final = struct.Struct("<5Q")
 
 
@@ -32,6 +34,8 @@ class LookupBuffer:
         The start of the buffer, the start of its block map, and the end of both.
     values, blocks
         The number of values and of blocks.
+    identity
+        What lies behind the buffer; None if nothing does.
     """
 
     start: int
@@ -39,6 +43,7 @@ class LookupBuffer:
     end: int
     values: int
     blocks: int
+    identity: bytes | None = None
 
     @classmethod
     def of(cls, buffer: EncodedBuffer, values: int) -> LookupBuffer | None:
@@ -48,7 +53,7 @@ class LookupBuffer:
         whole, block_map = buffer.block_refs()
         if block_map.end != whole.end:
             return None
-        return cls(whole.start, block_map.start, whole.end, values, buffer.block_count)
+        return cls(whole.start, block_map.start, whole.end, values, buffer.block_count, buffer.identity)
 
     def descriptor(self) -> EncodedBuffer:
         """The buffer as the descriptor of a field would describe it."""
@@ -58,22 +63,42 @@ class LookupBuffer:
             block_map=DataRef("", self.block_map, self.end),
             block_count=self.blocks,
             block_checksums=True,
+            identity=self.identity,
         )
 
 
 def lookup_property(buffers: Sequence[LookupBuffer]) -> Properties:
-    """The property that states these buffers."""
+    """The properties that state these buffers."""
     stated = (_BUFFER.pack(each.start, each.block_map, each.end, each.values, each.blocks) for each in buffers)
-    return ((LOOKUP, AnyValue("bytes", b"".join(stated))),)
+    found = ((LOOKUP, AnyValue("bytes", b"".join(stated))),)
+    identities = [each.identity for each in buffers if each.identity is not None]
+    if len(identities) < len(buffers):
+        return found
+    return (*found, (_IDENTITIES, AnyValue("bytes", b"".join(identities))))
 
 
 def lookup_buffers(properties: Properties, count: int | None = None) -> tuple[LookupBuffer, ...] | None:
     """The buffers in `properties`; None if there are none. `count` is how many buffers the type of index has."""
-    for name, stated in properties:
-        if name == LOOKUP and isinstance(stated.value, bytes):
-            wanted = len(stated.value) // _BUFFER.size if count is None else count
-            if len(stated.value) != wanted * _BUFFER.size:
-                expected = wanted * _BUFFER.size
-                raise CorruptedData(f"property {LOOKUP}: expected {expected} bytes, found {len(stated.value)}")
-            return tuple(LookupBuffer(*each) for each in _BUFFER.iter_unpack(stated.value))
-    return None
+    stated = _bytes(properties, LOOKUP)
+    if stated is None:
+        return None
+    count = len(stated) // _BUFFER.size if count is None else count
+    _require_size(LOOKUP, stated, count * _BUFFER.size)
+    identities = _bytes(properties, _IDENTITIES)
+    if identities is None:
+        return tuple(LookupBuffer(*each) for each in _BUFFER.iter_unpack(stated))
+    _require_size(_IDENTITIES, identities, count * IDENTITY_SIZE)
+    each_identity = (identities[at : at + IDENTITY_SIZE] for at in range(0, len(identities), IDENTITY_SIZE))
+    return tuple(
+        LookupBuffer(*each, identity)
+        for each, identity in zip(_BUFFER.iter_unpack(stated), each_identity, strict=True)
+    )
+
+
+def _bytes(properties: Properties, wanted: str) -> bytes | None:
+    return next((stated.value for name, stated in properties if name == wanted and isinstance(stated.value, bytes)), None)
+
+
+def _require_size(name: str, stated: bytes, expected: int) -> None:
+    if len(stated) != expected:
+        raise CorruptedData(f"property {name}: expected {expected} bytes, found {len(stated)}")

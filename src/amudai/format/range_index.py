@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
 from amudai.format.container import Bytes, checksum
-from amudai.types import WIDTHS, SchemaNode
+from amudai.types import WIDTHS, BasicType, SchemaNode
 
 __all__ = ["LOGICAL_BLOCK_SIZE", "RangeIndexHeader", "encode_range_index"]
 
@@ -55,6 +55,8 @@ class RangeIndexHeader:
             raise UnsupportedFeature(f"range index version: expected {_VERSION}, found {version}")
         if padding != 0:
             raise CorruptedData(f"range index header padding: expected 0, found {padding}")
+        if kind > max(BasicType):
+            raise UnsupportedFeature(f"range index basic_type: expected at most {max(BasicType)}, found {kind}")
         if kind != node.basic_type or not (node.basic_type in WIDTHS or node.is_decimal):
             raise CorruptedData(f"range index basic_type: expected {node.basic_type.value} ({node}), found {kind}")
         if has_checksum > 1:

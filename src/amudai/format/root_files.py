@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Self
@@ -12,16 +12,15 @@ import xxhash
 
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
-from amudai.format.directory import ShardProperties
-from amudai.format.message import parse
-from amudai.format.property_values import AnyValue, any_value, pairs_of, python_value
-from amudai.format.wire import amudai_pb2 as wire
+from amudai.format.directory import ShardProperties, with_property
+from amudai.format.property_values import AnyValue, any_value, python_value
 
-__all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "references_of", "with_root_files"]
+__all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "has_root_files", "references_of", "with_root_files"]
 
 FILES_PROPERTY: Final = "amudai.files"
 _REFERENCES: Final = "references"
 _FINGERPRINT: Final = struct.Struct("<4Q")
+_UNKNOWN: Final = bytes(16)  # in the place of a digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +59,8 @@ class RootFiles:
         Names of files that former roots of this name owned, each with the time at which it was replaced.
     references
         Names of files that belong to other roots, each with its fingerprint.
+    digests
+        XXH3-128 of whole files among `owned` and `references`, as far as it is known.
     """
 
     root: str = ""
@@ -67,6 +68,7 @@ class RootFiles:
     owned: tuple[str, ...] = ()
     retired: Mapping[str, datetime] = field(default_factory=dict)
     references: Mapping[str, Fingerprint] = field(default_factory=dict)
+    digests: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def of(cls, properties: ShardProperties) -> Self | None:
@@ -81,15 +83,18 @@ class RootFiles:
 
     @classmethod
     def _of(cls, stated: Mapping[str, object]) -> Self:
+        owned = tuple(_text(name) for name in _list(stated.get("owned", [])))
+        references = {
+            name: Fingerprint(*_FINGERPRINT.unpack(_bytes(stored)))
+            for name, stored in _bag(stated.get(_REFERENCES, {})).items()
+        }
         return cls(
             root=_text(stated.get("root", "")),
             content=_bytes(stated.get("content", b"")),
-            owned=tuple(_text(name) for name in _list(stated.get("owned", []))),
+            owned=owned,
             retired={name: _time(since) for name, since in _bag(stated.get("retired", {})).items()},
-            references={
-                name: Fingerprint(*_FINGERPRINT.unpack(_bytes(stored)))
-                for name, stored in _bag(stated.get(_REFERENCES, {})).items()
-            },
+            references=references,
+            digests=_digests([*owned, *references], _bytes(stated.get("digests", b""))),
         )
 
     def encode(self) -> bytes:
@@ -108,7 +113,16 @@ class RootFiles:
                 name: _FINGERPRINT.pack(mark.size, mark.start, mark.end, mark.digest)
                 for name, mark in sorted(self.references.items())
             }
+        if self.digests:
+            stated["digests"] = b"".join(
+                self.digests.get(name, _UNKNOWN) for name in (*sorted(self.owned), *sorted(self.references))
+            )
         return any_value(stated).encode()
+
+
+def has_root_files(properties: ShardProperties) -> bool:
+    """Whether a root has the property, as all roots of this library do."""
+    return any(name == FILES_PROPERTY for name, _ in properties.custom)
 
 
 def references_of(properties: ShardProperties) -> Mapping[str, Fingerprint]:
@@ -122,12 +136,14 @@ def references_of(properties: ShardProperties) -> Mapping[str, Fingerprint]:
 
 def with_root_files(payload: Bytes, files: RootFiles) -> bytes:
     """The payload of a `ShardProperties` message with its information about files replaced by `files`."""
-    message = parse(wire.ShardProperties, payload)
-    others = [pair for pair in message.custom_properties if pair.name != FILES_PROPERTY]
-    stated = pairs_of(((FILES_PROPERTY, AnyValue("bytes", files.encode())),))
-    del message.custom_properties[:]
-    message.custom_properties.extend([*others, *stated])
-    return message.SerializeToString(deterministic=True)
+    return with_property(payload, FILES_PROPERTY, AnyValue("bytes", files.encode()))
+
+
+def _digests(names: Sequence[str], stored: bytes) -> dict[str, bytes]:
+    if stored and len(stored) != len(_UNKNOWN) * len(names):
+        raise TypeError(f"{len(stored)} bytes for {len(names)} digests")
+    found = (stored[at : at + len(_UNKNOWN)] for at in range(0, len(stored), len(_UNKNOWN)))
+    return {name: digest for name, digest in zip(names, found, strict=False) if digest != _UNKNOWN}
 
 
 def _stored(properties: ShardProperties) -> bytes | None:

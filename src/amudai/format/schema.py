@@ -15,7 +15,7 @@ import xxhash
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format.container import Bytes
 from amudai.format.flat import FlatTable, Span
-from amudai.types import BasicType, SchemaNode, nodes_below
+from amudai.types import BasicType, ExtensionProperty, SchemaNode, nodes_below
 
 __all__ = ["SHARED_BYTES", "SHARED_SCHEMAS", "ShardSchema"]
 
@@ -31,7 +31,9 @@ _BASIC_TYPE, _SCHEMA_ID, _NAME, _ALIASES, _CHILDREN, _SIGNED, _FIXED_SIZE, _EXTE
     7,
     8,
 )  # DataType
-_LABEL = 0  # ExtendedTypeAnnotation
+_LABEL, _PROPERTIES = 0, 1  # ExtendedTypeAnnotation
+_PROPERTY_NAME, _PROPERTY_VALUE = 0, 1  # ExtendedTypeProperty
+_VALUE_KIND, _VALUE_DATA = 0, 1  # PropertyValue
 _KIND = 0  # InternalFieldAnnotation
 _BUCKETS, _ENTRIES = 0, 1  # HashLookup
 
@@ -73,7 +75,10 @@ class ShardSchema:
 
     @property
     def id_count(self) -> int:
-        """The number of nodes, and of slots in the shard's field list; 0 if the writer did not say."""
+        """The number of slots in the shard's field list: no node has a larger id; 0 if the writer did not say.
+
+        In a new shard it is the number of nodes. After columns were dropped, some slots have no node.
+        """
         return self._decoded.id_count
 
     @property
@@ -106,6 +111,11 @@ class ShardSchema:
         with self._place:
             return self._decoded.node(schema_id)
 
+    def internal(self, kind: str) -> SchemaNode | None:
+        """The internal field of this kind, or None. Raises CorruptedData if there are several."""
+        with self._place:
+            return self._decoded.internal(kind)
+
 
 class _Decoded:
     """The decoded fields of a payload."""
@@ -116,6 +126,7 @@ class _Decoded:
         "_by_name",
         "_fields",
         "_found",
+        "_internal",
         "_lookup",
         "_nodes",
         "_root",
@@ -138,6 +149,7 @@ class _Decoded:
         self._tables: dict[int, FlatTable] = {}  # of fields whose names were looked at
         self._nodes: dict[int, SchemaNode] = {}
         self._found: dict[str, SchemaNode] = {}
+        self._internal: dict[str, SchemaNode | None] = {}
         self._all: tuple[SchemaNode, ...] | None = None
         self._spent = 0
         self.id_count = self._root.u32(_ID_COUNT)
@@ -197,6 +209,23 @@ class _Decoded:
                 return found
             self.fields()
         return self._by_id.get(schema_id) if self._by_id is not None else None
+
+    def internal(self, kind: str) -> SchemaNode | None:
+        if kind not in self._internal:
+            # Most schemas do not mention the kind at all. Then no field is looked at.
+            self._internal[kind] = self._find_internal(kind.encode()) if kind.encode() in self.payload else None
+        return self._internal[kind]
+
+    def _find_internal(self, kind: bytes) -> SchemaNode | None:
+        found = []
+        for index in range(len(self._fields)):
+            annotation = self._fields[index].table(_INTERNAL)
+            span = None if annotation is None else annotation.text(_KIND)
+            if span is not None and self._texts.data[span[0] : span[1]] == kind:
+                found.append(index)
+        if len(found) > 1:
+            raise CorruptedData(f"internal field {kind.decode()}: expected one, found {len(found)}")
+        return self.field(found[0]) if found else None
 
     def _find(self, name: str) -> int | None:
         wanted = name.encode("utf-8", "surrogatepass")  # a lone surrogate is not an error
@@ -296,10 +325,22 @@ class _FieldReader:
             signed=table.boolean(_SIGNED),
             fixed_size=_fixed_size(table, kind, name),
             extension=self._text(extended, _LABEL, "ExtendedTypeAnnotation.label") if extended is not None else "",
+            extension_properties=() if extended is None else self._extension_properties(extended),
             aliases=self._aliases(table),
             internal=internal,
             children=tuple([self._node(children[index], depth + 1) for index in range(len(children))]),
         )
+
+    def _extension_properties(self, extended: FlatTable) -> tuple[ExtensionProperty, ...]:
+        listed = extended.tables(_PROPERTIES)
+        return () if listed is None else tuple(self._extension_property(listed[index]) for index in range(len(listed)))
+
+    def _extension_property(self, table: FlatTable) -> ExtensionProperty:
+        value = _required(table.table(_PROPERTY_VALUE), "ExtendedTypeProperty.value")
+        start, end = _required(value.text(_VALUE_DATA), "PropertyValue.data")
+        self._spend(_NODE_BYTES + end - start)
+        name = self._text(table, _PROPERTY_NAME, "ExtendedTypeProperty.name")
+        return ExtensionProperty(name, value.u8(_VALUE_KIND), bytes(self._texts.data[start:end]))
 
     def _schema_id(self, table: FlatTable, name: str) -> int:
         schema_id = table.u32(_SCHEMA_ID)

@@ -15,7 +15,7 @@ import xxhash
 
 from amudai.errors import InvalidSchema
 from amudai.format.flat_builder import FlatBuilder, Place, TableShape
-from amudai.types import BasicType, SchemaNode
+from amudai.types import BasicType, ExtensionProperty, SchemaNode
 
 __all__ = ["encode_schema", "hash_lookup"]
 
@@ -24,6 +24,8 @@ _SCHEMA: Final = TableShape((4, 4, 4), references=(0, 2))
 _FIELD: Final = TableShape((4, 4), references=(0, 1))
 _DATA_TYPE: Final = TableShape((1, 4, 4, 4, 4, 4, 1, 8, 4, 4), references=(3, 4, 5, 8, 9))
 _EXTENDED: Final = TableShape((4, 4), references=(0, 1))
+_PROPERTY: Final = TableShape((4, 4), references=(0, 1))
+_VALUE: Final = TableShape((1, 4), references=(1,))
 _INTERNAL: Final = TableShape((4,), references=(0,))
 _LOOKUP: Final = TableShape((4, 4), references=(0, 1))
 
@@ -38,18 +40,24 @@ _NAMED_CHILDREN: Final = frozenset({BasicType.STRUCT, BasicType.UNION})
 U32 = npt.NDArray[np.uint32]
 
 
-def encode_schema(fields: Sequence[SchemaNode]) -> bytes:
-    """The payload of a schema with these top-level fields. Their ids ascend depth first from 0.
+def encode_schema(fields: Sequence[SchemaNode], id_count: int | None = None) -> bytes:
+    """The payload of a schema with these top-level fields.
 
     A schema that the format cannot hold raises `InvalidSchema`, which names the field.
+
+    Parameters
+    ----------
+    id_count
+        The number of slots that field lists have. No two nodes may have the same id, and all ids must be smaller. None
+        if ids ascend depth first from 0 without gaps, as in a new shard.
     """
     _check_names(fields, "schema")
-    writer = _Writer()
+    writer = _Writer(id_count)
     places = [writer.field(node) for node in fields]
     build = writer.build
     listed = build.references(places)
     lookup = _lookup(build, [node.name for node in fields])
-    return build.finish(build.table(_SCHEMA, listed, writer.count, lookup))
+    return build.finish(build.table(_SCHEMA, listed, writer.count if id_count is None else id_count, lookup))
 
 
 def hash_lookup(names: Sequence[str]) -> tuple[U32, U32]:
@@ -69,11 +77,13 @@ def hash_lookup(names: Sequence[str]) -> tuple[U32, U32]:
 class _Writer:
     """Writes fields one after the other. `count` is the number of nodes so far."""
 
-    __slots__ = ("build", "count")
+    __slots__ = ("_id_count", "_ids", "build", "count")
 
-    def __init__(self) -> None:
+    def __init__(self, id_count: int | None) -> None:
         self.build = FlatBuilder()
         self.count = 0
+        self._id_count = id_count
+        self._ids: set[int] = set()
 
     def field(self, node: SchemaNode) -> Place:
         data_type = self._node(node, _NO_PARENT, 1)
@@ -81,7 +91,8 @@ class _Writer:
         return self.build.table(_FIELD, data_type, internal)
 
     def _node(self, node: SchemaNode, parent: int, depth: int) -> Place:
-        _check(node, self.count, depth)
+        self._check_id(node)
+        _check(node, depth)
         self.count += 1
         build, schema_id = self.build, node.schema_id
         name = self._text(node.name)
@@ -90,7 +101,7 @@ class _Writer:
         extended = 0
         if node.extension:
             label = self._text(node.extension)
-            extended = build.table(_EXTENDED, label, build.references(()))
+            extended = build.table(_EXTENDED, label, self._properties(node.extension_properties))
         lookup = 0
         if node.basic_type in _NAMED_CHILDREN and len(node.children) >= _LOOKUP_FROM:
             names = [child.name for child in node.children]
@@ -101,6 +112,24 @@ class _Writer:
         return build.table(
             _DATA_TYPE, kind, schema_id, parent, name, aliases, children, signed, fixed, extended, lookup
         )
+
+    def _properties(self, properties: Sequence[ExtensionProperty]) -> Place:
+        places = []
+        for each in properties:
+            name = self._text(each.name)
+            value = self.build.table(_VALUE, each.kind, self.build.octets(each.data))
+            places.append(self.build.table(_PROPERTY, name, value))
+        return self.build.references(places)
+
+    def _check_id(self, node: SchemaNode) -> None:
+        if self._id_count is None:
+            if node.schema_id != self.count:
+                raise InvalidSchema(f"schema id of {node.name!r}: expected {self.count}, found {node.schema_id}")
+            return
+        if not 0 <= node.schema_id < self._id_count or node.schema_id in self._ids:
+            expected = f"expected one of its own below {self._id_count}"
+            raise InvalidSchema(f"schema id of {node.name!r}: {expected}, found {node.schema_id}")
+        self._ids.add(node.schema_id)
 
     def _text(self, text: str) -> Place:
         try:
@@ -116,10 +145,8 @@ def _lookup(build: FlatBuilder, names: Sequence[str]) -> Place:
     return build.table(_LOOKUP, first, build.numbers(entries))
 
 
-def _check(node: SchemaNode, schema_id: int, depth: int) -> None:
+def _check(node: SchemaNode, depth: int) -> None:
     kind, name = node.basic_type, node.name
-    if node.schema_id != schema_id:
-        raise InvalidSchema(f"schema id of {name!r}: expected {schema_id}, found {node.schema_id}")
     if depth > _MAX_DEPTH:
         raise InvalidSchema(f"schema of {name!r}: expected at most {_MAX_DEPTH} levels, found more")
     if kind in _NAMED_CHILDREN:

@@ -11,6 +11,7 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.index.artifacts import open_artifact
     from amudai.index.build import index_sinks
+    from amudai.index.carrying import carried_indexes, is_movable, specs_of
     from amudai.index.catalog import index_type
     from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
     from amudai.index.hash.need import needless_fields
@@ -26,6 +27,7 @@ else:
         {
             "amudai.index.artifacts": "open_artifact",
             "amudai.index.build": "index_sinks",
+            "amudai.index.carrying": "carried_indexes is_movable specs_of",
             "amudai.index.catalog": "index_type",
             "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType",
             "amudai.index.hash.need": "needless_fields",
@@ -57,10 +59,13 @@ __all__ = [
     "TermIndex",
     "Terms",
     "bloom_rules_out",
+    "carried_indexes",
     "could_hold",
     "index_sinks",
     "index_type",
+    "is_movable",
     "needless_fields",
     "open_artifact",
     "open_range",
+    "specs_of",
 ]

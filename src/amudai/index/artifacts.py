@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from amudai.encoding import BlockBuffer
-from amudai.errors import CorruptedData
-from amudai.format import DataRef, IndexArtifact, lookup_buffers
+from amudai.errors import CorruptedData, located
+from amudai.format import DataRef, IndexArtifact, lookup_buffers, require_identity
 from amudai.lazy import lazy
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
@@ -46,7 +46,11 @@ class IndexArtifactReader:
         """The artifact, opened as a shard: a file of its own, or a part of the anchor."""
         file, data = self.file, self.descriptor.data
         end = data.end if file is self._anchor or _is_directory(data, file) else None
-        return ShardReader(file.url, self._shard.store, verify=self._shard.verify, allow=self._shard.allow, end=end)
+        found = ShardReader(file.url, file.store, verify=self._shard.verify, allow=self._shard.allow, end=end)
+        place = found.directory_place
+        with located(url=file.url, range=f"{place.start}..{place.end}"):
+            require_identity(self.descriptor.identity, found.directory.identity)
+        return found
 
     def lookup(self, count: int) -> list[BlockBuffer] | None:
         """The `count` buffers that each look-up reads; None if the artifact names none."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from amudai.errors import InvalidArgument, located
 from amudai.index.catalog import index_type
-from amudai.index.contract import LEVELS, BuildPlan, IndexSpec
+from amudai.index.contract import LEVELS, BuildPlan, IndexSpec, IndexType
 from amudai.shard import RowSink, Sinks
-from amudai.types import BasicType, SchemaNode, find_in
+from amudai.types import BasicType, NodePath, SchemaNode, find_in
 
-__all__ = ["index_sinks"]
+__all__ = ["index_sinks", "paths_for"]
 
 
 def index_sinks(
@@ -27,16 +27,21 @@ def index_sinks(
         kind = index_type(getattr(spec, "index_type", ""))
         if kind is None or kind.build is None:
             raise InvalidArgument(f"indexes: expected a TermIndex or a HashIndex, found {spec!r}")
-        paths = []
-        for name in spec.fields:
-            path = find_in(nodes, name)
-            while path[-1].basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST):
-                path = (*path, path[-1].children[0])  # a list is indexed by its items
-            node = path[-1]
-            if node.basic_type not in kind.capabilities.basic_types:
-                raise InvalidArgument(f"{spec!r}: expected a column that the index can cover, found {node}", field=name)
-            paths.append(path)
-        plan = BuildPlan(tuple(paths), max(1, memory // len(specs)), temp_folder, profile)
+        plan = BuildPlan(paths_for(spec, kind, nodes), max(1, memory // len(specs)), temp_folder, profile)
         with located(index=kind.name):
             sinks[spec.level].append(kind.build(spec, plan))
     return Sinks(tuple(sinks["shard"]), tuple(sinks["stripe"]))
+
+
+def paths_for(spec: IndexSpec, kind: IndexType, nodes: Sequence[SchemaNode]) -> tuple[NodePath, ...]:
+    """The nodes from a top-level field down to each field of an index. A list is indexed by its items."""
+    paths = []
+    for name in spec.fields:
+        path = find_in(nodes, name)
+        while path[-1].basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST):
+            path = (*path, path[-1].children[0])
+        node = path[-1]
+        if node.basic_type not in kind.capabilities.basic_types:
+            raise InvalidArgument(f"{spec!r}: expected a column that the index can cover, found {node}", field=name)
+        paths.append(path)
+    return tuple(paths)

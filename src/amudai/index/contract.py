@@ -1,7 +1,7 @@
 """The contract of an index type.
 
-A type has the name that shards use for it, its capabilities, and functions that open and build an index. The reader of
-an index answers questions about one field. The builder sees the rows of a shard while they are written.
+A type has the name that shards use for it, its capabilities, and functions that open, build and merge an index. The
+reader of an index answers questions about one field. The builder sees the rows of a shard while they are written.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from amudai.storage import Artifact
 from amudai.types import BasicType, NodePath
 
 if TYPE_CHECKING:
-    from amudai.shard import RowSink
+    from amudai.edit import IndexPart
+    from amudai.shard import ArtifactSpace, RowSink
 
-__all__ = ["LEVELS", "BuildPlan", "Capabilities", "IndexReader", "IndexSpec", "IndexType", "require_level"]
+__all__ = ["LEVELS", "BuildPlan", "Capabilities", "IndexMerging", "IndexReader", "IndexSpec", "IndexType", "require_level"]
 
 # An index covers all rows of the shard, or those of one stripe.
 LEVELS: Final = ("shard", "stripe")
@@ -80,6 +81,16 @@ class IndexSpec(Protocol):
         """`"shard"` for one index of all rows, `"stripe"` for one index per stripe."""
 
 
+class IndexMerging(Protocol):
+    """An index that is made of the indexes of several shards."""
+
+    def finish(self, space: ArtifactSpace) -> IndexDescriptor:
+        """Write the index and return its descriptor. The caller adds the size."""
+
+    def close(self) -> None:
+        """Free all resources, finished or not."""
+
+
 @dataclass(frozen=True, slots=True)
 class BuildPlan:
     """What the builder of an index needs to know.
@@ -116,6 +127,11 @@ class IndexType:
         Opens an index of a shard. References in the descriptor are relative to the file that is the last argument.
     build
         Creates a builder; None for types that can only be read.
+    spec
+        What a user would pass to get an index like that of a shard, with `level="shard"`; None if this version cannot
+        build or merge such an index. Indexes of several shards can be merged if their specs are equal.
+    merge
+        Makes one index of the indexes of several shards; None for types that cannot.
     """
 
     name: str
@@ -124,3 +140,5 @@ class IndexType:
     open: Callable[[IndexDescriptor, ShardReader, Artifact], IndexReader]
     build: Callable[[IndexSpec, BuildPlan], RowSink] | None = None
     aliases: Sequence[str] = ()
+    spec: Callable[[IndexDescriptor, ShardReader], IndexSpec | None] | None = None
+    merge: Callable[[IndexSpec, BuildPlan, Sequence[IndexPart]], IndexMerging] | None = None

@@ -39,6 +39,7 @@ def inspect_shard(
     return ShardLayout(
         url=reader.url,
         num_rows=reader.num_rows,
+        num_positions=reader.num_positions,
         size=sum(files.values()),
         files=files,
         properties=user_properties(reader),
@@ -72,6 +73,7 @@ def _stripe(stripe: StripeReader, paths: Sequence[NodePath], depth: Depth) -> St
         ordinal=stripe.ordinal,
         first_row=stripe.first_row,
         num_rows=stripe.num_rows,
+        num_positions=stripe.num_positions,
         bytes=sum(field.bytes for field in fields),
         properties=python_values((*stripe.properties.custom, *stripe.properties.standard)),
         fields=fields,

@@ -80,8 +80,10 @@ class StripeLayout:
     ----------
     ordinal
         The number of the stripe, from 0.
-    first_row, num_rows
-        The position of its first row in the shard, and how many rows it has.
+    first_row
+        The position of its first row in the shard.
+    num_rows, num_positions
+        How many rows it has, deleted ones left out; and how many positions, those of deleted rows included.
     bytes
         The size of the fields that are listed.
     properties
@@ -99,6 +101,7 @@ class StripeLayout:
     ordinal: int
     first_row: int
     num_rows: int
+    num_positions: int
     bytes: int
     properties: dict[str, object]
     fields: tuple[FieldLayout, ...]
@@ -110,7 +113,7 @@ class StripeLayout:
         >>> amudai.open("tests/fixtures/sample.amudai.shard").inspect().stripes[0].rows
         range(0, 400)
         """
-        return range(self.first_row, self.first_row + self.num_rows)
+        return range(self.first_row, self.first_row + self.num_positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +122,10 @@ class ShardLayout:
 
     Attributes
     ----------
-    url, num_rows
-        The URL of the root file, and how many rows the shard has.
+    url
+        The URL of the root file.
+    num_rows, num_positions
+        How many rows the shard has, deleted ones left out; and how many positions, those of deleted rows included.
     size
         How many bytes all files of the shard have together.
     files
@@ -145,6 +150,7 @@ class ShardLayout:
 
     url: str
     num_rows: int
+    num_positions: int
     size: int
     files: dict[str, int]
     properties: dict[str, object]

@@ -15,18 +15,20 @@ from amudai.format import (
     FOOTER,
     HEADER,
     LOOKUP,
+    IdentityHash,
     IndexArtifact,
     LookupBuffer,
     check_footer,
     check_header,
     lookup_buffers,
+    require_identity,
 )
 from amudai.index import index_type, open_artifact
 from amudai.inspect.problem import Problem
 from amudai.inspect.texts import counted
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
-from amudai.storage import Artifact
+from amudai.storage import MAX_READ, Artifact
 from amudai.types import SchemaNode, nodes_below
 
 __all__ = ["Verification", "verify_shard"]
@@ -102,15 +104,17 @@ class _Verifier:
         for node in nodes_below(fields):
             self.attempt(lambda node=node: reader.descriptor(node))  # type: ignore[misc]
         for stripe in stripes[0] if stripes else ():
+            self.attempt(lambda stripe=stripe: stripe.deleted)  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: stripe.properties)  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: stripe.indexes.whole())  # type: ignore[misc]
             for done, top in enumerate(fields):
                 self.attempt(lambda stripe=stripe, top=top: self.column(stripe, top))  # type: ignore[misc]
-                rows = stripe.first_row + stripe.num_rows * (done + 1) // len(fields)
+                rows = stripe.first_row + stripe.num_positions * (done + 1) // len(fields)
                 self.report(rows, reader.store.counters.bytes, 0)
         self.indexes(stripes[0] if stripes else ())
         for artifact in list(self.files.values()):
             self.attempt(lambda artifact=artifact: self.marks(artifact))  # type: ignore[misc]
+        self.attempt(self.digests)
 
     def indexes(self, stripes: Sequence[StripeReader]) -> None:
         """The artifacts of all indexes of known types, which are shards themselves."""
@@ -146,7 +150,7 @@ class _Verifier:
         is_stored = any(each.is_stored for top in projection.columns() for each in stripe.column(top).walk())
         for part in (Rows.all(stripe.origin) if is_stored else Rows.none(stripe.origin)).each_part(_ROWS):
             self.rows(stripe, part, projection, kind)
-        self.values += stripe.num_rows
+        self.values += stripe.num_positions
 
     def rows(self, stripe: StripeReader, part: Rows, projection: Projection, kind: pa.DataType) -> None:
         """Some rows of a column, in halves if their values are too long for one array."""
@@ -176,6 +180,22 @@ class _Verifier:
         with located(url=artifact.url):
             check_header(artifact.read(0, min(len(HEADER), artifact.size)))
             check_footer(artifact.read(max(0, artifact.size - len(FOOTER)), artifact.size))
+
+
+    def digests(self) -> None:
+        """The digests of whole files, as far as the root knows them."""
+        said = self.reader.files
+        for name, digest in ({} if said is None else said.digests).items():
+            self.attempt(lambda name=name, digest=digest: self.digest(name, digest))  # type: ignore[misc]
+
+    def digest(self, name: str, expected: bytes) -> None:
+        """The digest of one file, which is read from its first byte to its last."""
+        artifact = self.reader.artifact(name, self.reader.root)
+        found = IdentityHash()
+        with located(url=artifact.url):
+            for start in range(0, artifact.size, MAX_READ):
+                found.update(artifact.read(start, min(start + MAX_READ, artifact.size)))
+            require_identity(expected, found.digest())
 
 
 def verify_shard(reader: ShardReader, report: Callable[[int, int, int], object]) -> Verification:

@@ -3,8 +3,9 @@
 A `ScanRequest` has the columns, predicate and limits of a scan, and knows no shard. `ShardPlan` binds it to a shard:
 `prune.py` asks all evidence (`evidence/`) which rows match and which stay in doubt, and `check.py` checks the rows in
 doubt on their values. A `Task` is a part of a plan that any process can run. `leaf.py` and `words.py` have the
-questions about columns, `matching_numbers.py` and `wanted.py` the stored values that answer them. `columns.py` selects
-the columns of the result, and `reading.py` reads one column of one stripe.
+questions about columns, `matching_numbers.py` and `wanted.py` the stored values that answer them, and `unusable.py`
+the notes about indexes that cannot be asked. `columns.py` selects the columns of the result, and `reading.py` reads one
+column of one stripe.
 """
 
 from typing import TYPE_CHECKING

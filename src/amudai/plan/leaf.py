@@ -19,6 +19,7 @@ from amudai.lazy import lazy
 from amudai.plan.columns import SelectedColumn, select_nodes
 from amudai.plan.matching_numbers import MatchingNumbers, matching_numbers, matching_ticks
 from amudai.plan.stored_values import stored_bytes
+from amudai.plan.unusable import UnusableIndexes
 from amudai.predicate import (
     LISTS,
     Alternative,
@@ -44,11 +45,19 @@ class LeafQuestion:
 
     Evidence answers for the *plain* leaf: the leaf without its negation, and with `==` instead of `!=`. If `inverted`,
     the wanted rows are those for which the plain leaf is false.
+
+    Attributes
+    ----------
+    unusable
+        Where it is noted that an index cannot be used.
     """
 
-    def __init__(self, leaf: BoundLeaf, shard: ShardReader, fields: ArrowFields) -> None:
+    def __init__(
+        self, leaf: BoundLeaf, shard: ShardReader, fields: ArrowFields, unusable: UnusableIndexes | None = None
+    ) -> None:
         self.leaf = leaf
         self.shard = shard
+        self.unusable = UnusableIndexes() if unusable is None else unusable
         self._fields = fields
         self._codes: dict[int, Bools | None] = {}
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from amudai.errors import CorruptedData, StorageError, located
-from amudai.format import IndexDescriptor
+from amudai.errors import CorruptedData, StorageError, UnsupportedFeature, located
+from amudai.format import IndexDescriptor, MovedIndex
 from amudai.index import IndexReader, IndexType, Question, index_type
 from amudai.lazy import lazy
-from amudai.plan.request import OnDamage
+from amudai.plan.unusable import UnusableIndexes
 from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
@@ -27,8 +26,10 @@ class OpenIndex:
     ----------
     rows
         The rows that the index covers; None for all rows of the shard.
-    on_damage
-        `"raise"` makes damage an error. `"ignore"` makes it a warning, and the index is not used any more.
+    part
+        What these rows are: a `"stripe"`, or a `"part"` of the shard that was a shard of its own.
+    unusable
+        Where it is noted that the index cannot be used. Then it is not asked any more.
     """
 
     type: IndexType
@@ -36,9 +37,10 @@ class OpenIndex:
     shard: ShardReader
     anchor: Artifact
     rows: Rows | None
-    on_damage: OnDamage = "raise"
+    unusable: UnusableIndexes
+    part: str = "stripe"
     _reader: IndexReader | None = field(default=None, repr=False)
-    _damaged: bool = False
+    _is_unusable: bool = False
 
     @lazy
     def schema_ids(self) -> frozenset[int]:
@@ -47,41 +49,44 @@ class OpenIndex:
 
     def ask(self, path: NodePath, question: Question, rows: Rows) -> Positions | None:
         """The answer to a question about one field, for `rows`; None if the index cannot tell."""
-        if self._damaged:
+        if self._is_unusable:
             return None
         try:
             with located(url=self.shard.url, index=self.type.name):
                 if self._reader is None:
                     self._reader = self.type.open(self.descriptor, self.shard, self.anchor)
                 return self._reader.answer(path, question, rows)
-        except (CorruptedData, StorageError) as error:
-            if self.on_damage == "raise":
-                raise
-            self._damaged = True
-            warnings.warn(f"damaged index ignored: {error}", RuntimeWarning, stacklevel=2)
+        except (CorruptedData, StorageError, UnsupportedFeature) as error:
+            self.unusable.note(self.type.name, error)
+            self._is_unusable = True
             return None
 
 
-def open_indexes(shard: ShardReader, on_damage: OnDamage) -> tuple[OpenIndex, ...]:
+def open_indexes(shard: ShardReader, unusable: UnusableIndexes) -> tuple[OpenIndex, ...]:
     """The indexes of a shard and its stripes whose types are known."""
     found = []
-    for descriptor, anchor, rows in _descriptors(shard):
+    for descriptor, anchor, rows, part in _descriptors(shard):
         kind = index_type(descriptor.index_type)
         if kind is not None:
-            found.append(OpenIndex(kind, descriptor, shard, anchor, rows, on_damage))
+            found.append(OpenIndex(kind, descriptor, shard, anchor, rows, unusable, part))
     return tuple(found)
 
 
 def unknown_indexes(shard: ShardReader) -> tuple[str, ...]:
     """The types of the indexes that this version does not know."""
-    return tuple(each.index_type for each, _, _ in _descriptors(shard) if index_type(each.index_type) is None)
+    return tuple(each.index_type for each, *_ in _descriptors(shard) if index_type(each.index_type) is None)
 
 
-def _descriptors(shard: ShardReader) -> Iterator[tuple[IndexDescriptor, Artifact, Rows | None]]:
+def _descriptors(shard: ShardReader) -> Iterator[tuple[IndexDescriptor, Artifact, Rows | None, str]]:
     for descriptor in shard.indexes:
-        yield descriptor, shard.index_anchor, None
+        with located(url=shard.url, index=descriptor.index_type):
+            moved = MovedIndex.of(descriptor)
+        rows = None
+        if moved is not None and moved.rows is not None:
+            rows = Rows.one(moved.first_row, min(moved.first_row + moved.rows, shard.num_positions), shard.origin)
+        yield descriptor, shard.index_anchor, rows, "part"
     for stripe in shard.stripes:
         if stripe.directory.indexes is not None:
             rows = stripe.extent
             for descriptor in stripe.indexes:
-                yield descriptor, stripe.index_anchor, rows
+                yield descriptor, stripe.index_anchor, rows, "stripe"

@@ -46,7 +46,7 @@ def prepare_columns(
             if own is not None and any(index.required for index in own):
                 message = "required index of the field: its type is unknown to this version"
                 raise UnsupportedFeature(message, url=shard.url, stripe=stripe.ordinal, field=node.name)
-        if prefetch and 2 * mine.count >= stripe.num_rows:
+        if prefetch and 2 * mine.count >= stripe.num_positions:
             stripe.prefetch(node for column in columns for node in column.projection.columns())
     return parts
 

@@ -29,6 +29,8 @@ class ScanRequest:
         The most rows in a batch; None to let the scan choose.
     on_damage
         `"raise"` makes a damaged index an error. `"ignore"` makes it a warning, and values are read instead.
+    include_deleted
+        Whether deleted rows are returned like all others.
     """
 
     columns: tuple[str, ...] | None = None
@@ -36,6 +38,7 @@ class ScanRequest:
     limit: int | None = None
     batch_rows: int | None = None
     on_damage: OnDamage = "raise"
+    include_deleted: bool = False
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 0:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from amudai.plan.check import Checker
     from amudai.plan.leaf import LeafQuestion
     from amudai.plan.prune import LeafEvidence, Pruner
+    from amudai.plan.unusable import UnusableIndexes
 
 __all__ = ["ShardPlan"]
 
@@ -88,18 +89,36 @@ class ShardPlan:
         """The leaves of the predicate, by name."""
         from amudai.plan.leaf import LeafQuestion
 
-        return {leaf.name: LeafQuestion(leaf, self.shard, self.fields) for leaf in _leaves(self.bound)}
+        return {
+            leaf.name: LeafQuestion(leaf, self.shard, self.fields, self._unusable) for leaf in _leaves(self.bound)
+        }
+
+    @lazy
+    def _unusable(self) -> UnusableIndexes:
+        from amudai.plan.unusable import UnusableIndexes
+
+        return UnusableIndexes(self.request.on_damage)
 
     @lazy
     def positions(self) -> Positions:
         """The rows that match and the rows in doubt, by evidence alone. Deleted rows are left out."""
+        if self.request.include_deleted:
+            return self._found
         visibility = self.shard.visibility
+        return visibility.of(self._found)
+
+    @property
+    def hidden(self) -> int:
+        """How many rows are not in `positions` only because they are deleted."""
+        return self._found.count - self.positions.count
+
+    @lazy
+    def _found(self) -> Positions:
+        """What evidence says, which does not know of deletes."""
         if isinstance(self.bound, BoundAlways):
-            found = Positions.surely(self.rows) if self.bound.value else Positions.none(self.rows.origin)
-        else:
-            require_scannable(self.shard, [node for each in self.leaves.values() for node in each.leaf.nodes])
-            found = self._pruner.prune(self.bound, self.rows)
-        return visibility.of(found)
+            return Positions.surely(self.rows) if self.bound.value else Positions.none(self.rows.origin)
+        require_scannable(self.shard, [node for each in self.leaves.values() for node in each.leaf.nodes])
+        return self._pruner.prune(self.bound, self.rows)
 
     @lazy
     def work(self) -> Positions:
@@ -113,7 +132,7 @@ class ShardPlan:
         from amudai.plan.prune import Pruner
 
         asks = any(question.keys is not None or question.terms for question in self.leaves.values())
-        indexes = open_indexes(self.shard, self.request.on_damage) if asks else ()
+        indexes = open_indexes(self.shard, self._unusable) if asks else ()
         return Pruner(self.shard, self.leaves, indexes, self.rows)
 
     def evidence(self, name: str) -> LeafEvidence | None:
@@ -133,6 +152,11 @@ class ShardPlan:
         from amudai.plan.open_indexes import unknown_indexes
 
         return unknown_indexes(self.shard)
+
+    @property
+    def unused_indexes(self) -> tuple[str, ...]:
+        """Indexes that were asked and cannot be used, each with the reason."""
+        return self._unusable.notes
 
     # ---- tasks ----
 

@@ -205,6 +205,21 @@ class Rows:
             return self.starts
         return _kernels.positions_of_ranges(*self.arrays)
 
+    def bits(self, start: int, end: int) -> U8:
+        """A bitmap of `start..end`: a bit is set for each position in the set. `start` is a multiple of 64.
+
+        >>> Rows.one(65, 68).bits(64, 72).tolist()
+        [14]
+        """
+        if start % _WORD:
+            raise ValueError(f"start: expected a multiple of {_WORD}, found {start}")
+        window = self.clip(start, end)
+        words = window._window(start, -(-(end - start) // _WORD)) if window else np.zeros(0, np.uint64)
+        bitmap = np.zeros((end - start + 7) // 8, np.uint8)
+        found = words.view(np.uint8)[: len(bitmap)]
+        bitmap[: len(found)] = found
+        return bitmap
+
     def _ranges(self) -> tuple[U64, U64]:
         assert self._words is not None
         bits = self._words.view(np.uint8)

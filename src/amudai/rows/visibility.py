@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from amudai.rows.origin import Origin
@@ -18,20 +19,23 @@ class Visibility:
     Attributes
     ----------
     deleted
-        The deleted rows; None if nothing is deleted.
+        Returns the deleted rows among the rows that it is given, and perhaps others; None if nothing is deleted. Only
+        the stripes that hold some of these rows need be looked at.
 
     Examples
     --------
     >>> shard = Origin("shard", "a", 10)
-    >>> Visibility(shard, Rows.one(2, 5, shard)).of(Positions.surely(Rows.all(shard))).count
+    >>> gone = Rows.one(2, 5, shard)
+    >>> Visibility(shard, lambda rows: gone).of(Positions.surely(Rows.all(shard))).count
     7
     """
 
     origin: Origin
-    deleted: Rows | None = None
+    deleted: Callable[[Rows], Rows] | None = None
 
     def of(self, positions: Positions) -> Positions:
         """The live rows among `positions`."""
-        if self.deleted is None:
+        if self.deleted is None or not positions:
             return positions
-        return Positions(positions.yes.subtract(self.deleted), positions.maybe.subtract(self.deleted))
+        deleted = self.deleted(positions.candidates)
+        return Positions(positions.yes.subtract(deleted), positions.maybe.subtract(deleted))

@@ -69,9 +69,14 @@ class Explanation:
     ----------
     total_rows, sure, doubtful
         Rows that the scan searches (all rows of the shard, unless the scan names `rows`); of these, the rows that match
-        by evidence alone, and the rows that must be checked. All other rows are ruled out.
+        by evidence alone, and the rows that must be checked. All other rows are ruled out or deleted.
+    deleted
+        Rows that evidence did not rule out and that are left out because they are deleted.
     found
         Rows that matched; None before the scan has run.
+    unknown_indexes, unused_indexes
+        The types of indexes that this version does not know; and indexes that it knows but could not use, because they
+        are of a later version or damaged, each with the reason.
     blocks_decoded, blocks
         Decoded blocks of the columns of this scan, and how many blocks these columns have. A block counts each time
         that it is decoded.
@@ -98,10 +103,12 @@ class Explanation:
     total_rows: int
     sure: int
     doubtful: int
+    deleted: int
     found: int | None
     limit: int | None
     leaves: tuple[LeafReport, ...]
     unknown_indexes: tuple[str, ...]
+    unused_indexes: tuple[str, ...]
     columns: tuple[str, ...]
     blocks_decoded: int
     blocks: int
@@ -112,7 +119,7 @@ class Explanation:
     @property
     def ruled_out(self) -> int:
         """Rows that evidence alone ruled out."""
-        return self.total_rows - self.sure - self.doubtful
+        return self.total_rows - self.sure - self.doubtful - self.deleted
 
     def to_dict(self) -> dict[str, object]:
         """The explanation as plain Python values."""
@@ -126,10 +133,13 @@ class Explanation:
             if leaf.checked:
                 lines.append(f"│    values: {_rows(leaf.checked)} checked")
         lines += [f"├─ index of unknown type {name!r}: not used" for name in self.unknown_indexes]
+        lines += [f"├─ index not used: {note}" for note in self.unused_indexes]
         lines.append(
             f"└─ {self.ruled_out:,} of {self.total_rows:,} rows ruled out, {self.sure:,} match by evidence, "
             f"{self.doubtful:,} to be checked"
         )
+        if self.deleted:
+            lines.append(f"   {_rows(self.deleted)} deleted")
         if self.found is not None:
             limit = f" (limit {self.limit:,})" if self.limit is not None else ""
             lines.append(f"   {_rows(self.found)} found{limit}")
@@ -142,6 +152,7 @@ class Explanation:
         from html import escape  # only notebooks ask for it
 
         parts = [("ruled out", self.ruled_out, "#90a4ae"), ("match", self.sure, "#2e9e4f")]
+        parts += [("deleted", self.deleted, "#6d4c41")] if self.deleted else []
         parts.append(("to be checked" if self.found is None else "checked", self.doubtful, "#e0a100"))
         bar = "".join(
             f'<span title="{name}: {_rows(rows)}" style="background:{color};flex:{rows} 0 3px"></span>'

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from amudai.shard.build.container_builders import ListBuilder, StructBuilder, builder_of
     from amudai.shard.build.field_builder import BitEncoder, FieldBuildContext, FieldBuilder
     from amudai.shard.build.metadata import ShardMetadata, StripeMetadata, write_metadata
+    from amudai.shard.build.placed import folded, sum_of_known
     from amudai.shard.build.prepared import PreparedField
     from amudai.shard.build.shard import STRIPE_SUFFIX, BuildOptions, ShardBuilder, StripeBuilder
     from amudai.shard.build.stored import Bits, StoredArray, StoredDictionary
+    from amudai.shard.build.stripe import place_fields
     from amudai.shard.portable import PortableShard
     from amudai.shard.reader import ShardReader, fingerprint_of_tail
     from amudai.shard.stripe import StripeReader
@@ -28,9 +30,11 @@ else:
             "amudai.shard.build.container_builders": "ListBuilder StructBuilder builder_of",
             "amudai.shard.build.field_builder": "BitEncoder FieldBuildContext FieldBuilder",
             "amudai.shard.build.metadata": "ShardMetadata StripeMetadata write_metadata",
+            "amudai.shard.build.placed": "folded sum_of_known",
             "amudai.shard.build.prepared": "PreparedField",
             "amudai.shard.build.shard": "STRIPE_SUFFIX BuildOptions ShardBuilder StripeBuilder",
             "amudai.shard.build.stored": "Bits StoredArray StoredDictionary",
+            "amudai.shard.build.stripe": "place_fields",
             "amudai.shard.portable": "PortableShard",
             "amudai.shard.reader": "ShardReader fingerprint_of_tail",
             "amudai.shard.stripe": "StripeReader",
@@ -63,5 +67,8 @@ __all__ = [
     "StructBuilder",
     "builder_of",
     "fingerprint_of_tail",
+    "folded",
+    "place_fields",
+    "sum_of_known",
     "write_metadata",
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from amudai.format import Fingerprint
-from amudai.storage import PortableStore
+from amudai.storage import PortableAllowed, PortableStore
 
 __all__ = ["PortableShard"]
 
@@ -19,11 +19,11 @@ class PortableShard:
     fingerprint
         What tells the shard from another that takes its place.
     allow
-        Prefixes of absolute URLs outside of the shard's folder that references may lead to.
+        Where references outside of the shard's folder may lead to.
     """
 
     url: str
     store: PortableStore
     fingerprint: Fingerprint
     verify: bool
-    allow: tuple[str, ...] = ()
+    allow: PortableAllowed = field(default_factory=PortableAllowed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Final, TypeVar
 
@@ -27,15 +27,26 @@ from amudai.format import (
     check_footer,
     check_header,
     directory_range,
+    has_root_files,
     references_of,
     unframe,
 )
 from amudai.lazy import lazy
-from amudai.rows import Origin, Visibility
+from amudai.rows import Origin, Rows, Visibility
 from amudai.shard.portable import PortableShard
 from amudai.shard.stripe import StripeReader
-from amudai.storage import Artifact, Store, is_relative, open_store, portable_store, resolve
-from amudai.types import SchemaNode
+from amudai.storage import (
+    Allow,
+    Allowed,
+    Artifact,
+    Store,
+    container,
+    is_relative,
+    open_store,
+    portable_store,
+    resolve,
+)
+from amudai.types import DELETED_RECORD, BasicType, SchemaNode
 
 __all__ = ["ShardReader", "fingerprint_of_tail"]
 
@@ -56,7 +67,8 @@ class ShardReader:
     verify
         Whether the checksums of messages and blocks are compared.
     allow
-        Prefixes of absolute URLs outside of the shard's folder that references may lead to, or a function that decides.
+        Prefixes of absolute URLs outside of the shard's folder that references may lead to, perhaps with the stores
+        that serve them, or a function that decides.
     end
         The end of the directory, for a shard that is embedded in a larger file.
 
@@ -72,15 +84,17 @@ class ShardReader:
         store: object | None = None,
         *,
         verify: bool = True,
-        allow: Callable[[str], bool] | Sequence[str] = (),
+        allow: Allow | Allowed = (),
         end: int | None = None,
     ) -> None:
         self.store: Store
         self.store, self.url = open_store(location, store)
         self.verify = verify
-        self.allow = allow
+        self.allow = Allowed.of(allow)
         self._artifacts: dict[str, Artifact] = {}
         self._referred: dict[str, Artifact] = {}  # by reference, as stored
+        self._resolved: dict[Artifact, str] = {}  # the URL of each file, which its store may know by another name
+        self._stores: dict[str, Store] = {}  # of files elsewhere, by scheme and host
         self._lock = Lock()
         with located(url=self.url):
             self.root, self.directory_place = self._open(end)
@@ -106,11 +120,18 @@ class ShardReader:
     def close(self) -> None:
         """Close the files."""
         self.store.close()
+        for store in self._stores.values():
+            store.close()
+
+    @property
+    def num_positions(self) -> int:
+        """The number of records, deleted ones included."""
+        return self.directory.total_records
 
     @property
     def num_rows(self) -> int:
-        """The number of records."""
-        return self.directory.total_records
+        """The number of records that are not deleted, as the directory counts them."""
+        return self.directory.total_records - self.directory.deleted_records
 
     @lazy
     def origin(self) -> Origin:
@@ -134,6 +155,7 @@ class ShardReader:
     def _stripe_list(self, payload: memoryview) -> StripeList:
         found = StripeList.decode(payload, self.directory.stripe_count)
         found.check_positions(self.directory.total_records)
+        found.check_deleted(self.directory.deleted_records)
         return found
 
     @lazy
@@ -161,7 +183,17 @@ class ShardReader:
         """The fingerprints of the files of other roots that this root refers to, by URL."""
         if not self._has_own_properties:
             return {}
-        return {resolve(name, self.url): mark for name, mark in references_of(self.properties).items()}
+        named = references_of(self.properties).items()
+        return {resolve(name, self.url) if is_relative(name) else name: mark for name, mark in named}
+
+    def fingerprint_of(self, file: Artifact) -> Fingerprint | None:
+        """What the root says about a file of another root; None if it says nothing."""
+        return self._fingerprints.get(self._resolved.get(file, file.url))
+
+    @lazy
+    def is_own(self) -> bool:
+        """Whether this library wrote the root. Then references are followed exactly, and none is guessed."""
+        return self._has_own_properties and has_root_files(self.properties)
 
     @property
     def _has_own_properties(self) -> bool:
@@ -247,20 +279,45 @@ class ShardReader:
                     message = f"required index {covered[node.schema_id]!r}: unknown to this version"
                     raise UnsupportedFeature(message, url=self.url, field=node.name)
 
-    @property
+    @lazy
+    def deleted_marker(self) -> SchemaNode | None:
+        """The field that is true for deleted rows; None if the shard has none, and so no deleted rows."""
+        found = self.schema.internal(DELETED_RECORD)
+        if found is not None and found.basic_type is not BasicType.BOOLEAN:
+            raise CorruptedData(f"field {DELETED_RECORD}: expected boolean, found {found}", url=self.url)
+        return found
+
+    @lazy
     def visibility(self) -> Visibility:
-        """Which rows are live. Raises UnsupportedFeature if any is deleted: this version cannot hide rows yet."""
-        # Deleted records are counted in two places, and neither is trusted alone.
-        deleted = self.directory.deleted_records or sum(each.directory.deleted_records for each in self.stripes)
-        if deleted:
-            raise UnsupportedFeature(f"deleted records: expected none, found {deleted}", url=self.url)
+        """Which rows are live. Raises CorruptedData where markers and counters of deleted rows disagree.
+
+        The markers of a stripe are read when rows of the stripe are asked for.
+        """
+        _ = self.stripes  # compares the counters of the directory with those of the stripes
+        if self.deleted_marker is not None:
+            return Visibility(self.origin, self._deleted_in_stripes_of)
+        counted = self.directory.deleted_records
+        if counted:
+            found = f"expected {counted} markers, found no field {DELETED_RECORD}"
+            raise CorruptedData(f"deleted records: {found}", url=self.url)
         return Visibility(self.origin)
+
+    @lazy
+    def deleted(self) -> Rows:
+        """All deleted rows."""
+        return Rows.united([stripe.deleted for stripe in self.stripes], self.origin)
+
+    def _deleted_in_stripes_of(self, rows: Rows) -> Rows:
+        """The deleted rows of the stripes that hold some of `rows`."""
+        held = [stripe for stripe in self.stripes if rows.clip(stripe.first_row, stripe.end_row)]
+        if len(held) == len(self.stripes):
+            return self.deleted
+        return Rows.united([stripe.deleted for stripe in held], self.origin)
 
     def portable(self) -> PortableShard:
         """How another process opens the shard. Raises InvalidArgument if it cannot, or would need a secret."""
-        if callable(self.allow):
-            message = "allow: expected beginnings of URLs, found a callable: another process cannot be handed one"
-            raise InvalidArgument(message, url=self.url)
+        with located(url=self.url):
+            allow = self.allow.portable()
         authority = self.url.partition("://")[2].partition("/")[0]
         if "@" in authority or "?" in self.url:
             # The URL is not repeated in the message: it may hold a secret.
@@ -272,13 +329,13 @@ class ShardReader:
             store=portable_store(self.store),
             fingerprint=self.fingerprint(),
             verify=self.verify,
-            allow=tuple(self.allow),
+            allow=allow,
         )
 
     @classmethod
     def of_portable(cls, shard: PortableShard) -> ShardReader:
         """Open a shard that another process described. Raises StorageError if it was overwritten since."""
-        reader = cls(shard.url, shard.store.open(), verify=shard.verify, allow=shard.allow)
+        reader = cls(shard.url, shard.store.open(), verify=shard.verify, allow=shard.allow.open())
         _require_same(reader.root, shard.fingerprint, "which was to be read")
         return reader
 
@@ -290,14 +347,32 @@ class ShardReader:
         if known is not None:
             return known
         with located(url=self.url):
-            url = resolve(reference, self.url, self.allow)
+            url = self.url_of(reference)
             expected = None if url == self.url else self._fingerprints.get(url)
         with self._lock:
             found = self._artifacts.get(url)
             if found is None:
-                found = self._artifacts[url] = _opened(self.store, url, expected)
+                found = self._artifacts[url] = _opened(*self.place(url), expected)
+                self._resolved[found] = url
             self._referred[reference] = found
         return found
+
+    def url_of(self, reference: str) -> str:
+        """The URL of the file that a reference, which is not empty, means. Raises RefusedAccess if it may not be read."""
+        return resolve(reference, self.url, self.allow, exact=self.is_own)
+
+    def place(self, url: str) -> tuple[Store, str]:
+        """The store that has the file at a URL of `url_of`, and the file's URL there."""
+        if is_relative(url) or url.startswith(container(self.url)):
+            return self.store, url
+        host = "/".join(url.split("/", 3)[:3])
+        known = self._stores.get(host)
+        if known is not None and known.serves(url):
+            return known, url
+        store, name = self.allow.place(url, self.store)
+        if name == url and store is not self.store:
+            self._stores[host] = store
+        return store, name
 
     def message(self, ref: DataRef, what: str, anchor: Artifact, decode: Callable[[memoryview], T]) -> T:
         """The message at `ref`: its payload, checked and decoded."""

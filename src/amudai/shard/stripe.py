@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from amudai.column import ColumnContext, ColumnSource, ColumnValues, Projection, TimeValues, open_column
-from amudai.errors import AmudaiError, located
+from amudai.errors import AmudaiError, CorruptedData, located
 from amudai.format import (
     DataRef,
     FieldList,
@@ -20,6 +20,7 @@ from amudai.format import (
 )
 from amudai.lazy import lazy
 from amudai.rows import Origin, Rows
+from amudai.shard.deleted import marked_rows
 from amudai.storage import Artifact
 from amudai.types import SchemaNode, quote_name
 
@@ -44,24 +45,50 @@ class StripeReader:
         self._columns: dict[int, ColumnSource] = {}
 
     @property
-    def num_rows(self) -> int:
-        """The number of records."""
+    def num_positions(self) -> int:
+        """The number of records, deleted ones included."""
         return self.directory.total_records
+
+    @property
+    def num_rows(self) -> int:
+        """The number of records that are not deleted, as the stripe's directory counts them."""
+        return self.directory.total_records - self.directory.deleted_records
 
     @property
     def first_row(self) -> int:
         """The position of the first record in the shard."""
         return self.directory.shard_position
 
+    @property
+    def end_row(self) -> int:
+        """The position after the last record in the shard."""
+        return self.directory.shard_position + self.directory.total_records
+
     @lazy
     def origin(self) -> Origin:
         """The origin of the stripe's rows."""
-        return self.shard.origin.part("stripe", str(self.ordinal), self.first_row, self.num_rows)
+        return self.shard.origin.part("stripe", str(self.ordinal), self.first_row, self.num_positions)
 
     @lazy
     def extent(self) -> Rows:
         """The rows of the stripe, counted from the first row of the shard."""
         return Rows.extent(self.origin)
+
+    @lazy
+    def deleted(self) -> Rows:
+        """The deleted rows of the stripe, counted from the first row of the shard.
+
+        Raises CorruptedData if there are more or fewer of them than the stripe's directory counts.
+        """
+        marker, counted = self.shard.deleted_marker, self.directory.deleted_records
+        found = Rows.none(self.origin)
+        if marker is not None:
+            self.shard.require_readable((marker,), (*self.shard.required_indexes, *self.indexes.descriptors))
+            found = marked_rows(self.column(marker), self.origin)
+        if found.count != counted:
+            message = f"deleted records: expected {counted} markers, found {found.count}"
+            raise CorruptedData(message, url=self.shard.url, stripe=self.ordinal)
+        return found.outward()
 
     @lazy
     def properties(self) -> StripeProperties:
@@ -148,7 +175,7 @@ class StripeReader:
         """The values of a top-level column. The columns below it are its children."""
         found = self._columns.get(node.schema_id)
         if found is None:
-            made = open_column(self._context, node, quote_name(node.name), self.num_rows)
+            made = open_column(self._context, node, quote_name(node.name), self.num_positions)
             found = self._columns.setdefault(node.schema_id, made)
         return found
 

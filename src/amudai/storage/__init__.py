@@ -2,7 +2,8 @@
 
 In stores: local files, memory, and whatever obstore, fsspec or pyarrow.fs can reach. `contract.py` has the three verbs
 that all of them share and the capabilities that they declare. `opening.py` finds the store of a location,
-`references.py` says which file a reference means, `artifact.py` reads one file in few requests. Writers keep pieces in
+`references.py` says which file a reference means, `allowed.py` which files outside of a shard's folder may be read,
+`artifact.py` reads one file in few requests. Writers keep pieces in
 a `Spool` until their place is known, and files in a `Sealing` until all of them are complete. `portable.py` says how
 another process opens the same store. Nothing here knows what the bytes mean.
 """
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.storage.allowed import Allow, Allowed, PortableAllowed
     from amudai.storage.arrow_fs import ArrowStore
     from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, FetchedRanges
     from amudai.storage.contract import Requests, Store, StoreCapabilities, StoredFile
@@ -30,6 +32,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.storage.allowed": "Allow Allowed PortableAllowed",
             "amudai.storage.arrow_fs": "ArrowStore",
             "amudai.storage.artifact": "MAX_READ MERGE_GAP Artifact FetchedRanges",
             "amudai.storage.contract": "Requests Store StoreCapabilities StoredFile",
@@ -50,6 +53,8 @@ else:
 __all__ = [
     "MAX_READ",
     "MERGE_GAP",
+    "Allow",
+    "Allowed",
     "ArrowStore",
     "Artifact",
     "FetchedRanges",
@@ -58,6 +63,7 @@ __all__ = [
     "MemoryStore",
     "Meter",
     "ObjectStore",
+    "PortableAllowed",
     "PortableStore",
     "Requests",
     "SealedFile",

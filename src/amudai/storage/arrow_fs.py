@@ -47,6 +47,14 @@ class ArrowStore(Store):
         """Close all files."""
         self._files.clear()
 
+    def serves(self, url: str) -> bool:  # noqa: ARG002 - paths have no scheme
+        """False: a path in an Arrow file system is no URL."""
+        return False
+
+    def same_files(self, other: Store) -> bool:
+        """Whether the other store wraps an equal file system."""
+        return isinstance(other, ArrowStore) and bool(self._filesystem.equals(other._filesystem))
+
     def portable(self) -> PortableStore:
         """Another process makes a file system of the same class, if pyarrow shows that it holds no credentials."""
         filesystem, folder = self._filesystem, None

@@ -41,12 +41,12 @@ class Artifact:
         The last bytes of the file if they were read already, and where they start. Ranges inside need no request.
     """
 
-    __slots__ = ("_mappable", "_store", "_tail", "_tail_end", "_tail_start", "size", "url")
+    __slots__ = ("_mappable", "_tail", "_tail_end", "_tail_start", "size", "store", "url")
 
     def __init__(self, store: Store, url: str, size: int, tail: tuple[int, memoryview] | None = None) -> None:
         self.url = url
         self.size = size
-        self._store = store
+        self.store = store
         self._mappable = store.capabilities.mappable
         # Without a tail no range starts at or after `_tail_start`, not even an empty one.
         self._tail_start, self._tail = tail if tail is not None else (size + 1, _NOTHING)
@@ -77,7 +77,7 @@ class Artifact:
         if start == end:
             return _NOTHING
         try:
-            return self._store.read_range(self.url, start, end)
+            return self.store.read_range(self.url, start, end)
         except AmudaiError as error:
             error.locate(url=self.url, range=f"{start}..{end}")
             raise
@@ -108,10 +108,10 @@ class Artifact:
             heads, lasts, member = merge(*asked)
             with located(url=self.url, range=f"{heads[0]}..{lasts[-1]}"):
                 if self._mappable:
-                    whole = self._store.mapped(self.url, len(heads), int(np.add.reduce(lasts - heads)))
+                    whole = self.store.mapped(self.url, len(heads), int(np.add.reduce(lasts - heads)))
                     return FetchedRanges([self._as_large(whole)], which, starts)
                 buffers = list(
-                    self._store.read_ranges(self.url, list(zip(heads.tolist(), lasts.tolist(), strict=True)))
+                    self.store.read_ranges(self.url, list(zip(heads.tolist(), lasts.tolist(), strict=True)))
                 )
             if everything:
                 return FetchedRanges(buffers, member, starts - heads[member])

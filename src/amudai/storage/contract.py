@@ -189,6 +189,14 @@ class Store(ABC):
     def close(self) -> None:  # noqa: B027 - most stores keep no file open
         """Close all files. The store can still be used: files are opened again when they are read."""
 
+    def serves(self, url: str) -> bool:  # noqa: ARG002 - a store that a caller made knows its own URLs
+        """Whether an absolute URL, such as `s3://bucket/name`, names a file of this store."""
+        return True
+
+    def same_files(self, other: Store) -> bool:
+        """Whether the other store has the same files by the same URLs."""
+        return other is self
+
     def portable(self) -> PortableStore:
         """How another process opens this store, without any secret; `InvalidArgument` if it cannot.
 

@@ -34,6 +34,16 @@ class FsspecStore(Store):
         super().__init__()
         self._filesystem = filesystem
 
+    def serves(self, url: str) -> bool:
+        """Whether `url` has a protocol of this file system."""
+        protocols = self._filesystem.protocol
+        scheme = url.partition("://")[0]
+        return scheme == protocols if isinstance(protocols, str) else scheme in protocols
+
+    def same_files(self, other: Store) -> bool:
+        """Whether the other store wraps an equal file system."""
+        return isinstance(other, FsspecStore) and bool(other._filesystem == self._filesystem)
+
     def portable(self) -> PortableStore:
         """Another process makes a file system of the same class, if all of its settings are known to be harmless."""
         filesystem, folder = self._filesystem, None

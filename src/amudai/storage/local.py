@@ -80,6 +80,14 @@ class LocalStore(Store):
         """The path of the file at a `file://` URL; with `new`, of a file to create there."""
         return _candidates(url)[0] if new else _existing_path(url)
 
+    def serves(self, url: str) -> bool:
+        """Whether `url` is a `file://` URL."""
+        return url.startswith("file://")
+
+    def same_files(self, other: Store) -> bool:
+        """Whether the other store is one of local files, too."""
+        return isinstance(other, LocalStore)
+
     def portable(self) -> PortableStore:
         """Another process opens the same files by their URLs."""
         return PortableStore(LocalStore)

@@ -79,6 +79,14 @@ class ObjectStore(Store):
             raise short_read(max(0, size - count), size, len(content), url=url)
         return size, content
 
+    def serves(self, url: str) -> bool:
+        """Whether `url` is below the URL of this store."""
+        return bool(self._base) and url.startswith(self._base)
+
+    def same_files(self, other: Store) -> bool:
+        """Whether the other store wraps the same obstore store."""
+        return isinstance(other, ObjectStore) and other._store is self._store and other._base == self._base
+
     def portable(self) -> PortableStore:
         """Another process opens the URL, or makes the same obstore store if all of its settings are harmless."""
         if self._by_url:

@@ -11,7 +11,7 @@ from amudai.storage.contract import Store
 from amudai.storage.local import LocalStore
 from amudai.storage.references import container, file_url
 
-__all__ = ["open_store"]
+__all__ = ["adapted", "open_store"]
 
 _REMOTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
 
@@ -37,7 +37,7 @@ def open_store(location: str | os.PathLike[str], store: object | None = None) ->
     """
     text = os.fsdecode(location)
     if store is not None:
-        return _adapted(store), text
+        return adapted(store), text
     if not isinstance(location, str) or not _REMOTE.match(text):
         return LocalStore(), file_url(text)
     if text.startswith("file://"):
@@ -46,7 +46,8 @@ def open_store(location: str | os.PathLike[str], store: object | None = None) ->
     return _remote(text), text
 
 
-def _adapted(store: object) -> Store:
+def adapted(store: object) -> Store:
+    """A store that a caller passed, as a `Store`."""
     if isinstance(store, Store):
         return store
     # By name: none of these packages is imported to recognise the objects of another.

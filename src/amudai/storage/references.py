@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import quote, unquote
 
-from amudai.errors import CorruptedData
+from amudai.errors import CorruptedData, RefusedAccess
 
 __all__ = ["check_reference", "container", "file_url", "is_relative", "resolve"]
 
@@ -93,7 +93,9 @@ def check_reference(reference: str) -> None:
         raise _bad(reference, "the name of a file at the end")
 
 
-def resolve(reference: str, root: str, allow: Callable[[str], bool] | Sequence[str] = ()) -> str:
+def resolve(
+    reference: str, root: str, allow: Callable[[str], bool] | Sequence[str] = (), *, exact: bool = False
+) -> str:
     """The URL of the file that `reference` names in the shard whose root file is `root`.
 
     `reference` is not empty: the caller handles empty references, by which a file refers to itself.
@@ -101,14 +103,15 @@ def resolve(reference: str, root: str, allow: Callable[[str], bool] | Sequence[s
     Parameters
     ----------
     reference
-        The reference as stored in a file of the shard. A path is joined to the root's folder. An absolute URL that ends
-        with the root's own name is the root, because the shard may have been moved. Any other absolute URL is used
-        unchanged if it lies in the root's folder or `allow` permits it; otherwise its last segment names a file beside
-        the root.
+        The reference as stored in a file of the shard. A path is joined to the root's folder. An absolute URL is used
+        unchanged if it lies in the root's folder or `allow` permits it.
     root
         The URL of the root file, or its key in a store.
     allow
         URL prefixes that are permitted, or a function that decides for a URL.
+    exact
+        Whether any other absolute URL raises `RefusedAccess`. Otherwise the shard may have been moved: a URL that ends
+        with the root's own name is the root, and the last segment of others names a file beside the root.
 
     Examples
     --------
@@ -118,6 +121,10 @@ def resolve(reference: str, root: str, allow: Callable[[str], bool] | Sequence[s
     'file:///data/1f.amudai.stripe'
     >>> resolve("s3://cold/1f.amudai.stripe", "file:///data/logs.amudai.shard", allow=["s3://cold/"])
     's3://cold/1f.amudai.stripe'
+    >>> resolve("s3://cold/logs.amudai.shard", "file:///data/logs.amudai.shard", exact=True)
+    Traceback (most recent call last):
+    amudai.errors.RefusedAccess: reference: expected a file in the folder of the root, or one that allow= permits,
+    found s3://cold/logs.amudai.shard
     >>> resolve("../secret", "file:///data/logs.amudai.shard")
     Traceback (most recent call last):
     amudai.errors.CorruptedData: reference: expected no dot segments, found '../secret'
@@ -129,11 +136,14 @@ def resolve(reference: str, root: str, allow: Callable[[str], bool] | Sequence[s
     if is_relative(reference):
         return _beside(folder, reference)
     name = reference[reference.rfind("/") + 1 :]
-    if _same_name(name, root):
+    if not exact and _same_name(name, root):
         return root
     inside = not is_relative(root) and reference.startswith(folder)
     if inside or _allowed(reference, allow):
         return reference
+    if exact:
+        expected = "reference: expected a file in the folder of the root, or one that allow= permits"
+        raise RefusedAccess(f"{expected}, found {reference}")
     return _beside(folder, name)
 
 

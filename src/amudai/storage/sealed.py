@@ -122,7 +122,7 @@ class Sealing:
 
     def __init__(self, store: Store, root: str, *, overwrite: bool = False, temp_folder: str | None = None) -> None:
         self._root = root
-        self._urls: set[str] = set()
+        self._files: dict[str, SealedFile] = {}
         self._open = True
         self._publisher: _Publisher
         if store.capabilities.local_path:
@@ -143,17 +143,16 @@ class Sealing:
     def file(self, url: str) -> SealedFile:
         """A new file of the shard: the root or another one."""
         self._check_open()
-        if url in self._urls:
+        if url in self._files:
             raise InvalidArgument("file: expected a new name, found one that was created before", url=url)
         with located(url=url):
-            created = self._publisher.create(url)
-        self._urls.add(url)
+            created = self._files[url] = self._publisher.create(url)
         return created
 
     @property
-    def created(self) -> frozenset[str]:
-        """URLs of the files that were created, without the root."""
-        return frozenset(self._urls - {self._root})
+    def created(self) -> dict[str, SealedFile]:
+        """The files that were created, by URL, without the root."""
+        return {url: file for url, file in self._files.items() if url != self._root}
 
     def publish(self, remove: Iterable[str] = ()) -> None:
         """Give all files their names: the root last, the others in the order in which they were created.
@@ -164,11 +163,11 @@ class Sealing:
             Files to remove after the new root is published. A file that cannot be removed stays.
         """
         self._check_open()
-        if self._root not in self._urls:
+        if self._root not in self._files:
             raise InvalidArgument("publish: expected a root file, found that none was created", url=self._root)
         self._open = False
         self._publisher.publish(self._root)
-        self._publisher.remove([url for url in remove if url not in self._urls])
+        self._publisher.remove([url for url in remove if url not in self._files])
 
     def close(self) -> None:
         """Free all resources and drop everything that was not published."""

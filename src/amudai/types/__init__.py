@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from amudai.types.path import parse_path, quote_name
     from amudai.types.schema import (
         DECIMAL,
+        DELETED_RECORD,
         DYNAMIC,
         NANOSECONDS,
         TIMESPAN,
+        ExtensionProperty,
         NodePath,
         SchemaNode,
         nanoseconds_name,
@@ -32,7 +34,8 @@ else:
             "amudai.types.lookup": "find_in find_path missing_column",
             "amudai.types.path": "parse_path quote_name",
             "amudai.types.schema": (
-                "DECIMAL DYNAMIC NANOSECONDS TIMESPAN NodePath SchemaNode nanoseconds_name nodes_below"
+                "DECIMAL DELETED_RECORD DYNAMIC NANOSECONDS TIMESPAN ExtensionProperty NodePath SchemaNode "
+                "nanoseconds_name nodes_below"
             ),
         },
     )
@@ -41,12 +44,14 @@ __all__ = [
     "BYTES",
     "CONTAINERS",
     "DECIMAL",
+    "DELETED_RECORD",
     "DYNAMIC",
     "INTEGERS",
     "NANOSECONDS",
     "TIMESPAN",
     "WIDTHS",
     "BasicType",
+    "ExtensionProperty",
     "NodePath",
     "SchemaNode",
     "decimal128",

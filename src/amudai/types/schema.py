@@ -9,15 +9,37 @@ from typing import Final, TypeAlias
 from amudai.types.basic import WIDTHS, BasicType
 from amudai.types.path import quote_name
 
-__all__ = ["DECIMAL", "DYNAMIC", "NANOSECONDS", "TIMESPAN", "NodePath", "SchemaNode", "nanoseconds_name", "nodes_below"]
+__all__ = [
+    "DECIMAL",
+    "DELETED_RECORD",
+    "DYNAMIC",
+    "NANOSECONDS",
+    "TIMESPAN",
+    "ExtensionProperty",
+    "NodePath",
+    "SchemaNode",
+    "nanoseconds_name",
+    "nodes_below",
+]
 
 # Labels of the extension types that change what a stored value means.
 DECIMAL: Final = "KustoDecimal"
 TIMESPAN: Final = "KustoTimeSpan"
 DYNAMIC: Final = "KustoDynamic"
 
+# The role of the internal field that is true for deleted rows.
+DELETED_RECORD: Final = "Kusto.Amudai.DeletedRecord"
 # The role of an internal field that holds, for a column of ticks, the 0 to 99 ns by which each time is after its tick.
 NANOSECONDS: Final = "amudai.Nanoseconds"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtensionProperty:
+    """A property of an extension type, as stored: its name, the code of its kind, and the bytes of its value."""
+
+    name: str
+    kind: int
+    data: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +47,8 @@ class SchemaNode:
     """One node of the schema tree, with everything below it.
 
     `schema_id` is the slot of the node's descriptors in the field lists. `internal` names the role of an internal field
-    (a deleted-records marker, say) and is empty for fields that a user sees.
+    (a deleted-records marker, say) and is empty for fields that a user sees. `extension_properties` are kept for other
+    programs; nothing here depends on them.
     """
 
     schema_id: int
@@ -34,6 +57,7 @@ class SchemaNode:
     signed: bool = False
     fixed_size: int = 0
     extension: str = ""
+    extension_properties: tuple[ExtensionProperty, ...] = ()
     aliases: tuple[str, ...] = ()
     internal: str = ""
     children: tuple[SchemaNode, ...] = field(default=(), repr=False)

@@ -135,7 +135,7 @@ class NameValuePair(_message.Message):
     def __init__(self, name: _Optional[str] = ..., value: _Optional[_Union[AnyValue, _Mapping]] = ...) -> None: ...
 
 class ShardDirectory(_message.Message):
-    __slots__ = ("schema_ref", "properties_ref", "field_list_ref", "stripe_list_ref", "url_list_ref", "indexes_ref", "total_record_count", "deleted_record_count", "stripe_count", "raw_data_size")
+    __slots__ = ("schema_ref", "properties_ref", "field_list_ref", "stripe_list_ref", "url_list_ref", "indexes_ref", "total_record_count", "deleted_record_count", "stripe_count", "raw_data_size", "identity_first", "identity_last")
     SCHEMA_REF_FIELD_NUMBER: _ClassVar[int]
     PROPERTIES_REF_FIELD_NUMBER: _ClassVar[int]
     FIELD_LIST_REF_FIELD_NUMBER: _ClassVar[int]
@@ -146,6 +146,8 @@ class ShardDirectory(_message.Message):
     DELETED_RECORD_COUNT_FIELD_NUMBER: _ClassVar[int]
     STRIPE_COUNT_FIELD_NUMBER: _ClassVar[int]
     RAW_DATA_SIZE_FIELD_NUMBER: _ClassVar[int]
+    IDENTITY_FIRST_FIELD_NUMBER: _ClassVar[int]
+    IDENTITY_LAST_FIELD_NUMBER: _ClassVar[int]
     schema_ref: DataRef
     properties_ref: DataRef
     field_list_ref: DataRef
@@ -156,7 +158,9 @@ class ShardDirectory(_message.Message):
     deleted_record_count: int
     stripe_count: int
     raw_data_size: int
-    def __init__(self, schema_ref: _Optional[_Union[DataRef, _Mapping]] = ..., properties_ref: _Optional[_Union[DataRef, _Mapping]] = ..., field_list_ref: _Optional[_Union[DataRef, _Mapping]] = ..., stripe_list_ref: _Optional[_Union[DataRef, _Mapping]] = ..., url_list_ref: _Optional[_Union[DataRef, _Mapping]] = ..., indexes_ref: _Optional[_Union[DataRef, _Mapping]] = ..., total_record_count: _Optional[int] = ..., deleted_record_count: _Optional[int] = ..., stripe_count: _Optional[int] = ..., raw_data_size: _Optional[int] = ...) -> None: ...
+    identity_first: int
+    identity_last: int
+    def __init__(self, schema_ref: _Optional[_Union[DataRef, _Mapping]] = ..., properties_ref: _Optional[_Union[DataRef, _Mapping]] = ..., field_list_ref: _Optional[_Union[DataRef, _Mapping]] = ..., stripe_list_ref: _Optional[_Union[DataRef, _Mapping]] = ..., url_list_ref: _Optional[_Union[DataRef, _Mapping]] = ..., indexes_ref: _Optional[_Union[DataRef, _Mapping]] = ..., total_record_count: _Optional[int] = ..., deleted_record_count: _Optional[int] = ..., stripe_count: _Optional[int] = ..., raw_data_size: _Optional[int] = ..., identity_first: _Optional[int] = ..., identity_last: _Optional[int] = ...) -> None: ...
 
 class ShardProperties(_message.Message):
     __slots__ = ("creation_min", "creation_max", "standard_properties", "custom_properties")
@@ -395,7 +399,7 @@ class NativeDataEncoding(_message.Message):
     def __init__(self, buffers: _Optional[_Iterable[_Union[EncodedBuffer, _Mapping]]] = ..., packed_group: bool = ...) -> None: ...
 
 class EncodedBuffer(_message.Message):
-    __slots__ = ("kind", "buffer", "block_map", "block_count", "block_checksums", "embedded_presence", "embedded_offsets", "buffer_id", "packed_group_index")
+    __slots__ = ("kind", "buffer", "block_map", "block_count", "block_checksums", "embedded_presence", "embedded_offsets", "buffer_id", "packed_group_index", "identity_first", "identity_last")
     KIND_FIELD_NUMBER: _ClassVar[int]
     BUFFER_FIELD_NUMBER: _ClassVar[int]
     BLOCK_MAP_FIELD_NUMBER: _ClassVar[int]
@@ -405,6 +409,8 @@ class EncodedBuffer(_message.Message):
     EMBEDDED_OFFSETS_FIELD_NUMBER: _ClassVar[int]
     BUFFER_ID_FIELD_NUMBER: _ClassVar[int]
     PACKED_GROUP_INDEX_FIELD_NUMBER: _ClassVar[int]
+    IDENTITY_FIRST_FIELD_NUMBER: _ClassVar[int]
+    IDENTITY_LAST_FIELD_NUMBER: _ClassVar[int]
     kind: BufferKind
     buffer: DataRef
     block_map: DataRef
@@ -414,7 +420,9 @@ class EncodedBuffer(_message.Message):
     embedded_offsets: bool
     buffer_id: int
     packed_group_index: int
-    def __init__(self, kind: _Optional[_Union[BufferKind, str]] = ..., buffer: _Optional[_Union[DataRef, _Mapping]] = ..., block_map: _Optional[_Union[DataRef, _Mapping]] = ..., block_count: _Optional[int] = ..., block_checksums: bool = ..., embedded_presence: bool = ..., embedded_offsets: bool = ..., buffer_id: _Optional[int] = ..., packed_group_index: _Optional[int] = ...) -> None: ...
+    identity_first: int
+    identity_last: int
+    def __init__(self, kind: _Optional[_Union[BufferKind, str]] = ..., buffer: _Optional[_Union[DataRef, _Mapping]] = ..., block_map: _Optional[_Union[DataRef, _Mapping]] = ..., block_count: _Optional[int] = ..., block_checksums: bool = ..., embedded_presence: bool = ..., embedded_offsets: bool = ..., buffer_id: _Optional[int] = ..., packed_group_index: _Optional[int] = ..., identity_first: _Optional[int] = ..., identity_last: _Optional[int] = ...) -> None: ...
 
 class ExternalParquetDataEncoding(_message.Message):
     __slots__ = ("file_column_refs",)
@@ -473,14 +481,18 @@ class IndexDescriptor(_message.Message):
     def __init__(self, index_type: _Optional[str] = ..., properties: _Optional[_Iterable[_Union[NameValuePair, _Mapping]]] = ..., indexed_fields: _Optional[_Iterable[_Union[IndexedField, _Mapping]]] = ..., artifacts: _Optional[_Iterable[_Union[IndexArtifact, _Mapping]]] = ..., index_size: _Optional[int] = ...) -> None: ...
 
 class IndexArtifact(_message.Message):
-    __slots__ = ("name", "properties", "data_ref")
+    __slots__ = ("name", "properties", "data_ref", "identity_first", "identity_last")
     NAME_FIELD_NUMBER: _ClassVar[int]
     PROPERTIES_FIELD_NUMBER: _ClassVar[int]
     DATA_REF_FIELD_NUMBER: _ClassVar[int]
+    IDENTITY_FIRST_FIELD_NUMBER: _ClassVar[int]
+    IDENTITY_LAST_FIELD_NUMBER: _ClassVar[int]
     name: str
     properties: _containers.RepeatedCompositeFieldContainer[NameValuePair]
     data_ref: DataRef
-    def __init__(self, name: _Optional[str] = ..., properties: _Optional[_Iterable[_Union[NameValuePair, _Mapping]]] = ..., data_ref: _Optional[_Union[DataRef, _Mapping]] = ...) -> None: ...
+    identity_first: int
+    identity_last: int
+    def __init__(self, name: _Optional[str] = ..., properties: _Optional[_Iterable[_Union[NameValuePair, _Mapping]]] = ..., data_ref: _Optional[_Union[DataRef, _Mapping]] = ..., identity_first: _Optional[int] = ..., identity_last: _Optional[int] = ...) -> None: ...
 
 class IndexedField(_message.Message):
     __slots__ = ("schema_ids",)

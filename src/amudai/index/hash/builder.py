@@ -64,6 +64,10 @@ class HashIndexBuilder:
                 hashes, rows = _entries_of(values, path, first_row)
                 self._entries.append(hashes, rows)
 
+    def append_entries(self, hashes: U64, rows: U64) -> None:
+        """Append hashes that another index has, each with its row."""
+        self._entries.append(hashes, rows)
+
     def finish(self, space: ArtifactSpace) -> IndexDescriptor:
         """Write the index and return its descriptor."""
         self._entries.flush()

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.encoding import RangeIndex
+from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.index.bounds import has_order
 from amudai.index.contract import IndexSpec
 from amudai.index.hash.spec import FIELD_HASHING
@@ -30,7 +31,7 @@ _LISTS: Final = frozenset({BasicType.LIST, BasicType.FIXED_SIZE_LIST, BasicType.
 
 def needless_fields(reader: ShardReader, specs: Sequence[IndexSpec]) -> tuple[str, ...]:
     """The fields of the hash indexes among `specs` in which the range index alone finds a value among few rows."""
-    if reader.num_rows < _LEAST_ROWS:
+    if reader.num_positions < _LEAST_ROWS:
         return ()
     asked = [name for spec in specs if spec.index_type == FIELD_HASHING for name in spec.fields]
     nodes = reader.schema.fields()
@@ -43,7 +44,10 @@ def _is_needless(reader: ShardReader, path: NodePath) -> bool:
         return False
     columns = [stripe.column_at(path) for stripe in reader.stripes]
     # A stripe in which all values are the same is decided by its statistics.
-    found = [column.range_index() for column in columns if column.constant is None]
+    try:
+        found = [column.range_index() for column in columns if column.constant is None]
+    except (CorruptedData, UnsupportedFeature):
+        return False  # a range index that cannot be read finds nothing
     indexes = [index for index in found if index is not None]
     return len(indexes) == len(found) > 0 and rows_left(indexes) <= _FEW_ROWS
 

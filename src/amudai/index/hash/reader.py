@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Final
@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.column import ColumnSource
-from amudai.encoding import BlockBuffer, decode_few
+from amudai.encoding import BlockBuffer, decode_few, decode_numbers
 from amudai.errors import CorruptedData, located
 from amudai.format import IndexDescriptor, encode_schema
 from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, key_prefix
-from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, COMPLETE, LOOKUP_COLUMNS
+from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, LOOKUP_COLUMNS
+from amudai.index.numbering import Numbering
 from amudai.index.questions import Keys, Question
 from amudai.rows import Origin, Positions, Rows
 from amudai.shard import ShardReader, StripeReader
@@ -30,6 +31,8 @@ U64 = npt.NDArray[np.uint64]
 
 _MAX_PARTITIONS: Final = 1 << 16
 _SCHEMA: Final = encode_schema((BUCKET_NODE,))
+# Up to this many numbers a look-up reads by a short way.
+_FEW: Final = 1 << 16
 
 
 class HashIndexReader:
@@ -54,9 +57,9 @@ class HashIndexReader:
         self._partitions: dict[int, Partition] = {}
         self._lock = Lock()
         properties = {name: value.value for name, value in descriptor.properties}
-        self._complete = trust or properties.get(COMPLETE) is True
-        self._covered = {ids[0] for ids in descriptor.indexed_fields if len(ids) == 1}
-        self._covers_all = trust and not self._covered
+        self._numbering = Numbering.of(descriptor, shard)
+        self._complete = trust or self._numbering.complete
+        self._covers_all = trust and not self._numbering.ids
         listed = properties.get(BY_VALUE)
         self._by_value = {each.value for each in listed} if isinstance(listed, tuple) else set()
 
@@ -68,24 +71,29 @@ class HashIndexReader:
         node = path[-1]
         if not isinstance(question, Keys) or not self._complete or node.basic_type not in KEY_TYPES:
             return None
-        if not self._covers_all and node.schema_id not in self._covered:
+        stored_id = self._numbering.ids.get(node.schema_id)
+        if not self._covers_all and stored_id is None:
             return None
         # Floats and decimals that were hashed by their bytes would miss equal values with other bytes.
-        if by_value(node) and node.schema_id not in self._by_value:
+        if by_value(node) and stored_id not in self._by_value:
             return None
         prefix = key_prefix(path)
         hashes = dict.fromkeys(hash_key(prefix, node, value) for value in question.values)
         return Positions.perhaps(Rows.united([self.lookup(hash_) for hash_ in hashes], self._shard.origin))
 
+    def partition(self, number: int) -> Partition:
+        """Open a partition."""
+        return Partition(IndexArtifactReader(self._descriptor.artifacts[number], self._shard, self._anchor))
+
     def lookup(self, hash_: int) -> Rows:
-        """The rows that the index holds for a hash."""
+        """The rows of the shard that the index holds for a hash."""
         number = hash_ >> (64 - self._bits) if self._bits else 0
         partition = self._partitions.get(number)
         if partition is None:
-            opened = Partition(IndexArtifactReader(self._descriptor.artifacts[number], self._shard, self._anchor))
+            opened = self.partition(number)
             with self._lock:
                 partition = self._partitions.setdefault(number, opened)
-        return partition.lookup(hash_, self._bits, self._shard.origin)
+        return self._numbering.outward(partition.lookup(hash_, self._bits, self._numbering.origin))
 
 
 class Partition:
@@ -102,7 +110,7 @@ class Partition:
             else:
                 self._shard = artifact.shard
                 self._bucket = _bucket_of(self._shard)
-                self._buckets = self._shard.num_rows
+                self._buckets = self._shard.num_positions
                 self._stripes = [stripe.first_row for stripe in self._shard.stripes]
             if self._buckets < 1 or self._buckets & (self._buckets - 1):
                 raise CorruptedData(f"buckets of a hash index: expected a power of two, found {self._buckets}")
@@ -112,9 +120,7 @@ class Partition:
         bucket = hash_ & (self._buckets - 1)
         with located(url=self._url):
             number = bisect_right(self._stripes, bucket) - 1
-            columns = self._opened.get(number)
-            if columns is None:
-                columns = self._opened[number] = BucketColumns.of_stripe(self._shard.stripes[number], self._bucket)
+            columns = self._columns(number)
             with located(stripe=number):
                 first, last = columns.buckets.at(bucket - self._stripes[number])
                 hashes = columns.hashes.at(first, last)
@@ -123,6 +129,30 @@ class Partition:
                 if not place:
                     return Rows.none(origin)
                 return _rows(columns.positions.at(*columns.lists.at(first + place[0])), origin)
+
+    def entries(self, most: int) -> Iterator[tuple[U64, U64]]:
+        """All hashes and rows of the partition, in pairs: about `most` of them at a time."""
+        for number in range(len(self._stripes)):
+            with located(url=self._url, stripe=number):
+                columns = self._columns(number)
+                total = columns.hashes.count
+                at = 0
+                while at < total:
+                    end = min(at + most, total)
+                    bounds = columns.lists.between(at, end)
+                    # A hash may have more rows than memory may hold, so lists are cut, too.
+                    for first in range(int(bounds[0]), int(bounds[-1]), most):
+                        last = min(first + most, int(bounds[-1]))
+                        counts = np.diff(np.clip(bounds, first, last))
+                        hashes = np.repeat(columns.hashes.at(at, end), counts.astype(np.int64))
+                        yield hashes, columns.positions.at(first, last)
+                    at = end
+
+    def _columns(self, number: int) -> BucketColumns:
+        found = self._opened.get(number)
+        if found is None:
+            found = self._opened[number] = BucketColumns.of_stripe(self._shard.stripes[number], self._bucket)
+        return found
 
     def _check(self, hashes: U64, bucket: int, hash_: int, bits: int, places: int) -> None:
         """Raise CorruptedData if a hash of the bucket belongs elsewhere: then `hash_` may be elsewhere too."""
@@ -164,9 +194,9 @@ class BucketColumns:
             raise CorruptedData(f"offsets of positions: expected {hashes.values + 1}, found {lists.values}")
         return cls(
             ListOffsets(buckets, hashes.values, "bucket"),
-            NumberColumn(hashes, None, "bucket.item.hash"),
+            NumberColumn(hashes, None, "bucket.item.hash", hashes.values),
             ListOffsets(lists, positions.values, "bucket.item.positions"),
-            NumberColumn(positions, None, "bucket.item.positions"),
+            NumberColumn(positions, None, "bucket.item.positions", positions.values),
         )
 
 
@@ -196,6 +226,13 @@ class ListOffsets:
             raise CorruptedData(f"list offsets: expected {expected}, found {begin}..{end}", field=self.path)
         return begin, end
 
+    def between(self, first: int, last: int) -> U64:
+        """Where the lists `first..last` begin, and where the last of them ends."""
+        found: U64 = decode_numbers(self.buffer, Rows.one(first, last + 1), "u8", nullable=False).numbers("u8")
+        if (found[1:] < found[:-1]).any() or int(found[-1]) > self.items:
+            raise CorruptedData(f"list offsets: expected an ascending sequence up to {self.items}", field=self.path)
+        return found
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberColumn:
@@ -207,13 +244,16 @@ class NumberColumn:
     buffer: BlockBuffer | None
     constant: int | None
     path: str
+    count: int
 
     @classmethod
     def of_column(cls, column: ColumnSource) -> NumberColumn:
         """The numbers of a column."""
+        count = column.position_count
         if column.constant is not None:
-            return cls(None, column.constant.value if isinstance(column.constant.value, int) else None, column.path)
-        return cls(column.numbers(), None, column.path)
+            value = column.constant.value
+            return cls(None, value if isinstance(value, int) else None, column.path, count)
+        return cls(column.numbers(), None, column.path, count)
 
     def at(self, first: int, last: int) -> U64:
         """The numbers at positions `first..last`."""
@@ -224,7 +264,11 @@ class NumberColumn:
         if self.buffer is None:
             raise CorruptedData("numbers of a hash index: expected values and no null", field=self.path)
         with located(field=self.path):
-            found: U64 = decode_few(self.buffer, first, last, "u8")
+            found: U64
+            if last - first > _FEW:
+                found = decode_numbers(self.buffer, Rows.one(first, last), "u8", nullable=False).numbers("u8")
+            else:
+                found = decode_few(self.buffer, first, last, "u8")
         return found
 
 

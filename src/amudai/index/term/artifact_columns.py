@@ -48,7 +48,7 @@ class TermsColumn:
 
 def only_stripe(shard: ShardReader) -> StripeReader | None:
     """The stripe of an artifact; None if the artifact has no records."""
-    if shard.num_rows == 0:
+    if shard.num_positions == 0:
         return None
     if len(shard.stripes) != 1:
         raise UnsupportedFeature(f"index artifact: expected one stripe, found {len(shard.stripes)}", url=shard.url)

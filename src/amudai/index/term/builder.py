@@ -13,31 +13,18 @@ from typing import Final
 import numpy as np
 
 from amudai import _kernels
-from amudai.encoding import profile_of
 from amudai.errors import InvalidArgument, UnsupportedFeature
-from amudai.format import IndexDescriptor, any_values
+from amudai.format import IndexDescriptor
 from amudai.index.contract import BuildPlan, IndexSpec
 from amudai.index.term.budget import EXACT, BuiltIndex, within_budget
-from amudai.index.term.pages_writer import PagesWriter
-from amudai.index.term.positions_writer import PositionsWriter
 from amudai.index.term.spec import TermIndex
-from amudai.index.term.stored_form import (
-    COLLATIONS,
-    ELEMENT,
-    INDEX_TYPE,
-    POSITIONS,
-    POSITIONS_LOOKUP,
-    POSITIONS_SCHEMA,
-    TERMS,
-    TERMS_LOOKUP,
-    TERMS_SCHEMA,
-    TOKENIZERS,
-)
+from amudai.index.term.stored_form import ELEMENT, POSITIONS_SCHEMA, TERMS_SCHEMA, TOKENIZERS
 from amudai.index.term.texts import Texts, require_text_path, slots_of, texts_of
 from amudai.index.term.tuning import Tuning, tuning_of
-from amudai.shard import ArtifactSpace, BuildOptions, PreparedStripe, StoredArray, StripeBuilder
+from amudai.index.term.writing import placed, written
+from amudai.shard import ArtifactSpace, StoredArray
 from amudai.storage import Spool
-from amudai.types import NodePath, SchemaNode
+from amudai.types import NodePath
 
 __all__ = ["TermBuilder", "build_term_index"]
 
@@ -48,8 +35,6 @@ _LEAST_SCRATCH: Final = 64 * 1024
 # Positions of a run are numbered with 32 bits.
 _RUN_POSITIONS: Final = 1 << 31
 _MAX_STRIPE: Final = 0xFFFF
-# Integers that one step of the merge returns.
-_SLICE: Final = 65_536
 
 
 def build_term_index(spec: IndexSpec, plan: BuildPlan) -> TermBuilder:
@@ -163,28 +148,9 @@ class TermBuilder:
         for each in self._gathering:
             self._keep(each, each.finish())
         built = self._built(space)
-        with built.spool:
-            terms = space.place(TERMS, TERMS_SCHEMA, [built.terms], TERMS_LOOKUP)
-            layout = () if built.layout is None else (*built.layout.properties, *terms.properties)
-            positions = space.place(POSITIONS, POSITIONS_SCHEMA, [built.positions], POSITIONS_LOOKUP)
+        found = placed(built, space, self._spec, self._plan)
         self.close()
         self._begin()
-        return IndexDescriptor(
-            index_type=INDEX_TYPE,
-            properties=any_values(self._properties()),
-            indexed_fields=tuple((path[-1].schema_id,) for path in self._plan.paths),
-            artifacts=(replace(terms, properties=layout), positions),
-        )
-
-    def _properties(self) -> dict[str, object]:
-        found: dict[str, object] = {
-            "collation": COLLATIONS[self._spec.collation],
-            "tokenizers": [TOKENIZERS[name] for name in self._spec.tokenizers],
-            # The reference loses rows of some terms, so only an index with this property proves that a term is absent.
-            "complete": True,
-        }
-        if ELEMENT in self._spec.granularities:
-            found["granularities"] = list(self._spec.granularities)
         return found
 
     def close(self) -> None:
@@ -223,32 +189,10 @@ class TermBuilder:
         # With a budget, the best index so far is kept while the next one is built.
         at_once = 1 if self._spec.max_bytes is None else 2
         spool = Spool(self._plan.temp_folder, self._plan.memory // (8 * at_once))
-        if not runs:
-            return BuiltIndex(_empty(TERMS_SCHEMA), _empty(POSITIONS_SCHEMA), None, spool)
-        merge = self._merge(runs, price)
-        pages, positions = PagesWriter(spool, self._tuning), PositionsWriter(spool, self._tuning)
-        while not merge.done:
-            merged = merge.next(pages.room, _SLICE)
-            counts = merged.counts()
-            first = positions.count
-            positions.add(merged.integers(), counts, merged.is_long(), merged.continues)
-            pages.add(merged, counts, first)
-        fields = pages.finish()
-        integers = positions.finish(POSITIONS_SCHEMA[0])
-        return BuiltIndex(
-            PreparedStripe(fields, pages.pages, spool),
-            PreparedStripe((integers,), positions.count, spool),
-            pages.layout,
-            spool,
-        )
+        return written(self._merge(runs, price), spool, self._tuning)
 
 
 def _measured(built: BuiltIndex, space: ArtifactSpace) -> BuiltIndex:
     """The index with the sizes of its artifacts filled in."""
     terms, positions = space.measure([(TERMS_SCHEMA, (built.terms,)), (POSITIONS_SCHEMA, (built.positions,))])
     return replace(built, terms_size=terms, size=terms + positions)
-
-
-def _empty(schema: tuple[SchemaNode, ...]) -> PreparedStripe:
-    """A stripe without rows. Its few bytes stay in memory."""
-    return StripeBuilder(schema, BuildOptions(profile=profile_of("balanced"))).prepared()

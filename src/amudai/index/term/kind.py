@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from amudai.index.contract import BuildPlan, Capabilities, IndexSpec, IndexType
+from amudai.format import IndexDescriptor
+from amudai.index.contract import BuildPlan, Capabilities, IndexMerging, IndexSpec, IndexType
 from amudai.index.questions import Every, Terms
 from amudai.index.term.reader import open_term_index
 from amudai.index.term.stored_form import INDEX_TYPE, OLDER_NAMES
 from amudai.types import BasicType
 
 if TYPE_CHECKING:
-    from amudai.shard import RowSink
+    from amudai.edit import IndexPart
+    from amudai.shard import RowSink, ShardReader
 
 __all__ = ["TERM"]
 
@@ -22,6 +25,18 @@ def _build(spec: IndexSpec, plan: BuildPlan) -> RowSink:
     return build_term_index(spec, plan)
 
 
+def _spec(descriptor: IndexDescriptor, shard: ShardReader) -> IndexSpec | None:
+    from amudai.index.term.merging import term_spec
+
+    return term_spec(descriptor, shard)
+
+
+def _merge(spec: IndexSpec, plan: BuildPlan, parts: Sequence[IndexPart]) -> IndexMerging:
+    from amudai.index.term.merging import TermMerging
+
+    return TermMerging(spec, plan, parts)
+
+
 TERM: Final = IndexType(
     name=INDEX_TYPE,
     label="term index",
@@ -29,4 +44,6 @@ TERM: Final = IndexType(
     open=open_term_index,
     build=_build,
     aliases=OLDER_NAMES,
+    spec=_spec,
+    merge=_merge,
 )

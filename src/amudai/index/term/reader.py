@@ -16,13 +16,14 @@ from amudai.encoding import BlockBuffer, allocate, decode_numbers, open_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import IndexDescriptor
 from amudai.index.artifacts import IndexArtifactReader
+from amudai.index.numbering import Numbering
 from amudai.index.questions import Every, Match, Question, Terms
 from amudai.index.term.artifact_columns import U64, field_named, known_fields, only_stripe, present
 from amudai.index.term.slots import SlotMap
 from amudai.index.term.stored_form import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
 from amudai.index.term.tree import Leaves, PositionLists, TermTree
 from amudai.lazy import lazy
-from amudai.rows import Origin, Positions, Rows
+from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
 from amudai.types import BasicType, NodePath
@@ -59,6 +60,7 @@ def open_term_index(
     names = [each.value for each in listed] if isinstance(listed, tuple) else []
     stated = properties.get("granularities")
     sizes = [each.value for each in stated] if isinstance(stated, tuple) else []
+    numbering = Numbering.of(descriptor, shard)
     tokenizers: dict[int, str] = {}
     elements: dict[int, Callable[[NodePath], SlotMap]] = {}
     for at, schema_ids in enumerate(descriptor.indexed_fields):
@@ -73,9 +75,9 @@ def open_term_index(
         IndexArtifactReader(terms, shard, anchor),
         IndexArtifactReader(positions, shard, anchor),
         tokenizers,
-        origin=shard.origin,
+        numbering=numbering,
         case_sensitive=collation == COLLATIONS["case_preserving"],
-        own=properties.get("complete") is True,
+        own=numbering.complete,
         trust=trust,
         elements=elements,
     )
@@ -103,8 +105,8 @@ class TermReader:
         The two artifacts of the index.
     tokenizers
         The tokenizer of each covered field, by schema id.
-    origin
-        The origin of the rows of the shard.
+    numbering
+        The numbers of rows and fields in the index.
     case_sensitive
         Whether the index keeps the upper and lower case of terms.
     own
@@ -119,7 +121,7 @@ class TermReader:
         positions: IndexArtifactReader,
         tokenizers: Mapping[int, str],
         *,
-        origin: Origin,
+        numbering: Numbering,
         case_sensitive: bool,
         own: bool,
         trust: bool = False,
@@ -128,7 +130,8 @@ class TermReader:
         self._terms = terms
         self._positions = positions
         self._tokenizers = tokenizers
-        self._origin = origin
+        self._numbering = numbering
+        self._origin = numbering.origin if numbering.origin.parent is None else numbering.origin.parent
         self._elements = elements or {}
         self._slots: dict[int, SlotMap] = {}
         self._case_sensitive = case_sensitive
@@ -137,8 +140,20 @@ class TermReader:
 
     @lazy
     def _tree(self) -> TermTree:
-        fields = list(self._tokenizers)
+        fields = list(self._numbering.ids.values())
         return TermTree(self._terms, is_own=self._own, only_field=fields[0] if len(fields) == 1 else None)
+
+    @property
+    def tree(self) -> TermTree:
+        """The terms with the places of their position lists."""
+        return self._tree
+
+    def integers(self, start: int, end: int) -> U64:
+        """The integers `start..end` of all position lists."""
+        if self._blocks is None:
+            found: U64 = present(self._integers, Rows.one(start, end))
+            return found
+        return decode_numbers(self._blocks, Rows.one(start, end), "u8", nullable=False).numbers("u8")
 
     @lazy
     def _blocks(self) -> BlockBuffer | None:
@@ -189,6 +204,7 @@ class TermReader:
         # A case-insensitive index has one spelling for all forms of a term, so only folded forms can be compared.
         folded = not question.case_sensitive or not self._case_sensitive
         words = self._tokenizers[schema_id] == TOKENIZERS["log"]
+        stored_id = self._numbering.ids[schema_id]
         name = question.match.value
         yes: list[PositionLists] = []
         maybe: list[PositionLists] = []
@@ -199,7 +215,7 @@ class TermReader:
                 for entries, kept in zip(found, (yes, maybe), strict=True):
                     if len(entries):
                         lists = self._tree.lists(leaves, entries)
-                        mine = lists.fields == schema_id
+                        mine = lists.fields == stored_id
                         kept.append(lists.take(mine) if _any(~mine) else lists)
         if question.case_sensitive and not self._case_sensitive:
             return MatchingLists(PositionLists.joined([]), PositionLists.joined(yes + maybe))
@@ -233,11 +249,13 @@ class TermReader:
         if not len(lists.starts):
             return Rows.none(self._origin)
         if slots is not None:
-            return slots.rows(self._read(lists, slots.count))
+            before = slots.before(self._numbering.first_stripe)
+            return slots.rows(self._read(lists, slots.count - before).shifted(before))
         return self._read_rows(lists)
 
     def _read_rows(self, lists: PositionLists) -> Rows:
-        return self._read(lists, self._origin.size).counted_from(self._origin)
+        origin = self._numbering.origin
+        return self._numbering.outward(self._read(lists, origin.size).counted_from(origin))
 
     def _common(self, parts: Sequence[PositionLists], wanted: Rows | None) -> Rows:
         """The rows that are in all `parts`, each of which is a single list. Rows outside `wanted` may be left out."""
@@ -251,12 +269,13 @@ class TermReader:
                     return reduce(Rows.intersect, map(self._read_rows, parts))
                 lists.append((*found, end - start))
             # A single range usually covers all rows. Restricting the lists to it would take time and change nothing.
-            among = wanted if wanted is not None and wanted.num_ranges > 1 else None
+            among = self._numbering.inward(wanted) if wanted is not None and wanted.num_ranges > 1 else None
             least = min(count for _, _, count in lists)
             starts, ends = _allocate(least + 1), _allocate(least + 1)
             outer = _EVERYWHERE if among is None else among.arrays
-            count = _kernels.common_rows(lists, self._origin.size, *outer, starts, ends)
-        return Rows(starts[:count], ends[:count], self._origin, among)
+            origin = self._numbering.origin
+            count = _kernels.common_rows(lists, origin.size, *outer, starts, ends)
+        return self._numbering.outward(Rows(starts[:count], ends[:count], origin, among))
 
     def _read(self, lists: PositionLists, most: int) -> Rows:
         """The positions of all lists. Raises CorruptedData if a position is not below `most`."""
@@ -280,7 +299,7 @@ class TermReader:
 
     def _require(self, lists: PositionLists) -> None:
         """Raise CorruptedData if a list ends behind the last integer of the artifact."""
-        count = self._positions.shard.num_rows if self._blocks is None else self._blocks.values
+        count = self._positions.shard.num_positions if self._blocks is None else self._blocks.values
         last = int(np.maximum.reduce(lists.ends))
         if last > count:
             raise CorruptedData(f"pos_list_end_offset: expected at most {count}, found {last}")

@@ -71,7 +71,7 @@ class SlotMap:
         return columns
 
     def _count(self, stripe: StripeReader) -> int:
-        count = stripe.num_rows
+        count = stripe.num_positions
         for column, below in pairwise(self._columns(stripe)):
             match column.node.basic_type:
                 case BasicType.FIXED_SIZE_LIST:

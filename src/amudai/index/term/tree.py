@@ -129,7 +129,7 @@ class TermTree:
 
     @lazy
     def _page_count(self) -> int:
-        return self._shard.num_rows if self._known is None else self._known[0].block_map.block_count
+        return self._shard.num_positions if self._known is None else self._known[0].block_map.block_count
 
     @lazy
     def _stripe(self) -> StripeReader | None:
@@ -298,6 +298,23 @@ class TermTree:
             before = np.cumsum(sizes) - sizes
             chosen = np.repeat(bounds[entries] - before, sizes) + np.arange(int(sizes.sum()))
         return PositionLists(found.starts[chosen], found.ends[chosen], found.forms[chosen], found.fields[chosen])
+
+    def all_lists(self, leaves: Leaves) -> tuple[U64, npt.NDArray[np.uint16], PositionLists]:
+        """All lists of a group of leaves.
+
+        Returns where the lists of each entry begin among them and where those of the last entry end, the stripe of each
+        list, and the lists. Each list begins where the list before it ends.
+        """
+        count = len(leaves.terms)
+        stripe_ids = _member(_member(self._stripe_lists, "item", BasicType.STRUCT), "stripe_id", BasicType.INT16)
+        of_entry = offsets(self._stripe_lists, leaves.start, leaves.start + count, stripe_ids.position_count)
+        low, high = int(of_entry[0]), int(of_entry[-1])
+        of_stripe = offsets(self._field_lists, low, high, self._list.position_count)
+        stripes = np.repeat(present(stripe_ids, Rows.one(low, high)), np.diff(of_stripe).astype(np.int64))
+        first = int(of_stripe[0])
+        found = self._read_lists(leaves, first, 0, int(of_stripe[-1]) - first)
+        bounds = of_stripe[(of_entry - of_entry[0]).astype(np.int64)] - of_stripe[0]
+        return bounds.astype(np.uint64), stripes.astype(np.uint16), found
 
     def _bounds(self, leaves: Leaves, count: int) -> tuple[int, npt.NDArray[np.int64] | None]:
         """The first list of a group, and where the lists of each entry begin; None if each entry has one list."""

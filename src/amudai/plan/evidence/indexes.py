@@ -34,7 +34,8 @@ def index_evidence(indexes: Sequence[OpenIndex]) -> tuple[Evidence, ...]:
         if index.rows is None
     ]
     for group in _alike([index for index in indexes if index.rows is not None]):
-        count = "1 stripe" if len(group) == 1 else f"{len(group):,} stripes"
+        part = group[0].part
+        count = f"1 {part}" if len(group) == 1 else f"{len(group):,} {part}s"
         is_text = Terms in group[0].type.capabilities.questions
         found.append(_evidence(f"{group[0].type.label} of {count}", partial(_by_stripe, group), is_text=is_text))
     return tuple(found)
@@ -57,13 +58,16 @@ def _one(index: OpenIndex, ask: Ask, rows: Rows) -> Positions | None:
 
 
 def _alike(indexes: Sequence[OpenIndex]) -> list[list[OpenIndex]]:
-    """The indexes of stripes in groups of the same type and fields, with at most one index per stripe."""
-    groups: dict[tuple[str, frozenset[int], int], list[OpenIndex]] = {}
-    seen: Counter[tuple[str, frozenset[int], int]] = Counter()
+    """The indexes of stripes or parts in groups of the same type and fields, with at most one index for each row."""
+    groups: dict[tuple[str, str, frozenset[int], int], list[OpenIndex]] = {}
+    seen: Counter[tuple[str, frozenset[int], object]] = Counter()
     for index in indexes:
-        kind, fields, stripe = index.type.name, index.schema_ids, id(index.rows)
-        groups.setdefault((kind, fields, seen[kind, fields, stripe]), []).append(index)
-        seen[kind, fields, stripe] += 1
+        kind, fields = index.type.name, index.schema_ids
+        # Two indexes of a stripe share one set of rows. Parts of a shard have sets of their own.
+        rows = (index.rows.starts.tolist()[:1], index.part) if index.rows is not None else None
+        key = kind, fields, str(rows)
+        groups.setdefault((index.part, kind, fields, seen[key]), []).append(index)
+        seen[key] += 1
     return list(groups.values())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amudai.errors import CorruptedData, StorageError, UnsupportedFeature
 from amudai.index import open_range
 from amudai.plan.evidence.contract import Evidence, by_stripe
 from amudai.plan.leaf import LeafQuestion
@@ -17,7 +18,13 @@ def _answer(question: LeafQuestion, rows: Rows) -> Positions | None:
     wanted = question.between
 
     def say(stripe: StripeReader, _: Rows) -> Positions | None:
-        probe = open_range(question.source(stripe))
+        source = question.source(stripe)
+        try:
+            probe = open_range(source)
+        except (CorruptedData, StorageError, UnsupportedFeature) as error:
+            error.locate(url=stripe.shard.url, stripe=stripe.ordinal, field=question.column.path)
+            question.unusable.note("range index", error)
+            return None
         if probe is None:
             return None
         found = probe.between(wanted.possible)

@@ -25,7 +25,7 @@ from amudai.format import (
     encode_schema,
     lookup_property,
 )
-from amudai.shard.build.metadata import write_metadata
+from amudai.shard.build.metadata import WrittenDirectory, write_metadata
 from amudai.shard.build.placed import PlacedStripe, metadata_of
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
@@ -78,8 +78,10 @@ class ArtifactSpace:
             begin = out.tell()
             directory, placed = _written(out, nodes, stripes)
             self.size += out.tell() - begin
-        data = DataRef(url, directory.start, directory.end)
-        return IndexArtifact(name=name, properties=_lookup_of(placed, lookup), data=data)
+        data = DataRef(url, directory.place.start, directory.place.end)
+        return IndexArtifact(
+            name=name, properties=_lookup_of(placed, lookup), data=data, identity=directory.identity
+        )
 
     def measure(self, pieces: Iterable[tuple[Sequence[SchemaNode], Sequence[PreparedStripe]]]) -> list[int]:
         """The bytes of each of these artifacts if they were placed next."""
@@ -110,6 +112,7 @@ class ArtifactSpace:
             number = digest(stripe.fields, stripe.spool, self._salt + number.to_bytes(8, "little"))
         url = f"{number:016x}{INDEX_SUFFIX}"
         with self._sealing.file(self._folder + url) as out:
+            out.hash_from_here()
             out.write(HEADER)
             yield out, url
             out.write(FOOTER)
@@ -132,14 +135,15 @@ class _Measuring(SealedFile):
 
 def _written(
     out: SealedFile, nodes: Sequence[SchemaNode], stripes: Sequence[PreparedStripe]
-) -> tuple[DataRef, list[PlacedStripe]]:
-    """Write a shard of these stripes; return the place of its directory, and the placed stripes."""
+) -> tuple[WrittenDirectory, list[PlacedStripe]]:
+    """Write a shard of these stripes; return its directory, and the placed stripes."""
     placed = []
     for stripe in stripes:
         start = out.tell()
         fields = place_fields(stripe.fields, "", out, stripe.spool, {})
         placed.append(PlacedStripe(stripe.rows, "", out.tell() - start, fields))
-    return write_metadata(out, metadata_of(encode_schema(nodes), node_count(nodes), placed)), placed
+    metadata = metadata_of(encode_schema(nodes), node_count(nodes), placed)
+    return write_metadata(out, metadata, identified=True), placed
 
 
 def _lookup_of(placed: Sequence[PlacedStripe], wanted: Sequence[tuple[SchemaNode, BufferKind]]) -> Properties:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 from amudai.format import (
     DataRef,
     FieldList,
+    IdentityHash,
     ShardDirectory,
     StripeDirectory,
     StripeList,
@@ -17,7 +19,7 @@ from amudai.format import (
 )
 from amudai.storage import SealedFile
 
-__all__ = ["ShardMetadata", "StripeMetadata", "write_metadata"]
+__all__ = ["ShardMetadata", "StripeMetadata", "WrittenDirectory", "write_metadata"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,18 +79,31 @@ class ShardMetadata:
     unknown: tuple[tuple[str, bytes], ...] = ()
 
 
-def write_metadata(out: SealedFile, metadata: ShardMetadata) -> DataRef:
-    """Write descriptors, lists, schema and directory; return the place of the directory."""
+@dataclass(frozen=True, slots=True)
+class WrittenDirectory:
+    """A shard directory that was written: its place, and its identity if it has one."""
+
+    place: DataRef
+    identity: bytes | None
+
+
+def write_metadata(out: SealedFile, metadata: ShardMetadata, *, identified: bool = False) -> WrittenDirectory:
+    """Write descriptors, lists, schema and directory.
+
+    With `identified`, the directory notes a hash of all messages before it. They note the identities of all buffers,
+    so this hash identifies the whole shard.
+    """
     unknown = dict(metadata.unknown)
+    frames = _Frames(out)
     directories: list[StripeDirectory] = []
     position = 0
     for stripe in metadata.stripes:
-        listed = _field_list(out, stripe.fields, stripe.unknown_in_field_list)
+        listed = frames.field_list(stripe.fields, stripe.unknown_in_field_list)
         directories.append(
             StripeDirectory(
                 field_list=listed,
-                properties=_put(out, stripe.properties) if stripe.properties else None,
-                indexes=_put(out, stripe.indexes) if stripe.indexes else None,
+                properties=frames.put(stripe.properties) if stripe.properties else None,
+                indexes=frames.put(stripe.indexes) if stripe.indexes else None,
                 shard_position=position,
                 total_records=stripe.rows,
                 deleted_records=stripe.deleted,
@@ -97,36 +112,58 @@ def write_metadata(out: SealedFile, metadata: ShardMetadata) -> DataRef:
             )
         )
         position += stripe.rows
-    stripe_list = _put(out, StripeList(directories).encode() + unknown.get("StripeList", b""))
-    url_list = _put(out, UrlList(tuple(sorted(metadata.urls))).encode() + unknown.get("UrlList", b""))
-    field_list = _field_list(out, metadata.fields, unknown.get("DataRefArray", b""))
+    stripe_list = frames.put(StripeList(directories).encode() + unknown.get("StripeList", b""))
+    url_list = frames.put(UrlList(tuple(sorted(metadata.urls))).encode() + unknown.get("UrlList", b""))
+    field_list = frames.field_list(metadata.fields, unknown.get("DataRefArray", b""))
     directory = ShardDirectory(
-        properties=_put(out, metadata.properties) if metadata.properties else None,
-        schema=_put(out, metadata.schema),
+        properties=frames.put(metadata.properties) if metadata.properties else None,
+        schema=frames.put(metadata.schema),
         field_list=field_list,
         stripe_list=stripe_list,
-        indexes=_put(out, metadata.indexes) if metadata.indexes else None,
+        indexes=frames.put(metadata.indexes) if metadata.indexes else None,
         url_list=url_list,
         total_records=position,
         deleted_records=sum(stripe.deleted for stripe in metadata.stripes),
         stripe_count=len(directories),
         raw_data_size=metadata.raw_data_size,
+        identity=frames.hash.digest() if identified else None,
     )
-    return _write(out, frame_directory(directory.encode() + unknown.get("ShardDirectory", b"")))
+    place = frames.write(frame_directory(directory.encode() + unknown.get("ShardDirectory", b"")))
+    return WrittenDirectory(place, directory.identity)
 
 
-def _field_list(out: SealedFile, descriptors: Sequence[bytes | None], unknown: bytes) -> DataRef:
-    """Write descriptors and the list that refers to them; return the place of the list."""
-    refs = [None if each is None else _put(out, each) for each in descriptors]
-    return _put(out, FieldList.from_refs(refs).encode() + unknown)
+class _Frames:
+    """Writes messages in their frames, and hashes them."""
 
+    def __init__(self, out: SealedFile) -> None:
+        self._out = out
+        self.hash = IdentityHash()
 
-def _put(out: SealedFile, payload: bytes) -> DataRef:
-    """Write a message; return its place."""
-    return _write(out, frame(payload))
+    def field_list(self, descriptors: Sequence[bytes | None], unknown: bytes) -> DataRef:
+        """Write descriptors and the list that refers to them; return the place of the list."""
+        # Written together: a root may have very many descriptors.
+        frames = [None if each is None else frame(each) for each in descriptors]
+        ends = list(accumulate((0 if each is None else len(each) for each in frames), initial=self._out.tell()))
+        refs = [
+            None if each is None else DataRef("", start, end)
+            for each, (start, end) in zip(frames, pairwise(ends), strict=True)
+        ]
+        self._append(b"".join(each for each in frames if each is not None))
+        return self.put(FieldList.from_refs(refs).encode() + unknown)
 
+    def put(self, payload: bytes) -> DataRef:
+        """Write a message; return its place."""
+        framed = frame(payload)
+        start = self._out.tell()
+        self._append(framed)
+        return DataRef("", start, start + len(framed))
 
-def _write(out: SealedFile, framed: bytes) -> DataRef:
-    start = out.tell()
-    out.write(framed)
-    return DataRef("", start, out.tell())
+    def _append(self, framed: bytes) -> None:
+        self.hash.update(framed)
+        self._out.write(framed)
+
+    def write(self, framed: bytes) -> DataRef:
+        """Write a message that is in its frame already; return its place."""
+        start = self._out.tell()
+        self._out.write(framed)
+        return DataRef("", start, self._out.tell())

@@ -66,7 +66,7 @@ def without_zeros(
     if not unused:
         return tuple(nodes), list(stripes)
     kept = [node.schema_id for node in nodes_below(nodes) if node.schema_id not in unused]
-    ids = {schema_id: number for number, schema_id in enumerate(kept)}
+    ids = {schema_id: number for number, schema_id in enumerate(kept, nodes[0].schema_id)}
     fields = tuple(
         replace(node, schema_id=ids[node.schema_id]) if node.internal == NANOSECONDS else node
         for node in nodes

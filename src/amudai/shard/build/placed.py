@@ -19,7 +19,7 @@ from amudai.format import (
 from amudai.shard.build.metadata import ShardMetadata, StripeMetadata
 from amudai.stats import FieldStatistics, merge
 
-__all__ = ["PlacedStripe", "metadata_of"]
+__all__ = ["PlacedStripe", "folded", "metadata_of", "sum_of_known"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,11 +57,11 @@ def metadata_of(
         payloads: list[bytes | None] = [None] * count
         for schema_id, descriptor in stripe.fields.items():
             payloads[schema_id] = descriptor.encode()
-            merged[schema_id] = _folded(merged[schema_id], descriptor.field)
+            merged[schema_id] = folded(merged[schema_id], descriptor.field)
         described.append(
             StripeMetadata(
                 rows=stripe.rows,
-                raw_data_size=_sum(each.field.raw_data_size for each in stripe.fields.values()),
+                raw_data_size=sum_of_known(each.field.raw_data_size for each in stripe.fields.values()),
                 fields=tuple(payloads),
                 properties=StripeProperties(custom=stripe.properties).encode(),
                 indexes=IndexCollection(stripe.indexes).encode(),
@@ -75,7 +75,7 @@ def metadata_of(
         properties=ShardProperties(custom=properties).encode(),
         indexes=b"" if indexes is None else indexes.encode(),
         urls=others.union(urls),
-        raw_data_size=_sum(each.raw_data_size for each in described),
+        raw_data_size=sum_of_known(each.raw_data_size for each in described),
     )
 
 
@@ -89,8 +89,8 @@ def _urls(stripe: PlacedStripe) -> Iterable[str]:
                     yield buffer.buffer.url
 
 
-def _folded(so_far: FieldDescriptor | None, stripe: FieldDescriptor) -> FieldDescriptor:
-    """The shard's descriptor with one more stripe."""
+def folded(so_far: FieldDescriptor | None, stripe: FieldDescriptor) -> FieldDescriptor:
+    """The shard's descriptor of a field with one more stripe, or with the stripes of one more shard."""
     known = FieldStatistics() if so_far is None else FieldStatistics.of(so_far)
     found = merge(known, FieldStatistics.of(stripe))
     constant = stripe.constant_value
@@ -115,6 +115,7 @@ def _same(a: AnyValue | None, b: AnyValue | None) -> bool:
     return a is not None and b is not None and a.encode() == b.encode()
 
 
-def _sum(sizes: Iterable[int | None]) -> int | None:
+def sum_of_known(sizes: Iterable[int | None]) -> int | None:
+    """The sum of the sizes that are known; None if none is."""
     known = [size for size in sizes if size is not None]
     return sum(known) if known else None

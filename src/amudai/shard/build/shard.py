@@ -73,6 +73,9 @@ class ShardBuilder:
 
     Parameters
     ----------
+    nodes
+        The top-level fields. Their ids ascend depth first without gaps: from 0 in a new shard, or, for fields that are
+        added to a shard, from its first free id.
     sealing, root
         Where files are created, and the root file, whose header has been written already.
 
@@ -98,7 +101,7 @@ class ShardBuilder:
         self._options = options
         self._each = each
         self._sinks = Sinks() if sinks is None else sinks
-        self._schema = encode_schema(self._nodes)  # raises an error for a wrong schema before anything is written
+        self._schema = encode_schema(self._nodes, _id_count(self._nodes))  # an error before anything is written
         self._root = root
         self._stripes: list[PlacedStripe] = []
         self._open: StripeBuilder | None = None
@@ -157,6 +160,7 @@ class ShardBuilder:
                 stored = [field for field in fields if not is_zero(field.node, field.constant)]
                 name = f"{digest(stored, stripe.spool, salt):016x}{STRIPE_SUFFIX}"
                 with self._sealing.file(self._folder + name) as out:
+                    out.hash_from_here()
                     out.write(HEADER)
                     self._place(stripe, fields, name, out, properties)
                     out.write(FOOTER)
@@ -190,13 +194,19 @@ class ShardBuilder:
         space = self._space("shard")
         indexes = space.indexes(self._sinks.shard)
         nodes, stripes = without_zeros(self._nodes, self._stripes)
-        schema = self._schema if nodes == self._nodes else encode_schema(nodes)
-        return metadata_of(schema, node_count(nodes), stripes, self.properties, indexes, space.urls)
+        count = _id_count(nodes)
+        schema = self._schema if nodes == self._nodes else encode_schema(nodes, count)
+        return metadata_of(schema, count, stripes, self.properties, indexes, space.urls)
 
     def _space(self, owner: str) -> ArtifactSpace:
         """Where the indexes of the shard or of a stripe are written."""
         salt = f"{self._name}\0{owner}\0".encode() if self._options.two_level else None
         return ArtifactSpace(self._sealing, self._root, self._folder, salt)
+
+
+def _id_count(nodes: Sequence[SchemaNode]) -> int:
+    """The number of slots of the field lists: ids ascend without gaps from that of the first node."""
+    return nodes[0].schema_id + node_count(nodes) if nodes else 0
 
 
 class StripeBuilder:

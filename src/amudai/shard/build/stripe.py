@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from amudai.format import (
     DataRef,
     EncodedBuffer,
     FieldDescriptor,
+    IdentityHash,
     NativeEncoding,
     Properties,
     StripeFieldDescriptor,
@@ -81,11 +83,25 @@ class _GatheredWrites:
         self._out = out
         self._pieces: list[bytes] = []
         self._size = 0
+        self._hash = IdentityHash()
 
     def tell(self) -> int:
         return self._out.tell() + self._size
 
+    def begin(self) -> int:
+        """Begin a buffer; return where it starts."""
+        self.align(BUFFER_ALIGNMENT)
+        self._hash = IdentityHash()
+        return self.tell()
+
+    def identify(self) -> bytes:
+        """Write the identity of the buffer behind it, and return the identity."""
+        identity = self._hash.digest()
+        self.write(identity)
+        return identity
+
     def write(self, data: bytes) -> None:
+        self._hash.update(data)
         self._pieces.append(data)
         self._size += len(data)
         if self._size >= _WRITE_SIZE:
@@ -101,15 +117,15 @@ class _GatheredWrites:
 
 
 def _place(buffer: PreparedBuffer, url: str, out: _GatheredWrites, spool: Spool) -> EncodedBuffer:
-    out.align(BUFFER_ALIGNMENT)
-    start = out.tell()
+    start = out.begin()
     if buffer.whole is not None:
         out.write(buffer.whole)
         ref = DataRef(url, start, out.tell())
+        made = EncodedBuffer(kind=buffer.kind, buffer=ref, identity=out.identify())
         if buffer.kind is BufferKind.RANGE_INDEX:
             # As the reference implementation writes it. Nobody reads these three fields.
-            return EncodedBuffer(kind=buffer.kind, buffer=ref, block_count=0, buffer_id=0, packed_group_index=0)
-        return EncodedBuffer(kind=buffer.kind, buffer=ref)
+            return replace(made, block_count=0, buffer_id=0, packed_group_index=0)
+        return made
     spool.copy_to(out, buffer.extents)
     out.align(DATA_ALIGNMENT)
     map_start = out.tell()
@@ -125,6 +141,7 @@ def _place(buffer: PreparedBuffer, url: str, out: _GatheredWrites, spool: Spool)
         block_checksums=True,
         embedded_presence=buffer.embedded_presence,
         embedded_offsets=buffer.embedded_offsets,
+        identity=out.identify(),
     )
 
 

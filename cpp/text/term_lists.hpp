@@ -1,0 +1,222 @@
+// Merges the terms of several indexes with their lists as they are. Each index is a run of its own, which is never
+// stored in a shard: an entry for each term, in the order of the index. An entry begins with the term's length (u8) and
+// bytes. Then come varints: the number of lists and, for each list, its stripe, field and form, the number of its
+// integers, the first integer and the distance from each integer to the next.
+#pragma once
+#include "base/bytes.hpp"
+#include "base/sink.hpp"
+#include "text/term_merge.hpp"
+#include "text/term_search.hpp"
+
+namespace amudai::text {
+
+// The lists of some terms. List i has `counts[i]` of the integers, and term i the lists `bounds[i] .. bounds[i + 1]`.
+struct TermLists {
+    std::span<const std::uint64_t> bounds;
+    std::span<const std::uint16_t> stripes;
+    std::span<const std::uint32_t> fields;
+    std::span<const std::uint8_t> forms;
+    std::span<const std::uint64_t> counts;
+    std::span<const std::uint64_t> integers;
+};
+
+// Appends terms with their lists to a run. Throws if the integers of a list do not ascend. The caller has checked that
+// bounds and counts lie within the spans.
+inline void append_term_lists(const Terms& terms, const TermLists& lists, Sink& out) {
+    std::size_t used = 0;
+    for (std::size_t entry = 0; entry < terms.count(); ++entry) {
+        const auto term = terms[entry];
+        if (term.size() > 255) throw Corrupted("term: expected at most 255 bytes, found " + std::to_string(term.size()));
+        const auto first = lists.bounds[entry], last = lists.bounds[entry + 1];
+        std::uint64_t integers = 0;
+        for (auto list = first; list < last; ++list) integers += lists.counts[list];
+        const auto most = 1 + term.size() + max_varint * (1 + 4 * (last - first) + integers);
+        const auto begin = out.size();
+        auto* to = out.extend(most);
+        const auto* const from = to;
+        *to++ = static_cast<std::uint8_t>(term.size());
+        if (!term.empty()) std::memcpy(to, term.data(), term.size());
+        to = put_varint(to + term.size(), last - first);
+        for (auto list = first; list < last; ++list) {
+            to = put_varint(to, lists.stripes[list]);
+            to = put_varint(to, lists.fields[list]);
+            to = put_varint(to, lists.forms[list]);
+            to = put_varint(to, lists.counts[list]);
+            std::uint64_t before = 0;
+            for (std::uint64_t i = 0; i < lists.counts[list]; ++i) {
+                const auto each = lists.integers[used++];
+                if (i && each <= before) throw Corrupted("position list: expected ascending integers");
+                to = put_varint(to, each - before);
+                before = each;
+            }
+        }
+        out.cut(begin + static_cast<std::size_t>(to - from));
+    }
+}
+
+// Appends more integers of a list to a run: the distance of each to the one before. The first integer of a list has none
+// before it.
+inline void append_list_steps(std::span<const std::uint64_t> integers, std::uint64_t before, bool begins, Sink& out) {
+    const auto begin = out.size();
+    auto* to = out.extend(max_varint * integers.size());
+    const auto* const from = to;
+    for (const auto each : integers) {
+        if (!begins && each <= before) throw Corrupted("position list: expected ascending integers");
+        to = put_varint(to, begins ? each : each - before);
+        before = each;
+        begins = false;
+    }
+    out.cut(begin + static_cast<std::size_t>(to - from));
+}
+
+class TermListMerge {
+public:
+    explicit TermListMerge(std::vector<Bytes> runs) {
+        cursors_.reserve(runs.size());
+        for (const auto& run : runs) cursors_.push_back({run.data(), run.data() + run.size(), 0, {}, 0});
+        for (std::uint32_t i = 0; i < cursors_.size(); ++i) advance(i);
+    }
+
+    bool done() const { return heap_.empty() && current_ == none && !open_; }
+
+    // Returns the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.
+    MergeSlice next(std::size_t terms, std::size_t integers) {
+        MergeSlice out;
+        out.continues = open_;
+        if (open_) {
+            out.begins.push_back(0);
+            emit(out, integers);
+            if (open_) return out;
+        }
+        for (;;) {
+            const bool full = out.integers.size() >= integers;
+            bool begins = false;
+            if (current_ == none) {
+                if (heap_.empty()) break;
+                begins = !same_term();
+                if (full || (begins && out.lengths.size() == terms)) {
+                    out.whole_terms = begins;
+                    return out;
+                }
+                if (begins) begin_term(out);
+                std::pop_heap(heap_.begin(), heap_.end(), After{*this});
+                current_ = heap_.back();
+                heap_.pop_back();
+            } else if (full) {
+                return out;
+            }
+            begin_list();
+            out.begins.push_back(begins);
+            emit(out, integers);
+            if (open_) return out;
+        }
+        out.whole_terms = true;
+        return out;
+    }
+
+private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    // The current term of a run, and how many of its lists are left.
+    struct Cursor {
+        const std::uint8_t* at;
+        const std::uint8_t* end;
+        std::uint64_t key;
+        Bytes term;
+        std::uint64_t lists;
+    };
+
+    // Reads the head of a run's next term and puts the run back into the heap. Does nothing at the end of the run.
+    void advance(std::uint32_t source) {
+        auto& cursor = cursors_[source];
+        if (cursor.at == cursor.end) return;
+        const std::size_t size = *cursor.at++;
+        if (size > static_cast<std::size_t>(cursor.end - cursor.at)) throw std::invalid_argument("run: a term has no end");
+        cursor.term = {cursor.at, size};
+        cursor.at += size;
+        cursor.key = fold_key(cursor.term);
+        cursor.lists = get_varint(cursor.at, cursor.end);
+        if (cursor.lists == 0) throw Corrupted("term: expected position lists, found none");
+        heap_.push_back(source);
+        std::push_heap(heap_.begin(), heap_.end(), After{*this});
+    }
+
+    // Sources are in the order of their stripes.
+    struct After {
+        const TermListMerge& merge;
+        bool operator()(std::uint32_t left, std::uint32_t right) const {
+            const auto &a = merge.cursors_[left], &b = merge.cursors_[right];
+            if (a.key != b.key) return a.key > b.key;
+            const auto order = compare_terms(a.term, b.term);
+            return order != 0 ? order > 0 : left > right;
+        }
+    };
+
+    bool same_term() const {
+        if (!has_term_) return false;
+        const auto& top = cursors_[heap_.front()];
+        return top.key == key_ && top.term.size() == term_.size() && compare_bytes(top.term, term_) == 0;
+    }
+
+    void begin_term(MergeSlice& out) {
+        const auto& top = cursors_[heap_.front()];
+        // The terms of each run ascend, or the merge would not find equal terms together.
+        if (has_term_ && compare_terms(top.term, term_) <= 0) throw Corrupted("terms: expected an ascending order");
+        term_ = top.term;
+        key_ = top.key;
+        has_term_ = true;
+        out.terms.insert(out.terms.end(), term_.begin(), term_.end());
+        out.lengths.push_back(static_cast<std::uint32_t>(term_.size()));
+    }
+
+    void begin_list() {
+        auto& cursor = cursors_[current_];
+        stripe_ = static_cast<std::uint16_t>(get_varint(cursor.at, cursor.end));
+        field_ = static_cast<std::uint32_t>(get_varint(cursor.at, cursor.end));
+        form_ = static_cast<std::uint8_t>(get_varint(cursor.at, cursor.end));
+        left_ = get_varint(cursor.at, cursor.end);
+        is_long_ = left_ >= TermMerge::long_list;
+        last_ = 0;
+        --cursor.lists;
+        open_ = true;
+    }
+
+    // Writes the integers of the open list. A long list is interrupted when the slice has `most` integers.
+    void emit(MergeSlice& out, std::size_t most) {
+        out.stripes.push_back(stripe_);
+        out.fields.push_back(field_);
+        out.forms.push_back(form_);
+        out.is_long.push_back(is_long_);
+        auto& cursor = cursors_[current_];
+        auto now = left_;
+        if (is_long_) now = std::min(left_, static_cast<std::uint64_t>(most > out.integers.size() ? most - out.integers.size() : 0));
+        const auto before = out.integers.size();
+        out.integers.resize(before + now);
+        for (auto at = before; at < before + now; ++at) out.integers[at] = last_ += get_varint(cursor.at, cursor.end);
+        out.counts.push_back(now);
+        left_ -= now;
+        if (left_) return;
+        open_ = false;
+        if (cursor.lists == 0) {
+            const auto source = current_;
+            current_ = none;
+            advance(source);
+        }
+    }
+
+    std::vector<Cursor> cursors_;
+    std::vector<std::uint32_t> heap_;
+    std::uint32_t current_ = none;  // the run whose lists of the term are being written
+    Bytes term_;
+    std::uint64_t key_ = 0;
+    bool has_term_ = false;
+    bool open_ = false;
+    bool is_long_ = false;
+    std::uint16_t stripe_ = 0;
+    std::uint32_t field_ = 0;
+    std::uint8_t form_ = 0;
+    std::uint64_t left_ = 0;  // integers of the open list
+    std::uint64_t last_ = 0;
+};
+
+}  // namespace amudai::text

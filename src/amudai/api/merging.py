@@ -1,0 +1,104 @@
+"""Merging shards into one that refers to their files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from amudai.api.opening import open as open_shard
+from amudai.api.progress import Report, reporting
+from amudai.api.shard import Shard
+from amudai.api.sizes import temporary_folder
+from amudai.edit import Merging, Naming, Publication
+from amudai.errors import InvalidArgument, located
+from amudai.index import carried_indexes, is_movable
+from amudai.shard import ArtifactSpace, ShardReader
+from amudai.storage import Allow, Allowed, Size, container, open_store, size_of
+
+__all__ = ["merge"]
+
+_POLICIES = ("merge", "keep", "rebuild", "drop")
+
+
+def merge(
+    shards: Sequence[Shard | str | os.PathLike[str]],
+    to: str | os.PathLike[str],
+    *,
+    indexes: Literal["merge", "keep", "rebuild", "drop"] = "merge",
+    widen: bool = False,
+    store: object | None = None,
+    overwrite: bool = False,
+    progress: bool | Report | None = None,
+    memory_limit: Size = "512MB",
+    temp_dir: str | os.PathLike[str] | None = None,
+    allow: Allow = (),
+) -> Shard:
+    """Merge shards into one, and open it.
+
+    The new root refers to the stripes of the shards, so no value is read or written, and the old files must stay. Rows
+    are in the order of the shards. Columns are united by name; a shard that lacks a column has nulls there. Deleted
+    rows stay deleted. Statistics are combined; properties are concatenated.
+
+    Parameters
+    ----------
+    shards
+        The shards, or where they are, in order.
+    to
+        Where the new root goes. It refers to files in and below its folder by relative names, and to others by their
+        URLs, which `allow` must permit.
+    indexes
+        What happens to indexes of whole shards. `"merge"` makes one index of them without reading values; an index
+        that one shard lacks, or has with other settings, is an error. `"keep"` leaves each with the rows of its shard,
+        so that a search asks each of them. `"rebuild"` reads the columns and builds the indexes that any shard has.
+        `"drop"` leaves them out. Indexes of stripes always stay with their stripes.
+    widen
+        Whether columns that have different types of numbers are stored again as the wider type, in the new root.
+        Without this they are an error.
+    allow
+        Prefixes of URLs outside of the folder of `to` that the new root may refer to, as `amudai.open` takes them.
+    store
+        The store of `to`, and of `shards` that are given by their names. Opened shards may be in any store.
+    overwrite, progress, memory_limit, temp_dir
+        As for `amudai.write`.
+
+    Examples
+    --------
+    >>> monday = amudai.write({"level": ["info", "warn"]}, "monday.amudai.shard", overwrite=True)
+    >>> tuesday = amudai.write({"level": ["error"], "code": [7]}, "tuesday.amudai.shard", overwrite=True)
+    >>> week = amudai.merge([monday, tuesday], to="week.amudai.shard", overwrite=True)
+    >>> week.read().to_pydict()
+    {'level': ['info', 'warn', 'error'], 'code': [None, None, 7]}
+    """
+    if isinstance(shards, str | os.PathLike | Shard) or not isinstance(shards, Sequence):
+        raise InvalidArgument(f"shards: expected a list of shards, found {shards!r}")
+    if indexes not in _POLICIES:
+        raise InvalidArgument(f"indexes: expected one of {', '.join(_POLICIES)}, found {indexes!r}")
+    target_store, target = open_store(to, store)
+    allowed = Allowed.of(allow)
+    folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
+    readers = [_reader(shard, store, allowed) for shard in shards]
+    with (
+        located(url=target),
+        Publication(target_store, target, overwrite=overwrite, temp_folder=folder) as publication,
+        reporting(progress, sum(reader.num_positions for reader in readers)) as report,
+    ):
+        merging = Merging(readers, Naming(url=target, store=target_store, allow=allowed), widen=widen)
+        root = merging.root(publication.file, is_movable, drop_others=indexes == "drop")
+        space = ArtifactSpace(publication.sealing, publication.file, container(target), None)
+        found = carried_indexes(
+            merging,
+            indexes,
+            space,
+            memory=size_of(memory_limit),
+            temp_folder=folder,
+            profile="balanced",
+            report=report,
+        )
+        publication.publish(replace(root, metadata=replace(root.metadata, indexes=found)))
+    return open_shard(to, store=store, allow=allow)
+
+
+def _reader(shard: Shard | str | os.PathLike[str], store: object | None, allow: Allowed) -> ShardReader:
+    return shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=allow)

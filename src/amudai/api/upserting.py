@@ -1,0 +1,210 @@
+"""Replacing rows of a shard by their keys."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import product
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+
+from amudai.api.deletion import Deletion
+from amudai.api.progress import Report, reporting
+from amudai.api.shard import Shard
+from amudai.api.writing import ShardWriter
+from amudai.arrow import Decimals, Timestamps, batches_of, schema_nodes
+from amudai.edit import Merging
+from amudai.errors import AmudaiError, InvalidArgument, located
+from amudai.index import carried_indexes, is_movable, specs_of
+from amudai.predicate import Predicate, col
+from amudai.rows import Rows
+from amudai.shard import STRIPE_SUFFIX, ArtifactSpace, ShardReader
+from amudai.storage import Allow, Size, remove_files, size_of
+from amudai.types import quote_name
+
+__all__ = ["upsert"]
+
+# How many keys are looked for at a time.
+_KEYS: Final = 1 << 16
+# The name of the column with positions, beside columns of keys. No column has it: names of columns are not empty.
+_POSITION: Final = ""
+
+
+def upsert(
+    shard: Shard | str | os.PathLike[str],
+    data: Any,
+    key: str | Sequence[str],
+    *,
+    to: str | os.PathLike[str],
+    indexes: Literal["merge", "keep", "rebuild", "drop"] = "keep",
+    store: object | None = None,
+    overwrite: bool = False,
+    progress: bool | Report | None = None,
+    memory_limit: Size = "512MB",
+    temp_dir: str | os.PathLike[str] | None = None,
+    allow: Allow = (),
+    threads: int | None = None,
+) -> Shard:
+    """Replace the rows whose keys are in `data`, add the other rows of `data`, and open the result.
+
+    Rows of the shard with one of the keys are deleted, as by `amudai.delete`, and all rows of `data` are appended in a
+    stripe of their own. No old value is rewritten, and the old shard stays as it is. The rows of `data` are written to
+    a file beside the new root, which belongs to the new root. The keys of `data` are held in memory.
+
+    Parameters
+    ----------
+    shard
+        The shard, or where it is.
+    data
+        The rows, as `amudai.write` takes them, with exactly the columns of the shard.
+    key
+        The column whose value identifies a row, or several columns. No key may be null or occur twice in `data`. A hash
+        index of the column finds the rows fastest.
+    indexes
+        What happens to indexes of the whole shard, as for `amudai.merge`. `"keep"` leaves them with the old rows, and
+        the new rows get indexes of the same kinds.
+    to, store, overwrite, progress, memory_limit, temp_dir, allow, threads
+        As for `amudai.delete` and `amudai.write`.
+
+    Examples
+    --------
+    >>> users = amudai.write({"id": [1, 2, 3], "name": ["Ann", "Bob", "Cid"]}, "users.amudai.shard", overwrite=True)
+    >>> new = {"id": [2, 4], "name": ["Bea", "Dan"]}
+    >>> amudai.upsert(users, new, key="id", to="later.amudai.shard", overwrite=True).read().to_pydict()
+    {'id': [1, 3, 2, 4], 'name': ['Ann', 'Cid', 'Bea', 'Dan']}
+    """
+    edit = Deletion(shard, to, store, overwrite, temp_dir, allow, threads)
+    names = _key_columns(edit.shard, key)
+    with edit, reporting(progress) as report:
+        location = _beside(to)
+        writer = ShardWriter(
+            location,
+            edit.shard.schema,
+            indexes=specs_of(edit.reader, with_stripes=indexes == "keep") if indexes in ("keep", "merge") else (),
+            store=store,
+            memory_limit=memory_limit,
+            temp_dir=temp_dir,
+            threads=threads,
+            **_ways_to_store(edit.shard),
+        )
+        keys = []
+        size = 0
+        with located(url=edit.naming.url), writer as out:
+            for batch in batches_of(data, edit.shard.schema)[1]:
+                keys.append(batch.select(names))
+                out.write(batch)
+                size += batch.nbytes
+                report(out.num_rows, size, out.encoded_bytes)
+            wanted = pa.Table.from_batches(keys, pa.schema([edit.shard.schema.field(name) for name in names]))
+            _check_keys(wanted, names)
+        with _removed_on_failure(edit, location, store) as added:
+            merging = Merging([edit.reader, added], edit.naming)
+            root = merging.root(edit.publication.file, is_movable, drop_others=indexes == "drop")
+            space = ArtifactSpace(edit.publication.sealing, edit.publication.file, edit.naming.folder, None)
+            kept = carried_indexes(
+                merging,
+                indexes,
+                space,
+                memory=size_of(memory_limit),
+                temp_folder=edit.temp_folder,
+                profile="balanced",
+                report=lambda *_: None,
+            )
+            owned = frozenset({edit.naming.name(added.store, added.url)})
+            root = replace(root, metadata=replace(root.metadata, indexes=kept), owned=owned)
+            gone = _rows_with(edit.shard, wanted, names, threads)
+            edit.publish(root, edit.changed(gone, Rows.unite))
+    return edit.result()
+
+
+def _key_columns(shard: Shard, key: str | Sequence[str]) -> tuple[str, ...]:
+    names = (key,) if isinstance(key, str) else tuple(key)
+    if not names or len(set(names)) < len(names):
+        raise InvalidArgument(f"key: expected one or several columns, each once, found {key!r}")
+    schema = shard.schema
+    for name in names:
+        if name not in schema.names:
+            raise InvalidArgument(f"key: expected a column of the shard, found {name!r}", url=shard.url)
+        if pa.types.is_nested(schema.field(name).type):
+            found = f"column {name!r} of type {schema.field(name).type}"
+            raise InvalidArgument(f"key: expected a column of single values, found {found}", url=shard.url)
+    return names
+
+
+def _beside(to: str | os.PathLike[str]) -> str:
+    """A place in the folder of `to` for the file with the new rows."""
+    text = os.fsdecode(to)
+    folder = text[: max(text.rfind(each) for each in {"/", os.sep}) + 1]
+    return f"{folder}{secrets.token_hex(8)}{STRIPE_SUFFIX}"
+
+
+def _ways_to_store(shard: Shard) -> dict[str, Any]:
+    """The options of a writer that stores times and decimals as the shard does."""
+    stored = [(node.name, str(node)) for node in shard._fields.visible()]
+    for timestamps, decimals in product(get_args(Timestamps), get_args(Decimals)):
+        nodes = schema_nodes(shard.schema, timestamps=timestamps, decimals=decimals)
+        if [(node.name, str(node)) for node in nodes] == stored:
+            return {"timestamps": timestamps, "decimals": decimals}
+    return {}  # merging says which types differ
+
+
+@contextmanager
+def _removed_on_failure(edit: Deletion, location: str, store: object | None) -> Iterator[ShardReader]:
+    """The new rows, as a shard. If the new root is not published, nothing refers to their file, and it is removed."""
+    added = ShardReader(location, store, allow=edit.naming.allow)
+    try:
+        yield added
+    except BaseException:
+        with suppress(AmudaiError):
+            remove_files(added.store, [added.url])
+        raise
+
+
+def _check_keys(keys: pa.Table, names: Sequence[str]) -> None:
+    """Raise InvalidArgument if a key is null, or if two rows have the same key."""
+    for name in names:
+        if keys[name].null_count:
+            raise InvalidArgument("key: expected a value in each row, found a null", field=name)
+    counted = keys.group_by(list(names)).aggregate([([], "count_all")])
+    # The count is the last column, or the first, depending on the version of Arrow.
+    counts = counted["count_all"].to_numpy()
+    if len(counts) and counts.max() > 1:
+        found = counted.select(list(names)).slice(int(np.argmax(counts > 1)), 1).to_pylist()[0]
+        shown = ", ".join(f"{name} = {value!r}" for name, value in found.items())
+        raise InvalidArgument(f"data: expected each key once, found {shown} more than once")
+
+
+def _rows_with(shard: Shard, keys: pa.Table, names: Sequence[str], threads: int | None) -> Rows:
+    """The rows of a shard that have one of the keys."""
+    found = [Rows.none(shard._reader.origin)]
+    for start in range(0, keys.num_rows, _KEYS):
+        some = keys.slice(start, _KEYS)
+        run = shard.scan(names, where=_any_of(some, names), threads=threads)._run
+        # Of several columns, this finds all combinations of their values. Those that are no keys are sorted out.
+        found.append(run.rows() if len(names) == 1 else _joined(shard, run.rows(), some, names))
+    return Rows.united(found)
+
+
+def _any_of(keys: pa.Table, names: Sequence[str]) -> Predicate:
+    tests = [col(quote_name(name)).isin(keys[name].unique().to_pylist()) for name in names]
+    wanted = tests[0]
+    for test in tests[1:]:
+        wanted = wanted & test
+    return wanted
+
+
+def _joined(shard: Shard, rows: Rows, keys: pa.Table, names: Sequence[str]) -> Rows:
+    """The rows among `rows` whose values of all columns together are a key."""
+    found = [Rows.none(rows.origin)]
+    for part in rows.each_part(1 << 20):
+        positions = part.positions()
+        table = shard.take(positions, names).append_column(_POSITION, pa.array(positions))
+        both = table.join(keys.select(list(names)), list(names), join_type="left semi")
+        mine = np.sort(both[_POSITION].to_numpy())
+        found.append(Rows.of_positions(mine, rows.origin))
+    return Rows.united(found)

@@ -1,0 +1,59 @@
+"""Merging hash indexes: their hashes are distributed to new partitions, and no value is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from amudai.edit import IndexPart
+from amudai.errors import CorruptedData, located
+from amudai.format import IndexDescriptor
+from amudai.index.contract import BuildPlan
+from amudai.index.hash.builder import HashIndexBuilder
+from amudai.index.hash.reader import HashIndexReader
+from amudai.index.numbering import Numbering
+from amudai.index.paths import paths_of
+from amudai.index.hash.spec import HashIndex
+from amudai.shard import ArtifactSpace, ShardReader
+
+__all__ = ["HashMerging", "hash_spec"]
+
+_AT_ONCE: Final = 1 << 18  # entries
+
+
+def hash_spec(descriptor: IndexDescriptor, shard: ShardReader) -> HashIndex | None:
+    """The index that a user would ask for to get one like this; None if it is not complete."""
+    if not Numbering.of(descriptor, shard).complete:
+        return None
+    paths = paths_of(descriptor, shard)
+    return None if paths is None else HashIndex(*paths)
+
+
+class HashMerging:
+    """A hash index that is made of others."""
+
+    def __init__(self, plan: BuildPlan, parts: Sequence[IndexPart]) -> None:
+        self._parts = parts
+        self._builder = HashIndexBuilder(plan)
+
+    def finish(self, space: ArtifactSpace) -> IndexDescriptor:
+        """Write the index and return its descriptor."""
+        for part in self._parts:
+            with located(url=part.shard.url, index=part.descriptor.index_type):
+                self._append(part)
+        return self._builder.finish(space)
+
+    def _append(self, part: IndexPart) -> None:
+        reader = HashIndexReader(part.descriptor, part.shard, part.anchor)
+        first, most = np.uint64(part.first_row), len(part.rows)
+        for number in range(len(part.descriptor.artifacts)):
+            for hashes, rows in reader.partition(number).entries(_AT_ONCE):
+                if len(rows) and int(rows.max()) >= most:
+                    raise CorruptedData(f"positions of a hash: expected less than {most}, found {rows.max()}")
+                self._builder.append_entries(hashes, rows + first)
+
+    def close(self) -> None:
+        """Release memory and temporary files, finished or not."""
+        self._builder.close()

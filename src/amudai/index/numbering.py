@@ -1,0 +1,56 @@
+"""The numbers of rows and fields in an index, which may have been built for another shard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from amudai.format import COMPLETE, IndexDescriptor, MovedIndex
+from amudai.rows import Origin, Rows
+from amudai.shard import ShardReader
+
+__all__ = ["Numbering"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbering:
+    """How the rows and fields of an index relate to those of the shard that has it.
+
+    Attributes
+    ----------
+    origin
+        What the rows in the index are counted from: the shard, or a part of it.
+    ids
+        The schema id in the index for each schema id of the shard that the index covers.
+    first_stripe
+        The number of the index's stripe 0 in the shard.
+    complete
+        Whether the index has every value of the rows that it covers.
+    """
+
+    origin: Origin
+    ids: Mapping[int, int]
+    first_stripe: int
+    complete: bool
+
+    @classmethod
+    def of(cls, descriptor: IndexDescriptor, shard: ShardReader) -> Numbering:
+        """The numbering of an index of `shard`."""
+        covered = [ids[0] for ids in descriptor.indexed_fields if len(ids) == 1]
+        moved = MovedIndex.of(descriptor)
+        if moved is None:
+            complete = any(name.lower() == COMPLETE and value.value is True for name, value in descriptor.properties)
+            return cls(shard.origin, dict(zip(covered, covered, strict=True)), 0, complete)
+        size = max(0, shard.num_positions - moved.first_row) if moved.rows is None else moved.rows
+        origin = shard.origin.part("shard", "of the index", moved.first_row, size)
+        pairs = zip(descriptor.indexed_fields, moved.fields, strict=True)
+        ids = {own[0]: stored[0] for own, stored in pairs if len(own) == len(stored) == 1}
+        return cls(origin, ids, moved.first_stripe, moved.complete)
+
+    def outward(self, rows: Rows) -> Rows:
+        """Rows of the index, counted from `origin`, as rows of the shard."""
+        return rows if self.origin.parent is None else rows.outward()
+
+    def inward(self, rows: Rows) -> Rows:
+        """Rows of the shard as rows of the index. Those that the index does not cover are left out."""
+        return rows if self.origin.parent is None else rows.inward(self.origin)

@@ -1,0 +1,84 @@
+"""Writing a term index from merged terms: both artifacts and the descriptor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from amudai import _kernels
+from amudai.encoding import profile_of
+from amudai.format import COMPLETE, IndexDescriptor, any_values
+from amudai.index.contract import BuildPlan
+from amudai.index.term.budget import BuiltIndex
+from amudai.index.term.pages_writer import PagesWriter
+from amudai.index.term.positions_writer import PositionsWriter
+from amudai.index.term.spec import TermIndex
+from amudai.index.term.stored_form import (
+    COLLATIONS,
+    ELEMENT,
+    INDEX_TYPE,
+    POSITIONS,
+    POSITIONS_LOOKUP,
+    POSITIONS_SCHEMA,
+    TERMS,
+    TERMS_LOOKUP,
+    TERMS_SCHEMA,
+    TOKENIZERS,
+)
+from amudai.index.term.tuning import Tuning
+from amudai.shard import ArtifactSpace, BuildOptions, PreparedStripe, StripeBuilder
+from amudai.storage import Spool
+from amudai.types import SchemaNode
+
+__all__ = ["placed", "written"]
+
+# Integers that one step of the merge returns.
+_SLICE: Final = 65_536
+
+
+def written(merge: _kernels.TermMerge | _kernels.TermListMerge, spool: Spool, tuning: Tuning) -> BuiltIndex:
+    """The index of all terms of a merge. Its bytes are in `spool`."""
+    if merge.done:
+        return BuiltIndex(_empty(TERMS_SCHEMA), _empty(POSITIONS_SCHEMA), None, spool)
+    pages, positions = PagesWriter(spool, tuning), PositionsWriter(spool, tuning)
+    while not merge.done:
+        merged = merge.next(pages.room, _SLICE)
+        counts = merged.counts()
+        first = positions.count
+        positions.add(merged.integers(), counts, merged.is_long(), merged.continues)
+        pages.add(merged, counts, first)
+    fields = pages.finish()
+    integers = positions.finish(POSITIONS_SCHEMA[0])
+    return BuiltIndex(
+        PreparedStripe(fields, pages.pages, spool),
+        PreparedStripe((integers,), positions.count, spool),
+        pages.layout,
+        spool,
+    )
+
+
+def placed(built: BuiltIndex, space: ArtifactSpace, spec: TermIndex, plan: BuildPlan) -> IndexDescriptor:
+    """Write the artifacts of a built index, close its spool, and return the descriptor."""
+    with built.spool:
+        terms = space.place(TERMS, TERMS_SCHEMA, [built.terms], TERMS_LOOKUP)
+        layout = () if built.layout is None else (*built.layout.properties, *terms.properties)
+        positions = space.place(POSITIONS, POSITIONS_SCHEMA, [built.positions], POSITIONS_LOOKUP)
+    properties: dict[str, object] = {
+        "collation": COLLATIONS[spec.collation],
+        "tokenizers": [TOKENIZERS[name] for name in spec.tokenizers],
+        # The reference loses rows of some terms, so only an index with this property proves that a term is absent.
+        COMPLETE: True,
+    }
+    if ELEMENT in spec.granularities:
+        properties["granularities"] = list(spec.granularities)
+    return IndexDescriptor(
+        index_type=INDEX_TYPE,
+        properties=any_values(properties),
+        indexed_fields=tuple((path[-1].schema_id,) for path in plan.paths),
+        artifacts=(replace(terms, properties=layout), positions),
+    )
+
+
+def _empty(schema: tuple[SchemaNode, ...]) -> PreparedStripe:
+    """A stripe without rows. Its few bytes stay in memory."""
+    return StripeBuilder(schema, BuildOptions(profile=profile_of("balanced"))).prepared()
