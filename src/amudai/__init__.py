@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         add_indexes,
         col,
         collect_garbage,
+        compact,
         delete,
         ingest,
         merge,
@@ -65,8 +66,8 @@ else:
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
                 "HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source "
-                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage delete ingest merge "
-                "open read_files undelete upsert write"
+                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage compact delete ingest "
+                "merge open read_files undelete upsert write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema NeedlessIndexWarning StorageError "
@@ -111,6 +112,7 @@ __all__ = [
     "add_indexes",
     "col",
     "collect_garbage",
+    "compact",
     "delete",
     "ingest",
     "merge",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.api.compaction import compact
     from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field, FieldStats
     from amudai.api.garbage import collect_garbage
@@ -47,6 +48,7 @@ else:
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.indexing": "add_indexes",
             "amudai.api.ingestion": "ingest",
+            "amudai.api.compaction": "compact",
             "amudai.api.merging": "merge",
             "amudai.api.opening": "open",
             "amudai.api.progress": "Progress",
@@ -96,6 +98,7 @@ __all__ = [
     "add_indexes",
     "col",
     "collect_garbage",
+    "compact",
     "delete",
     "ingest",
     "merge",

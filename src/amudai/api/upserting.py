@@ -7,8 +7,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import product
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +15,9 @@ import pyarrow as pa
 from amudai.api.deletion import Deletion
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
+from amudai.api.storing_options import storing_options
 from amudai.api.writing import ShardWriter
-from amudai.arrow import Decimals, Timestamps, batches_of, schema_nodes
+from amudai.arrow import batches_of
 from amudai.edit import Merging
 from amudai.errors import AmudaiError, InvalidArgument, located
 from amudai.index import carried_indexes, is_movable, specs_of
@@ -90,7 +90,7 @@ def upsert(
             memory_limit=memory_limit,
             temp_dir=temp_dir,
             threads=threads,
-            **_ways_to_store(edit.shard),
+            **storing_options(edit.shard),
         )
         keys = []
         size = 0
@@ -141,16 +141,6 @@ def _beside(to: str | os.PathLike[str]) -> str:
     text = os.fsdecode(to)
     folder = text[: max(text.rfind(each) for each in {"/", os.sep}) + 1]
     return f"{folder}{secrets.token_hex(8)}{STRIPE_SUFFIX}"
-
-
-def _ways_to_store(shard: Shard) -> dict[str, Any]:
-    """The options of a writer that stores times and decimals as the shard does."""
-    stored = [(node.name, str(node)) for node in shard._fields.visible()]
-    for timestamps, decimals in product(get_args(Timestamps), get_args(Decimals)):
-        nodes = schema_nodes(shard.schema, timestamps=timestamps, decimals=decimals)
-        if [(node.name, str(node)) for node in nodes] == stored:
-            return {"timestamps": timestamps, "decimals": decimals}
-    return {}  # merging says which types differ
 
 
 @contextmanager

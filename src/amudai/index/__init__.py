@@ -11,7 +11,7 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.index.artifacts import open_artifact
     from amudai.index.build import index_sinks
-    from amudai.index.carrying import carried_indexes, is_movable, specs_of
+    from amudai.index.carrying import carried_indexes, is_movable, specs_of, specs_to_rebuild
     from amudai.index.catalog import index_type
     from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
     from amudai.index.hash.need import needless_fields
@@ -27,7 +27,7 @@ else:
         {
             "amudai.index.artifacts": "open_artifact",
             "amudai.index.build": "index_sinks",
-            "amudai.index.carrying": "carried_indexes is_movable specs_of",
+            "amudai.index.carrying": "carried_indexes is_movable specs_of specs_to_rebuild",
             "amudai.index.catalog": "index_type",
             "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType",
             "amudai.index.hash.need": "needless_fields",
@@ -68,4 +68,5 @@ __all__ = [
     "open_artifact",
     "open_range",
     "specs_of",
+    "specs_to_rebuild",
 ]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from amudai.edit import IndexPart, Merging, index_parts
 from amudai.errors import InvalidArgument, UnsupportedFeature, located
-from amudai.format import moved_indexes
+from amudai.format import IndexDescriptor, moved_indexes
 from amudai.index.build import index_sinks, paths_for
 from amudai.index.catalog import index_type
 from amudai.index.contract import BuildPlan, IndexSpec
 from amudai.shard import ArtifactSpace, ShardReader
 
-__all__ = ["carried_indexes", "is_movable", "specs_of"]
+__all__ = ["carried_indexes", "is_movable", "specs_of", "specs_to_rebuild"]
 
 Report = Callable[[int, int, int], object]
 
@@ -36,6 +37,28 @@ def specs_of(reader: ShardReader, *, with_stripes: bool) -> tuple[IndexSpec, ...
         if spec is not None:
             found[spec] = None
     return tuple(found)
+
+
+def specs_to_rebuild(readers: Sequence[ShardReader]) -> tuple[IndexSpec, ...]:
+    """The indexes that any of the shards has, of the whole shard or of stripes.
+
+    Raises UnsupportedFeature if this version cannot build one of them.
+    """
+    found: dict[IndexSpec, None] = {}
+    for reader in readers:
+        for descriptor in reader.indexes:
+            found[_spec_of(descriptor, reader)] = None
+        for stripe in reader.stripes:
+            if stripe.directory.indexes is not None:
+                for descriptor in stripe.indexes:
+                    found[_at_stripes(_spec_of(descriptor, reader))] = None
+    return tuple(found)
+
+
+def _at_stripes(spec: IndexSpec) -> IndexSpec:
+    moved = copy(spec)
+    object.__setattr__(moved, "level", "stripe")
+    return moved
 
 
 def carried_indexes(
@@ -83,13 +106,17 @@ def carried_indexes(
 
 def _spec(part: IndexPart) -> IndexSpec:
     """The spec of an index that can be merged or rebuilt. An error for any other."""
-    name = part.descriptor.index_type
-    with located(url=part.shard.url, index=name):
+    return _spec_of(part.descriptor, part.shard, 'indexes="drop" leaves it out')
+
+
+def _spec_of(descriptor: IndexDescriptor, shard: ShardReader, hint: str = "indexes= names those to build") -> IndexSpec:
+    name = descriptor.index_type
+    with located(url=shard.url, index=name):
         kind = index_type(name)
-        spec = None if kind is None or kind.spec is None else kind.spec(part.descriptor, part.shard)
+        spec = None if kind is None or kind.spec is None else kind.spec(descriptor, shard)
         if spec is None:
             expected = "expected one that this version can merge or rebuild"
-            raise UnsupportedFeature(f'index: {expected}, found another; indexes="drop" leaves it out')
+            raise UnsupportedFeature(f"index: {expected}, found another; {hint}")
         return spec
 
 

@@ -1,0 +1,192 @@
+"""Rewriting shards: deleted rows are dropped, rows may be sorted, indexes are rebuilt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import pyarrow as pa
+
+from amudai.api.opening import open as open_shard
+from amudai.api.progress import Report, reporting
+from amudai.api.shard import Shard
+from amudai.api.sizes import temporary_folder
+from amudai.api.storing_options import storing_options
+from amudai.api.where import Where
+from amudai.api.writing import Layout, ShardWriter
+from amudai.arrow import SCHEMA_PROPERTY
+from amudai.edit import Merging, Naming, Publication
+from amudai.errors import InvalidArgument
+from amudai.format import FILES_PROPERTY, Properties
+from amudai.index import IndexSpec, is_movable, specs_to_rebuild
+from amudai.scan import SortBy, sort_keys, sorted_batches
+from amudai.shard import ShardReader
+from amudai.storage import Allow, Allowed, MemoryStore, Size, Store, is_relative, open_store, size_of
+from amudai.types import quote_name
+
+__all__ = ["compact"]
+
+# In a folder of its own, so that no file of the shards is below it.
+_URL: Final = "memory://compaction/all.amudai.shard"
+# Sorting and writing share the memory.
+_SORT_SHARE: Final = 2
+
+
+def compact(
+    shards: Shard | str | os.PathLike[str] | Sequence[Shard | str | os.PathLike[str]],
+    to: str | os.PathLike[str],
+    *,
+    sort_by: SortBy | Sequence[SortBy] = (),
+    where: Where | None = None,
+    indexes: Sequence[IndexSpec] | None = None,
+    widen: bool = False,
+    profile: str = "balanced",
+    layout: Layout = "single",
+    stripe_rows: int | None = None,
+    stripe_bytes: Size | None = None,
+    store: object | None = None,
+    overwrite: bool = False,
+    progress: bool | Report | None = None,
+    memory_limit: Size = "512MB",
+    temp_dir: str | os.PathLike[str] | None = None,
+    allow: Allow = (),
+    threads: int | None = None,
+) -> Shard:
+    """Write the rows of one or several shards anew as one shard, and open it.
+
+    Deleted rows are dropped, so positions change. The new shard refers to no other file. Columns are united by name, as
+    `amudai.merge` does. Properties and creation times are taken over.
+
+    Parameters
+    ----------
+    shards
+        A shard or several, or where they are, in order.
+    to
+        Where the new shard goes.
+    sort_by
+        Columns to sort by: names, or pairs of a name and `"ascending"` or `"descending"`. Nulls come last, and equal
+        rows keep their order. Rows that do not fit into memory wait in temporary files. Without this, rows keep their
+        order.
+    where
+        Rows to keep, as `Shard.scan` takes it; None for all.
+    indexes
+        Indexes to build; None for those that the shards have.
+    widen
+        Whether numbers of different types become the wider type, as for `amudai.merge`.
+    profile, layout, stripe_rows, stripe_bytes, overwrite, progress, memory_limit, temp_dir, threads
+        As for `amudai.write`.
+    store
+        The store of `to`, and of `shards` that are given by their names. Opened shards may be in any store.
+    allow
+        Prefixes of URLs that the shards may refer to, as `amudai.open` takes them.
+
+    Examples
+    --------
+    >>> days = [
+    ...     amudai.write({"day": [2, 1], "level": ["info", "warn"]}, "first.amudai.shard", overwrite=True),
+    ...     amudai.write({"day": [3, 1], "level": ["error", "info"]}, "second.amudai.shard", overwrite=True),
+    ... ]
+    >>> month = amudai.compact(days, "month.amudai.shard", sort_by="day", where="day < 3", overwrite=True)
+    >>> month.read().to_pydict()
+    {'day': [1, 1, 2], 'level': ['warn', 'info', 'info']}
+    """
+    given = [shards] if isinstance(shards, Shard | str | os.PathLike) else list(shards)
+    readers = [
+        each._reader if isinstance(each, Shard) else ShardReader(each, store, allow=Allowed.of(allow)) for each in given
+    ]
+    if not readers:
+        raise InvalidArgument("shards: expected at least one, found none")
+    target_store, target = open_store(to, store)
+    for reader in readers:
+        if reader.url == target and reader.store.same_files(target_store):
+            raise InvalidArgument("to: expected another place than the shards, which stay as they are", url=target)
+    folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
+    memory = size_of(memory_limit)
+    specs = specs_to_rebuild(readers) if indexes is None else indexes
+    with _united(readers, widen, folder, threads) as source, reporting(progress, source.num_rows) as report:
+        keys = sort_keys(sort_by, source.schema) if sort_by else ()
+        writer = ShardWriter(
+            to,
+            source.schema,
+            profile=profile,
+            layout=layout,
+            indexes=specs,
+            field_properties=_field_properties(source),
+            stripe_rows=stripe_rows,
+            stripe_bytes=stripe_bytes,
+            memory_limit=memory // _SORT_SHARE if keys else memory,
+            temp_dir=temp_dir,
+            overwrite=overwrite,
+            store=store,
+            threads=threads,
+            **storing_options(source),
+        )
+        with writer as out:
+            out._note(_carried(source._reader))
+            batches: Iterator[pa.RecordBatch] = iter(source.scan(where=where))
+            if keys:
+                batches = sorted_batches(batches, keys, memory=memory // _SORT_SHARE, temp_folder=folder)
+            size = 0
+            for batch in batches:
+                out.write(batch)
+                size += batch.nbytes
+                report(out.num_rows, size, out.encoded_bytes)
+    return open_shard(to, store=store, threads=threads)
+
+
+class _RootStore(MemoryStore):
+    """Holds the root over all shards. All other files are in the stores of the shards."""
+
+    def serves(self, url: str) -> bool:  # noqa: ARG002
+        """Never: the root is known by its name alone."""
+        return False
+
+
+@contextmanager
+def _united(
+    readers: Sequence[ShardReader], widen: bool, temp_folder: str | None, threads: int | None
+) -> Iterator[Shard]:
+    """All shards as one, by a root in memory that refers to their files."""
+    if len(readers) == 1:
+        yield Shard(readers[0], threads=threads)
+        return
+    store = _RootStore()
+    allow = Allowed(tuple(_prefixes(readers)), decide=lambda _: True)
+    naming = Naming(url=_URL, store=store, allow=allow)
+    with Publication(store, _URL, temp_folder=temp_folder) as publication:
+        merging = Merging(readers, naming, widen=widen)
+        publication.publish(merging.root(publication.file, is_movable, drop_others=True))
+    yield Shard(ShardReader(_URL, store, allow=allow), threads=threads)
+
+
+def _prefixes(readers: Sequence[ShardReader]) -> Iterator[tuple[str, Store]]:
+    """Absolute URLs for the files of stores that know them by relative names only."""
+    known: list[Store] = []
+    for reader in readers:
+        if is_relative(reader.url) and not any(each.same_files(reader.store) for each in known):
+            yield f"store-{len(known)}://files/", reader.store
+            known.append(reader.store)
+
+
+def _field_properties(source: Shard) -> dict[str, dict[str, object]]:
+    """The properties of the columns, by their paths."""
+    found: dict[str, dict[str, object]] = {}
+
+    def visit(fields: Sequence[Any], above: str) -> None:
+        for field in fields:
+            path = f"{above}{quote_name(field.name)}"
+            if field.properties:
+                found[path] = field.properties
+            visit(field.children, f"{path}.")
+
+    visit(source.columns, "")
+    return found
+
+
+def _carried(reader: ShardReader) -> Properties:
+    """The properties of the shards, without what the new shard states anew."""
+    return tuple(
+        (name, value) for name, value in reader.properties.custom if name not in (SCHEMA_PROPERTY, FILES_PROPERTY)
+    )

@@ -1,0 +1,160 @@
+"""Compaction: the same rows without the deleted ones, in the order asked for, in a shard of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import amudai
+from amudai import AmudaiError, InvalidArgument, UnsupportedFeature, col
+from amudai.storage import MemoryStore
+
+WORDS = ["disk full", "all well", "timeout in disk", None]
+
+
+def _table(first: int, count: int) -> pa.Table:
+    numbers = [(first + at) * 7919 % 1000 for at in range(count)]
+    return pa.table(
+        {
+            "n": pa.array(numbers, pa.int64()),
+            "message": pa.array([WORDS[each % 4] for each in numbers]),
+            "tags": pa.array([[str(each % 3)] * (each % 4) for each in numbers]),
+            "at": pa.array([each * 1001 for each in numbers], pa.timestamp("ns", "UTC")),
+            "price": pa.array([each * 1.0 for each in numbers]).cast(pa.decimal128(9, 2)),
+        }
+    )
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> list[amudai.Shard]:
+    indexes = [amudai.TermIndex("message"), amudai.HashIndex("n", level="stripe")]
+    first = amudai.write(
+        _table(0, 700), tmp_path / "a.amudai.shard", indexes=indexes, stripe_rows=300, properties={"owner": "ops"},
+        field_properties={"n": {"unit": "ms"}},
+    )  # fmt: skip
+    second = amudai.write(_table(700, 500), tmp_path / "b.amudai.shard", layout="two-level", indexes=indexes)
+    return [amudai.delete(first, where=col("n") < 100, to=tmp_path / "c.amudai.shard"), second]
+
+
+def _expected(parts: list[amudai.Shard]) -> pa.Table:
+    return pa.concat_tables([part.read() for part in parts])
+
+
+def test_rows_keep_their_order_and_deleted_rows_are_dropped(parts: list[amudai.Shard], tmp_path: Path) -> None:
+    found = amudai.compact(parts, tmp_path / "all.amudai.shard", stripe_rows=400)
+    expected = _expected(parts)
+    assert found.read().equals(expected)
+    assert found.num_positions == found.num_rows == expected.num_rows
+    assert [stripe.num_rows for stripe in found.stripes] == [400, 400, expected.num_rows - 800]
+    assert found.verify().ok
+    assert found.properties == {"owner": "ops"}
+    assert found["n"].properties == {"unit": "ms"}
+
+
+def test_indexes_of_shards_and_stripes_are_rebuilt(parts: list[amudai.Shard], tmp_path: Path) -> None:
+    found = amudai.compact(parts, tmp_path / "all.amudai.shard", stripe_rows=600)
+    assert [(index.type, index.stripe) for index in found.indexes] == [
+        (amudai.TermIndex.index_type, None),
+        (amudai.HashIndex.index_type, 0),
+        (amudai.HashIndex.index_type, 1),
+    ]
+    scan = found.scan(where=col("message").has("timeout"))
+    assert scan.count() == sum("timeout" in (text or "") for text in _expected(parts)["message"].to_pylist())
+    assert "term index" in str(scan.explain())
+    assert not amudai.compact(parts, tmp_path / "none.amudai.shard", indexes=[]).indexes
+
+
+@pytest.mark.parametrize("memory", ["512MB", "1MB"])
+def test_rows_are_sorted(parts: list[amudai.Shard], tmp_path: Path, memory: str) -> None:
+    found = amudai.compact(
+        parts, tmp_path / "all.amudai.shard", sort_by=["message", ("n", "descending")], memory_limit=memory
+    )
+    expected = _expected(parts).sort_by([("message", "ascending"), ("n", "descending")])
+    assert found.read().equals(expected)
+
+
+def test_where_keeps_rows(parts: list[amudai.Shard], tmp_path: Path) -> None:
+    found = amudai.compact(parts, tmp_path / "all.amudai.shard", where="n >= 500 and message has 'disk'")
+    rows = _expected(parts).to_pylist()
+    assert found.read().to_pylist() == [row for row in rows if row["n"] >= 500 and "disk" in (row["message"] or "")]
+
+
+def test_the_result_needs_no_other_file(parts: list[amudai.Shard], tmp_path: Path) -> None:
+    expected = _expected(parts)
+    amudai.compact(parts, tmp_path / "all.amudai.shard")
+    for path in tmp_path.iterdir():
+        if path.name != "all.amudai.shard":
+            path.unlink()
+    assert amudai.open(tmp_path / "all.amudai.shard").read().equals(expected)
+
+
+def test_columns_are_united(tmp_path: Path) -> None:
+    a = amudai.write({"n": pa.array([1, 2], pa.int32())}, tmp_path / "a.amudai.shard")
+    b = amudai.write({"n": pa.array([3], pa.int64()), "x": ["new"]}, tmp_path / "b.amudai.shard")
+    with pytest.raises(AmudaiError, match=r"int32 in .*a\.amudai\.shard and int64"):
+        amudai.compact([a, b], tmp_path / "all.amudai.shard")
+    assert not (tmp_path / "all.amudai.shard").exists()
+    found = amudai.compact([a, b], tmp_path / "all.amudai.shard", widen=True, sort_by=[("n", "descending")])
+    assert found.read().to_pydict() == {"n": [3, 2, 1], "x": ["new", None, None]}
+    assert amudai.compact([a, b], tmp_path / "x.amudai.shard", widen=True, where="x = 'new'").read().to_pylist() == [
+        {"n": 3, "x": "new"}
+    ]
+
+
+def test_shards_of_several_stores(tmp_path: Path) -> None:
+    memory, other = MemoryStore(), MemoryStore()
+    parts = [
+        amudai.write({"n": [1]}, "x/a.amudai.shard", store=memory, layout="two-level"),
+        amudai.write({"n": [2]}, "x/a.amudai.shard", store=other, layout="two-level"),
+        amudai.write({"n": [3]}, tmp_path / "a.amudai.shard"),
+    ]
+    found = amudai.compact(parts, "y/all.amudai.shard", store=memory)
+    assert found.read().to_pydict() == {"n": [1, 2, 3]}
+
+
+def test_times_and_decimals_stay_integers(tmp_path: Path) -> None:
+    table = pa.table(
+        {"at": pa.array([1, -(10**18)], pa.timestamp("us")), "p": pa.array([1, 2], pa.int32()).cast(pa.decimal128(12, 2))}
+    )
+    old = amudai.write(table, tmp_path / "a.amudai.shard", timestamps="int64", decimals="int64")
+    new = amudai.compact(old, tmp_path / "b.amudai.shard")
+    assert new.read().equals(table)
+    assert [column.stored_type for column in new.columns] == [column.stored_type for column in old.columns]
+
+
+def test_progress_and_refusals(parts: list[amudai.Shard], tmp_path: Path) -> None:
+    seen: list[amudai.Progress] = []
+    amudai.compact(parts, tmp_path / "all.amudai.shard", progress=seen.append)
+    assert seen[-1].rows == seen[-1].total_rows == _expected(parts).num_rows
+    with pytest.raises(InvalidArgument, match="to: expected another place than the shards"):
+        amudai.compact(parts, tmp_path / "b.amudai.shard", overwrite=True)
+    with pytest.raises(InvalidArgument, match="shards: expected at least one"):
+        amudai.compact([], tmp_path / "b.amudai.shard")
+    with pytest.raises(FileExistsError):
+        amudai.compact(parts, tmp_path / "all.amudai.shard")
+
+
+def test_a_full_disk_leaves_nothing(parts: list[amudai.Shard], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    from amudai.storage import SealedFile
+
+    def full(self: SealedFile, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(SealedFile, "write", full)
+    with pytest.raises(OSError, match="No space left"):
+        amudai.compact(parts, tmp_path / "all.amudai.shard")
+    monkeypatch.undo()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_an_index_that_cannot_be_rebuilt_is_refused(
+    parts: list[amudai.Shard], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from amudai.index import carrying
+
+    monkeypatch.setattr(carrying, "index_type", lambda name: None)
+    with pytest.raises(UnsupportedFeature, match="indexes= names those to build"):
+        amudai.compact(parts, tmp_path / "all.amudai.shard")
