@@ -24,6 +24,7 @@ from amudai.index import carried_indexes, is_movable, specs_of
 from amudai.predicate import Predicate, col
 from amudai.rows import Rows
 from amudai.shard import STRIPE_SUFFIX, ArtifactSpace, ShardReader
+from amudai.sources import Source
 from amudai.storage import Allow, Size, remove_files, size_of
 from amudai.types import quote_name
 
@@ -95,7 +96,7 @@ def upsert(
         keys = []
         size = 0
         with located(url=edit.naming.url), writer as out:
-            for batch in batches_of(data, edit.shard.schema)[1]:
+            for batch in batches_of(data.to_reader() if isinstance(data, Source) else data, edit.shard.schema)[1]:
                 keys.append(batch.select(names))
                 out.write(batch)
                 size += batch.nbytes
