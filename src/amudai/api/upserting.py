@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from amudai.api.deletion import Deletion
+from amudai.api.merging import POLICIES
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.writing import ShardWriter
@@ -79,6 +80,8 @@ def upsert(
     >>> amudai.upsert(users, new, key="id", to="later.amudai.shard", overwrite=True).read().to_pydict()
     {'id': [1, 3, 2, 4], 'name': ['Ann', 'Cid', 'Bea', 'Dan']}
     """
+    if indexes not in POLICIES:
+        raise InvalidArgument(f"indexes: expected one of {', '.join(POLICIES)}, found {indexes!r}")
     edit = Deletion(shard, to, store, overwrite, temp_dir, allow, threads)
     names = _key_columns(edit.shard, key)
     with edit, reporting(progress) as report:
