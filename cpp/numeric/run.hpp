@@ -45,6 +45,53 @@ void look_up_spans(const Block& block, std::span<const Span> spans, std::span<T>
     }
 }
 
+// The values of `spans` of a block dictionary, one after the other, into `out`. All codes from the first span to the
+// last are decoded at once.
+template <class T>
+void look_up_hull(const Block& block, std::span<const Span> spans, std::span<T> out, Context& context) {
+    const auto first = spans.front().first;
+    const auto found = block_dictionary::layout<T>(block.values, block.count);
+    const auto hull = spans.back().first + spans.back().count - first;
+    const auto codes = block_dictionary::codes_of(found, block.count, first, hull, context);
+    const auto entries = block_dictionary::entries_of<T>(found, context);
+    for (const auto& span : spans) {
+        const auto mine = codes.subspan(span.first - first, span.count);
+        for (std::size_t i = 0; i < mine.size(); ++i) out[i] = entries[mine[i]];
+        out = out.subspan(span.count);
+    }
+}
+
+// Slots that are decoded at a time if most slots of a block are wanted: so few that they stay in the nearest cache, and
+// as many as FastLanes packs together.
+inline constexpr std::size_t window = 1024;
+
+// Decodes the slots of `spans` window by window. A window that lies in one span is decoded straight to its place.
+template <class T>
+void decode_windows(const Block& block, std::span<const Span> spans, std::span<T> out, Context& context) {
+    const auto buffer = context.arena.take<T>(window);
+    const std::size_t end = spans.back().first + spans.back().count;
+    std::size_t stop = 0;
+    for (std::size_t at = spans.front().first; at < end; at = stop) {
+        stop = std::min(end, at - at % window + window);
+        while (spans.front().first + spans.front().count <= at) spans = spans.subspan(1);
+        const auto& next = spans.front();
+        if (next.first >= stop) continue;
+        if (next.first <= at && stop <= next.first + next.count) {
+            decode_section<T>(block.values, block.count, at, out.first(stop - at), context);
+            out = out.subspan(stop - at);
+            continue;
+        }
+        decode_section<T>(block.values, block.count, at, buffer.first(stop - at), context);
+        for (const auto& span : spans) {
+            if (span.first >= stop) break;
+            const auto from = std::max<std::size_t>(span.first, at);
+            const auto count = std::min<std::size_t>(span.first + span.count, stop) - from;
+            std::memcpy(out.data(), buffer.data() + (from - at), count * sizeof(T));
+            out = out.subspan(count);
+        }
+    }
+}
+
 // Decodes the slots of `spans`, all of one block, into `out`, one span after the other.
 template <class T>
 void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> out, Context& context) {
@@ -60,6 +107,8 @@ void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> 
         return;
     }
     if (are_few(spans) && has_seekable_codes<T>(block)) return look_up_spans<T>(block, spans, out, context);
+    if (code_of(block.values) == block_dictionary::code) return look_up_hull<T>(block, spans, out, context);
+    if (seekable<T>(block.values, block.count)) return decode_windows<T>(block, spans, out, context);
     const auto values = context.arena.take<T>(hull);
     decode_section<T>(block.values, block.count, first, values, context);
     for (const auto& span : spans) {

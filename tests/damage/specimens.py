@@ -12,7 +12,7 @@ import pyarrow as pa
 import amudai
 from amudai.api.field import Field
 from amudai.storage import MemoryStore
-from amudai.types import NANOSECONDS
+from amudai.types import DELETED_RECORD, NANOSECONDS
 from tests import forge, golden
 from tests.oracle.binary import block_dictionary, fsst, lz4, zstd
 from tests.oracle.numeric import delta, ffor, fl_bit_pack, run_length, single_value
@@ -133,12 +133,29 @@ def _nanoseconds() -> forge.Forge:
     return forge.Forge.of(*stripes, name="nanoseconds.amudai.shard")
 
 
+def _deleted() -> forge.Forge:
+    """Deleted rows in one stripe, and none in the other."""
+
+    def mark(message: Any) -> None:
+        message.deleted_record_count = 2
+
+    markers = [forge.booleans([False, True, None, True, False, False]), forge.missing(forge.booleans([True]))]
+    stripes = [
+        {"n": forge.numbers(list(range(at, at + 6)), "i8"), "": replace(each, internal=DELETED_RECORD)}
+        for at, each in zip((0, 6), markers, strict=True)
+    ]
+    made = forge.Forge.of(*stripes, name="deleted.amudai.shard", edits={"ShardDirectory": mark})
+    made.stripes[0].edit = mark
+    return made
+
+
 def _forged() -> list[Specimen]:
     made = [
         ("flat", _flat(), 7),
         ("nested", _nested(), 7),
         ("two-level", _two_level(), 1),
         ("nanoseconds", _nanoseconds(), 1),
+        ("deleted", _deleted(), 1),
     ]
     return [Specimen(name, each.name, each.files(), stride) for name, each, stride in made]
 

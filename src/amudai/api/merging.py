@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
@@ -17,9 +17,10 @@ from amudai.index import carried_indexes, is_movable
 from amudai.shard import ArtifactSpace, ShardReader
 from amudai.storage import Allow, Allowed, Size, container, open_store, size_of
 
-__all__ = ["merge"]
+__all__ = ["POLICIES", "merge"]
 
-_POLICIES = ("merge", "keep", "rebuild", "drop")
+# What happens to indexes of whole shards.
+POLICIES: Final = ("merge", "keep", "rebuild", "drop")
 
 
 def merge(
@@ -73,8 +74,8 @@ def merge(
     """
     if isinstance(shards, str | os.PathLike | Shard) or not isinstance(shards, Sequence):
         raise InvalidArgument(f"shards: expected a list of shards, found {shards!r}")
-    if indexes not in _POLICIES:
-        raise InvalidArgument(f"indexes: expected one of {', '.join(_POLICIES)}, found {indexes!r}")
+    if indexes not in POLICIES:
+        raise InvalidArgument(f"indexes: expected one of {', '.join(POLICIES)}, found {indexes!r}")
     target_store, target = open_store(to, store)
     allowed = Allowed.of(allow)
     folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)

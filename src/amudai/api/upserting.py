@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from amudai.api.deletion import Deletion
+from amudai.api.merging import POLICIES
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.storing_options import storing_options
@@ -24,6 +25,7 @@ from amudai.index import carried_indexes, is_movable, specs_of
 from amudai.predicate import Predicate, col
 from amudai.rows import Rows
 from amudai.shard import STRIPE_SUFFIX, ArtifactSpace, ShardReader
+from amudai.sources import Source
 from amudai.storage import Allow, Size, remove_files, size_of
 from amudai.types import quote_name
 
@@ -78,6 +80,8 @@ def upsert(
     >>> amudai.upsert(users, new, key="id", to="later.amudai.shard", overwrite=True).read().to_pydict()
     {'id': [1, 3, 2, 4], 'name': ['Ann', 'Cid', 'Bea', 'Dan']}
     """
+    if indexes not in POLICIES:
+        raise InvalidArgument(f"indexes: expected one of {', '.join(POLICIES)}, found {indexes!r}")
     edit = Deletion(shard, to, store, overwrite, temp_dir, allow, threads)
     names = _key_columns(edit.shard, key)
     with edit, reporting(progress) as report:
@@ -95,7 +99,7 @@ def upsert(
         keys = []
         size = 0
         with located(url=edit.naming.url), writer as out:
-            for batch in batches_of(data, edit.shard.schema)[1]:
+            for batch in batches_of(data.to_reader() if isinstance(data, Source) else data, edit.shard.schema)[1]:
                 keys.append(batch.select(names))
                 out.write(batch)
                 size += batch.nbytes

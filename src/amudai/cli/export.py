@@ -14,7 +14,7 @@ import typer
 
 from amudai import CsvWriter, InvalidArgument, JsonLinesWriter
 from amudai.cli.new_file import new_file
-from amudai.cli.options import Columns, Json, Location, Overwrite, Where, names_of, opened, require_new
+from amudai.cli.options import Columns, IncludeDeleted, Json, Location, Overwrite, Where, names_of, opened, require_new
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
 
 __all__ = ["BatchWriter", "ParquetWriter", "run"]
@@ -59,6 +59,7 @@ def run(
         str | None, typer.Option("--format", "-f", help="parquet, csv, arrow or jsonl. Default: by file name.")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of rows; 0 for all.", min=0)] = 0,
+    include_deleted: IncludeDeleted = False,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> int:
@@ -68,8 +69,9 @@ def run(
     begin = time.perf_counter()
     rows = 0
     with opened(location) as shard:
-        scan = shard.scan(names_of(columns), where, limit=limit or None)
-        with _target(to, overwrite) as out, Bar("exporting", shard.num_rows if where is None else None) as bar:
+        scan = shard.scan(names_of(columns), where, limit=limit or None, include_deleted=include_deleted)
+        total = None if where is not None else shard.num_positions if include_deleted else shard.num_rows
+        with _target(to, overwrite) as out, Bar("exporting", total) as bar:
             writer = _WRITERS[kind](scan.schema, out)
             for batch in scan:
                 writer.write(batch)

@@ -15,13 +15,16 @@ __all__ = [
     "Columns",
     "Granularity",
     "Hashes",
+    "IncludeDeleted",
     "Indexes",
     "Json",
     "Level",
     "Location",
     "MaxBytes",
     "Overwrite",
+    "Positions",
     "Profile",
+    "Target",
     "Tokenizer",
     "Where",
     "index_specs",
@@ -44,6 +47,15 @@ Columns = Annotated[
     typer.Option("--columns", "-C", metavar="NAMES", help="Columns to show, separated by commas."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the target if it exists.")]
+Target = Annotated[
+    str,
+    typer.Option("--to", "--output", "-o", metavar="SHARD", help="Path or URL of the new shard.", show_default=False),
+]
+Positions = Annotated[
+    str | None,
+    typer.Option("--positions", metavar="NUMBERS", help="Positions of rows, as in 7,10-19: both ends are included."),
+]
+IncludeDeleted = Annotated[bool, typer.Option("--include-deleted", help="Also show deleted rows.")]
 Indexes = Annotated[
     list[str] | None,
     typer.Option("--index", metavar="COLUMN", help="Index the words of this column. Can be repeated."),

@@ -14,7 +14,7 @@ import typer
 
 from amudai import InvalidArgument, Scan, Shard, TermIndex
 from amudai.cli.guard import NOTHING, OK
-from amudai.cli.options import Columns, Json, Where, names_of, opened, shard_name
+from amudai.cli.options import Columns, IncludeDeleted, Json, Where, names_of, opened, shard_name
 from amudai.cli.rows import FORMATS, row_writer
 from amudai.cli.terminal import Bar, count_text, note, print_json, time_text
 from amudai.cli.values import json_line
@@ -44,6 +44,7 @@ def run(
     ] = False,
     count: Annotated[bool, typer.Option("--count", help="Print only the number of rows.")] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of rows; 0 for all.", min=0)] = 20,
+    include_deleted: IncludeDeleted = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Explain on standard error what was ruled out and what was read.")
     ] = False,
@@ -56,7 +57,11 @@ def run(
     if format not in FORMATS:
         raise InvalidArgument(f"--format: expected {', '.join(FORMATS)}, found {format!r}")
     asked = Words(
-        tuple(words.split()), "hasprefix" if prefix else "contains" if contains else "has", any_of, case_sensitive
+        tuple(words.split()),
+        "hasprefix" if prefix else "contains" if contains else "has",
+        any_of,
+        case_sensitive,
+        include_deleted,
     )
     chosen = names_of(columns)
     begin = time.perf_counter()

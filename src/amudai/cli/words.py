@@ -23,6 +23,7 @@ class Words:
     match: Literal["has", "hasprefix", "contains"] = "has"
     any_of: bool = False
     case_sensitive: bool = False
+    include_deleted: bool = False
 
     def scan(
         self,
@@ -42,6 +43,7 @@ class Words:
             any_word=self.any_of,
             case_sensitive=self.case_sensitive,
             limit=limit,
+            include_deleted=self.include_deleted,
         )
 
     def pattern(self) -> re.Pattern[str] | None:

@@ -1,0 +1,33 @@
+"""The command `undelete`: take deletes back."""
+
+from __future__ import annotations
+
+import time
+
+from amudai import InvalidArgument, undelete
+from amudai.cli.deleted import positions_of, say_deleted
+from amudai.cli.options import Json, Location, Overwrite, Positions, Target, Where, opened, require_new
+from amudai.cli.terminal import Bar
+
+__all__ = ["run"]
+
+
+def run(
+    location: Location,
+    to: Target,
+    where: Where = None,
+    positions: Positions = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> int:
+    """Take deletes back: of matching rows, or of all rows. This writes a new shard that refers to the old files."""
+    if where is not None and positions is not None:
+        raise InvalidArgument("undelete: expected --where, --positions or neither, found both")
+    chosen = positions_of(positions)
+    require_new(to, overwrite)
+    begin = time.perf_counter()
+    with opened(location) as shard, Bar("undeleting") as bar:
+        found = undelete(shard, where, chosen, to=to, overwrite=overwrite, progress=bar)
+        before = shard.num_positions - shard.num_rows
+    say_deleted(found, to, before, time.perf_counter() - begin, json=json)
+    return 0

@@ -1,0 +1,139 @@
+"""Replacing rows by their keys, against a list of rows."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import amudai
+from amudai import HashIndex, TermIndex, col
+from amudai.storage import MemoryStore
+from tests.edit.test_deletes import INDEXES, check, rows_of, table_of
+from tests.effort import examples
+
+SCHEMA = table_of([]).schema
+
+
+def upserted(rows: list[dict[str, Any]], new: list[dict[str, Any]], key: tuple[str, ...]) -> list[dict[str, Any]]:
+    keys = {tuple(row[name] for name in key) for row in new}
+    return [row for row in rows if tuple(row[name] for name in key) not in keys] + new
+
+
+@pytest.mark.slow
+@examples(20)
+@given(
+    count=st.integers(0, 40),
+    layout=st.sampled_from(["single", "two-level"]),
+    batches=st.lists(st.sets(st.integers(0, 60), max_size=12), min_size=1, max_size=3),
+    policy=st.sampled_from(["keep", "merge", "rebuild", "drop"]),
+    key=st.sampled_from([("n",), ("n", "t"), ("t",)]),
+)
+def test_any_sequence_of_upserts(
+    count: int, layout: Any, batches: list[set[int]], policy: Any, key: tuple[str, ...]
+) -> None:
+    store = MemoryStore()
+    rows = rows_of(count)
+    indexes = [TermIndex("t"), HashIndex("n", "k")]
+    shard = amudai.write(table_of(rows), "a/0", store=store, stripe_rows=16, layout=layout, indexes=indexes)
+    for number, wanted in enumerate(batches, 1):
+        new = [{**rows_of(61)[n], "k": f"batch {number}"} for n in sorted(wanted, reverse=True)]
+        shard = amudai.upsert(shard, table_of(new), key, to=f"a/{number}", store=store, indexes=policy)
+        rows = upserted(rows, new, key)
+        assert shard.read().to_pylist() == rows
+        assert shard.num_rows == len(rows)
+        for where, expected in (
+            (col("t").has("disk"), [row for row in rows if row["t"].startswith("disk")]),
+            (col("k") == f"batch {number}", new),
+            (col("n") == 7, [row for row in rows if row["n"] == 7]),
+        ):
+            assert shard.read(where=where).to_pylist() == expected
+        assert shard.verify().ok
+    assert amudai.open("a/0", store=store).read().to_pylist() == rows_of(count)
+
+
+def test_the_hash_index_finds_the_keys(tmp_path: Path) -> None:
+    rows = rows_of(30_000)
+    shard = amudai.write(table_of(rows), tmp_path / "a", indexes=[HashIndex("t")], profile="plain")
+    before = shard.requests.bytes
+    new = [{"n": 5000, "t": "disk 1500", "k": None}]
+    found = amudai.upsert(shard, table_of(new), key="t", to=tmp_path / "b")
+    assert found.scan(where=col("t") == "disk 1500").positions().tolist() == [30_000]
+    assert found.num_rows == 30_000
+    assert shard.requests.bytes - before < shard["t"].encoded_bytes / 2
+
+
+def test_the_new_root_owns_the_file_of_the_new_rows(tmp_path: Path) -> None:
+    shard = amudai.write(table_of(rows_of(10)), tmp_path / "a", indexes=INDEXES)
+    amudai.upsert(shard, table_of(rows_of(3)), key="n", to=tmp_path / "b")
+    (made,) = tmp_path.glob("*.amudai.stripe")
+    later = amudai.upsert(shard, table_of(rows_of(2)), key="n", to=tmp_path / "b", overwrite=True)
+    assert later.num_rows == 10
+    assert made.exists()  # readers of the shard that was replaced may still need it
+    assert amudai.collect_garbage(tmp_path / "b", older_than=timedelta(0)) == [made.as_uri()]
+    assert later.verify().ok
+
+
+@pytest.mark.parametrize("policy", ["keep", "merge", "rebuild", "drop"])
+def test_deletes_and_upserts_together(tmp_path: Path, policy: Literal["keep", "merge", "rebuild", "drop"]) -> None:
+    rows = rows_of(30)
+    shard = amudai.write(table_of(rows), tmp_path / "a", stripe_rows=10, indexes=[TermIndex("t")])
+    fewer = amudai.delete(shard, "n in (2, 3, 4)", to=tmp_path / "b")
+    new = [{**rows[n], "t": "net again"} for n in (3, 20)]
+    found = amudai.upsert(fewer, table_of(new), key="n", to=tmp_path / "c", indexes=policy)
+    assert found.read()["n"].to_pylist() == [n for n in range(30) if n not in (2, 3, 4, 20)] + [3, 20]
+    assert found.count(col("t").has("again")) == 2
+    assert amudai.delete(found, col("t").has("again"), to=tmp_path / "d").num_rows == 26
+    back = amudai.undelete(found, to=tmp_path / "e")
+    assert back.num_rows == back.num_positions == 32
+    assert back.count("n = 3") == 2
+
+
+def test_types_that_are_stored_in_several_ways(tmp_path: Path) -> None:
+    schema = pa.schema([("id", pa.int32()), ("at", pa.timestamp("ns")), ("price", pa.decimal128(12, 2))])
+    for number, options in enumerate(({}, {"timestamps": "int64", "decimals": "int64"})):
+        # The nanoseconds of the first row need no field of their own. Those of the second do.
+        first = pa.table([[1, 2], [100, 200], [Decimal("1.10"), Decimal("2.20")]], schema=schema)
+        second = pa.table([[2], [201], [Decimal("9.99")]], schema=schema)
+        shard = amudai.write(first, tmp_path / f"a{number}", **options)  # type: ignore[arg-type]
+        found = amudai.upsert(shard, second, key="id", to=tmp_path / f"b{number}")
+        assert found.read().equals(pa.concat_tables([first.slice(0, 1), second]))
+
+
+def test_no_rows_and_readers(tmp_path: Path) -> None:
+    shard = amudai.write(table_of(rows_of(10)), tmp_path / "a", indexes=INDEXES)
+    check(amudai.upsert(shard, table_of([]), key="n", to=tmp_path / "b"), rows_of(10), set())
+    reader = pa.RecordBatchReader.from_batches(SCHEMA, table_of(rows_of(12)).to_batches(5))
+    found = amudai.upsert(shard, reader, key=["n"], to=tmp_path / "c")
+    assert (found.num_rows, found.num_positions) == (12, 22)
+
+
+def test_wrong_arguments(tmp_path: Path) -> None:
+    shard = amudai.write(table_of(rows_of(10)), tmp_path / "a")
+    twice = rows_of(3) + rows_of(2)
+    wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"key": "x"}, amudai.InvalidArgument, "key: expected a column of the shard, found 'x'"),
+        ({"key": []}, amudai.InvalidArgument, "key: expected one or several columns"),
+        ({"key": ["n", "n"]}, amudai.InvalidArgument, "key: expected one or several columns, each once"),
+        ({"key": "k"}, amudai.InvalidArgument, "key: expected a value in each row, found a null"),
+        ({"key": "n", "data": table_of(twice)}, amudai.InvalidArgument, "each key once, found n = 0 more than once"),
+        (
+            {"key": ["n", "t"], "data": table_of(twice)},
+            amudai.InvalidArgument,
+            "each key once, found n = 0, t = 'disk 0' more than once",
+        ),
+        ({"key": "n", "data": {"n": [1]}}, amudai.InvalidSchema, "."),
+        ({"key": "n", "indexes": "some"}, amudai.InvalidArgument, "indexes: expected one of"),
+    ]
+    for options, kind, message in wrong:
+        with pytest.raises(kind, match=message):
+            amudai.upsert(shard, to=tmp_path / "b", **{"data": table_of(rows_of(8)), **options})
+    with pytest.raises(amudai.InvalidArgument, match="to: expected another place than the shard"):
+        amudai.upsert(shard, table_of([]), "n", to=tmp_path / "a", overwrite=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a"]
