@@ -269,3 +269,17 @@ def test_export_streams_to_standard_output(shard: Path, table: pa.Table) -> None
     process = start("export", shard, "-o", "-", "--format", "arrow")
     data, _ = process.communicate(timeout=120)
     assert pa.ipc.open_stream(data).read_all().equals(table)
+
+
+def test_compact_writes_rows_anew(tmp_path: Path) -> None:
+    for name, numbers in (("a", [3, 1]), ("b", [2])):
+        amudai.write({"n": numbers, "word": ["x"] * len(numbers)}, tmp_path / f"{name}.amudai.shard")
+    first, second, to = (tmp_path / f"{name}.amudai.shard" for name in ("a", "b", "all"))
+    done = run("compact", first, second, "-o", to, "--sort-by", "word,-n", "--where", "n > 1")
+    assert "2 rows of 2 shards" in done.stdout
+    assert amudai.open(to).read(["n"]).to_pydict() == {"n": [3, 2]}
+    run("compact", first, "-o", to, code=3)
+    assert json.loads(run("compact", first, "-o", to, "--overwrite", "--json").stdout)["rows"] == 2
+    assert (
+        "--sort-by: expected names" in run("compact", first, "-o", to, "--overwrite", "--sort-by", "n,,", code=2).stderr
+    )

@@ -27,6 +27,7 @@ COMMANDS: Final = (
     "delete",
     "undelete",
     "upsert",
+    "compact",
     "verify",
     "export",
     "bench",

@@ -111,7 +111,7 @@ def require_new(to: str, overwrite: bool) -> None:
         raise StorageError("--output: expected a new file or --overwrite, found a file that exists", file=to)
 
 
-def names_of(texts: list[str] | None) -> list[str] | None:
+def names_of(texts: list[str] | None, option: str = "--columns") -> list[str] | None:
     """The names in options such as `--columns ts,message`; commas inside backticks belong to the name.
 
     >>> names_of(["ts, message", "`a,b`.c"])
@@ -121,7 +121,7 @@ def names_of(texts: list[str] | None) -> list[str] | None:
         return None
     found = [match[1].strip() for text in texts for match in _NAME.finditer(text)]
     if not all(found) or not found:
-        raise InvalidArgument(f"--columns: expected names, found {', '.join(texts)!r}")
+        raise InvalidArgument(f"{option}: expected names, found {', '.join(texts)!r}")
     return found
 
 

@@ -35,7 +35,7 @@ def run(
     with opened(location) as shard:
         types = {field.name: field.type for field in shard.schema}
         with read_files(sources, format=format, types=types) as source, Bar("writing") as bar:
-            found = upsert(shard, source, names_of(key) or [], to=to, overwrite=overwrite, progress=bar)
+            found = upsert(shard, source, names_of(key, "--key") or [], to=to, overwrite=overwrite, progress=bar)
         added = found.num_positions - shard.num_positions
         replaced = shard.num_rows + added - found.num_rows
     seconds = time.perf_counter() - begin

@@ -1,0 +1,58 @@
+"""The command `compact`: write the rows of shards anew as one shard."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from amudai import compact
+from amudai.cli.options import Json, Overwrite, Profile, Target, Where, names_of, require_new
+from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
+
+__all__ = ["run"]
+
+
+def run(
+    shards: Annotated[list[str], typer.Argument(metavar="SHARDS...", help="Paths or URLs.", show_default=False)],
+    to: Target,
+    sort_by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sort-by", metavar="NAMES", help="Columns to sort by, separated by commas; -NAME for descending."
+        ),
+    ] = None,
+    where: Where = None,
+    stripe_rows: Annotated[
+        int | None, typer.Option("--stripe-rows", help="Rows per stripe. Default: a single stripe.", min=1)
+    ] = None,
+    profile: Profile = "balanced",
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> int:
+    """Write the rows of shards anew as one shard, without deleted rows. The new shard refers to no other file."""
+    require_new(to, overwrite)
+    keys = [
+        (name.removeprefix("-"), "descending" if name.startswith("-") else "ascending")
+        for name in names_of(sort_by, "--sort-by") or ()
+    ]
+    begin = time.perf_counter()
+    with Bar("compacting") as bar:
+        found = compact(
+            shards,
+            to,
+            sort_by=keys,
+            where=where,
+            stripe_rows=stripe_rows,
+            profile=profile,
+            overwrite=overwrite,
+            progress=bar,
+        )
+    seconds = time.perf_counter() - begin
+    if json:
+        print_json({"shard": found.url, "rows": found.num_rows, "bytes": found.size, "seconds": seconds})
+        return 0
+    line = f"{to}: {count_text(found.num_rows, 'row')} of {count_text(len(shards), 'shard')}"
+    output().print(f"{line}, {size_text(found.size)}, written in {time_text(seconds)}", soft_wrap=True)
+    return 0
