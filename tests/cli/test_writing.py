@@ -281,5 +281,5 @@ def test_compact_writes_rows_anew(tmp_path: Path) -> None:
     run("compact", first, "-o", to, code=3)
     assert json.loads(run("compact", first, "-o", to, "--overwrite", "--json").stdout)["rows"] == 2
     assert (
-        "--sort-by: expected names" in run("compact", first, "-o", to, "--overwrite", "--sort-by", "n,,", code=2).stderr
+        "--sort-by: expected names" in run("compact", first, "-o", to, "--overwrite", "--sort-by", ",", code=2).stderr
     )
