@@ -35,7 +35,9 @@ def many(folder: Path, shards: int) -> None:
     merged = amudai.merge([folder / f"{number}.amudai.shard" for number in range(shards)], to=folder / "all")
     seconds, worked = time.perf_counter() - begin, time.process_time() - worked
     size = (folder / "all").stat().st_size
-    print(f"metadata  {shards:,} shards, {merged.num_rows:,} rows: {seconds:.2f} s ({worked:.2f} s of work), {size:,} bytes")
+    print(
+        f"metadata  {shards:,} shards, {merged.num_rows:,} rows: {seconds:.2f} s ({worked:.2f} s of work), {size:,} bytes"
+    )
 
 
 def index(folder: Path, rows: int, parts: int) -> None:

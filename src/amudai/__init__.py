@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Field,
         FieldLayout,
         FieldStats,
+        Garbage,
         HashIndex,
         Index,
         JsonLinesWriter,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Progress,
         Scan,
         Shard,
+        ShardFile,
         ShardLayout,
         ShardWriter,
         Source,
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
         add_indexes,
         col,
         collect_garbage,
+        copy,
+        gc,
         ingest,
         merge,
         open,  # noqa: A004
@@ -60,10 +64,10 @@ else:
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
-                "HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source "
-                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage ingest merge "
-                "open read_files write"
+                "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats Garbage "
+                "HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardFile ShardLayout "
+                "ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage "
+                "copy gc ingest merge open read_files write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema NeedlessIndexWarning StorageError "
@@ -84,6 +88,7 @@ __all__ = [
     "Field",
     "FieldLayout",
     "FieldStats",
+    "Garbage",
     "HashIndex",
     "Index",
     "InvalidArgument",
@@ -95,6 +100,7 @@ __all__ = [
     "Progress",
     "Scan",
     "Shard",
+    "ShardFile",
     "ShardLayout",
     "ShardWriter",
     "Source",
@@ -108,6 +114,8 @@ __all__ = [
     "add_indexes",
     "col",
     "collect_garbage",
+    "copy",
+    "gc",
     "ingest",
     "merge",
     "open",

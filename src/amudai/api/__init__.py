@@ -11,6 +11,7 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.api.field import Field, FieldStats
     from amudai.api.garbage import collect_garbage
+    from amudai.api.housekeeping import Garbage, copy, gc
     from amudai.api.indexing import add_indexes
     from amudai.api.ingestion import ingest
     from amudai.api.merging import merge
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         FieldLayout,
         Index,
         Problem,
+        ShardFile,
         ShardLayout,
         StripeLayout,
         Verification,
@@ -42,6 +44,7 @@ else:
         {
             "amudai.api.field": "Field FieldStats",
             "amudai.api.garbage": "collect_garbage",
+            "amudai.api.housekeeping": "Garbage copy gc",
             "amudai.api.indexing": "add_indexes",
             "amudai.api.ingestion": "ingest",
             "amudai.api.merging": "merge",
@@ -55,7 +58,7 @@ else:
             "amudai.exports": "CsvWriter JsonLinesWriter",
             "amudai.index": "HashIndex TermIndex",
             "amudai.inspect": (
-                "BlockLayout BufferLayout FieldLayout Index Problem ShardLayout StripeLayout Verification"
+                "BlockLayout BufferLayout FieldLayout Index Problem ShardFile ShardLayout StripeLayout Verification"
             ),
             "amudai.predicate": "Column Predicate col",
             "amudai.scan": "Explanation",
@@ -73,6 +76,7 @@ __all__ = [
     "Field",
     "FieldLayout",
     "FieldStats",
+    "Garbage",
     "HashIndex",
     "Index",
     "JsonLinesWriter",
@@ -81,6 +85,7 @@ __all__ = [
     "Progress",
     "Scan",
     "Shard",
+    "ShardFile",
     "ShardLayout",
     "ShardWriter",
     "Source",
@@ -92,6 +97,8 @@ __all__ = [
     "add_indexes",
     "col",
     "collect_garbage",
+    "copy",
+    "gc",
     "ingest",
     "merge",
     "open",

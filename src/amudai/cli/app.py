@@ -25,6 +25,10 @@ COMMANDS: Final = (
     "indexes",
     "index",
     "verify",
+    "merge",
+    "copy",
+    "files",
+    "gc",
     "export",
     "bench",
 )

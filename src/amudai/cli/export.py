@@ -14,7 +14,7 @@ import typer
 
 from amudai import CsvWriter, InvalidArgument, JsonLinesWriter
 from amudai.cli.new_file import new_file
-from amudai.cli.options import Columns, Json, Location, Overwrite, Where, names_of, opened, require_new
+from amudai.cli.options import Allow, Columns, Json, Location, Overwrite, Where, names_of, opened, require_new
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
 
 __all__ = ["BatchWriter", "ParquetWriter", "run"]
@@ -61,13 +61,14 @@ def run(
     limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of rows; 0 for all.", min=0)] = 0,
     overwrite: Overwrite = False,
     json: Json = False,
+    allow: Allow = None,
 ) -> int:
     """Write rows to a Parquet, CSV, Arrow or JSON lines file. The file appears only once it is complete."""
     kind = _format(to, format)
     require_new(to, overwrite or to == "-")
     begin = time.perf_counter()
     rows = 0
-    with opened(location) as shard:
+    with opened(location, allow) as shard:
         scan = shard.scan(names_of(columns), where, limit=limit or None)
         with _target(to, overwrite) as out, Bar("exporting", shard.num_rows if where is None else None) as bar:
             writer = _WRITERS[kind](scan.schema, out)

@@ -271,8 +271,10 @@ class _Renumbered:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _MovedLists:
-    """Lists with their numbers in the new shard. List i is read from integers `starts[i] .. ends[i]`, without those that
-    are copied with their blocks."""
+    """Lists with their numbers in the new shard.
+
+    List i is read from integers `starts[i] .. ends[i]`, without those that are copied with their blocks.
+    """
 
     stripes: npt.NDArray[np.uint16]
     ids: U32
