@@ -116,8 +116,10 @@ private:
 class HeldListMerge {
 public:
     explicit HeldListMerge(nb::list runs) {
-        std::vector<Bytes> sources;
-        for (std::size_t i = 0; i < nb::len(runs); ++i) sources.push_back(held_.emplace_back(runs[i]).bytes());
+        std::vector<std::vector<Bytes>> sources(nb::len(runs));
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+            for (const auto piece : nb::cast<nb::list>(runs[i])) sources[i].push_back(held_.emplace_back(piece).bytes());
+        }
         merge_.emplace(std::move(sources));
     }
     HeldListMerge(const HeldListMerge&) = delete;
@@ -130,26 +132,32 @@ private:
 };
 
 nb::bytes term_lists(In<std::int64_t> offsets, In<std::uint8_t> data, In<std::uint64_t> bounds, In<std::uint16_t> stripes,
-                     In<std::uint32_t> fields, In<std::uint8_t> forms, In<std::uint64_t> counts, In<std::uint64_t> integers) {
+                     In<std::uint32_t> fields, In<std::uint8_t> forms, In<std::uint64_t> counts, In<std::uint64_t> copied,
+                     In<std::uint64_t> tickets, In<std::uint64_t> integers) {
     const auto terms = terms_of(offsets, data);
     const auto lists = counts.shape(0);
     if (bounds.shape(0) != terms.count() + 1) throw nb::value_error("bounds: expected one more than terms");
-    if (stripes.shape(0) != lists || fields.shape(0) != lists || forms.shape(0) != lists) {
-        throw nb::value_error("lists: expected a stripe, a field, a form and a count for each");
+    if (stripes.shape(0) != lists || fields.shape(0) != lists || forms.shape(0) != lists || copied.shape(0) != lists ||
+        tickets.shape(0) != lists) {
+        throw nb::value_error("lists: expected a stripe, a field, a form, two counts and a ticket for each");
     }
     const auto ends = span(bounds);
     if (ends[0] != 0 || ends[terms.count()] != lists || !std::is_sorted(ends.begin(), ends.end())) {
         throw nb::value_error("bounds: expected an ascending sequence from 0 to the number of lists");
     }
     std::uint64_t total = 0;
-    for (const auto count : span(counts)) {
-        if (count > integers.shape(0) - total) throw nb::value_error("counts: expected the number of integers");
-        total += count;
+    for (std::size_t i = 0; i < lists; ++i) {
+        const auto count = span(counts)[i], taken = span(copied)[i];
+        if (taken > count || count - taken > integers.shape(0) - total) {
+            throw nb::value_error("counts: expected the number of integers");
+        }
+        total += count - taken;
     }
     Sink out;
     {
         const nb::gil_scoped_release unlocked;
-        text::append_term_lists(terms, {ends, span(stripes), span(fields), span(forms), span(counts), span(integers)}, out);
+        text::append_term_lists(terms, {ends, span(stripes), span(fields), span(forms), span(counts), span(copied),
+                                        span(tickets), span(integers)}, out);
     }
     return to_python(out.bytes());
 }
@@ -209,6 +217,11 @@ void bind_term(nb::module_& m) {
              nb::sig("def counts(self) -> NDArray[np.uint64]"), "The number of integers of each list in this slice.")
         .def("integers", [](text::MergeSlice& self) { return owned(std::move(self.integers)); },
              nb::sig("def integers(self) -> NDArray[np.uint64]"), "The integers of the lists, back to back.")
+        .def("copied", [](text::MergeSlice& self) { return owned(std::move(self.copied)); },
+             nb::sig("def copied(self) -> NDArray[np.uint64]"),
+             "How many integers of each list are copied with their blocks and not among `integers`. Only of `TermListMerge`.")
+        .def("tickets", [](text::MergeSlice& self) { return owned(std::move(self.tickets)); },
+             nb::sig("def tickets(self) -> NDArray[np.uint64]"), "What stands for the copied blocks of each list.")
         .def_ro("continues", &text::MergeSlice::continues,
             "Whether the first list continues the last one of the previous slice.")
         .def_ro("whole_terms", &text::MergeSlice::whole_terms, "Whether the next slice begins with a new term.");
@@ -237,12 +250,14 @@ void bind_term(nb::module_& m) {
         "Return the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.");
 
     m.def("term_lists", &term_lists, "offsets"_a.noconvert(), "data"_a.noconvert(), "bounds"_a.noconvert(),
-          "stripes"_a.noconvert(), "fields"_a.noconvert(), "forms"_a.noconvert(), "counts"_a.noconvert(), "integers"_a.noconvert(),
+          "stripes"_a.noconvert(), "fields"_a.noconvert(), "forms"_a.noconvert(), "counts"_a.noconvert(), "copied"_a.noconvert(),
+          "tickets"_a.noconvert(), "integers"_a.noconvert(),
           nb::sig("def term_lists(offsets: NDArray[np.int64], data: NDArray[np.uint8], bounds: NDArray[np.uint64], "
                   "stripes: NDArray[np.uint16], fields: NDArray[np.uint32], forms: NDArray[np.uint8], counts: NDArray[np.uint64], "
-                  "integers: NDArray[np.uint64]) -> bytes"),
-          "A part of a run for `TermListMerge`: terms with their lists. Term i has the lists bounds[i]..bounds[i + 1], list "
-          "i has counts[i] of the integers.");
+                  "copied: NDArray[np.uint64], tickets: NDArray[np.uint64], integers: NDArray[np.uint64]) -> bytes"),
+          "A piece of a run for `TermListMerge`: terms with their lists. Term i has the lists bounds[i]..bounds[i + 1], "
+          "list i has counts[i] integers. The first copied[i] of them are in blocks that tickets[i] stands for, the others "
+          "in `integers`.");
 
     m.def("list_steps", [](In<std::uint64_t> integers, std::uint64_t before, bool begins) {
         Sink out;
@@ -257,7 +272,7 @@ void bind_term(nb::module_& m) {
 
     nb::class_<HeldListMerge>(m, "TermListMerge",
         "Merges the terms of several indexes with their lists as they are. Only one thread at a time may use it.")
-        .def(nb::init<nb::list>(), "runs"_a, nb::sig("def __init__(self, runs: list[bytes | memoryview]) -> None"))
+        .def(nb::init<nb::list>(), "runs"_a, nb::sig("def __init__(self, runs: list[list[bytes | memoryview]]) -> None"))
         .def_prop_ro("done", [](HeldListMerge& self) { return self.merge().done(); }, "Whether nothing is left to merge.")
         .def("next", [](HeldListMerge& self, std::size_t terms, std::size_t integers) {
             const nb::gil_scoped_release unlocked;

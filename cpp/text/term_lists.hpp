@@ -1,7 +1,10 @@
 // Merges the terms of several indexes with their lists as they are. Each index is a run of its own, which is never
 // stored in a shard: an entry for each term, in the order of the index. An entry begins with the term's length (u8) and
-// bytes. Then come varints: the number of lists and, for each list, its stripe, field and form, the number of its
-// integers, the first integer and the distance from each integer to the next.
+// bytes. Then come varints: the number of lists and, for each list, its stripe, field and form, and the number of its
+// integers. The first integers of a list may be in blocks that are copied as they are: their number and the ticket of
+// these blocks follow, or 0 and 0. Then come the other integers: the first, and the distance from each to the next.
+//
+// A run consists of pieces. No term, number or list head is cut between two pieces.
 #pragma once
 #include "base/bytes.hpp"
 #include "base/sink.hpp"
@@ -10,13 +13,16 @@
 
 namespace amudai::text {
 
-// The lists of some terms. List i has `counts[i]` of the integers, and term i the lists `bounds[i] .. bounds[i + 1]`.
+// The lists of some terms. List i has `counts[i]` integers, of which the first `copied[i]` are in blocks and the others in
+// `integers`. Term i has the lists `bounds[i] .. bounds[i + 1]`.
 struct TermLists {
     std::span<const std::uint64_t> bounds;
     std::span<const std::uint16_t> stripes;
     std::span<const std::uint32_t> fields;
     std::span<const std::uint8_t> forms;
     std::span<const std::uint64_t> counts;
+    std::span<const std::uint64_t> copied;
+    std::span<const std::uint64_t> tickets;
     std::span<const std::uint64_t> integers;
 };
 
@@ -29,8 +35,8 @@ inline void append_term_lists(const Terms& terms, const TermLists& lists, Sink& 
         if (term.size() > 255) throw Corrupted("term: expected at most 255 bytes, found " + std::to_string(term.size()));
         const auto first = lists.bounds[entry], last = lists.bounds[entry + 1];
         std::uint64_t integers = 0;
-        for (auto list = first; list < last; ++list) integers += lists.counts[list];
-        const auto most = 1 + term.size() + max_varint * (1 + 4 * (last - first) + integers);
+        for (auto list = first; list < last; ++list) integers += lists.counts[list] - lists.copied[list];
+        const auto most = 1 + term.size() + max_varint * (1 + 6 * (last - first) + integers);
         const auto begin = out.size();
         auto* to = out.extend(most);
         const auto* const from = to;
@@ -42,8 +48,10 @@ inline void append_term_lists(const Terms& terms, const TermLists& lists, Sink& 
             to = put_varint(to, lists.fields[list]);
             to = put_varint(to, lists.forms[list]);
             to = put_varint(to, lists.counts[list]);
+            to = put_varint(to, lists.copied[list]);
+            to = put_varint(to, lists.tickets[list]);
             std::uint64_t before = 0;
-            for (std::uint64_t i = 0; i < lists.counts[list]; ++i) {
+            for (std::uint64_t i = 0, own = lists.counts[list] - lists.copied[list]; i < own; ++i) {
                 const auto each = lists.integers[used++];
                 if (i && each <= before) throw Corrupted("position list: expected ascending integers");
                 to = put_varint(to, each - before);
@@ -71,9 +79,9 @@ inline void append_list_steps(std::span<const std::uint64_t> integers, std::uint
 
 class TermListMerge {
 public:
-    explicit TermListMerge(std::vector<Bytes> runs) {
-        cursors_.reserve(runs.size());
-        for (const auto& run : runs) cursors_.push_back({run.data(), run.data() + run.size(), 0, {}, 0});
+    // Each run is a list of pieces.
+    explicit TermListMerge(std::vector<std::vector<Bytes>> runs) : runs_(std::move(runs)) {
+        cursors_.resize(runs_.size());
         for (std::uint32_t i = 0; i < cursors_.size(); ++i) advance(i);
     }
 
@@ -119,17 +127,29 @@ private:
 
     // The current term of a run, and how many of its lists are left.
     struct Cursor {
-        const std::uint8_t* at;
-        const std::uint8_t* end;
-        std::uint64_t key;
+        const std::uint8_t* at = nullptr;
+        const std::uint8_t* end = nullptr;
+        std::size_t piece = 0;  // the next piece
+        std::uint64_t key = 0;
         Bytes term;
-        std::uint64_t lists;
+        std::uint64_t lists = 0;
     };
+
+    // Moves on to the next piece at the end of a piece. Returns false at the end of the run.
+    bool more(std::uint32_t source) {
+        auto& cursor = cursors_[source];
+        while (cursor.at == cursor.end) {
+            if (cursor.piece == runs_[source].size()) return false;
+            const auto piece = runs_[source][cursor.piece++];
+            cursor.at = piece.data(), cursor.end = piece.data() + piece.size();
+        }
+        return true;
+    }
 
     // Reads the head of a run's next term and puts the run back into the heap. Does nothing at the end of the run.
     void advance(std::uint32_t source) {
         auto& cursor = cursors_[source];
-        if (cursor.at == cursor.end) return;
+        if (!more(source)) return;
         const std::size_t size = *cursor.at++;
         if (size > static_cast<std::size_t>(cursor.end - cursor.at)) throw std::invalid_argument("run: a term has no end");
         cursor.term = {cursor.at, size};
@@ -171,11 +191,16 @@ private:
 
     void begin_list() {
         auto& cursor = cursors_[current_];
+        more(current_);
         stripe_ = static_cast<std::uint16_t>(get_varint(cursor.at, cursor.end));
         field_ = static_cast<std::uint32_t>(get_varint(cursor.at, cursor.end));
         form_ = static_cast<std::uint8_t>(get_varint(cursor.at, cursor.end));
-        left_ = get_varint(cursor.at, cursor.end);
-        is_long_ = left_ >= TermMerge::long_list;
+        const auto count = get_varint(cursor.at, cursor.end);
+        copied_ = get_varint(cursor.at, cursor.end);
+        ticket_ = get_varint(cursor.at, cursor.end);
+        if (copied_ > count) throw std::invalid_argument("run: more integers are copied than a list has");
+        left_ = count - copied_;
+        is_long_ = count >= TermMerge::long_list;
         last_ = 0;
         --cursor.lists;
         open_ = true;
@@ -192,8 +217,14 @@ private:
         if (is_long_) now = std::min(left_, static_cast<std::uint64_t>(most > out.integers.size() ? most - out.integers.size() : 0));
         const auto before = out.integers.size();
         out.integers.resize(before + now);
-        for (auto at = before; at < before + now; ++at) out.integers[at] = last_ += get_varint(cursor.at, cursor.end);
-        out.counts.push_back(now);
+        for (auto at = before; at < before + now; ++at) {
+            if (cursor.at == cursor.end) more(current_);
+            out.integers[at] = last_ += get_varint(cursor.at, cursor.end);
+        }
+        out.counts.push_back(now + copied_);
+        out.copied.push_back(copied_);
+        out.tickets.push_back(ticket_);
+        copied_ = 0;
         left_ -= now;
         if (left_) return;
         open_ = false;
@@ -204,6 +235,7 @@ private:
         }
     }
 
+    std::vector<std::vector<Bytes>> runs_;
     std::vector<Cursor> cursors_;
     std::vector<std::uint32_t> heap_;
     std::uint32_t current_ = none;  // the run whose lists of the term are being written
@@ -215,7 +247,9 @@ private:
     std::uint16_t stripe_ = 0;
     std::uint32_t field_ = 0;
     std::uint8_t form_ = 0;
-    std::uint64_t left_ = 0;  // integers of the open list
+    std::uint64_t copied_ = 0;  // integers of the open list that are copied with their blocks
+    std::uint64_t ticket_ = 0;
+    std::uint64_t left_ = 0;  // integers of the open list that are not written yet
     std::uint64_t last_ = 0;
 };
 

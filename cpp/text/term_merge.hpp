@@ -33,6 +33,10 @@ struct MergeSlice {
     std::vector<std::uint8_t> is_long;
     std::vector<std::uint64_t> counts;  // number of integers of each list in this slice
     std::vector<std::uint64_t> integers;
+    // Of a merge of lists: how many of the integers of each list are in blocks that are copied as they are, and the ticket
+    // of these blocks. The others are in `integers`.
+    std::vector<std::uint64_t> copied;
+    std::vector<std::uint64_t> tickets;
     bool continues = false;    // the first list continues the last one of the previous slice
     bool whole_terms = false;  // the next slice begins with a new term
 };

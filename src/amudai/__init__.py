@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Field,
         FieldLayout,
         FieldStats,
+        Garbage,
         HashIndex,
         Index,
         JsonLinesWriter,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Progress,
         Scan,
         Shard,
+        ShardFile,
         ShardLayout,
         ShardWriter,
         Source,
@@ -41,7 +43,9 @@ if TYPE_CHECKING:
         col,
         collect_garbage,
         compact,
+        copy,
         delete,
+        gc,
         ingest,
         merge,
         open,  # noqa: A004
@@ -65,9 +69,9 @@ else:
         {
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
-                "HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source "
-                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage compact delete ingest "
-                "merge open read_files undelete upsert write"
+                "Garbage HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardFile "
+                "ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes col "
+                "collect_garbage compact copy delete gc ingest merge open read_files undelete upsert write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema NeedlessIndexWarning StorageError "
@@ -88,6 +92,7 @@ __all__ = [
     "Field",
     "FieldLayout",
     "FieldStats",
+    "Garbage",
     "HashIndex",
     "Index",
     "InvalidArgument",
@@ -99,6 +104,7 @@ __all__ = [
     "Progress",
     "Scan",
     "Shard",
+    "ShardFile",
     "ShardLayout",
     "ShardWriter",
     "Source",
@@ -113,7 +119,9 @@ __all__ = [
     "col",
     "collect_garbage",
     "compact",
+    "copy",
     "delete",
+    "gc",
     "ingest",
     "merge",
     "open",

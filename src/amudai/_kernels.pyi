@@ -498,6 +498,14 @@ class TermSlice:
     def integers(self) -> NDArray[np.uint64]:
         """The integers of the lists, back to back."""
 
+    def copied(self) -> NDArray[np.uint64]:
+        """
+        How many integers of each list are copied with their blocks and not among `integers`. Only of `TermListMerge`.
+        """
+
+    def tickets(self) -> NDArray[np.uint64]:
+        """What stands for the copied blocks of each list."""
+
     @property
     def continues(self) -> bool:
         """Whether the first list continues the last one of the previous slice."""
@@ -517,6 +525,32 @@ class TermMerge:
         """
         Estimate how many bits all lists take at each price. Nothing is left to merge afterwards. A price says how many rows, in units of 1/65,536, may become doubtful to save a bit: none at 0, any number at the highest price.
         """
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to merge."""
+
+    def next(self, terms: int, integers: int) -> TermSlice:
+        """
+        Return the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.
+        """
+
+def term_lists(offsets: NDArray[np.int64], data: NDArray[np.uint8], bounds: NDArray[np.uint64], stripes: NDArray[np.uint16], fields: NDArray[np.uint32], forms: NDArray[np.uint8], counts: NDArray[np.uint64], copied: NDArray[np.uint64], tickets: NDArray[np.uint64], integers: NDArray[np.uint64]) -> bytes:
+    """
+    A piece of a run for `TermListMerge`: terms with their lists. Term i has the lists bounds[i]..bounds[i + 1], list i has counts[i] integers. The first copied[i] of them are in blocks that tickets[i] stands for, the others in `integers`.
+    """
+
+def list_steps(integers: NDArray[np.uint64], before: int, begins: bool) -> bytes:
+    """
+    Integers of a list for `TermListMerge`, after the integer `before`, or from the beginning of the list.
+    """
+
+class TermListMerge:
+    """
+    Merges the terms of several indexes with their lists as they are. Only one thread at a time may use it.
+    """
+
+    def __init__(self, runs: list[list[bytes | memoryview]]) -> None: ...
 
     @property
     def done(self) -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field, FieldStats
     from amudai.api.garbage import collect_garbage
+    from amudai.api.housekeeping import Garbage, copy, gc
     from amudai.api.indexing import add_indexes
     from amudai.api.ingestion import ingest
     from amudai.api.merging import merge
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         FieldLayout,
         Index,
         Problem,
+        ShardFile,
         ShardLayout,
         StripeLayout,
         Verification,
@@ -46,6 +48,7 @@ else:
             "amudai.api.deleting": "delete undelete",
             "amudai.api.field": "Field FieldStats",
             "amudai.api.garbage": "collect_garbage",
+            "amudai.api.housekeeping": "Garbage copy gc",
             "amudai.api.indexing": "add_indexes",
             "amudai.api.ingestion": "ingest",
             "amudai.api.compaction": "compact",
@@ -61,7 +64,7 @@ else:
             "amudai.exports": "CsvWriter JsonLinesWriter",
             "amudai.index": "HashIndex TermIndex",
             "amudai.inspect": (
-                "BlockLayout BufferLayout FieldLayout Index Problem ShardLayout StripeLayout Verification"
+                "BlockLayout BufferLayout FieldLayout Index Problem ShardFile ShardLayout StripeLayout Verification"
             ),
             "amudai.predicate": "Column Predicate col",
             "amudai.scan": "Explanation",
@@ -79,6 +82,7 @@ __all__ = [
     "Field",
     "FieldLayout",
     "FieldStats",
+    "Garbage",
     "HashIndex",
     "Index",
     "JsonLinesWriter",
@@ -87,6 +91,7 @@ __all__ = [
     "Progress",
     "Scan",
     "Shard",
+    "ShardFile",
     "ShardLayout",
     "ShardWriter",
     "Source",
@@ -99,7 +104,9 @@ __all__ = [
     "col",
     "collect_garbage",
     "compact",
+    "copy",
     "delete",
+    "gc",
     "ingest",
     "merge",
     "open",

@@ -14,7 +14,7 @@ from amudai.edit import Publication, Root, feed, with_indexes
 from amudai.errors import InvalidArgument, located
 from amudai.index import IndexSpec, index_sinks
 from amudai.shard import ArtifactSpace, ShardReader
-from amudai.storage import Size, container, open_store, size_of
+from amudai.storage import Allow, Size, container, open_store, size_of
 
 __all__ = ["add_indexes"]
 
@@ -30,6 +30,7 @@ def add_indexes(
     profile: str = "balanced",
     progress: bool | Report | None = None,
     overwrite: bool = False,
+    allow: Allow = (),
 ) -> Shard:
     """Index a shard that is there already, and open the result.
 
@@ -47,6 +48,8 @@ def add_indexes(
         Where the new root goes.
     memory_limit, temp_dir, progress, overwrite, store
         As `amudai.write` takes them.
+    allow
+        Where files outside of the folder may be, as `amudai.open` takes it.
 
     Examples
     --------
@@ -58,7 +61,7 @@ def add_indexes(
     """
     target_store, target = open_store(to, store)
     folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
-    reader = ShardReader(shard, store) if isinstance(shard, str | os.PathLike) else shard._reader
+    reader = ShardReader(shard, store, allow=allow) if isinstance(shard, str | os.PathLike) else shard._reader
     if reader.url == target:
         raise InvalidArgument("to: expected another place than the shard, whose stripes stay in use", url=target)
     if container(reader.url) != container(target):
@@ -83,6 +86,6 @@ def add_indexes(
             publication.publish(with_indexes(root, space.indexes(sinks.shard), of_stripes))
         finally:
             sinks.close()
-    shard = open_shard(to, store=store)
+    shard = open_shard(to, store=store, allow=reader.allow)
     warn_of_needless_indexes(shard._reader, indexes)
     return shard

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from amudai.api.shard import Shard
 from amudai.shard import ShardReader
-from amudai.storage import Allow
+from amudai.storage import Allow, Allowed
 
 __all__ = ["open"]
 
@@ -21,7 +21,7 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     schema: Mapping[str, pa.DataType] | pa.Schema | None = None,
     verify: bool = True,
     threads: int | None = None,
-    allow: Allow = (),
+    allow: Allow | Allowed = (),
 ) -> Shard:
     """Open a shard for reading.
 

@@ -21,9 +21,11 @@ from amudai.errors import InvalidArgument
 from amudai.inspect import (
     Depth,
     Index,
+    ShardFile,
     ShardLayout,
     counted,
     file_sizes,
+    files_of,
     indexes_of,
     inspect_shard,
     user_properties,
@@ -128,6 +130,15 @@ class Shard(Tabular):
         14075
         """
         return sum(file_sizes(self._reader).values())
+
+    @property
+    def files(self) -> tuple[ShardFile, ...]:
+        """Every file that the shard needs: its root file, stripes and indexes, and the files of other shards.
+
+        >>> [file.kind for file in amudai.open("tests/fixtures/sample.amudai.shard").files]
+        ['root']
+        """
+        return files_of(self._reader)
 
     @property
     def indexes(self) -> tuple[Index, ...]:

@@ -29,6 +29,10 @@ COMMANDS: Final = (
     "upsert",
     "compact",
     "verify",
+    "merge",
+    "copy",
+    "files",
+    "gc",
     "export",
     "bench",
 )

@@ -14,7 +14,18 @@ import typer
 
 from amudai import CsvWriter, InvalidArgument, JsonLinesWriter
 from amudai.cli.new_file import new_file
-from amudai.cli.options import Columns, IncludeDeleted, Json, Location, Overwrite, Where, names_of, opened, require_new
+from amudai.cli.options import (
+    Allow,
+    Columns,
+    IncludeDeleted,
+    Json,
+    Location,
+    Overwrite,
+    Where,
+    names_of,
+    opened,
+    require_new,
+)
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
 
 __all__ = ["BatchWriter", "ParquetWriter", "run"]
@@ -62,13 +73,14 @@ def run(
     include_deleted: IncludeDeleted = False,
     overwrite: Overwrite = False,
     json: Json = False,
+    allow: Allow = None,
 ) -> int:
     """Write rows to a Parquet, CSV, Arrow or JSON lines file. The file appears only once it is complete."""
     kind = _format(to, format)
     require_new(to, overwrite or to == "-")
     begin = time.perf_counter()
     rows = 0
-    with opened(location) as shard:
+    with opened(location, allow) as shard:
         scan = shard.scan(names_of(columns), where, limit=limit or None, include_deleted=include_deleted)
         total = None if where is not None else shard.num_positions if include_deleted else shard.num_rows
         with _target(to, overwrite) as out, Bar("exporting", total) as bar:

@@ -7,7 +7,7 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from amudai.cli.options import Columns, Json, Location, names_of, opened
+from amudai.cli.options import Allow, Columns, Json, Location, names_of, opened
 from amudai.cli.rows import row_writer
 
 __all__ = ["Count", "Format", "print_rows", "run"]
@@ -22,9 +22,10 @@ def run(
     columns: Columns = None,
     format: Format = "table",  # noqa: A002
     json: Json = False,
+    allow: Allow = None,
 ) -> int:
     """Show the first rows."""
-    with opened(location) as shard:
+    with opened(location, allow) as shard:
         print_rows(shard.head(rows, names_of(columns)), "jsonl" if json else format)
     return 0
 

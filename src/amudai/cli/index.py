@@ -12,6 +12,7 @@ import typer
 from amudai import Index, InvalidArgument, add_indexes
 from amudai.cli.indexes import type_and_owner
 from amudai.cli.options import (
+    Allow,
     Granularity,
     Hashes,
     Indexes,
@@ -46,6 +47,7 @@ def run(
     level: Level = "shard",
     overwrite: Overwrite = False,
     json: Json = False,
+    allow: Allow = None,
 ) -> int:
     """Add indexes to a shard. This writes a new shard that refers to the files of the old one: keep them."""
     specs = index_specs(index, hash, level, tokenizer=tokenizer, granularity=granularity, max_bytes=max_bytes)
@@ -54,7 +56,7 @@ def run(
     require_new(to, overwrite)
     begin = time.perf_counter()
     with Bar("indexing") as bar:
-        shard = add_indexes(location, specs, to, overwrite=overwrite, progress=bar)
+        shard = add_indexes(location, specs, to, overwrite=overwrite, progress=bar, allow=allow or ())
     seconds = time.perf_counter() - begin
     added = _added(shard.indexes, len(specs), level)
     if json:

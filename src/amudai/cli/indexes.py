@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from amudai import Index
-from amudai.cli.options import Json, Location, opened
+from amudai.cli.options import Allow, Json, Location, opened
 from amudai.cli.terminal import note, output, print_json, size_text, table
 from amudai.cli.values import json_line, json_value
 
 __all__ = ["run", "type_and_owner"]
 
 
-def run(location: Location, json: Json = False) -> int:
+def run(location: Location, json: Json = False, allow: Allow = None) -> int:
     """List the indexes of a shard: their types, columns and sizes."""
-    with opened(location) as shard:
+    with opened(location, allow) as shard:
         found = shard.indexes
         if json:
             print_json([json_value(asdict(index)) for index in found])

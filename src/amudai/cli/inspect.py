@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from amudai import BufferLayout, FieldLayout, ShardLayout, StripeLayout
 from amudai.cli.guard import FAILED, OK, error_line
-from amudai.cli.options import Json, Location, opened
+from amudai.cli.options import Allow, Json, Location, opened
 from amudai.cli.terminal import count_text, output, print_json, size_text
 from amudai.cli.values import json_value
 
@@ -27,10 +27,11 @@ def run(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also show buffers and blocks.")] = False,
     stripe: Annotated[int | None, typer.Option("--stripe", help="Show only this stripe.", min=0)] = None,
     json: Json = False,
+    allow: Allow = None,
 ) -> int:
     """Show how a shard is laid out: stripes, fields, encodings and sizes; with -v also buffers and blocks."""
     stripes = None if stripe is None else [stripe]
-    with opened(location) as shard:
+    with opened(location, allow) as shard:
         count = len(shard.stripes)
         layout = shard.inspect(stripes=stripes, encodings=True, blocks=verbose)
     if json:

@@ -12,6 +12,7 @@ import amudai
 from amudai import HashIndex, InvalidArgument, Shard, StorageError, TermIndex
 
 __all__ = [
+    "Allow",
     "Columns",
     "Granularity",
     "Hashes",
@@ -45,6 +46,14 @@ Where = Annotated[
 Columns = Annotated[
     list[str] | None,
     typer.Option("--columns", "-C", metavar="NAMES", help="Columns to show, separated by commas."),
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        metavar="PREFIX",
+        help="Also read files of the shard in this folder, or at URLs that begin so. Can be repeated.",
+    ),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the target if it exists.")]
 Target = Annotated[
@@ -95,9 +104,9 @@ Profile = Annotated[
 _NAME = re.compile(r"((?:`[^`]*`|[^,`])+)(?:,|$)")
 
 
-def opened(location: str) -> Shard:
-    """Open the shard at this path or URL."""
-    return amudai.open(location)
+def opened(location: str, allow: list[str] | None = None) -> Shard:
+    """Open the shard at this path or URL. It may refer to files at URLs that `allow` permits."""
+    return amudai.open(location, allow=allow or ())
 
 
 def shard_name(location: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from amudai.cli.head import Count, Format, print_rows
-from amudai.cli.options import Columns, Json, Location, names_of, opened
+from amudai.cli.options import Allow, Columns, Json, Location, names_of, opened
 
 __all__ = ["run"]
 
@@ -21,8 +21,9 @@ def run(
     ] = None,
     format: Format = "table",  # noqa: A002
     json: Json = False,
+    allow: Allow = None,
 ) -> int:
     """Show rows picked at random, in the order of the shard. Only the blocks that hold these rows are read."""
-    with opened(location) as shard:
+    with opened(location, allow) as shard:
         print_rows(shard.sample(rows, names_of(columns), seed=seed), "jsonl" if json else format)
     return 0

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from amudai import Field
-from amudai.cli.options import Json, Location, opened
+from amudai.cli.options import Allow, Json, Location, opened
 from amudai.cli.terminal import output, print_json, table
 
 __all__ = ["run"]
 
 
-def run(location: Location, json: Json = False) -> int:
+def run(location: Location, json: Json = False, allow: Allow = None) -> int:
     """Show the columns: their Arrow types, and how these are stored."""
-    with opened(location) as shard:
+    with opened(location, allow) as shard:
         nullable = {field.name: field.nullable for field in shard.schema}
         if json:
             print_json([{**_document(field), "nullable": nullable.get(field.name, True)} for field in shard.columns])

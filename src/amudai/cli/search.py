@@ -14,7 +14,7 @@ import typer
 
 from amudai import InvalidArgument, Scan, Shard, TermIndex
 from amudai.cli.guard import NOTHING, OK
-from amudai.cli.options import Columns, IncludeDeleted, Json, Where, names_of, opened, shard_name
+from amudai.cli.options import Allow, Columns, IncludeDeleted, Json, Where, names_of, opened, shard_name
 from amudai.cli.rows import FORMATS, row_writer
 from amudai.cli.terminal import Bar, count_text, note, print_json, time_text
 from amudai.cli.values import json_line
@@ -50,6 +50,7 @@ def run(
     ] = False,
     format: Annotated[str, typer.Option("--format", "-f", help="table, jsonl or csv.")] = "table",  # noqa: A002
     json: Json = False,
+    allow: Allow = None,
 ) -> int:
     """Find rows that contain all of the words. The exit code is 0 if rows were found, 1 if none."""
     if prefix and contains:
@@ -66,7 +67,7 @@ def run(
     chosen = names_of(columns)
     begin = time.perf_counter()
     with ExitStack() as stack:
-        shards = [stack.enter_context(opened(location)) for location in locations]
+        shards = [stack.enter_context(opened(location, allow)) for location in locations]
         # All scans are made before any row is shown: a query that does not fit one of the shards is an error at once,
         # not after half of the answer.
         every = [asked.scan(shard, None if count else chosen, where, column) for shard in shards]

@@ -9,7 +9,7 @@ import typer
 
 from amudai import Field, FieldLayout, FieldStats
 from amudai.cli.fields import fields_below, require_readable
-from amudai.cli.options import Json, Location, opened
+from amudai.cli.options import Allow, Json, Location, opened
 from amudai.cli.terminal import output, print_json, size_text, table
 from amudai.cli.values import json_line, json_value
 
@@ -25,9 +25,10 @@ def run(
         typer.Argument(metavar="[COLUMN]", help="Show everything that is known about this column.", show_default=False),
     ] = None,
     json: Json = False,
+    allow: Allow = None,
 ) -> int:
     """Show statistics of each column: nulls, bounds, distinct values and sizes. With COLUMN, everything about one."""
-    with opened(location) as shard:
+    with opened(location, allow) as shard:
         tops = shard.columns if column is None else (shard[column],)
         # The table of all columns does not show encodings, for which the columns would have to be read.
         wants_encodings = json or column is not None

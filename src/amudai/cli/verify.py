@@ -9,7 +9,7 @@ import typer
 
 from amudai import CorruptedData
 from amudai.cli.guard import NOTHING, OK
-from amudai.cli.options import Json, opened
+from amudai.cli.options import Allow, Json, opened
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
 
 __all__ = ["run"]
@@ -20,6 +20,7 @@ def run(
         list[str], typer.Argument(metavar="SHARDS...", help="Paths or URLs of shards.", show_default=False)
     ],
     json: Json = False,
+    allow: Allow = None,
 ) -> int:
     """Read every byte of shards and compare all checksums. The exit code is 0 if all are sound, 1 if not."""
     documents = []
@@ -29,7 +30,7 @@ def run(
         seen = ""
         counts: dict[str, int] = {}
         try:
-            with opened(location) as shard, Bar("verifying", shard.num_positions) as bar:
+            with opened(location, allow) as shard, Bar("verifying", shard.num_positions) as bar:
                 found = shard.verify(progress=bar)
             problems = [problem.message for problem in found.problems]
             counts = {"files": found.files, "blocks": found.blocks, "values": found.values, "bytes": found.bytes}

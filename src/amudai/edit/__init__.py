@@ -6,7 +6,7 @@ first, which adds indexes, and feeds the builders of indexes with the values of 
 `deletes.py` marks rows as deleted. `publish.py` is the only place where a root gets its URL; it says which files the
 root owns. `garbage.py` removes files that former roots owned.
 
-An operation that leaves positions unchanged keeps all indexes. So far that is true of all operations.
+An operation that leaves positions unchanged keeps all indexes.
 """
 
 from typing import TYPE_CHECKING
@@ -15,12 +15,14 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.edit.columns import add_columns, first_free_id, with_first_id
+    from amudai.edit.copying import copy_shard, owned_urls
     from amudai.edit.deletes import with_deleted
     from amudai.edit.garbage import GRACE, collect_garbage
     from amudai.edit.indexes import feed, with_indexes
     from amudai.edit.merged_indexes import IndexPart, index_parts
     from amudai.edit.merging import MergedSource, Merging
     from amudai.edit.naming import Naming
+    from amudai.edit.orphans import ORPHAN_GRACE, Orphan, orphans_below
     from amudai.edit.publish import Publication
     from amudai.edit.root import Root
 else:
@@ -29,11 +31,13 @@ else:
         {
             "amudai.edit.columns": "add_columns first_free_id with_first_id",
             "amudai.edit.deletes": "with_deleted",
+            "amudai.edit.copying": "copy_shard owned_urls",
             "amudai.edit.garbage": "GRACE collect_garbage",
             "amudai.edit.indexes": "feed with_indexes",
             "amudai.edit.merged_indexes": "IndexPart index_parts",
             "amudai.edit.merging": "MergedSource Merging",
             "amudai.edit.naming": "Naming",
+            "amudai.edit.orphans": "ORPHAN_GRACE Orphan orphans_below",
             "amudai.edit.publish": "Publication",
             "amudai.edit.root": "Root",
         },
@@ -41,17 +45,22 @@ else:
 
 __all__ = [
     "GRACE",
+    "ORPHAN_GRACE",
     "IndexPart",
     "MergedSource",
     "Merging",
     "Naming",
+    "Orphan",
     "Publication",
     "Root",
     "add_columns",
     "collect_garbage",
+    "copy_shard",
     "feed",
     "first_free_id",
     "index_parts",
+    "orphans_below",
+    "owned_urls",
     "with_deleted",
     "with_first_id",
     "with_indexes",

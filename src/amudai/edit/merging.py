@@ -149,9 +149,7 @@ class Merging:
             self.nodes = united_nodes(schemas, widen=widen)
             self._schema = encode_schema(self.nodes)
         self._ours = self._kept_properties(readers, widen)
-        matched = {
-            payload: matched_columns(self.nodes, reader.schema.fields()) for payload, reader in distinct.items()
-        }
+        matched = {payload: matched_columns(self.nodes, reader.schema.fields()) for payload, reader in distinct.items()}
         self.sources: tuple[MergedSource, ...] = tuple(self._sources(readers, matched))
 
     def _sources(
@@ -278,9 +276,7 @@ class _Part:
         self._ids = source.ids
         self._same_ids = all(old == new for old, new in self._ids.items())
         self._made: dict[int, list[StripeFieldDescriptor]] = {}  # descriptors that were made here, by schema id
-        self._simple = self._same_ids and all(
-            column.is_complete and not column.is_widened for column in source.columns
-        )
+        self._simple = self._same_ids and all(column.is_complete and not column.is_widened for column in source.columns)
 
     def stripes(self) -> Iterator[StripeMetadata]:
         """The stripes with the ids and indexes of the new shard."""
@@ -298,9 +294,7 @@ class _Part:
                         ids=self._ids,
                     )
                 fields = self._stripe_fields(stripe, metadata)
-                yield replace(
-                    metadata, fields=fields, indexes=indexes, raw_data_size=self._raw_size(metadata, fields)
-                )
+                yield replace(metadata, fields=fields, indexes=indexes, raw_data_size=self._raw_size(metadata, fields))
 
     def _stripe_fields(self, stripe: StripeReader, metadata: StripeMetadata) -> tuple[bytes | None, ...]:
         if self._simple and None not in metadata.fields:

@@ -56,9 +56,7 @@ class MatchedColumn:
             yield from child.walk()
 
 
-def united_nodes(
-    schemas: Sequence[tuple[str, Sequence[SchemaNode]]], *, widen: bool = False
-) -> tuple[SchemaNode, ...]:
+def united_nodes(schemas: Sequence[tuple[str, Sequence[SchemaNode]]], *, widen: bool = False) -> tuple[SchemaNode, ...]:
     """The union of schemas, each with the URL of its shard: columns by name, internal fields by role and name.
 
     Columns are in the order in which they first occur, internal fields after all columns. Members of structs are united

@@ -191,6 +191,24 @@ class BlockBuffer:
             counts = np.diff(values[low : low + at_once + 1])
             yield self._neighbours(low, ends.item(0), ends.item(-1), np.diff(ends), counts)[0]
 
+    def whole_blocks(self, first: int, last: int) -> list[tuple[memoryview, int]]:
+        """The verified bytes of the blocks that hold only values of `first..last`, each with its number of values.
+
+        Empty if no block begins at `first`.
+        """
+        offsets, values = self.block_map.offsets, self.block_map.values
+        low = int(np.searchsorted(values, np.uint64(first)))
+        high = int(np.searchsorted(values, np.uint64(last), "right")) - 1
+        if high <= low or values.item(low) != first:
+            return []
+        ends, counts = offsets[low : high + 1], np.diff(values[low : high + 1])
+        begin = ends.item(0)
+        _, data = self._neighbours(low, begin, ends.item(-1), np.diff(ends), counts)
+        return [
+            (data[start - begin : end - begin], count)
+            for start, end, count in zip(ends[:-1].tolist(), ends[1:].tolist(), counts.tolist(), strict=True)
+        ]
+
     def _counted(self, picked: PickedBlocks) -> tuple[_kernels.Blocks, list[memoryview]]:
         if self._is_metered:
             count_blocks(len(picked.ordinals))

@@ -90,13 +90,14 @@ def lookup_buffers(properties: Properties, count: int | None = None) -> tuple[Lo
     _require_size(_IDENTITIES, identities, count * IDENTITY_SIZE)
     each_identity = (identities[at : at + IDENTITY_SIZE] for at in range(0, len(identities), IDENTITY_SIZE))
     return tuple(
-        LookupBuffer(*each, identity)
-        for each, identity in zip(_BUFFER.iter_unpack(stated), each_identity, strict=True)
+        LookupBuffer(*each, identity) for each, identity in zip(_BUFFER.iter_unpack(stated), each_identity, strict=True)
     )
 
 
 def _bytes(properties: Properties, wanted: str) -> bytes | None:
-    return next((stated.value for name, stated in properties if name == wanted and isinstance(stated.value, bytes)), None)
+    return next(
+        (stated.value for name, stated in properties if name == wanted and isinstance(stated.value, bytes)), None
+    )
 
 
 def _require_size(name: str, stated: bytes, expected: int) -> None:

@@ -56,7 +56,9 @@ class MovedIndex:
         try:
             found = cls._of(stated if isinstance(stated, dict) else {})
         except (KeyError, TypeError) as error:
-            raise CorruptedData(f"index property {_MOVED}: expected numbers of rows and fields, found {stated}") from error
+            raise CorruptedData(
+                f"index property {_MOVED}: expected numbers of rows and fields, found {stated}"
+            ) from error
         if len(found.fields) != len(descriptor.indexed_fields):
             expected = f"{len(descriptor.indexed_fields)} fields"
             raise CorruptedData(f"index property {_MOVED}: expected {expected}, found {len(found.fields)}")

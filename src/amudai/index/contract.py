@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from amudai.edit import IndexPart
     from amudai.shard import ArtifactSpace, RowSink
 
-__all__ = ["LEVELS", "BuildPlan", "Capabilities", "IndexMerging", "IndexReader", "IndexSpec", "IndexType", "require_level"]
+__all__ = [
+    "LEVELS",
+    "BuildPlan",
+    "Capabilities",
+    "IndexMerging",
+    "IndexReader",
+    "IndexSpec",
+    "IndexType",
+    "require_level",
+]
 
 # An index covers all rows of the shard, or those of one stripe.
 LEVELS: Final = ("shard", "stripe")

@@ -12,6 +12,7 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.column import BlockLayout, BufferLayout
     from amudai.inspect.describe import Depth, file_sizes, inspect_shard, total_layouts, user_properties
+    from amudai.inspect.files import ShardFile, files_of
     from amudai.inspect.indexes import Index, indexes_of
     from amudai.inspect.labels import field_label
     from amudai.inspect.layout import FieldLayout, ShardLayout, StripeLayout
@@ -24,6 +25,7 @@ else:
         {
             "amudai.column": "BlockLayout BufferLayout",
             "amudai.inspect.describe": "Depth file_sizes inspect_shard total_layouts user_properties",
+            "amudai.inspect.files": "ShardFile files_of",
             "amudai.inspect.indexes": "Index indexes_of",
             "amudai.inspect.labels": "field_label",
             "amudai.inspect.layout": "FieldLayout ShardLayout StripeLayout",
@@ -40,12 +42,14 @@ __all__ = [
     "FieldLayout",
     "Index",
     "Problem",
+    "ShardFile",
     "ShardLayout",
     "StripeLayout",
     "Verification",
     "counted",
     "field_label",
     "file_sizes",
+    "files_of",
     "indexes_of",
     "inspect_shard",
     "size_text",

@@ -358,7 +358,7 @@ class ShardReader:
         return found
 
     def url_of(self, reference: str) -> str:
-        """The URL of the file that a reference, which is not empty, means. Raises RefusedAccess if it may not be read."""
+        """The URL of the file that a reference means, which is not empty. RefusedAccess if it may not be followed."""
         return resolve(reference, self.url, self.allow, exact=self.is_own)
 
     def place(self, url: str) -> tuple[Store, str]:

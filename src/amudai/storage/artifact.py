@@ -110,9 +110,7 @@ class Artifact:
                 if self._mappable:
                     whole = self.store.mapped(self.url, len(heads), int(np.add.reduce(lasts - heads)))
                     return FetchedRanges([self._as_large(whole)], which, starts)
-                buffers = list(
-                    self.store.read_ranges(self.url, list(zip(heads.tolist(), lasts.tolist(), strict=True)))
-                )
+                buffers = list(self.store.read_ranges(self.url, list(zip(heads.tolist(), lasts.tolist(), strict=True))))
             if everything:
                 return FetchedRanges(buffers, member, starts - heads[member])
             which[wanted], begins[wanted] = member, asked[0] - heads[member]

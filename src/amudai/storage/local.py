@@ -6,16 +6,17 @@ import mmap
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from amudai.errors import ExistingFile, MissingFile, StorageError
-from amudai.storage.contract import Store, StoreCapabilities
+from amudai.errors import ExistingFile, MissingFile, StorageError, located
+from amudai.storage.contract import Store, StoreCapabilities, StoredFile
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, short_read, translated, translation
 from amudai.storage.portable import PortableStore
 from amudai.storage.recent import RecentFiles
+from amudai.storage.references import file_url
 from amudai.storage.unpublished import UnpublishedFile, sync_folder
 
 __all__ = ["LocalStore"]
@@ -36,7 +37,7 @@ class LocalStore(Store):
     the new end. Replacing a file by another is harmless: an open file keeps its content.
     """
 
-    capabilities = StoreCapabilities(mappable=True, create_only=True, local_path=True)
+    capabilities = StoreCapabilities(mappable=True, create_only=True, local_path=True, listable=True)
 
     def __init__(self) -> None:
         super().__init__()
@@ -79,6 +80,22 @@ class LocalStore(Store):
     def local_path(self, url: str, *, new: bool = False) -> str:
         """The path of the file at a `file://` URL; with `new`, of a file to create there."""
         return _candidates(url)[0] if new else _existing_path(url)
+
+    def files_below(self, url: str) -> Iterator[StoredFile]:
+        """All files in the folder `url` and in the folders below it. Links to folders are not followed."""
+        with located(url=url):
+            folder = self.local_path(url)
+            if not os.path.isdir(folder):
+                raise MissingFile(NO_FOLDER)
+            for path, _, names in os.walk(folder):
+                for name in names:
+                    whole = os.path.join(path, name)
+                    try:
+                        facts = os.stat(whole)
+                    except FileNotFoundError:
+                        continue  # removed since it was listed, or a link that leads nowhere
+                    if stat.S_ISREG(facts.st_mode):
+                        yield StoredFile(file_url(whole), facts.st_size, facts.st_mtime_ns)
 
     def serves(self, url: str) -> bool:
         """Whether `url` is a `file://` URL."""

@@ -13,9 +13,9 @@ from amudai.format import IndexDescriptor
 from amudai.index.contract import BuildPlan
 from amudai.index.hash.builder import HashIndexBuilder
 from amudai.index.hash.reader import HashIndexReader
+from amudai.index.hash.spec import HashIndex
 from amudai.index.numbering import Numbering
 from amudai.index.paths import paths_of
-from amudai.index.hash.spec import HashIndex
 from amudai.shard import ArtifactSpace, ShardReader
 
 __all__ = ["HashMerging", "hash_spec"]

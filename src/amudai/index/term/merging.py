@@ -1,13 +1,16 @@
 """Merging term indexes: sorted terms are merged, and their lists are taken over with other numbers.
 
-The lists of each index are spooled as one run, in a form that a kernel merges. A list stays as it is: each belongs to
-one stripe, and stripes of different shards stay different stripes. No value is read.
+The lists of each index are spooled as one run, in a form that a kernel merges. A list stays a list: each belongs to one
+stripe, and stripes of different shards stay different stripes. Long lists are stored as a first row and differences, so
+their blocks are copied with another first row. No value is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import accumulate
+from struct import Struct
 from typing import Final
 
 import numpy as np
@@ -21,23 +24,36 @@ from amudai.index.contract import BuildPlan, IndexSpec
 from amudai.index.numbering import Numbering
 from amudai.index.paths import paths_of
 from amudai.index.term.artifact_columns import TermsColumn
+from amudai.index.term.positions_writer import CopiedBlocks
 from amudai.index.term.reader import TermReader, open_term_index
+from amudai.index.term.sections import block as section_block
 from amudai.index.term.slots import SlotMap
 from amudai.index.term.spec import TermIndex
 from amudai.index.term.stored_form import COLLATIONS, ELEMENT, GRANULARITIES, TOKENIZERS
 from amudai.index.term.tree import Leaves, PositionLists
 from amudai.index.term.tuning import tuning_of
 from amudai.index.term.writing import placed, written
+from amudai.rows import Rows
 from amudai.shard import ArtifactSpace, ShardReader
 from amudai.storage import Spool
 from amudai.types import BasicType, NodePath, SchemaNode
 
 __all__ = ["TermMerging", "term_spec"]
 
+U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 
 _MAX_STRIPE: Final = 0xFFFF
 _AT_ONCE: Final = 1 << 20  # integers of lists that are read at a time
+_LEAST_COPIED: Final = 1024  # shorter lists are read: they have few blocks of their own, or none
+
+# A block of differences: bytes of nulls and of values, then the code of the encoding and the first integer.
+_DELTA_BLOCK: Final = Struct("<IIHQ")
+_FIRST: Final = Struct("<Q")
+_ENVELOPE: Final = 8
+_FIRST_AT: Final = 2
+_DELTA: Final = 5
+_LARGEST: Final = (1 << 64) - 1
 
 
 def term_spec(descriptor: IndexDescriptor, shard: ShardReader) -> TermIndex | None:
@@ -70,20 +86,18 @@ class TermMerging:
         self._plan = plan
         self._parts = parts
         self._spool = Spool(plan.temp_folder, plan.memory // 4)
+        self._copies: list[tuple[tuple[int, int], U32, U32]] = []
         self._slots: dict[str, list[int]] = {}  # of the shards before each, for fields whose positions are slots
 
     def finish(self, space: ArtifactSpace) -> IndexDescriptor:
         """Write the index and return its descriptor."""
-        runs: list[tuple[int, int]] = []
+        runs: list[list[tuple[int, int]]] = []
         for part in self._parts:
             with located(url=part.shard.url, index=part.descriptor.index_type):
-                start = end = self._spool.size
-                for piece in self._run(part):
-                    end = self._spool.append(piece) + len(piece)
-            runs.append((start, end))
-        merge = _kernels.TermListMerge([self._spool.view(start, end) for start, end in runs if start < end])
+                runs.append([self._spooled(piece) for piece in self._run(part)])
+        merge = _kernels.TermListMerge([[self._spool.view(*piece) for piece in run] for run in runs])
         spool = Spool(self._plan.temp_folder, self._plan.memory // 8)
-        built = written(merge, spool, tuning_of(self._plan.profile))
+        built = written(merge, spool, tuning_of(self._plan.profile), self._blocks)
         found = placed(built, space, self._spec, self._plan)
         self.close()
         return found
@@ -92,10 +106,23 @@ class TermMerging:
         """Release memory and temporary files, finished or not."""
         self._spool.close()
 
+    def _spooled(self, piece: bytes) -> tuple[int, int]:
+        start = self._spool.append(piece)
+        return start, start + len(piece)
+
+    def _keep(self, data: bytes, counts: U32, sizes: U32) -> int:
+        """Keep blocks that are copied as they are; return a ticket for them."""
+        self._copies.append((self._spooled(data), counts, sizes))
+        return len(self._copies) - 1
+
+    def _blocks(self, ticket: int) -> CopiedBlocks:
+        place, counts, sizes = self._copies[ticket]
+        return CopiedBlocks(self._spool.view(*place), counts, sizes)
+
     def _run(self, part: IndexPart) -> Iterator[bytes]:
         """The terms of an index with their lists, as the new shard numbers rows, stripes and fields."""
         reader = open_term_index(part.descriptor, part.shard, part.anchor)
-        lists_of = _Renumbered(part, reader, self._shifts(part))
+        lists_of = _Renumbered(part, reader, self._shifts(part), self._keep)
         for leaves in reader.tree.all():
             yield from lists_of.pieces(leaves)
 
@@ -141,10 +168,16 @@ def _slots_of(source: MergedSource, path: NodePath) -> int:
 
 
 class _Renumbered:
-    """The lists of one index in a form that can be merged."""
+    """The lists of one index in a form that can be merged.
 
-    def __init__(self, part: IndexPart, reader: TermReader, shifts: dict[int, int]) -> None:
+    `keep` takes the bytes of blocks, and the values and bytes of each block, and returns a ticket for them.
+    """
+
+    def __init__(
+        self, part: IndexPart, reader: TermReader, shifts: dict[int, int], keep: Callable[[bytes, U32, U32], int]
+    ) -> None:
         self._reader = reader
+        self._keep = keep
         self._first_stripe = part.first_stripe
         stored = sorted(part.ids)
         self._stored = np.array(stored, np.uint32)
@@ -154,81 +187,120 @@ class _Renumbered:
     def pieces(self, leaves: Leaves) -> Iterator[bytes]:
         """A group of leaves, some integers at a time."""
         bounds, stripes, lists = self._reader.tree.all_lists(leaves)
-        if not len(lists.ends):
-            raise CorruptedData("leaf pages: expected position lists, found none")
+        if not len(lists.ends) or (bounds[1:] <= bounds[:-1]).any():
+            raise CorruptedData("terms: expected position lists for each, found one without any")
         if int(stripes.max()) + self._first_stripe > _MAX_STRIPE:
             raise UnsupportedFeature(f"term index: expected at most {_MAX_STRIPE + 1} stripes, found more")
-        stripes = stripes + np.uint16(self._first_stripe)
         places = np.searchsorted(self._stored, lists.fields)
         if (places == len(self._stored)).any() or (self._stored[places] != lists.fields).any():
             raise CorruptedData("field_schema_id: expected indexed fields, found others")
-        # Where the integers of each entry end.
-        ends = lists.ends[bounds[1:].astype(np.int64) - 1]
-        entry, count = 0, len(leaves.terms)
-        while entry < count:
-            start = int(lists.starts[int(bounds[entry])])
-            last = max(entry + 1, int(np.searchsorted(ends, np.uint64(start + _AT_ONCE), "right")))
-            chosen = slice(int(bounds[entry]), int(bounds[last]))
-            part = _Slice(
-                TermsColumn(leaves.terms.offsets[entry : last + 1], leaves.terms.data),
-                bounds[entry : last + 1] - bounds[entry],
-                stripes[chosen],
-                self._ids[places[chosen]],
-                self._shifts[places[chosen]],
-                PositionLists(lists.starts[chosen], lists.ends[chosen], lists.forms[chosen], lists.fields[chosen]),
-            )
-            if int(ends[last - 1]) - start > _AT_ONCE:
-                yield from self._long(part)
+        shifts = self._shifts[places]
+        copied, tickets = self._copied(lists, shifts)
+        found = _MovedLists(
+            stripes + np.uint16(self._first_stripe),
+            self._ids[places],
+            lists.forms,
+            shifts,
+            lists.starts + copied,
+            lists.ends,
+            copied,
+            tickets,
+        )
+        # How many integers that are not copied there are up to the end of each entry.
+        borders = bounds.astype(np.int64)
+        read = np.cumsum(found.ends - found.starts)[borders[1:] - 1]
+        entry = done = 0
+        while entry < len(leaves.terms):
+            last = max(entry + 1, int(np.searchsorted(read, np.uint64(done + _AT_ONCE), "right")))
+            chosen = found.part(int(borders[entry]), int(borders[last]))
+            terms = TermsColumn(leaves.terms.offsets[entry : last + 1], leaves.terms.data)
+            if int(read[last - 1]) - done > _AT_ONCE:
+                yield from self._long(terms, chosen)
             else:
-                yield self._short(part)
-            entry = last
+                yield self._short(terms, bounds[entry : last + 1] - bounds[entry], chosen)
+            entry, done = last, int(read[last - 1])
 
-    def _short(self, part: _Slice) -> bytes:
+    def _copied(self, lists: PositionLists, shifts: U64) -> tuple[U64, U64]:
+        """For each list how many of its first integers are copied with their blocks, and the ticket of the blocks."""
+        copied, tickets = np.zeros(len(lists.ends), np.uint64), np.zeros(len(lists.ends), np.uint64)
+        for at in np.flatnonzero(lists.ends - lists.starts >= np.uint64(_LEAST_COPIED)).tolist():
+            found = self._reader.blocks(int(lists.starts[at]), int(lists.ends[at]))
+            shifted = _shifted_blocks(found, int(shifts[at]))
+            if shifted:
+                counts = np.array([count for _, count in found[: len(shifted)]], np.uint32)
+                sizes = np.array([len(block) for block in shifted], np.uint32)
+                copied[at] = counts.sum()
+                tickets[at] = self._keep(b"".join(shifted), counts, sizes)
+        return copied, tickets
+
+    def _short(self, terms: TermsColumn, bounds: U64, lists: _MovedLists) -> bytes:
         """Terms whose integers fit into memory together."""
-        lists, counts = part.lists, part.lists.ends - part.lists.starts
-        integers = self._reader.integers(int(lists.starts[0]), int(lists.ends[-1]))
-        shifts = part.shifts
+        shifts = lists.shifts
+        counts = lists.ends - lists.starts
+        integers = self._reader.integers(Rows.joined(lists.starts, lists.ends))
         integers = integers + (shifts[0] if (shifts == shifts[0]).all() else np.repeat(shifts, counts.astype(np.int64)))
         return _kernels.term_lists(
-            part.terms.offsets, part.terms.data, part.bounds, part.stripes, part.ids, lists.forms, counts, integers
+            terms.offsets,
+            terms.data,
+            bounds,
+            lists.stripes,
+            lists.ids,
+            lists.forms,
+            counts + lists.copied,
+            lists.copied,
+            lists.tickets,
+            integers,
         )
 
-    def _long(self, part: _Slice) -> Iterator[bytes]:
+    def _long(self, terms: TermsColumn, lists: _MovedLists) -> Iterator[bytes]:
         """One term with more integers than may be read at a time."""
-        offsets, data = part.terms.offsets, part.terms.data
+        offsets, data = terms.offsets, terms.data
         term = data[int(offsets[0]) : int(offsets[1])].tobytes()
-        yield bytes([len(term)]) + term + _varint(len(part.stripes))
-        for at in range(len(part.stripes)):
-            start, end = int(part.lists.starts[at]), int(part.lists.ends[at])
-            facts = (int(part.stripes[at]), int(part.ids[at]), int(part.lists.forms[at]), end - start)
-            yield b"".join(map(_varint, facts))
+        yield bytes([len(term)]) + term + _varint(len(lists.stripes))
+        for at in range(len(lists.stripes)):
+            start, end, copied = int(lists.starts[at]), int(lists.ends[at]), int(lists.copied[at])
+            head = lists.stripes[at], lists.ids[at], lists.forms[at], end - start + copied, copied, lists.tickets[at]
+            yield b"".join(_varint(int(each)) for each in head)
             before = 0
             for first in range(start, end, _AT_ONCE):
-                integers = self._reader.integers(first, min(first + _AT_ONCE, end)) + part.shifts[at]
+                rows = Rows.one(first, min(first + _AT_ONCE, end))
+                integers = self._reader.integers(rows) + lists.shifts[at]
                 yield _kernels.list_steps(integers, before, first == start)
                 before = int(integers[-1])
 
 
-class _Slice:
-    """Some terms of a group of leaves, with their lists."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _MovedLists:
+    """Lists with their numbers in the new shard.
 
-    __slots__ = ("bounds", "ids", "lists", "shifts", "stripes", "terms")
+    List i is read from integers `starts[i] .. ends[i]`, without those that are copied with their blocks.
+    """
 
-    def __init__(
-        self,
-        terms: TermsColumn,
-        bounds: U64,
-        stripes: npt.NDArray[np.uint16],
-        ids: npt.NDArray[np.uint32],
-        shifts: U64,
-        lists: PositionLists,
-    ) -> None:
-        self.terms = terms
-        self.bounds = bounds
-        self.stripes = stripes
-        self.ids = ids
-        self.shifts = shifts
-        self.lists = lists
+    stripes: npt.NDArray[np.uint16]
+    ids: U32
+    forms: npt.NDArray[np.uint8]
+    shifts: U64
+    starts: U64
+    ends: U64
+    copied: U64
+    tickets: U64
+
+    def part(self, first: int, last: int) -> _MovedLists:
+        """Lists `first .. last`."""
+        return _MovedLists(*(getattr(self, each.name)[first:last] for each in fields(self)))
+
+
+def _shifted_blocks(blocks: Sequence[tuple[memoryview, int]], shift: int) -> list[bytes]:
+    """Blocks of ascending integers that all grow by `shift`, as far as the blocks begin with their first integer."""
+    found = []
+    for block, _ in blocks:
+        nulls, size, code, first = _DELTA_BLOCK.unpack_from(block)
+        if nulls or code != _DELTA or first + shift > _LARGEST:
+            break
+        section = bytearray(block[_ENVELOPE : _ENVELOPE + size])
+        _FIRST.pack_into(section, _FIRST_AT, first + shift)
+        found.append(section_block(bytes(section)))
+    return found
 
 
 def _varint(number: int) -> bytes:

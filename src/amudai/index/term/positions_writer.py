@@ -6,6 +6,8 @@ compressed if the list is dense, otherwise bit-packed. Short lists share blocks 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -28,7 +30,7 @@ from amudai.stats import FieldStatistics
 from amudai.storage import Spool
 from amudai.types import SchemaNode
 
-__all__ = ["PositionsWriter"]
+__all__ = ["CopiedBlocks", "PositionsWriter"]
 
 _CHUNK: Final = 1024  # values that are bit-packed together
 _SHARED: Final = 2 * _CHUNK  # values of a block that lists share
@@ -36,6 +38,15 @@ _FLUSH: Final = 65_536
 _ENVELOPE: Final = 40  # bytes of a block besides its packed differences, estimated
 _SPARSE: Final = 400  # average difference of rows from which on compression never wins
 _FEW: Final = 32  # fewer values are not worth a block of their own
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CopiedBlocks:
+    """Blocks of integers that are copied as they are: their bytes, and the values and bytes of each block."""
+
+    data: memoryview
+    counts: npt.NDArray[np.uint32]
+    sizes: npt.NDArray[np.uint32]
 
 
 class PositionsWriter:
@@ -50,8 +61,19 @@ class PositionsWriter:
         self._compressed: bool | None = None  # whether the open long list is compressed; None: not decided yet
         self.count = 0
 
-    def add(self, integers: U64, counts: U64, is_long: npt.NDArray[np.uint8], continues: bool) -> None:
-        """Append lists. If `continues`, the first list continues the last list of the call before."""
+    def add(
+        self,
+        integers: U64,
+        counts: U64,
+        is_long: npt.NDArray[np.uint8],
+        continues: bool,
+        copies: Mapping[int, CopiedBlocks] | None = None,
+    ) -> None:
+        """Append lists. If `continues`, the first list continues the last list of the call before.
+
+        `copies` has blocks with the first integers of some long lists, by the number of the list. `counts` and
+        `integers` are without these integers.
+        """
         self.count += len(integers)
         ends = np.cumsum(counts)
         at = 0
@@ -62,6 +84,8 @@ class PositionsWriter:
                 self._end_list()
                 self._shared.add(integers[at:start])
                 self._end_shared()
+            if copies is not None and index in copies:
+                self._copy(copies[index])
             self._long.add(integers[start:end])
             self._write_long()
             at = end
@@ -70,6 +94,11 @@ class PositionsWriter:
             self._shared.add(integers[at:])
             if self._shared.count >= _FLUSH:
                 self._write_shared(self._shared.take(self._shared.count // _SHARED * _SHARED))
+
+    def _copy(self, blocks: CopiedBlocks) -> None:
+        start = self._spool.append(blocks.data)
+        self._buffer.add(start, start + len(blocks.data), blocks.counts, blocks.sizes)
+        self.count += int(blocks.counts.sum())
 
     def finish(self, node: SchemaNode) -> PreparedField:
         """Write the remaining integers and return the field."""

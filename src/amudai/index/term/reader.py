@@ -148,12 +148,23 @@ class TermReader:
         """The terms with the places of their position lists."""
         return self._tree
 
-    def integers(self, start: int, end: int) -> U64:
-        """The integers `start..end` of all position lists."""
-        if self._blocks is None:
-            found: U64 = present(self._integers, Rows.one(start, end))
-            return found
-        return decode_numbers(self._blocks, Rows.one(start, end), "u8", nullable=False).numbers("u8")
+    def integers(self, rows: Rows) -> U64:
+        """The integers at these places of the column of all position lists."""
+        if not rows:
+            return np.empty(0, np.uint64)
+        with located(url=self._positions.file.url):
+            if self._blocks is None:
+                found: U64 = present(self._integers, rows)
+                return found
+            return decode_numbers(self._blocks, rows, "u8", nullable=False).numbers("u8")
+
+    def blocks(self, start: int, end: int) -> list[tuple[memoryview, int]]:
+        """The blocks that hold integers from `start` on and none behind `end`, each with its number of integers.
+
+        Empty if no block begins at `start`.
+        """
+        with located(url=self._positions.file.url):
+            return [] if self._blocks is None else self._blocks.whole_blocks(start, end)
 
     @lazy
     def _blocks(self) -> BlockBuffer | None:

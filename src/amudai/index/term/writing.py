@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
+
+import numpy as np
 
 from amudai import _kernels
 from amudai.encoding import profile_of
@@ -11,7 +14,7 @@ from amudai.format import COMPLETE, IndexDescriptor, any_values
 from amudai.index.contract import BuildPlan
 from amudai.index.term.budget import BuiltIndex
 from amudai.index.term.pages_writer import PagesWriter
-from amudai.index.term.positions_writer import PositionsWriter
+from amudai.index.term.positions_writer import CopiedBlocks, PositionsWriter
 from amudai.index.term.spec import TermIndex
 from amudai.index.term.stored_form import (
     COLLATIONS,
@@ -36,8 +39,16 @@ __all__ = ["placed", "written"]
 _SLICE: Final = 65_536
 
 
-def written(merge: _kernels.TermMerge | _kernels.TermListMerge, spool: Spool, tuning: Tuning) -> BuiltIndex:
-    """The index of all terms of a merge. Its bytes are in `spool`."""
+def written(
+    merge: _kernels.TermMerge | _kernels.TermListMerge,
+    spool: Spool,
+    tuning: Tuning,
+    blocks: Callable[[int], CopiedBlocks] | None = None,
+) -> BuiltIndex:
+    """The index of all terms of a merge. Its bytes are in `spool`.
+
+    `blocks` returns the blocks that a ticket of a `TermListMerge` stands for.
+    """
     if merge.done:
         return BuiltIndex(_empty(TERMS_SCHEMA), _empty(POSITIONS_SCHEMA), None, spool)
     pages, positions = PagesWriter(spool, tuning), PositionsWriter(spool, tuning)
@@ -45,7 +56,12 @@ def written(merge: _kernels.TermMerge | _kernels.TermListMerge, spool: Spool, tu
         merged = merge.next(pages.room, _SLICE)
         counts = merged.counts()
         first = positions.count
-        positions.add(merged.integers(), counts, merged.is_long(), merged.continues)
+        if blocks is None:
+            positions.add(merged.integers(), counts, merged.is_long(), merged.continues)
+        else:
+            copied, tickets = merged.copied(), merged.tickets()
+            copies = {at: blocks(int(tickets[at])) for at in np.flatnonzero(copied).tolist()}
+            positions.add(merged.integers(), counts - copied, merged.is_long(), merged.continues, copies)
         pages.add(merged, counts, first)
     fields = pages.finish()
     integers = positions.finish(POSITIONS_SCHEMA[0])

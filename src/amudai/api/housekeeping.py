@@ -1,0 +1,141 @@
+"""Copying and moving shards, and removing files that no shard refers to."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+
+from amudai.api.opening import open as open_shard
+from amudai.api.shard import Shard
+from amudai.api.sizes import temporary_folder
+from amudai.edit import ORPHAN_GRACE, copy_shard, orphans_below, owned_urls
+from amudai.errors import InvalidArgument, UnsupportedFeature, located
+from amudai.shard import ShardReader
+from amudai.storage import Allow, container, open_store, remove_files
+
+__all__ = ["Garbage", "copy", "gc"]
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """A file that no shard refers to.
+
+    Attributes
+    ----------
+    kind
+        `"stripe"`, `"index"`, or `"unfinished"` for a file that a writer left behind when it was killed.
+    bytes
+        Its size.
+    removed
+        Whether it was removed.
+
+    Examples
+    --------
+    >>> amudai.Garbage("file:///logs/1f.amudai.stripe", "stripe", 4096, False).kind
+    'stripe'
+    """
+
+    url: str
+    kind: str
+    bytes: int
+    removed: bool
+
+
+def copy(
+    shard: Shard | str | os.PathLike[str],
+    to: str | os.PathLike[str],
+    *,
+    move: bool = False,
+    store: object | None = None,
+    overwrite: bool = False,
+    temp_dir: str | os.PathLike[str] | None = None,
+    allow: Allow = (),
+) -> Shard:
+    """Copy a shard with every file that it refers to, and open the copy.
+
+    All files of the copy are in one folder, and belong to it. References lead to them. A shard in one file is copied
+    byte by byte.
+
+    Parameters
+    ----------
+    shard
+        The shard, or where it is. An opened shard may be in another store than the copy.
+    to
+        Where the copy goes.
+    move
+        Whether the root file of the shard, and the files that belong to it alone, are removed afterwards. Files of other
+        shards stay. Shards that refer to the removed files cannot be read any more.
+    store
+        The store of `to`, and of `shard` if it is given by its name.
+    allow
+        Where files outside of the folder of `shard` may be, as `amudai.open` takes it.
+    overwrite, temp_dir
+        As for `amudai.write`.
+
+    Examples
+    --------
+    >>> _ = amudai.write({"n": [1, 2, 3]}, "numbers.amudai.shard", layout="two-level", overwrite=True)
+    >>> copied = amudai.copy("numbers.amudai.shard", to="same.amudai.shard", overwrite=True)
+    >>> copied.read().to_pydict()
+    {'n': [1, 2, 3]}
+    """
+    reader = shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=allow)
+    target_store, target = open_store(to, store)
+    if reader.url == target and reader.store.same_files(target_store):
+        raise InvalidArgument("to: expected another place than that of the shard", url=target)
+    if move and not reader.store.capabilities.local_path:
+        raise UnsupportedFeature("move: expected local files, found a store that cannot remove files", url=reader.url)
+    folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
+    with located(url=target):
+        copy_shard(reader, target_store, target, overwrite=overwrite, temp_folder=folder)
+    copied = open_shard(to, store=store)
+    if move:
+        # The root first: nobody finds a shard whose files are gone.
+        remove_files(reader.store, [reader.url, *owned_urls(reader)])
+    return copied
+
+
+def gc(
+    folder: str | os.PathLike[str],
+    *,
+    dry_run: bool = True,
+    older_than: timedelta = ORPHAN_GRACE,
+    store: object | None = None,
+) -> tuple[Garbage, ...]:
+    """Find files that no shard in a folder refers to, and remove them if asked.
+
+    Only files with the suffixes that this library gives to stripes and indexes, and unfinished files of writers that
+    were killed, are looked at. All roots in the folder and below it are read first. If one of them cannot be read, that
+    is an error that names it, and nothing is removed. Shards elsewhere may refer to files in the folder, too: run this
+    for the topmost folder.
+
+    Parameters
+    ----------
+    dry_run
+        Whether files are only listed.
+    older_than
+        How long ago a file must have been written, or its shard replaced: a writer may be about to publish its root, and
+        readers keep the shard that they opened. A day unless told otherwise.
+    store
+        The store of the folder, if it is not one of local files.
+
+    Examples
+    --------
+    >>> import datetime, pathlib
+    >>> pathlib.Path("lake").mkdir(exist_ok=True)
+    >>> _ = amudai.write({"n": [1]}, "lake/n.amudai.shard", overwrite=True)
+    >>> pathlib.Path("lake/1f.amudai.stripe").write_bytes(b"left behind")
+    11
+    >>> found = amudai.gc("lake", dry_run=False, older_than=datetime.timedelta(0))
+    >>> [(file.kind, file.bytes, file.removed) for file in found]
+    [('stripe', 11, True)]
+    """
+    if not isinstance(older_than, timedelta) or older_than < timedelta(0):
+        raise InvalidArgument(f"older_than: expected a timedelta of at least 0, found {older_than!r}")
+    name = os.path.join(os.fspath(folder), "")  # the folder's URL is that of a file in it, without the name
+    found_store, url = open_store(f"{name}_", store)
+    with located(url=container(url)):
+        orphans = orphans_below(found_store, container(url), older_than)
+        removed = set() if dry_run else set(remove_files(found_store, [each.url for each in orphans]))
+    return tuple(Garbage(each.url, each.kind, each.bytes, each.url in removed) for each in orphans)
