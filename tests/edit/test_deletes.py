@@ -104,9 +104,7 @@ def test_any_sequence_of_deletes(
     rows = rows_of(count)
     store = MemoryStore()
     indexes = INDEXES if has_indexes else []
-    shard = amudai.write(
-        table_of(rows), "a/0", store=store, stripe_rows=stripe_rows, layout=layout, indexes=indexes
-    )
+    shard = amudai.write(table_of(rows), "a/0", store=store, stripe_rows=stripe_rows, layout=layout, indexes=indexes)
     gone: set[int] = set()
     for number, (verb, what) in enumerate(steps, 1):
         to = f"a/{number}"
