@@ -40,9 +40,12 @@ if TYPE_CHECKING:
         add_indexes,
         col,
         collect_garbage,
+        drop_columns,
         ingest,
         open,  # noqa: A004
         read_files,
+        rename_columns,
+        with_columns,
         write,
     )
     from amudai.errors import (
@@ -61,8 +64,8 @@ else:
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
                 "HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source "
-                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage ingest open "
-                "read_files write"
+                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage drop_columns "
+                "ingest open read_files rename_columns with_columns write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema NeedlessIndexWarning StorageError "
@@ -107,9 +110,12 @@ __all__ = [
     "add_indexes",
     "col",
     "collect_garbage",
+    "drop_columns",
     "ingest",
     "open",
     "read_files",
+    "rename_columns",
+    "with_columns",
     "write",
 ]
 

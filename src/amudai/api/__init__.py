@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.field import Field, FieldStats
     from amudai.api.garbage import collect_garbage
     from amudai.api.indexing import add_indexes
@@ -39,6 +40,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.api.columns": "drop_columns rename_columns with_columns",
             "amudai.api.field": "Field FieldStats",
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.indexing": "add_indexes",
@@ -90,8 +92,11 @@ __all__ = [
     "add_indexes",
     "col",
     "collect_garbage",
+    "drop_columns",
     "ingest",
     "open",
     "read_files",
+    "rename_columns",
+    "with_columns",
     "write",
 ]

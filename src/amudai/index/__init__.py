@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from amudai.index.artifacts import open_artifact
     from amudai.index.build import index_sinks
     from amudai.index.catalog import index_type
+    from amudai.index.changes import index_before_renaming, index_without
     from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
     from amudai.index.hash.need import needless_fields
     from amudai.index.hash.spec import HashIndex
@@ -27,6 +28,7 @@ else:
             "amudai.index.artifacts": "open_artifact",
             "amudai.index.build": "index_sinks",
             "amudai.index.catalog": "index_type",
+            "amudai.index.changes": "index_before_renaming index_without",
             "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType",
             "amudai.index.hash.need": "needless_fields",
             "amudai.index.hash.spec": "HashIndex",
@@ -58,8 +60,10 @@ __all__ = [
     "Terms",
     "bloom_rules_out",
     "could_hold",
+    "index_before_renaming",
     "index_sinks",
     "index_type",
+    "index_without",
     "needless_fields",
     "open_artifact",
     "open_range",

@@ -6,12 +6,12 @@ an index answers questions about one field. The builder sees the rows of a shard
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from amudai.errors import InvalidArgument
-from amudai.format import IndexDescriptor
+from amudai.format import IndexDescriptor, Properties
 from amudai.index.questions import Question
 from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
@@ -116,6 +116,10 @@ class IndexType:
         Opens an index of a shard. References in the descriptor are relative to the file that is the last argument.
     build
         Creates a builder; None for types that can only be read.
+    before_renaming
+        Properties that the descriptor of an index needs before a field is renamed, so that its reader does without the
+        name. It is called with the descriptor and, by schema id, the paths of all fields as they are now. None if an
+        index of this type cannot outlive a renaming: then it is dropped.
     """
 
     name: str
@@ -124,3 +128,4 @@ class IndexType:
     open: Callable[[IndexDescriptor, ShardReader, Artifact], IndexReader]
     build: Callable[[IndexSpec, BuildPlan], RowSink] | None = None
     aliases: Sequence[str] = ()
+    before_renaming: Callable[[IndexDescriptor, Mapping[int, NodePath]], Properties] | None = None

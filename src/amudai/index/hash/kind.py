@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from amudai.format import IndexDescriptor, Properties, any_values
 from amudai.index.contract import BuildPlan, Capabilities, IndexSpec, IndexType
-from amudai.index.hash.keys import KEY_TYPES
+from amudai.index.hash.keys import KEY_TYPES, hashed_path
+from amudai.index.hash.layout import HASHED_PATHS
 from amudai.index.hash.reader import HashIndexReader
 from amudai.index.hash.spec import FIELD_HASHING
 from amudai.index.questions import Keys
+from amudai.types import NodePath
 
 if TYPE_CHECKING:
     from amudai.shard import RowSink
@@ -22,6 +26,15 @@ def _build(_: IndexSpec, plan: BuildPlan) -> RowSink:
     return HashIndexBuilder(plan)
 
 
+def _note_paths(descriptor: IndexDescriptor, paths: Mapping[int, NodePath]) -> Properties:
+    """Keys contain the path of their field, so the reader must know the path that was hashed."""
+    if any(name == HASHED_PATHS for name, _ in descriptor.properties):
+        return ()
+    single = (ids[0] if len(ids) == 1 else -1 for ids in descriptor.indexed_fields)
+    hashed = [hashed_path(paths[each]) if each in paths else "" for each in single]
+    return any_values({HASHED_PATHS: hashed})
+
+
 HASH: Final = IndexType(
     name=FIELD_HASHING,
     label="hash index",
@@ -29,4 +42,5 @@ HASH: Final = IndexType(
     capabilities=Capabilities(questions=frozenset({Keys}), basic_types=KEY_TYPES),
     open=HashIndexReader,
     build=_build,
+    before_renaming=_note_paths,
 )

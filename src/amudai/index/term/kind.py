@@ -29,4 +29,5 @@ TERM: Final = IndexType(
     open=open_term_index,
     build=_build,
     aliases=OLDER_NAMES,
+    before_renaming=lambda _descriptor, _paths: (),  # terms belong to schema ids
 )
