@@ -45,13 +45,16 @@ if TYPE_CHECKING:
         compact,
         copy,
         delete,
+        drop_columns,
         gc,
         ingest,
         merge,
         open,  # noqa: A004
         read_files,
+        rename_columns,
         undelete,
         upsert,
+        with_columns,
         write,
     )
     from amudai.errors import (
@@ -71,7 +74,8 @@ else:
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
                 "Garbage HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardFile "
                 "ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes col "
-                "collect_garbage compact copy delete gc ingest merge open read_files undelete upsert write"
+                "collect_garbage compact copy delete drop_columns gc ingest merge open read_files rename_columns "
+                "undelete upsert with_columns write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema NeedlessIndexWarning StorageError "
@@ -121,13 +125,16 @@ __all__ = [
     "compact",
     "copy",
     "delete",
+    "drop_columns",
     "gc",
     "ingest",
     "merge",
     "open",
     "read_files",
+    "rename_columns",
     "undelete",
     "upsert",
+    "with_columns",
     "write",
 ]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.compaction import compact
     from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field, FieldStats
@@ -46,6 +47,7 @@ else:
         __name__,
         {
             "amudai.api.deleting": "delete undelete",
+            "amudai.api.columns": "drop_columns rename_columns with_columns",
             "amudai.api.field": "Field FieldStats",
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.housekeeping": "Garbage copy gc",
@@ -106,12 +108,15 @@ __all__ = [
     "compact",
     "copy",
     "delete",
+    "drop_columns",
     "gc",
     "ingest",
     "merge",
     "open",
     "read_files",
+    "rename_columns",
     "undelete",
     "upsert",
+    "with_columns",
     "write",
 ]

@@ -1,10 +1,22 @@
-"""The folder for temporary files."""
+"""The folder for temporary files, and how many rows are encoded at once."""
 
 from __future__ import annotations
 
 import os
+from typing import Final
 
-__all__ = ["temporary_folder"]
+import pyarrow as pa
+
+__all__ = ["rows_at_once", "temporary_folder"]
+
+_BATCH_ROWS: Final = 1 << 17
+_BATCH_SHARE: Final = 8  # part of the memory that they may take
+
+
+def rows_at_once(batch: pa.RecordBatch, memory: int) -> int:
+    """How many rows of a batch are encoded at once by a writer that may use `memory` bytes."""
+    row_bytes: int = max(1, batch.nbytes // max(1, batch.num_rows))
+    return max(1, min(_BATCH_ROWS, memory // _BATCH_SHARE // row_bytes))
 
 
 def temporary_folder(location: str | os.PathLike[str], store: object | None) -> str | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from types import TracebackType
-from typing import Any, Final, Literal, Self
+from typing import Any, Literal, Self
 
 import pyarrow as pa
 
@@ -15,7 +14,7 @@ from amudai.api.advice import warn_of_needless_indexes
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
-from amudai.api.sizes import temporary_folder
+from amudai.api.sizes import rows_at_once, temporary_folder
 from amudai.arrow import (
     SCHEMA_PROPERTY,
     Decimals,
@@ -24,8 +23,7 @@ from amudai.arrow import (
     matching,
     nanosecond_nodes,
     schema_nodes,
-    to_nanoseconds,
-    to_storage,
+    stored_columns,
 )
 from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
@@ -36,15 +34,11 @@ from amudai.shard import BuildOptions, ShardBuilder, ShardReader
 from amudai.sources import Source
 from amudai.storage import Size, open_store, size_of
 from amudai.threads import run_each, thread_count
-from amudai.types import SchemaNode, find_in, quote_name
+from amudai.types import SchemaNode, find_in
 
 __all__ = ["Layout", "ShardWriter", "write"]
 
 Layout = Literal["single", "two-level"]
-
-# Rows that are encoded at once: what comes in larger pieces is cut.
-_BATCH_ROWS: Final = 1 << 17
-_BATCH_SHARE: Final = 8  # part of the memory that they may take
 
 
 class ShardWriter:
@@ -182,21 +176,12 @@ class ShardWriter:
 
     def _append(self, batch: pa.RecordBatch) -> None:
         at = 0
-        row_bytes = max(1, batch.nbytes // max(1, batch.num_rows))
-        most = max(1, min(_BATCH_ROWS, self._memory // _BATCH_SHARE // row_bytes))
+        most = rows_at_once(batch, self._memory)
         while at < batch.num_rows:
             left = self._builder.rows_left
             count = min(most, batch.num_rows - at, most if left is None else left)
             part = batch.slice(at, count)
-            work = [
-                partial(to_storage, column, node, quote_name(node.name), rounded=after is not None)
-                for column, node, after in zip(part.columns, self._nodes, self._nanoseconds, strict=True)
-            ]
-            work += [
-                partial(to_nanoseconds, column, after, quote_name(node.name))
-                for column, node, after in zip(part.columns, self._nodes, self._nanoseconds, strict=True)
-                if after is not None
-            ]
+            work = stored_columns(part, self._nodes, self._nanoseconds)
             self._broken = True
             self._builder.append(work, count)
             self._broken = False

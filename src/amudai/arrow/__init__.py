@@ -15,10 +15,11 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.arrow.arrays import least_bits, to_array
     from amudai.arrow.arrow_fields import ArrowFields
+    from amudai.arrow.changed import changed_schema
     from amudai.arrow.conforming import conformed
-    from amudai.arrow.inputs import batches_of, matching
+    from amudai.arrow.inputs import batches_of, columns_of, matching
     from amudai.arrow.kept import SCHEMA_PROPERTY
-    from amudai.arrow.nanoseconds import nanosecond_nodes, to_nanoseconds
+    from amudai.arrow.nanoseconds import nanosecond_nodes, stored_columns
     from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, project, value_type
     from amudai.arrow.reorder import reordered
     from amudai.arrow.scalars import bytes_scalar, number_scalar
@@ -35,11 +36,12 @@ else:
             "amudai.arrow.arrays": "least_bits to_array",
             "amudai.arrow.arrow_fields": "ArrowFields",
             "amudai.arrow.conforming": "conformed",
-            "amudai.arrow.inputs": "batches_of matching",
+            "amudai.arrow.inputs": "batches_of columns_of matching",
             "amudai.arrow.kept": "SCHEMA_PROPERTY",
             "amudai.arrow.natural": "BoundsLookup arrow_field child_type project value_type",
-            "amudai.arrow.nanoseconds": "nanosecond_nodes to_nanoseconds",
+            "amudai.arrow.nanoseconds": "nanosecond_nodes stored_columns",
             "amudai.arrow.reorder": "reordered",
+            "amudai.arrow.changed": "changed_schema",
             "amudai.arrow.scalars": "bytes_scalar number_scalar",
             "amudai.arrow.scaled": "is_scaled",
             "amudai.arrow.storage": "Decimals Timestamps schema_nodes",
@@ -60,7 +62,9 @@ __all__ = [
     "arrow_field",
     "batches_of",
     "bytes_scalar",
+    "changed_schema",
     "child_type",
+    "columns_of",
     "conformed",
     "is_scaled",
     "least_bits",
@@ -71,10 +75,10 @@ __all__ = [
     "reordered",
     "schema_nodes",
     "stored_array",
+    "stored_columns",
     "stored_form",
     "ticks_around",
     "to_array",
-    "to_nanoseconds",
     "to_storage",
     "united_arrow_schema",
     "value_type",

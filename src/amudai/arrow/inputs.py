@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pyarrow as pa
 from amudai.arrow.storage import schema_nodes
 from amudai.errors import InvalidArgument, InvalidSchema
 
-__all__ = ["batches_of", "matching"]
+__all__ = ["batches_of", "columns_of", "matching"]
 
 _EXPECTED: Final = (
     "an Arrow table, batch, reader, dataset or scanner, a data frame, an iterable of batches, or a dict of columns"
@@ -57,6 +58,81 @@ def matching(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     if batch.schema.equals(schema, check_metadata=True):
         return batch
     return pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+
+
+def columns_of(data: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The schema of new columns and their values, one batch at a time.
+
+    As `batches_of`, but the columns of a dict may also be streams: readers, tables or batches of one column, and
+    iterators of arrays or of such batches. No stream is held as a whole. All columns must have the same length.
+
+    Examples
+    --------
+    >>> schema, batches = columns_of({"a": [1, 2, 3], "b": iter([pa.array(["x"]), pa.array(["y", "z"])])})
+    >>> schema.names, [batch.num_rows for batch in batches]
+    (['a', 'b'], [1, 2])
+    """
+    if not isinstance(data, Mapping):
+        return batches_of(data)
+    for name in data:
+        if not isinstance(name, str):
+            raise InvalidArgument(f"columns: expected names as keys, found {name!r}")
+    opened = {name: _column_stream(name, values) for name, values in data.items()}
+    schema = pa.schema([pa.field(name, kind) for name, (kind, _) in opened.items()])
+    schema_nodes(schema)
+    return schema, _side_by_side(schema, [arrays for _, arrays in opened.values()])
+
+
+def _column_stream(name: str, values: Any) -> tuple[pa.DataType, Iterator[pa.Array]]:
+    """The type of a column and its values, one array at a time."""
+    if isinstance(values, (pa.RecordBatchReader, pa.Table, pa.RecordBatch)):
+        schema, batches = _opened(values, None)
+        return _only_column(name, schema).type, (batch.column(0) for batch in batches)
+    if isinstance(values, Iterator):
+        for first in values:
+            if isinstance(first, (pa.Array, pa.ChunkedArray)):
+                return first.type, _arrays(name, first.type, chain([first], values))
+            schema, batches = batches_of(chain([first], values))
+            return _only_column(name, schema).type, (batch.column(0) for batch in batches)
+        raise InvalidArgument(f"column {name!r}: expected at least one array or batch, found an empty iterator")
+    found = _column(name, values, None)
+    return found.type, iter(found.chunks if isinstance(found, pa.ChunkedArray) else [found])
+
+
+def _only_column(name: str, schema: pa.Schema) -> pa.Field:
+    if len(schema) != 1:
+        raise InvalidArgument(f"column {name!r}: expected a stream of one column, found {len(schema)} columns")
+    return schema.field(0)
+
+
+def _arrays(name: str, kind: pa.DataType, items: Iterable[Any]) -> Iterator[pa.Array]:
+    for item in items:
+        if not isinstance(item, (pa.Array, pa.ChunkedArray)) or not item.type.equals(kind):
+            found = item.type if isinstance(item, (pa.Array, pa.ChunkedArray)) else type(item).__name__
+            raise InvalidArgument(f"column {name!r}: expected arrays of {kind}, found {found}")
+        yield from item.chunks if isinstance(item, pa.ChunkedArray) else [item]
+
+
+def _side_by_side(schema: pa.Schema, streams: Sequence[Iterator[pa.Array]]) -> Iterator[pa.RecordBatch]:
+    """Batches of several columns, cut where an array of one of them ends."""
+    waiting = [_next(stream) for stream in streams]
+    rows = 0
+    while waiting and (count := min(len(array) for array in waiting)):
+        yield pa.RecordBatch.from_arrays([array.slice(0, count) for array in waiting], schema=schema)
+        rows += count
+        waiting = [
+            array.slice(count) if len(array) > count else _next(stream)
+            for array, stream in zip(waiting, streams, strict=True)
+        ]
+    ended = [name for name, array in zip(schema.names, waiting, strict=True) if not len(array)]
+    longer = [name for name, array in zip(schema.names, waiting, strict=True) if len(array)]
+    if longer:
+        raise InvalidArgument(f"column {ended[0]!r}: expected as many values as {longer[0]!r} has, found {rows}")
+
+
+def _next(stream: Iterator[pa.Array]) -> pa.Array:
+    """The next array that is not empty; an empty one at the end."""
+    return next((array for array in stream if len(array)), pa.nulls(0))
 
 
 def _opened(data: Any, schema: pa.Schema | None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:

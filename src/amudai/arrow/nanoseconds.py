@@ -7,8 +7,9 @@ is after its tick.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +18,9 @@ from amudai.arrow.natural import value_type
 from amudai.arrow.storing import to_storage
 from amudai.errors import InvalidSchema
 from amudai.shard import StoredArray
-from amudai.types import NANOSECONDS, BasicType, SchemaNode, nanoseconds_name, nodes_below
+from amudai.types import NANOSECONDS, BasicType, SchemaNode, nanoseconds_name, nodes_below, quote_name
 
-__all__ = ["nanosecond_nodes", "to_nanoseconds"]
+__all__ = ["nanosecond_nodes", "stored_columns", "to_nanoseconds"]
 
 
 def nanosecond_nodes(fields: Iterable[pa.Field], columns: Sequence[SchemaNode]) -> tuple[SchemaNode | None, ...]:
@@ -52,6 +53,29 @@ def nanosecond_nodes(fields: Iterable[pa.Field], columns: Sequence[SchemaNode]) 
         found.append(SchemaNode(schema_id=next_id, name=name, basic_type=BasicType.INT8, internal=NANOSECONDS))
         next_id += 1
     return tuple(found)
+
+
+def stored_columns(
+    batch: pa.RecordBatch, columns: Sequence[SchemaNode], nanoseconds: Sequence[SchemaNode | None]
+) -> list[Callable[[], StoredArray]]:
+    """For each field of a stripe a function that returns its values: first the columns, then their nanoseconds.
+
+    Parameters
+    ----------
+    columns, nanoseconds
+        For each column of the batch its node, and the result of `nanosecond_nodes`.
+    """
+    fields = list(zip(batch.columns, columns, nanoseconds, strict=True))
+    work: list[Callable[[], StoredArray]] = [
+        partial(to_storage, array, node, quote_name(node.name), rounded=after is not None)
+        for array, node, after in fields
+    ]
+    work += [
+        partial(to_nanoseconds, array, after, quote_name(node.name))
+        for array, node, after in fields
+        if after is not None
+    ]
+    return work
 
 
 def to_nanoseconds(array: pa.Array, node: SchemaNode, path: str) -> StoredArray:

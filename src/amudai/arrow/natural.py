@@ -14,7 +14,7 @@ from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import RangeStats
 from amudai.types import DYNAMIC, TIMESPAN, BasicType, SchemaNode
 
-__all__ = ["BoundsLookup", "arrow_field", "child_type", "project", "value_type"]
+__all__ = ["BoundsLookup", "arrow_field", "child_type", "members", "project", "value_type"]
 
 # Returns the smallest and the largest value of a field, if the shard's statistics have them.
 BoundsLookup: TypeAlias = Callable[[SchemaNode], RangeStats | None]
@@ -116,8 +116,8 @@ def project(node: SchemaNode, kind: pa.DataType) -> Projection:
             key, value = node.children
             return Projection(node, wide, (project(key, kind.key_type), project(value, kind.item_type)))
         case BasicType.STRUCT:
-            members = _members(node, kind)
-            return Projection(node, wide, tuple(project(child, field.type) for child, field in members))
+            named = members(node, kind)
+            return Projection(node, wide, tuple(project(child, field.type) for child, field in named))
         case BasicType.UNION:
             return Projection(
                 node, wide, tuple(project(child, kind.field(at).type) for at, child in enumerate(node.children))
@@ -146,13 +146,13 @@ def child_type(parent: SchemaNode, child: SchemaNode, kind: pa.DataType) -> pa.D
         case BasicType.MAP:
             return kind.key_type if child is parent.children[0] else kind.item_type
         case BasicType.STRUCT:
-            return next((field.type for node, field in _members(parent, kind) if node is child), None)
+            return next((field.type for node, field in members(parent, kind) if node is child), None)
         case BasicType.UNION:
             return next(kind.field(at).type for at, node in enumerate(parent.children) if node is child)
     return kind.value_type
 
 
-def _members(node: SchemaNode, kind: pa.DataType) -> list[tuple[SchemaNode, pa.Field]]:
+def members(node: SchemaNode, kind: pa.DataType) -> list[tuple[SchemaNode, pa.Field]]:
     """The children that a struct type names, each with its field."""
     fields = list(kind)
     if [field.name for field in fields] == [child.name for child in node.children]:

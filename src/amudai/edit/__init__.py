@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.edit.columns import add_columns, first_free_id, with_first_id
+    from amudai.edit.columns import IndexChange, add_columns, first_free_id, with_fields, with_first_id
     from amudai.edit.copying import copy_shard, owned_urls
     from amudai.edit.deletes import with_deleted
     from amudai.edit.garbage import GRACE, collect_garbage
@@ -29,7 +29,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "amudai.edit.columns": "add_columns first_free_id with_first_id",
+            "amudai.edit.columns": "IndexChange add_columns first_free_id with_fields with_first_id",
             "amudai.edit.deletes": "with_deleted",
             "amudai.edit.copying": "copy_shard owned_urls",
             "amudai.edit.garbage": "GRACE collect_garbage",
@@ -46,6 +46,7 @@ else:
 __all__ = [
     "GRACE",
     "ORPHAN_GRACE",
+    "IndexChange",
     "IndexPart",
     "MergedSource",
     "Merging",
@@ -62,6 +63,7 @@ __all__ = [
     "orphans_below",
     "owned_urls",
     "with_deleted",
+    "with_fields",
     "with_first_id",
     "with_indexes",
 ]

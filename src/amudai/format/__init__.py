@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
     from amudai.format.flat import FlatTable
     from amudai.format.identity import IDENTITY_SIZE, IdentityHash, require_identity, without_identity
-    from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
+    from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor, changed_indexes
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
     from amudai.format.moved import COMPLETE, MovedIndex, moved_indexes
     from amudai.format.property_values import (
@@ -125,7 +125,7 @@ else:
             "amudai.format.field_descriptors": "FieldDescriptor StripeFieldDescriptor",
             "amudai.format.flat": "FlatTable",
             "amudai.format.identity": "IDENTITY_SIZE IdentityHash require_identity without_identity",
-            "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor",
+            "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor changed_indexes",
             "amudai.format.lookup": "LOOKUP LookupBuffer lookup_buffers lookup_property",
             "amudai.format.moved": "COMPLETE MovedIndex moved_indexes",
             "amudai.format.range_index": "LOGICAL_BLOCK_SIZE RangeIndexHeader encode_range_index",
@@ -215,6 +215,7 @@ __all__ = [
     "any_values",
     "carried",
     "changeable_schema",
+    "changed_indexes",
     "check_footer",
     "check_header",
     "checksum",

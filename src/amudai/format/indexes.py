@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -13,7 +13,7 @@ from amudai.format.property_values import Properties, pairs_of, properties_of
 from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
 
-__all__ = ["IndexArtifact", "IndexCollection", "IndexDescriptor"]
+__all__ = ["IndexArtifact", "IndexCollection", "IndexDescriptor", "changed_indexes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,3 +132,30 @@ class IndexCollection(Fact):
     def to_message(self) -> wire.IndexCollection:
         """The message that states this collection."""
         return wire.IndexCollection(index_descriptors=[each.to_message() for each in self.descriptors])
+
+
+def changed_indexes(payload: Bytes, change: Callable[[IndexDescriptor], IndexDescriptor | None]) -> bytes:
+    """The payload of an `IndexCollection` with every descriptor changed. Fields of a later version are kept.
+
+    Parameters
+    ----------
+    change
+        Returns the descriptor as it is, or with more properties, or with other ids in `indexed_fields`; None removes
+        it. Other changes are not made.
+    """
+    message = parse(wire.IndexCollection, payload)
+    kept = []
+    for stated in message.index_descriptors:
+        old = IndexDescriptor.of(stated)
+        new = change(old)
+        if new is None:
+            continue
+        stated.properties.extend(pairs_of(new.properties[len(old.properties) :]))
+        for entry, ids in zip(stated.indexed_fields, new.indexed_fields, strict=True):
+            entry.schema_ids[:] = ids
+        kept.append(stated)
+    if len(kept) < len(message.index_descriptors):
+        kept = [wire.IndexDescriptor.FromString(each.SerializeToString()) for each in kept]
+        del message.index_descriptors[:]
+        message.index_descriptors.extend(kept)
+    return message.SerializeToString(deterministic=True)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from amudai.index.build import index_sinks
     from amudai.index.carrying import carried_indexes, is_movable, specs_of, specs_to_rebuild
     from amudai.index.catalog import index_type
+    from amudai.index.changes import index_before_renaming, index_without
     from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
     from amudai.index.hash.need import needless_fields
     from amudai.index.hash.spec import HashIndex
@@ -29,6 +30,7 @@ else:
             "amudai.index.build": "index_sinks",
             "amudai.index.carrying": "carried_indexes is_movable specs_of specs_to_rebuild",
             "amudai.index.catalog": "index_type",
+            "amudai.index.changes": "index_before_renaming index_without",
             "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType",
             "amudai.index.hash.need": "needless_fields",
             "amudai.index.hash.spec": "HashIndex",
@@ -61,8 +63,10 @@ __all__ = [
     "bloom_rules_out",
     "carried_indexes",
     "could_hold",
+    "index_before_renaming",
     "index_sinks",
     "index_type",
+    "index_without",
     "is_movable",
     "needless_fields",
     "open_artifact",

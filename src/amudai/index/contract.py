@@ -6,12 +6,12 @@ reader of an index answers questions about one field. The builder sees the rows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from amudai.errors import InvalidArgument
-from amudai.format import IndexDescriptor
+from amudai.format import IndexDescriptor, Properties
 from amudai.index.questions import Question
 from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
@@ -141,6 +141,10 @@ class IndexType:
         build or merge such an index. Indexes of several shards can be merged if their specs are equal.
     merge
         Makes one index of the indexes of several shards; None for types that cannot.
+    before_renaming
+        Properties that the descriptor of an index needs before a field is renamed, so that its reader does without the
+        name. It is called with the descriptor and, by schema id, the paths of all fields as they are now. None if an
+        index of this type cannot outlive a renaming: then it is dropped.
     """
 
     name: str
@@ -151,3 +155,4 @@ class IndexType:
     aliases: Sequence[str] = ()
     spec: Callable[[IndexDescriptor, ShardReader], IndexSpec | None] | None = None
     merge: Callable[[IndexSpec, BuildPlan, Sequence[IndexPart]], IndexMerging] | None = None
+    before_renaming: Callable[[IndexDescriptor, Mapping[int, NodePath]], Properties] | None = None

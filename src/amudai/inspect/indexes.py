@@ -55,7 +55,7 @@ def indexes_of(reader: ShardReader) -> tuple[Index, ...]:
     return tuple(
         Index(
             index.index_type,
-            tuple(" + ".join(paths.get(each, f"#{each}") for each in ids) for ids in index.indexed_fields),
+            tuple(" + ".join(paths.get(each, f"#{each}") for each in ids) for ids in index.indexed_fields if ids),
             stripe,
             index.index_size,
             python_values(index.properties),

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.format import AnyValue, IndexArtifact, IndexDescriptor
 from amudai.index.contract import BuildPlan
-from amudai.index.hash.keys import by_value, hash_values, key_prefix, require_path
+from amudai.index.hash.keys import by_value, hash_values, hashed_path, key_prefix, require_path
 from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, COMPLETE, LOOKUP_COLUMNS
 from amudai.index.hash.partition import PartitionWriter, bucket_count
 from amudai.index.hash.spec import FIELD_HASHING
@@ -228,7 +228,7 @@ def _entries_of(values: StoredArray, path: Sequence[SchemaNode], first_row: int)
             kept = None if kept is None else np.repeat(kept, each)
         below = [child.schema_id for child in values.node.children]
         values = values.children[below.index(node.schema_id)]
-    hashes = hash_values(key_prefix(path), values)
+    hashes = hash_values(key_prefix(hashed_path(path)), values)
     return (hashes, rows) if kept is None else (hashes[kept], rows[kept])
 
 

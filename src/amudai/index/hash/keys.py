@@ -22,7 +22,7 @@ from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode, decimal128
 if TYPE_CHECKING:
     from amudai.shard import StoredArray
 
-__all__ = ["KEY_TYPES", "by_value", "hash_key", "hash_values", "key_prefix", "require_path"]
+__all__ = ["KEY_TYPES", "by_value", "hash_key", "hash_values", "hashed_path", "key_prefix", "require_path"]
 
 KEY_TYPES: Final = frozenset({BasicType.BOOLEAN, *WIDTHS, *BYTES})
 
@@ -45,17 +45,26 @@ def require_path(path: Sequence[SchemaNode]) -> None:
         raise InvalidArgument(f"hash index of {shown!r}: expected single values, found {path[-1]}")
 
 
-def key_prefix(path: Sequence[SchemaNode]) -> bytes:
-    """The bytes that all keys of a field begin with.
+def hashed_path(path: Sequence[SchemaNode]) -> str:
+    """The path of a field as keys state it.
 
     >>> names = SchemaNode(schema_id=1, name="", basic_type=BasicType.STRING)
-    >>> key_prefix([SchemaNode(schema_id=0, name="names", basic_type=BasicType.LIST, children=(names,)), names])
-    b'names.item:'
+    >>> hashed_path([SchemaNode(schema_id=0, name="names", basic_type=BasicType.LIST, children=(names,)), names])
+    'names.item'
     """
     steps = [path[0].name]
     for above, node in pairwise(path):
         steps.append(node.name or "item" if above.basic_type in _LISTS else node.name)
-    return ".".join(steps).encode() + b":"
+    return ".".join(steps)
+
+
+def key_prefix(path: str) -> bytes:
+    """The bytes that all keys of a field begin with. `path` is its `hashed_path`.
+
+    >>> key_prefix("names.item")
+    b'names.item:'
+    """
+    return path.encode() + b":"
 
 
 def by_value(node: SchemaNode) -> bool:

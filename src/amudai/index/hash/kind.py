@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from amudai.format import IndexDescriptor
+from amudai.format import IndexDescriptor, Properties, any_values
 from amudai.index.contract import BuildPlan, Capabilities, IndexMerging, IndexSpec, IndexType
-from amudai.index.hash.keys import KEY_TYPES
+from amudai.index.hash.keys import KEY_TYPES, hashed_path
+from amudai.index.hash.layout import HASHED_PATHS
 from amudai.index.hash.reader import HashIndexReader
 from amudai.index.hash.spec import FIELD_HASHING
 from amudai.index.questions import Keys
+from amudai.types import NodePath
 
 if TYPE_CHECKING:
     from amudai.edit import IndexPart
@@ -37,6 +39,15 @@ def _merge(_: IndexSpec, plan: BuildPlan, parts: Sequence[IndexPart]) -> IndexMe
     return HashMerging(plan, parts)
 
 
+def _note_paths(descriptor: IndexDescriptor, paths: Mapping[int, NodePath]) -> Properties:
+    """Keys contain the path of their field, so the reader must know the path that was hashed."""
+    if any(name == HASHED_PATHS for name, _ in descriptor.properties):
+        return ()
+    single = (ids[0] if len(ids) == 1 else -1 for ids in descriptor.indexed_fields)
+    hashed = [hashed_path(paths[each]) if each in paths else "" for each in single]
+    return any_values({HASHED_PATHS: hashed})
+
+
 HASH: Final = IndexType(
     name=FIELD_HASHING,
     label="hash index",
@@ -46,4 +57,5 @@ HASH: Final = IndexType(
     build=_build,
     spec=_spec,
     merge=_merge,
+    before_renaming=_note_paths,
 )

@@ -16,8 +16,8 @@ from amudai.encoding import BlockBuffer, decode_few, decode_numbers
 from amudai.errors import CorruptedData, located
 from amudai.format import IndexDescriptor, encode_schema
 from amudai.index.artifacts import IndexArtifactReader
-from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, key_prefix
-from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, LOOKUP_COLUMNS
+from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, hashed_path, key_prefix
+from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, HASHED_PATHS, LOOKUP_COLUMNS
 from amudai.index.numbering import Numbering
 from amudai.index.questions import Keys, Question
 from amudai.rows import Origin, Positions, Rows
@@ -60,6 +60,7 @@ class HashIndexReader:
         self._numbering = Numbering.of(descriptor, shard)
         self._complete = trust or self._numbering.complete
         self._covers_all = trust and not self._numbering.ids
+        self._paths = _hashed_paths(descriptor, properties.get(HASHED_PATHS))
         listed = properties.get(BY_VALUE)
         self._by_value = {each.value for each in listed} if isinstance(listed, tuple) else set()
 
@@ -77,7 +78,7 @@ class HashIndexReader:
         # Floats and decimals that were hashed by their bytes would miss equal values with other bytes.
         if by_value(node) and stored_id not in self._by_value:
             return None
-        prefix = key_prefix(path)
+        prefix = key_prefix(self._paths.get(node.schema_id) or hashed_path(path))
         hashes = dict.fromkeys(hash_key(prefix, node, value) for value in question.values)
         return Positions.perhaps(Rows.united([self.lookup(hash_) for hash_ in hashes], self._shard.origin))
 
@@ -94,6 +95,17 @@ class HashIndexReader:
             with self._lock:
                 partition = self._partitions.setdefault(number, opened)
         return self._numbering.outward(partition.lookup(hash_, self._bits, self._numbering.origin))
+
+
+def _hashed_paths(descriptor: IndexDescriptor, listed: object) -> dict[int, str]:
+    """The paths that were hashed, by schema id, if the descriptor lists them."""
+    if listed is None:
+        return {}
+    fields = descriptor.indexed_fields
+    paths = [each.value for each in listed] if isinstance(listed, tuple) else []
+    if len(paths) != len(fields) or not all(isinstance(each, str) for each in paths):
+        raise CorruptedData(f"{HASHED_PATHS} of a hash index: expected a path for each of {len(fields)} fields")
+    return {ids[0]: path for ids, path in zip(fields, paths, strict=True) if len(ids) == 1}
 
 
 class Partition:

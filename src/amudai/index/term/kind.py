@@ -46,4 +46,5 @@ TERM: Final = IndexType(
     aliases=OLDER_NAMES,
     spec=_spec,
     merge=_merge,
+    before_renaming=lambda _descriptor, _paths: (),  # terms belong to schema ids
 )
