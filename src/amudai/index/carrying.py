@@ -123,6 +123,10 @@ def _spec_of(descriptor: IndexDescriptor, shard: ShardReader, hint: str = "index
 def _require_all(merging: Merging, spec: IndexSpec, parts: Sequence[IndexPart]) -> None:
     """Raise InvalidArgument if a shard has no such index for some of its rows, or hashed narrower values."""
     hint = 'indexes="keep" leaves each index with the rows of its shard, "rebuild" builds them anew, "drop" drops them'
+    for part in parts:
+        if not all(part.descriptor.indexed_fields):
+            message = f"indexes: expected indexes of all their columns, found {spec!r} of a column that was dropped"
+            raise InvalidArgument(f"{message} in {part.shard.url}; {hint}")
     for source in merging.sources:
         end = 0
         for part in (part for part in parts if part.source is source):

@@ -13,12 +13,19 @@ __all__ = ["paths_of"]
 _ROLES = {BasicType.LIST: ("item",), BasicType.FIXED_SIZE_LIST: ("item",), BasicType.MAP: ("key", "value")}
 
 
-def paths_of(descriptor: IndexDescriptor, shard: ShardReader) -> tuple[str, ...] | None:
-    """The path of each indexed field; None if an entry is not a single field of the shard."""
+def paths_of(descriptor: IndexDescriptor, shard: ShardReader) -> dict[int, str] | None:
+    """The path of each indexed field, by the number of its entry in the descriptor.
+
+    Entries of fields that were dropped are left out. None if an entry is not a single field of the shard.
+    """
     known = dict(_paths(shard.schema.fields(), ""))
-    found = [known.get(ids[0]) if len(ids) == 1 else None for ids in descriptor.indexed_fields]
-    paths = tuple(path for path in found if path is not None)
-    return paths if paths and len(paths) == len(found) else None
+    found: dict[int, str] = {}
+    for entry, ids in enumerate(descriptor.indexed_fields):
+        if ids:
+            if len(ids) > 1 or ids[0] not in known:
+                return None
+            found[entry] = known[ids[0]]
+    return found or None
 
 
 def _paths(nodes: Sequence[SchemaNode], before: str, roles: Sequence[str] = ()) -> Iterator[tuple[int, str]]:

@@ -8,11 +8,12 @@ from typing import Final
 import numpy as np
 
 from amudai.edit import IndexPart
-from amudai.errors import CorruptedData, located
+from amudai.errors import CorruptedData, InvalidArgument, located
 from amudai.format import IndexDescriptor
 from amudai.index.contract import BuildPlan
 from amudai.index.hash.builder import HashIndexBuilder
-from amudai.index.hash.reader import HashIndexReader
+from amudai.index.hash.keys import hashed_path
+from amudai.index.hash.reader import HashIndexReader, hashed_paths
 from amudai.index.hash.spec import HashIndex
 from amudai.index.numbering import Numbering
 from amudai.index.paths import paths_of
@@ -28,13 +29,21 @@ def hash_spec(descriptor: IndexDescriptor, shard: ShardReader) -> HashIndex | No
     if not Numbering.of(descriptor, shard).complete:
         return None
     paths = paths_of(descriptor, shard)
-    return None if paths is None else HashIndex(*paths)
+    return None if paths is None else HashIndex(*paths.values())
 
 
 class HashMerging:
     """A hash index that is made of others."""
 
     def __init__(self, plan: BuildPlan, parts: Sequence[IndexPart]) -> None:
+        named = {path[-1].schema_id: hashed_path(path) for path in plan.paths}
+        for part in parts:
+            for schema_id, hashed in hashed_paths(part.descriptor).items():
+                name = named.get(part.source.ids[schema_id], hashed)
+                if name != hashed:
+                    expected = f"expected hashes of the column {name!r}, found those of {hashed!r}, its former name"
+                    hint = 'indexes="keep" leaves each index with the rows of its shard, "rebuild" builds them anew'
+                    raise InvalidArgument(f"indexes: {expected}, in {part.shard.url}; {hint}")
         self._parts = parts
         self._builder = HashIndexBuilder(plan)
 

@@ -25,7 +25,7 @@ from amudai.shard import ShardReader, StripeReader
 from amudai.storage import Artifact
 from amudai.types import BasicType, NodePath, SchemaNode, nodes_below
 
-__all__ = ["HashIndexReader"]
+__all__ = ["HashIndexReader", "hashed_paths"]
 
 U64 = npt.NDArray[np.uint64]
 
@@ -60,7 +60,7 @@ class HashIndexReader:
         self._numbering = Numbering.of(descriptor, shard)
         self._complete = trust or self._numbering.complete
         self._covers_all = trust and not self._numbering.ids
-        self._paths = _hashed_paths(descriptor, properties.get(HASHED_PATHS))
+        self._paths = hashed_paths(descriptor)
         listed = properties.get(BY_VALUE)
         self._by_value = {each.value for each in listed} if isinstance(listed, tuple) else set()
 
@@ -97,8 +97,9 @@ class HashIndexReader:
         return self._numbering.outward(partition.lookup(hash_, self._bits, self._numbering.origin))
 
 
-def _hashed_paths(descriptor: IndexDescriptor, listed: object) -> dict[int, str]:
+def hashed_paths(descriptor: IndexDescriptor) -> dict[int, str]:
     """The paths that were hashed, by schema id, if the descriptor lists them."""
+    listed = next((value.value for name, value in descriptor.properties if name == HASHED_PATHS), None)
     if listed is None:
         return {}
     fields = descriptor.indexed_fields

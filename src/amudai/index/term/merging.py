@@ -63,13 +63,14 @@ def term_spec(descriptor: IndexDescriptor, shard: ShardReader) -> TermIndex | No
     collation = _name_of(COLLATIONS, properties.get("collation"))
     if paths is None or collation is None or not Numbering.of(descriptor, shard).complete:
         return None
-    stored = _listed(properties.get("tokenizers"), len(paths), TOKENIZERS["word"])
-    tokenizers = [_name_of(TOKENIZERS, each) for each in stored]
-    granularities = _listed(properties.get("granularities"), len(paths), GRANULARITIES[0])
+    entries = len(descriptor.indexed_fields)
+    stored = _listed(properties.get("tokenizers"), entries, TOKENIZERS["word"])
+    tokenizers = [_name_of(TOKENIZERS, stored[entry]) for entry in paths]
+    granularities = [_listed(properties.get("granularities"), entries, GRANULARITIES[0])[entry] for entry in paths]
     if None in tokenizers or not set(granularities) <= set(GRANULARITIES):
         return None
     return TermIndex(
-        *paths,
+        *paths.values(),
         tokenizer=[str(each) for each in tokenizers],
         collation=collation,
         granularity=[str(each) for each in granularities],
