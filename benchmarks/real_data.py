@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pyarrow.csv as pc
@@ -22,7 +24,13 @@ MONEY = ["l_quantity", "l_extendedprice", "l_discount", "l_tax"]
 """The decimals of lineitem."""
 
 REPEATS = 12
-"""How often the logs are repeated for figures of time; 16 samples of 2,000 lines are too short."""
+"""How often the logs are repeated in tables; 16 samples of 2,000 lines are too short for figures of time."""
+
+LOG_REPEATS = 48
+"""How often the logs are repeated as files, with other numbers."""
+
+HEAD = 32
+"""The bytes of a line that are repeated as they are, because they have the time."""
 
 
 def prepare(folder: Path, loghub: Path, scale: float) -> None:
@@ -64,7 +72,7 @@ def flights(folder: Path) -> None:
 
 
 def logs(folder: Path, loghub: Path) -> None:
-    """Each sample `REPEATS` times over as a log, all of them as the table that `read_files` makes of them."""
+    """Each sample as a long log, and all of them as the table that `read_files` makes of them."""
     if (folder / "logs.parquet").exists():
         return
     samples = sorted(loghub.glob("*/*_2k.log"))
@@ -72,13 +80,26 @@ def logs(folder: Path, loghub: Path) -> None:
         raise SystemExit(f"{loghub} has no samples (*/*_2k.log)")
     (folder / "logs").mkdir(exist_ok=True)
     for sample in samples:
-        lines = sample.read_bytes().rstrip(b"\r\n") + b"\n"
-        (folder / "logs" / sample.name).write_bytes(lines * REPEATS)
+        (folder / "logs" / sample.name).write_bytes(lengthened(sample.read_bytes()))
     with amudai.read_files(samples, timezone="UTC", multiline="separate") as source:
         once = source.to_reader().read_all()
     pq.write_table(once, folder / "logs1.parquet", compression="zstd")
     pq.write_table(pa.concat_tables([once] * REPEATS), folder / "logs.parquet", compression="zstd")
     pq.write_table(pa.concat_tables([once] * 50), folder / "logs50.parquet", compression="zstd")
+
+
+def lengthened(sample: bytes) -> bytes:
+    """A sample many times over, with other numbers of five or more digits each time.
+
+    If lines were repeated as they are, a dictionary would store them once.
+    """
+    random = Random(1)
+
+    def other(number: re.Match[bytes]) -> bytes:
+        return str(random.randrange(10 ** len(number[0]))).zfill(len(number[0])).encode()
+
+    lines = sample.rstrip(b"\r\n").split(b"\n") * LOG_REPEATS
+    return b"".join(line[:HEAD] + re.sub(rb"\d{5,}", other, line[HEAD:]) + b"\n" for line in lines)
 
 
 def texts(folder: Path, name: str) -> None:

@@ -50,9 +50,9 @@ _HURRY: Final = 0.2  # below this price only size counts
 # Blocks with fewer bytes are not compressed.
 _LEAST: Final = 64
 _GAIN: Final = 0.97
-# Five microseconds of writing are worth a byte. For each byte of text, the slow level takes 0.1 microseconds more, and the
-# usual level 5 nanoseconds more than `LONG_MATCHES`, so each must save this many bytes. The first of `_PART` parts of a
-# block shows what the slow level saves.
+# Five microseconds of writing are worth a byte. For each byte of text, the slow level takes 0.1 microseconds more, and
+# the usual level 5 nanoseconds more than `LONG_MATCHES`, so each must save this many bytes. The first of `_PART` parts
+# of a block shows what the slow level saves.
 _SLOW_GAIN: Final = 0.02
 _USUAL_GAIN: Final = 0.001
 _PART: Final = 4
