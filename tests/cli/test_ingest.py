@@ -76,13 +76,15 @@ def test_a_dry_run_needs_no_target_and_shows_decisions(tmp_path: Path) -> None:
     assert "format log (by its content)" in result.stderr
     assert f"not read: {tmp_path}/core: it is no text" in result.stderr
     command = result.stdout.strip().splitlines()[-1]
-    assert " --format log" in command
+    assert "--format" not in command  # core is no log
     assert command.split(" -o ")[1].split()[0].endswith(".amudai.shard")
+    assert " --format log" in run("ingest", tmp_path / "syslog", "--dry-run").stdout
     found = json.loads(run("ingest", tmp_path, "--dry-run", "--json").stdout)
     assert found["files"] == [str(tmp_path / "messages"), str(tmp_path / "syslog")]
     assert found["decisions"][0]["decided"][0] == {"option": "format", "value": "log", "reason": "by its content"}
     assert found["files_skipped"][0]["file"] == str(tmp_path / "core")
     assert "--output" in run("ingest", tmp_path, code=2).stderr
+    run_command(command.replace(" -o ", f" -o {tmp_path}/"))
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,17 @@ class Decided:
     """A source about whose files something was decided."""
 
     decisions: dict[str, tuple[Decision, ...]]
+    skipped: tuple[()] = ()
     schema: pa.Schema = field(default_factory=lambda: pa.schema([("a=b", pa.timestamp("us", "UTC"))]))
+
+
+def test_the_command_of_a_dry_run_says_what_the_caller_said(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    target = tmp_path / "o.amudai.shard"
+    told = ["--no-header", "--null", "-", "--skip", "0"]
+    command = run("ingest", tmp_path / "a.csv", "-o", target, *told, "--dry-run").stdout.strip().splitlines()[-1]
+    run_command(command)
+    assert amudai.open(target).read().to_pydict() == {"column_1": ["a", "1"], "column_2": ["b", "2"]}
 
 
 def test_options_of_csv_are_in_the_command_if_there_are_logs_too(tmp_path: Path) -> None:
