@@ -232,7 +232,6 @@ def test_help_groups_the_options() -> None:
         ("types= can say what a column holds", "--type can say what a column holds"),
         ('duplicates="rename" keeps both', "--duplicates rename keeps both"),
         ("one of .parquet, or format=", "one of .parquet, or --format"),
-        ("on_error: expected 'raise'", "--on-error: expected 'raise'"),
         ("overwrite=True replaces it", "--overwrite replaces it"),
         ("set the type of column 'n' (types= or --type)", "set the type of column 'n' (--type)"),
         ("header=False says so", "--no-header says so"),
@@ -251,6 +250,14 @@ def test_errors_speak_of_options(tmp_path: Path) -> None:
     assert "column 'a': expected unique names, found it twice: --duplicates rename keeps both" in error
     run("ingest", tmp_path / "a.parquet", "-o", target, "--duplicates", "rename")
     assert amudai.open(target).read().to_pydict() == {"a": [1], "a_1": [2]}
+    (tmp_path / "twice.csv").write_text("a,a\n1,2\n")
+    error = run("ingest", tmp_path / "twice.csv", "-o", target, "--overwrite", code=3).stderr
+    assert "error: header: expected unique names, found 'a' twice: name the columns (--columns); --duplicates" in error
+    assert "error: pattern: expected some file" in run("ingest", tmp_path / "*.x", "--dry-run", code=3).stderr
+    (tmp_path / "app.log").write_text("Jan  5 10:00:00 host sshd[1]: accepted\n")
+    for option in ("--year=0", "--year=10000", "--pattern=(?P<a>.)(?P<a>.)", "--timezone=Mars"):
+        error = run("ingest", tmp_path / "app.log", "--dry-run", option, code=2).stderr
+        assert error.startswith(f"error: {option.partition('=')[0]}: expected")
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "1.csv").write_text("Date\ntrue\n")
     (tmp_path / "in" / "2.csv").write_text("Date\n2024-01-01\n")

@@ -43,7 +43,7 @@ def inferred_type(name: str, texts: pa.ChunkedArray, nulls: pa.Array, decimal: s
     except _MixedZones as error:
         if mixed == "text":
             return pa.string()
-        way_out = f"set the type of column {name!r} (types= or --type), or keep such columns as text (mixed_zones)"
+        way_out = f'set the type of column {name!r} (types= or --type); mixed_zones="text" keeps such columns as text'
         message = f"column {name!r}: expected times that all name a zone, or none, found both: {way_out}"
         raise InvalidSchema(message) from error
 
