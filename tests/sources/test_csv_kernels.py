@@ -44,7 +44,9 @@ def values(record: str) -> list[str]:
 @example(parts=["a", '"', "\n", "b"])
 def test_records_are_those_of_python(kernels: ModuleType, parts: list[str]) -> None:
     text = "".join(parts)
-    starts, ends, lines, used, lines_used, opening = kernels.csv_records(array(text), ord(","), ord('"'), b"", False, True)
+    starts, ends, lines, used, lines_used, opening = kernels.csv_records(
+        array(text), ord(","), ord('"'), b"", False, True
+    )
     expected = by_python(text)
     if opening is None:
         assert used == len(text)
@@ -78,7 +80,7 @@ def test_what_follows_changes_nothing(kernels: ModuleType, parts: list[str], cut
 
 
 def test_empty_lines_are_records_where_the_caller_says_so(kernels: ModuleType) -> None:
-    text = "a\n\r\n# c\n\n\"\n\"\n"
+    text = 'a\n\r\n# c\n\n"\n"\n'
     starts, ends, lines, *_ = kernels.csv_records(array(text), ord(","), ord('"'), b"#", True, True)
     assert [text[start:end] for start, end in zip(starts, ends, strict=True)] == ["a\n", "\r\n", "\n", '"\n"\n']
     assert lines.tolist() == [0, 1, 3, 4]
@@ -86,7 +88,9 @@ def test_empty_lines_are_records_where_the_caller_says_so(kernels: ModuleType) -
 
 def test_comments_and_values_without_quotes(kernels: ModuleType) -> None:
     text = '# it"s\na,"b\n\n# c\n"d,e\n'
-    starts, ends, lines, used, lines_used, opening = kernels.csv_records(array(text), ord(","), None, b"#", False, False)
+    starts, ends, lines, used, lines_used, opening = kernels.csv_records(
+        array(text), ord(","), None, b"#", False, False
+    )
     found = [text[start:end] for start, end in zip(starts, ends, strict=True)]
     assert found == ['a,"b\n', '"d,e\n']
     assert (lines.tolist(), used, lines_used, opening) == ([1, 4], len(text), 5, None)

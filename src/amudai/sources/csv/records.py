@@ -71,7 +71,12 @@ def _split(
 ) -> tuple[Records, int, int, tuple[int, int] | None]:
     quote = ord(dialect.quote) if dialect.quote else None
     starts, ends, lines, used, count, opening = _kernels.csv_records(
-        np.frombuffer(data, np.uint8), ord(dialect.delimiter), quote, dialect.comment.encode(), dialect.has_empty, is_final
+        np.frombuffer(data, np.uint8),
+        ord(dialect.delimiter),
+        quote,
+        dialect.comment.encode(),
+        dialect.has_empty,
+        is_final,
     )
     return Records(file, data, starts, ends, lines + first), used, count, opening
 
