@@ -306,6 +306,9 @@ def test_a_quote_that_nobody_closes(tmp_path: Path) -> None:
     source = read(path, quote='"', on_error="skip")
     assert bad(source) == [("v.csv", 3)]  # where the quote opens, not where its record begins
     assert table(source)["n"].to_pylist() == [3, 4]
+    assert content(path, quote='"', on_error="keep")["bad_record"] == [None, None, '"1\n2","b']
+    path = write(tmp_path, "w.csv", f'n,s\n1,a\n2,"{"b" * 5000}\n3,c\n')
+    assert content(path, quote='"', on_error="keep")["bad_record"][-1] == f'2,"{"b" * 5000}'
 
 
 def test_any_line_end(tmp_path: Path) -> None:

@@ -12,13 +12,12 @@ import numpy as np
 from amudai import _kernels
 from amudai.sources.csv.dialect import Dialect
 from amudai.sources.files import InputFile
-from amudai.sources.records import BLOCK, LONGEST, Records, Refused, too_long
+from amudai.sources.records import BLOCK, LONGEST, SHOWN, Records, Refused, too_long
 from amudai.sources.text import TextStream
 
 __all__ = ["Piece", "records_of"]
 
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
-_SHOWN: Final = 1000  # bytes of a bad line that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +32,8 @@ def records_of(file: InputFile, dialect: Dialect, size: int = BLOCK) -> Iterator
     """The records of a file, the header first, in pieces of about `size` bytes.
 
     A record ends with a line feed, a carriage return or both, outside of quotes. Comments are no records, nor are empty
-    lines unless the dialect says so. If nothing closes a quote in the rest of the file, or in 64 MiB, then the line on which it opens is bad,
-    and the next record begins on the next line.
+    lines unless the dialect says so. If nothing closes a quote in the rest of the file, or in 64 MiB, then the line on
+    which it opens is bad, and the next record begins on the next line.
     """
     with TextStream(file, dialect.encoding) as stream:
         rest, first = _without_lines(stream, dialect.skip, size)
@@ -59,7 +58,7 @@ def records_of(file: InputFile, dialect: Dialect, size: int = BLOCK) -> Iterator
                 refused.append((line, reason, passed))
                 first = line + 1
             elif is_long:
-                text = rest[:_SHOWN]
+                text = rest[:SHOWN]
                 rest, _ = _behind_line(rest, len(rest), stream, size)
                 refused.append((first, too_long(), text))
                 first += 1
@@ -90,9 +89,9 @@ def _from_first_text(records: Records) -> Records:
 
 
 def _behind_line(data: bytes, place: int, stream: TextStream, size: int) -> tuple[bytes, bytes]:
-    """What follows the line of a place, and the beginning of that line. A long line is passed without keeping it."""
-    begin = max(data.rfind(b"\n", 0, place), data.rfind(b"\r", 0, place)) + 1
-    shown = _LINE_END.split(data[begin : begin + _SHOWN], maxsplit=1)[0]
+    """What follows the line of a place, and what is before; only its beginning if the line does not end in the data."""
+    end = _LINE_END.search(data, place)
+    shown = data[: SHOWN if end is None else end.start()]
     while True:
         found = _LINE_END.search(data, place)
         if found is not None and found.end() < len(data):

@@ -35,7 +35,8 @@ def inferred_type(name: str, texts: pa.ChunkedArray, nulls: pa.Array, decimal: s
 
     Whole numbers of up to 18 digits are `int64`, other numbers `double`, `true` and `false` booleans, times and dates
     what `times.py` says. A column is text if some value fits none of these, or has a leading zero, a plus sign or more
-    than 18 digits, or if doubles would round whole numbers or cannot hold a number. A column in which all texts mean null is null.
+    than 18 digits, or if doubles would round whole numbers or cannot hold a number. A column in which all texts mean
+    null is null.
     """
     try:
         head = _type(texts[:_HEAD], nulls, decimal)
