@@ -20,8 +20,9 @@ Array<std::int64_t> owned(std::vector<std::int64_t>&& values) {
 
 void bind_csv(nb::module_& m) {
     m.def("csv_records", [](Text data, std::uint8_t delimiter, std::optional<std::uint8_t> quote, nb::bytes comment,
-                            bool is_final) {
-        const text::csv::Dialect dialect{delimiter, quote, {static_cast<const std::uint8_t*>(comment.data()), comment.size()}};
+                            bool has_empty, bool is_final) {
+        const text::csv::Dialect dialect{delimiter, quote, {static_cast<const std::uint8_t*>(comment.data()), comment.size()},
+                                         has_empty};
         text::csv::Records found;
         {
             const nb::gil_scoped_release unlocked;
@@ -31,11 +32,11 @@ void bind_csv(nb::module_& m) {
         if (found.opening) opening = nb::make_tuple(found.opening->at, found.opening->line);
         return nb::make_tuple(owned(std::move(found.starts)), owned(std::move(found.ends)), owned(std::move(found.lines)),
                               found.used, found.lines_used, opening);
-    }, "data"_a.noconvert(), "delimiter"_a, "quote"_a.none(), "comment"_a, "is_final"_a,
-    nb::sig("def csv_records(data: NDArray[np.uint8], delimiter: int, quote: int | None, comment: bytes, is_final: bool) -> "
-            "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, int, tuple[int, int] | None]"),
+    }, "data"_a.noconvert(), "delimiter"_a, "quote"_a.none(), "comment"_a, "has_empty"_a, "is_final"_a,
+    nb::sig("def csv_records(data: NDArray[np.uint8], delimiter: int, quote: int | None, comment: bytes, has_empty: bool, "
+            "is_final: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, int, tuple[int, int] | None]"),
     "Where records start and end, on which lines they begin (from 0), the bytes and lines that they, empty lines and comments "
-    "take up, and where and on which line a quote opens that nothing closes.");
+    "take up, and where and on which line a quote opens that nothing closes. Empty lines are records if `has_empty` says so.");
 
     m.def("csv_odd_numbers", [](Text data, In<std::int64_t> starts, In<std::int64_t> ends, std::uint8_t delimiter,
                            std::optional<std::uint8_t> quote, In<std::uint8_t> numbers) {
@@ -47,7 +48,7 @@ void bind_csv(nb::module_& m) {
                 throw nb::value_error("records: expected them inside the data");
             }
         }
-        const text::csv::Dialect dialect{delimiter, quote, {}};
+        const text::csv::Dialect dialect{.delimiter = delimiter, .quote = quote, .comment = {}};
         NumpyMemory<bool> odd(firsts.size());
         {
             const nb::gil_scoped_release unlocked;

@@ -12,6 +12,7 @@ struct Dialect {
     std::uint8_t delimiter;
     std::optional<std::uint8_t> quote;
     Bytes comment;  // lines that begin with it are left out, unless it is empty
+    bool has_empty = false;  // whether empty lines are records, with one empty value
 };
 
 // A quote that nothing closes: where it is, and on which line.
@@ -20,7 +21,7 @@ struct Opening {
     std::size_t line;
 };
 
-// Records with their line ends. Empty lines and comments are none.
+// Records with their line ends. Comments are none, and empty lines only where the dialect says so.
 struct Records {
     std::vector<std::int64_t> starts, ends;
     std::vector<std::int64_t> lines;  // on which each begins, counted from 0
@@ -81,7 +82,7 @@ public:
             if (!stop) break;
             const auto* const next = behind(stop);
             if (!next) break;
-            if (stop > at && !is_comment(at)) {
+            if ((stop > at || dialect_.has_empty) && !is_comment(at)) {
                 found_.starts.push_back(at - begin_);
                 found_.ends.push_back(next - begin_);
                 found_.lines.push_back(static_cast<std::int64_t>(first_line));

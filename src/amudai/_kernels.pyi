@@ -640,9 +640,9 @@ def csv_lines(columns: list[TextColumn], first: int, count: int) -> bytes:
     Rows as lines of CSV. A null is an empty cell, an empty text is two quotes.
     """
 
-def csv_records(data: NDArray[np.uint8], delimiter: int, quote: int | None, comment: bytes, is_final: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, int, tuple[int, int] | None]:
+def csv_records(data: NDArray[np.uint8], delimiter: int, quote: int | None, comment: bytes, has_empty: bool, is_final: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, int, tuple[int, int] | None]:
     """
-    Where records start and end, on which lines they begin (from 0), the bytes and lines that they, empty lines and comments take up, and where and on which line a quote opens that nothing closes.
+    Where records start and end, on which lines they begin (from 0), the bytes and lines that they, empty lines and comments take up, and where and on which line a quote opens that nothing closes. Empty lines are records if `has_empty` says so.
     """
 
 def csv_odd_numbers(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], delimiter: int, quote: int | None, numbers: NDArray[np.uint8]) -> NDArray[np.bool_]:

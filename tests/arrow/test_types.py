@@ -188,6 +188,16 @@ CASES: dict[str, Case] = {
     "dictionary of timestamps": Case(
         pa.dictionary(pa.int32(), pa.timestamp("us")), datetimes([EPOCH + 10, None]), [1, None]
     ),
+    "dictionary of lists": Case(
+        pa.dictionary(pa.int8(), pa.list_(pa.int8())),
+        lists([1, None, 2], numbers([1, 7, 7], "i1")),
+        [[1], None, [7, 7]],
+    ),
+    "run-end encoded lists": Case(
+        pa.run_end_encoded(pa.int16(), pa.list_(pa.int8())),
+        lists([1, None, 2], numbers([1, 7, 7], "i1")),
+        [[1], None, [7, 7]],
+    ),
     "run-end encoded strings": Case(
         pa.run_end_encoded(pa.int32(), pa.string()), strings(["a", "a", None, None]), ["a", "a", None, None]
     ),
@@ -470,6 +480,15 @@ def test_more_values_than_a_dictionary_has_codes_come_in_several_chunks() -> Non
     assert all(len(chunk.dictionary) <= 128 for chunk in found.chunks)
     assert [value for batch in shard.to_reader() for value in batch["c"].to_pylist()] == values
     assert shard.take([599, 0])["c"].to_pylist() == ["v299", "v0"]
+
+
+def test_more_lists_than_a_dictionary_can_count_come_in_several_chunks() -> None:
+    kind = pa.dictionary(pa.int8(), pa.list_(pa.int8()))
+    shard = kept(lists([1] * 300, numbers([at % 100 for at in range(300)], "i1")), pa.field("c", kind))
+    found = shard.read()["c"]
+    found.validate(full=True)
+    assert found.type == kind
+    assert found.to_pylist() == [[at % 100] for at in range(300)]
 
 
 def test_more_rows_than_a_run_end_can_count_come_in_several_chunks() -> None:

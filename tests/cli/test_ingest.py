@@ -76,13 +76,15 @@ def test_a_dry_run_needs_no_target_and_shows_decisions(tmp_path: Path) -> None:
     assert "format log (by its content)" in result.stderr
     assert f"not read: {tmp_path}/core: it is no text" in result.stderr
     command = result.stdout.strip().splitlines()[-1]
-    assert " --format log" in command
+    assert "--format" not in command  # core is no log
     assert command.split(" -o ")[1].split()[0].endswith(".amudai.shard")
+    assert " --format log" in run("ingest", tmp_path / "syslog", "--dry-run").stdout
     found = json.loads(run("ingest", tmp_path, "--dry-run", "--json").stdout)
     assert found["files"] == [str(tmp_path / "messages"), str(tmp_path / "syslog")]
     assert found["decisions"][0]["decided"][0] == {"option": "format", "value": "log", "reason": "by its content"}
     assert found["files_skipped"][0]["file"] == str(tmp_path / "core")
     assert "--output" in run("ingest", tmp_path, code=2).stderr
+    run_command(command.replace(" -o ", f" -o {tmp_path}/"))
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,17 @@ class Decided:
     """A source about whose files something was decided."""
 
     decisions: dict[str, tuple[Decision, ...]]
+    skipped: tuple[()] = ()
     schema: pa.Schema = field(default_factory=lambda: pa.schema([("a=b", pa.timestamp("us", "UTC"))]))
+
+
+def test_the_command_of_a_dry_run_says_what_the_caller_said(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    target = tmp_path / "o.amudai.shard"
+    told = ["--no-header", "--null", "-", "--skip", "0"]
+    command = run("ingest", tmp_path / "a.csv", "-o", target, *told, "--dry-run").stdout.strip().splitlines()[-1]
+    run_command(command)
+    assert amudai.open(target).read().to_pydict() == {"column_1": ["a", "1"], "column_2": ["b", "2"]}
 
 
 def test_options_of_csv_are_in_the_command_if_there_are_logs_too(tmp_path: Path) -> None:
@@ -220,7 +232,6 @@ def test_help_groups_the_options() -> None:
         ("types= can say what a column holds", "--type can say what a column holds"),
         ('duplicates="rename" keeps both', "--duplicates rename keeps both"),
         ("one of .parquet, or format=", "one of .parquet, or --format"),
-        ("on_error: expected 'raise'", "--on-error: expected 'raise'"),
         ("overwrite=True replaces it", "--overwrite replaces it"),
         ("set the type of column 'n' (types= or --type)", "set the type of column 'n' (--type)"),
         ("header=False says so", "--no-header says so"),
@@ -239,6 +250,14 @@ def test_errors_speak_of_options(tmp_path: Path) -> None:
     assert "column 'a': expected unique names, found it twice: --duplicates rename keeps both" in error
     run("ingest", tmp_path / "a.parquet", "-o", target, "--duplicates", "rename")
     assert amudai.open(target).read().to_pydict() == {"a": [1], "a_1": [2]}
+    (tmp_path / "twice.csv").write_text("a,a\n1,2\n")
+    error = run("ingest", tmp_path / "twice.csv", "-o", target, "--overwrite", code=3).stderr
+    assert "error: header: expected unique names, found 'a' twice: name the columns (--columns); --duplicates" in error
+    assert "error: pattern: expected some file" in run("ingest", tmp_path / "*.x", "--dry-run", code=3).stderr
+    (tmp_path / "app.log").write_text("Jan  5 10:00:00 host sshd[1]: accepted\n")
+    for option in ("--year=0", "--year=10000", "--pattern=(?P<a>.)(?P<a>.)", "--timezone=Mars"):
+        error = run("ingest", tmp_path / "app.log", "--dry-run", option, code=2).stderr
+        assert error.startswith(f"error: {option.partition('=')[0]}: expected")
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "1.csv").write_text("Date\ntrue\n")
     (tmp_path / "in" / "2.csv").write_text("Date\n2024-01-01\n")

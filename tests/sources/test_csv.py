@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import math
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -61,6 +63,8 @@ def decided(path: Path, **options: Any) -> dict[str, object]:
         (["1e3", ".5", "5.", "-inf"], "double"),
         (["0.5", str(2**53)], "double"),
         (["0.5", str(2**53 + 1)], "string"),  # a double would round it
+        (["0.5", "1e400"], "string"),  # a double would make it infinite
+        (["0.5", "inf", "-Infinity"], "double"),
         (["true", "False", "TRUE", ""], "bool"),
         ([" true"], "string"),
         (["yes", "no"], "string"),
@@ -84,6 +88,30 @@ def test_types_are_inferred(values: list[str], expected: str, tmp_path: Path) ->
 
 def test_the_last_record_counts_without_a_line_end(tmp_path: Path) -> None:
     assert content(write(tmp_path, "t.csv", 'a,b\n1,""\n2,3')) == {"a": [1, 2], "b": [None, 3]}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a\n1\n\n3\n", {"a": [1, None, 3]}),
+        ("a\n1\n\n\n", {"a": [1, None, None]}),
+        ("\n\na\n\n1", {"a": [None, 1]}),
+        ("a\r\nx\r\n\r\ny", {"a": ["x", "", "y"]}),
+        ("\n# c\n\na\n1\n# d\n\n2\n", {"a": [1, None, 2]}),
+        ("a,b\n1,2\n\n3,4\n", {"a": [1, 3], "b": [2, 4]}),
+    ],
+)
+def test_an_empty_line_is_a_null_if_there_is_one_column(
+    text: str, expected: dict[str, list[object]], tmp_path: Path
+) -> None:
+    options = {"comment": "#"} if "#" in text else {}
+    assert content(write(tmp_path, "t.csv", text), **options) == expected
+
+
+def test_nulls_of_one_column_come_back_from_other_writers(tmp_path: Path) -> None:
+    column = pa.array([None, *range(500_000), None])
+    pa.csv.write_csv(pa.table({"a": column}), tmp_path / "t.csv")
+    assert table(read(tmp_path / "t.csv"))["a"].combine_chunks().equals(column)
 
 
 def test_identifiers_stay_as_they_are_written(tmp_path: Path) -> None:
@@ -278,6 +306,9 @@ def test_a_quote_that_nobody_closes(tmp_path: Path) -> None:
     source = read(path, quote='"', on_error="skip")
     assert bad(source) == [("v.csv", 3)]  # where the quote opens, not where its record begins
     assert table(source)["n"].to_pylist() == [3, 4]
+    assert content(path, quote='"', on_error="keep")["bad_record"] == [None, None, '"1\n2","b']
+    path = write(tmp_path, "w.csv", f'n,s\n1,a\n2,"{"b" * 5000}\n3,c\n')
+    assert content(path, quote='"', on_error="keep")["bad_record"][-1] == f'2,"{"b" * 5000}'
 
 
 def test_any_line_end(tmp_path: Path) -> None:
@@ -321,6 +352,15 @@ def test_integers_are_not_rounded(tmp_path: Path) -> None:
     source = read(path, on_error="skip")
     assert bad(source) == [("t.csv", 400_002)]
     assert table(read(path, types={"n": pa.float64()}))["n"].to_pylist()[-2:] == [2.0**53, 9e300]
+
+
+def test_numbers_that_are_too_large_for_a_double(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "n,s\n" + "1.5,some text\n" * 400_000 + "-1e400,late\ninf,x\n")
+    with pytest.raises(CorruptedData, match=r"found -1e400, which no double can hold, in column 'n'; set"):
+        content(path)
+    source = read(path, on_error="skip")
+    assert table(source)["n"].to_pylist()[-2:] == [1.5, math.inf]
+    assert bad(source) == [("t.csv", 400_002)]
 
 
 def test_skipped_records_are_counted_and_some_are_shown(tmp_path: Path) -> None:

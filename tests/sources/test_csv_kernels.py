@@ -44,7 +44,9 @@ def values(record: str) -> list[str]:
 @example(parts=["a", '"', "\n", "b"])
 def test_records_are_those_of_python(kernels: ModuleType, parts: list[str]) -> None:
     text = "".join(parts)
-    starts, ends, lines, used, lines_used, opening = kernels.csv_records(array(text), ord(","), ord('"'), b"", True)
+    starts, ends, lines, used, lines_used, opening = kernels.csv_records(
+        array(text), ord(","), ord('"'), b"", False, True
+    )
     expected = by_python(text)
     if opening is None:
         assert used == len(text)
@@ -63,22 +65,32 @@ def test_records_are_those_of_python(kernels: ModuleType, parts: list[str]) -> N
     assert found == expected
 
 
-@given(parts=TEXT, cut=st.integers(0, 60))
-def test_what_follows_changes_nothing(kernels: ModuleType, parts: list[str], cut: int) -> None:
+@given(parts=TEXT, cut=st.integers(0, 60), has_empty=st.booleans())
+def test_what_follows_changes_nothing(kernels: ModuleType, parts: list[str], cut: int, has_empty: bool) -> None:
     """Records of the beginning, and records of the rest, are the records of the whole."""
     text = "".join(parts)
-    whole = kernels.csv_records(array(text), ord(","), ord('"'), b"", True)
-    starts, ends, lines, used, lines_used, _ = kernels.csv_records(array(text[:cut]), ord(","), ord('"'), b"", False)
-    rest = kernels.csv_records(array(text[used:]), ord(","), ord('"'), b"", True)
+    whole = kernels.csv_records(array(text), ord(","), ord('"'), b"", has_empty, True)
+    first = kernels.csv_records(array(text[:cut]), ord(","), ord('"'), b"", has_empty, False)
+    starts, ends, lines, used, lines_used, _ = first
+    rest = kernels.csv_records(array(text[used:]), ord(","), ord('"'), b"", has_empty, True)
     assert [*starts, *(rest[0] + used)] == [*whole[0]]
     assert [*ends, *(rest[1] + used)] == [*whole[1]]
     assert [*lines, *(rest[2] + lines_used)] == [*whole[2]]
     assert (used + rest[3], lines_used + rest[4]) == whole[3:5]
 
 
+def test_empty_lines_are_records_where_the_caller_says_so(kernels: ModuleType) -> None:
+    text = 'a\n\r\n# c\n\n"\n"\n'
+    starts, ends, lines, *_ = kernels.csv_records(array(text), ord(","), ord('"'), b"#", True, True)
+    assert [text[start:end] for start, end in zip(starts, ends, strict=True)] == ["a\n", "\r\n", "\n", '"\n"\n']
+    assert lines.tolist() == [0, 1, 3, 4]
+
+
 def test_comments_and_values_without_quotes(kernels: ModuleType) -> None:
     text = '# it"s\na,"b\n\n# c\n"d,e\n'
-    starts, ends, lines, used, lines_used, opening = kernels.csv_records(array(text), ord(","), None, b"#", False)
+    starts, ends, lines, used, lines_used, opening = kernels.csv_records(
+        array(text), ord(","), None, b"#", False, False
+    )
     found = [text[start:end] for start, end in zip(starts, ends, strict=True)]
     assert found == ['a,"b\n', '"d,e\n']
     assert (lines.tolist(), used, lines_used, opening) == ([1, 4], len(text), 5, None)
@@ -115,7 +127,7 @@ NUMBERS = st.sampled_from(
 def test_odd_numbers(kernels: ModuleType, rows: list[list[str]], pad: int, marked: tuple[bool, bool, bool]) -> None:
     rows = [["x" * pad, *row] for row in rows]  # long enough for the loop over whole pieces
     text = "".join(",".join(row) + "\n" for row in rows)
-    starts, ends, *_ = kernels.csv_records(array(text), ord(","), ord('"'), b"", True)
+    starts, ends, *_ = kernels.csv_records(array(text), ord(","), ord('"'), b"", False, True)
     numbers = np.array([False, *marked], np.uint8)
     odd = kernels.csv_odd_numbers(array(text), starts, ends, ord(","), ord('"'), numbers)
     expected = [

@@ -9,6 +9,7 @@ import json
 import lzma
 import os
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 
 import lz4.frame
@@ -196,6 +197,57 @@ def test_types_that_differ(tmp_path: Path) -> None:
     pa.parquet.write_table(pa.table({"n": [2**53 + 1]}), tmp_path / "3.parquet")
     with pytest.raises(InvalidSchema, match=r"column 'n': expected what double can hold.*3\.parquet"):
         content(tmp_path, types={"n": pa.float64()})
+
+
+TEXTS = pa.array(["x", None])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        (TEXTS, TEXTS.cast(pa.large_string()), pa.large_string()),
+        (TEXTS.cast(pa.string_view()), TEXTS, pa.large_string()),
+        (TEXTS.dictionary_encode(), TEXTS, pa.string()),
+        (TEXTS.dictionary_encode(), TEXTS.cast(pa.dictionary(pa.int8(), pa.string())), pa.string()),
+        (pa.array([1]).dictionary_encode(), pa.array([0.5]), pa.float64()),
+        (pa.array([b"x"]), pa.array([b"yy"], pa.binary(2)), pa.large_binary()),
+        (pa.array([[1]]), pa.array([[0.5]], pa.large_list(pa.float64())), pa.large_list(pa.float64())),
+        (pa.array([Decimal("1.5")]), pa.array([Decimal("20.125")]), pa.decimal128(5, 3)),
+        (pa.array([Decimal("1.5")]), pa.array([2**62]), pa.decimal128(21, 1)),
+        (pa.array([Decimal("1.5")]), pa.array([0.5]), None),
+        (pa.array([Decimal("1.5")], pa.decimal128(38, 37)), pa.array([Decimal(10) ** 30]), None),
+        (TEXTS, pa.array([1]), None),
+    ],
+)
+def test_types_that_one_type_holds_unite(
+    first: pa.Array, second: pa.Array, kind: pa.DataType | None, tmp_path: Path
+) -> None:
+    for name, column in (("1.arrow", first), ("2.arrow", second)):
+        with pa.ipc.new_file(tmp_path / name, pa.schema({"a": column.type})) as file:
+            file.write(pa.table({"a": column}))
+    if kind is None:
+        with pytest.raises(InvalidSchema, match=r"column 'a': expected .* as in .*1\.arrow, found"):
+            read(tmp_path)
+        return
+    source = read(tmp_path)
+    assert source.schema.field("a").type == kind
+    assert table(source)["a"].to_pylist() == [*first.to_pylist(), *second.to_pylist()]
+
+
+def test_text_files_unite_with_large_strings(tmp_path: Path) -> None:
+    pa.parquet.write_table(pa.table({"a": pa.array(["x"], pa.large_string())}), tmp_path / "1.parquet")
+    write(tmp_path, "2.csv", "a\ny\n")
+    write(tmp_path, "3.jsonl", '{"a": "z"}\n')
+    assert content(tmp_path) == {"a": ["x", "y", "z"]}
+
+
+def test_json_text_has_no_numbers_that_json_lacks(tmp_path: Path) -> None:
+    write(tmp_path, "1.jsonl", '{"a": 1}\n{"a": "x"}\n')
+    pa.parquet.write_table(pa.table({"a": [0.5, None]}), tmp_path / "2.parquet")
+    assert content(tmp_path) == {"a": ["1", '"x"', "0.5", None]}
+    pa.parquet.write_table(pa.table({"a": [float("nan")]}), tmp_path / "2.parquet")
+    with pytest.raises(InvalidSchema, match=r"JSON has neither NaN nor infinite numbers.*2\.parquet"):
+        content(tmp_path)
 
 
 def test_a_column_that_only_some_files_have_may_be_null(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import amudai
 from amudai.encoding.binary.choice import BytesBlock, choose_bytes
+from amudai.encoding.codec import LONG_MATCHES
 from amudai.encoding.profile import PROFILES
 from amudai.format import BufferKind, NativeEncoding
 from amudai.shard import StripeReader
@@ -126,12 +127,13 @@ def text_of(size: int, words: int) -> list[str]:
     return [" ".join(row) for row in random.choice(known, (size, 6))]
 
 
-def test_the_slow_level_is_for_text_that_it_makes_much_smaller() -> None:
-    """Words of a small vocabulary in any order gain from it; lines that nearly repeat do not."""
+def test_slower_levels_are_for_text_that_they_make_smaller() -> None:
+    """Words of a small vocabulary in any order gain much, short matches a little; lines that nearly repeat do not."""
     profile = PROFILES["minimal_size"]
     for values, expected in [
         (text_of(8192, 400), profile.slow_level),
-        ([f"2026-01-01 10:00:{at % 60:02} INFO worker {at % 7} is ready" for at in range(8192)], 9),
+        ([f"2026-01-01 10:00:{at % 60:02} INFO worker {at % 7} is ready" for at in range(8192)], LONG_MATCHES),
+        ([f"GET /api/v1/users/{at * 7919 % 100003}/orders?page={at % 17} HTTP/1.1" for at in range(8192)], 9),
     ]:
         data = "".join(values).encode()
         offsets = np.cumsum([0, *map(len, values)], dtype=np.int64)

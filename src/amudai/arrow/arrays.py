@@ -37,16 +37,15 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, to_array(column, projection, kind.storage_type))
     if pa.types.is_dictionary(kind):
-        encoded = to_array(column, projection, kind.value_type).dictionary_encode()
+        encoded = _encoded(to_array(column, projection, kind.value_type))
         if len(encoded.dictionary) > 1 + _largest(kind.index_type):
             raise OverflowError("more values than the codes of this Arrow type can count")
-        return encoded.cast(kind)
+        codes = encoded.indices.cast(kind.index_type)
+        return pa.DictionaryArray.from_arrays(codes, encoded.dictionary, ordered=kind.ordered)
     if pa.types.is_run_end_encoded(kind):
         if column.length > _largest(kind.run_end_type):
             raise OverflowError("more rows than the run ends of this Arrow type can count")
-        import pyarrow.compute as pc  # takes long to import, and few need it
-
-        return pc.run_end_encode(to_array(column, projection, kind.value_type), kind.run_end_type)
+        return _run_ends(to_array(column, projection, kind.value_type), kind)
     if pa.types.is_string_view(kind):
         return to_array(column, projection, pa.string()).cast(kind)
     if pa.types.is_binary_view(kind):
@@ -66,6 +65,27 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
             return _scalars(values, projection.node, kind)
         case TimeValues(ticks, nanoseconds):
             return _times(ticks, nanoseconds, projection, kind)
+
+
+def _encoded(values: pa.Array) -> pa.DictionaryArray:
+    """The values as a dictionary."""
+    try:
+        return values.dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        # Arrow does not compare lists, structs and some others, so that each row has an entry of its own.
+        codes = pa.array(np.arange(len(values)), mask=values.is_null().to_numpy(zero_copy_only=False))
+        return pa.DictionaryArray.from_arrays(codes, values)
+
+
+def _run_ends(values: pa.Array, kind: pa.RunEndEncodedType) -> pa.RunEndEncodedArray:
+    """The values as runs."""
+    import pyarrow.compute as pc  # takes long to import, and few need it
+
+    try:
+        return pc.run_end_encode(values, kind.run_end_type)
+    except pa.ArrowNotImplementedError:
+        ends = pa.array(np.arange(1, len(values) + 1), kind.run_end_type)
+        return pa.RunEndEncodedArray.from_arrays(ends, values)
 
 
 def _largest(kind: pa.DataType) -> int:

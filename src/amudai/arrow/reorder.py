@@ -20,5 +20,8 @@ def _picked(column: pa.ChunkedArray, order: pa.Array) -> pa.ChunkedArray:
         return column.take(order)
     except pa.ArrowNotImplementedError:
         # Arrow can take neither from views nor from run-end encoded values: rows are cut out one by one and joined.
-        whole = column.combine_chunks()
-        return pa.chunked_array([pa.concat_arrays([whole.slice(at, 1) for at in order.to_pylist()])], column.type)
+        rows = [row for at in order.to_pylist() for row in column.slice(at, 1).chunks]
+    try:
+        return pa.chunked_array([pa.concat_arrays(rows)], column.type)
+    except pa.ArrowNotImplementedError:
+        return pa.chunked_array(rows, column.type)  # Arrow cannot join dictionaries of lists and structs

@@ -122,8 +122,10 @@ def command_of(
         Names of columns that no file has.
     """
     decided = _agreed(source.decisions)
+    if source.skipped:
+        decided.pop("format", None)  # it would be the format of the skipped files too
     options = {name: value for name, value in decided.items() if name in told}
-    options |= {name: value for name, value in told.items() if name != "types" and value not in (None, False)}
+    options |= {name: value for name, value in told.items() if name != "types" and value is not None}
     types = [name for name in source.schema.names if name not in {*told["types"], *added}]
     words = [*sources, "-o", to, *flags_of({**options, "types": told["types"]}), *type_flags(source.schema, types)]
     return shlex.join(["amudai", "ingest", *words, *others])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from amudai import AmudaiError
+from amudai import AmudaiError, InvalidArgument
 
 __all__ = ["in_option_words", "spoken"]
 
@@ -27,8 +27,9 @@ _RULES: Final = (
     (re.compile(rf"\b({_NAMES})=False\b"), lambda match: f"--no-{_flag(match[1])[2:]}"),
     (re.compile(rf"\b({_NAMES})=(['\"])(.*?)\2"), lambda match: f"{_flag(match[1])} {match[3] or repr('')}"),
     (re.compile(rf"\b({_NAMES})="), lambda match: _flag(match[1])),
-    (re.compile(rf"^({_NAMES}):"), lambda match: f"{_flag(match[1])}:"),
 )
+# An error about an argument begins with its name. Others may begin with such a word, but mean the content of a file.
+_ARGUMENT: Final = re.compile(rf"^({_NAMES}):")
 
 
 def spoken(message: str) -> str:
@@ -51,6 +52,8 @@ def in_option_words() -> Iterator[None]:
         yield
     except AmudaiError as error:
         error.message = spoken(error.message)
+        if isinstance(error, InvalidArgument):
+            error.message = _ARGUMENT.sub(lambda match: f"{_flag(match[1])}:", error.message)
         raise
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "BLOCK",
     "ENOUGH",
     "LONGEST",
+    "SHOWN",
     "BadRecord",
     "BadRecords",
     "LineReader",
@@ -40,6 +41,8 @@ BLOCK: Final = 4 << 20
 ENOUGH: Final = 200
 # A longer record is a mistake: a file without line ends, or a quote that is not closed.
 LONGEST: Final = 64 << 20
+# The bytes of a longer record that are shown, or kept.
+SHOWN: Final = 1000
 
 _EXAMPLES: Final = 10
 _EXAMPLE_BYTES: Final = 200
@@ -173,23 +176,30 @@ class LineReader:
                     leaving_out, first = False, first + 1
                     chunk = chunk[chunk.index(b"\n") + 1 :]
                 cut = chunk.rfind(b"\n") + 1
-                is_long = len(rest) + len(chunk) > LONGEST
                 if leaving_out:
                     pass
                 elif cut:
-                    data = b"".join([rest, memoryview(chunk)[:cut]])
-                    ends = _kernels.line_ends(np.frombuffer(data, np.uint8))
-                    lines = Lines(data, first, ends, not following or is_long)
+                    is_final = not following or len(rest) + len(chunk) > LONGEST
+                    lines = _lines(b"".join([rest, memoryview(chunk)[:cut]]), first, final=is_final)
                     self._kept = None
                     yield lines
-                    done = len(ends) if self._kept is None else self._kept
-                    first, rest = first + done, data[lines.start(done) :] + chunk[cut:]
-                elif is_long:
-                    self._bad.add(self._file, first, too_long(), rest + chunk)
+                    done = len(lines.ends) if self._kept is None else self._kept
+                    first, rest = first + done, lines.data[lines.start(done) :] + chunk[cut:]
+                elif len(rest) + len(chunk) - (kept := rest.rfind(b"\n") + 1) > LONGEST:
+                    if kept:
+                        # Lines that the reader kept back, because it did not know what follows them.
+                        lines = _lines(rest[:kept], first, final=True)
+                        yield lines
+                        first += len(lines.ends)
+                    self._bad.add(self._file, first, too_long(), (rest[kept:] + chunk)[:SHOWN])
                     rest, leaving_out = b"", True
                 else:
                     rest += chunk
                 chunk = following
+
+
+def _lines(data: bytes, first: int, *, final: bool) -> Lines:
+    return Lines(data, first, _kernels.line_ends(np.frombuffer(data, np.uint8)), final)
 
 
 def too_long() -> str:

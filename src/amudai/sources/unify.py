@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from amudai.errors import InvalidSchema
 from amudai.sources.contract import MixedZones, SourceOptions
@@ -16,12 +17,16 @@ __all__ = ["fitted", "unified"]
 _UNITS: Final = ("s", "ms", "us", "ns")
 # The narrowest signed type that holds all unsigned integers of a width.
 _NEXT_SIGNED: Final = {8: pa.int16(), 16: pa.int32(), 32: pa.int64()}
+# The digits of the largest integers of a width, and those of a decimal of 128 bits.
+_DIGITS: Final = {8: 3, 16: 5, 32: 10, 64: 20}
+_MOST_DIGITS: Final = 38
 
 
 def unified(found: Sequence[tuple[InputFile, pa.Schema]], options: SourceOptions) -> pa.Schema:
     """One schema with the columns of all files, in the order of their first occurrence.
 
-    Columns of the same name have a type from the caller, or one that holds the values of both files without changes.
+    Columns of the same name have a type from the caller, or one that holds the values of both files without changes. A
+    dictionary counts as its values.
     Structs may have more or fewer members. Some types hold all values of another only as far as `fitted` can tell:
     float64 those of int64, and uint64 too.
     """
@@ -75,6 +80,8 @@ def _converted(column: pa.Array, field: pa.Field, file: InputFile) -> pa.Array:
         if isinstance(field.type, pa.JsonType):
             if not (_is_number(column.type) or pa.types.is_boolean(column.type) or pa.types.is_null(column.type)):
                 raise pa.ArrowInvalid("only numbers and booleans are JSON as they are")
+            if pa.types.is_floating(column.type) and not pc.all(pc.is_finite(column)).as_py():
+                raise pa.ArrowInvalid("JSON has neither NaN nor infinite numbers")
             return field.type.wrap_array(column.cast(pa.string()))
         return column.cast(field.type)
     except (pa.ArrowException, TypeError) as error:
@@ -91,15 +98,24 @@ def _merged(a: pa.DataType, b: pa.DataType, mixed_zones: MixedZones) -> pa.DataT
         return b
     if isinstance(a, pa.JsonType) or isinstance(b, pa.JsonType):
         return pa.json_()
+    if pa.types.is_dictionary(a) or pa.types.is_dictionary(b):
+        return _merged(_without_codes(a), _without_codes(b), mixed_zones)
     if _is_number(a) and _is_number(b):
         return _number(a, b)
+    if _is_exact(a) and _is_exact(b):
+        return _decimal(a, b)
+    if _is_text(a) and _is_text(b):
+        return pa.string() if all(map(pa.types.is_string, (a, b))) else pa.large_string()
+    if _is_bytes(a) and _is_bytes(b):
+        return pa.large_binary()
     if _is_time(a) and _is_time(b):
         return _time(a, b, mixed_zones)
     if pa.types.is_struct(a) and pa.types.is_struct(b):
         return _struct(a, b, mixed_zones)
-    if pa.types.is_list(a) and pa.types.is_list(b):
+    if _is_list(a) and _is_list(b):
         kind = _merged(a.value_type, b.value_type, mixed_zones)
-        return None if kind is None else pa.list_(a.value_field.with_type(kind))
+        made = pa.list_ if all(map(pa.types.is_list, (a, b))) else pa.large_list
+        return None if kind is None else made(a.value_field.with_type(kind))
     return None
 
 
@@ -113,6 +129,47 @@ def _struct(a: pa.StructType, b: pa.StructType, mixed_zones: MixedZones) -> pa.D
         members[field.name] = (known or field).with_type(kind)
     both = {field.name for field in a} & {field.name for field in b}
     return pa.struct([field if field.name in both else field.with_nullable(True) for field in members.values()])
+
+
+def _without_codes(kind: pa.DataType) -> pa.DataType:
+    """The type of the values of a dictionary."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
+def _is_exact(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_decimal(kind))
+
+
+def _decimal(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    """A decimal with the digits of both before and behind the point; None if there are too many."""
+    scale = max(_scale(a), _scale(b))
+    precision = scale + max(_whole_digits(a), _whole_digits(b))
+    return pa.decimal128(precision, scale) if precision <= _MOST_DIGITS else None
+
+
+def _scale(kind: pa.DataType) -> int:
+    return kind.scale if pa.types.is_decimal(kind) else 0
+
+
+def _whole_digits(kind: pa.DataType) -> int:
+    return kind.precision - kind.scale if pa.types.is_decimal(kind) else _DIGITS[_width(kind)]
 
 
 def _is_number(kind: pa.DataType) -> bool:

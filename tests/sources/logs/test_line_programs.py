@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amudai import AmudaiError, _kernels
-from amudai.sources.logs.block import Matches, matches_in
+from amudai.sources.logs.block import Matches, block_of, matches_in
 from amudai.sources.logs.program import Program, compiled
+from amudai.sources.records import Lines
 
 pytestmark = pytest.mark.native
 
@@ -214,6 +215,15 @@ def test_arguments_of_the_kernel_are_checked() -> None:
 def test_line_ends(data: bytes) -> None:
     expected = [place for place, byte in enumerate(data) if byte == 10]
     assert _kernels.line_ends(np.frombuffer(data, np.uint8)).tolist() == expected
+
+
+@given(st.text("\r\na", max_size=20).map(lambda text: text.encode() + b"\n"))
+def test_carriage_returns_at_line_ends_are_left_out(data: bytes) -> None:
+    block = block_of(Lines(data, 1, _kernels.line_ends(np.frombuffer(data, np.uint8)), final=True))
+    kept = data.replace(b"\r\n", b"\n")
+    assert bytes(block.data) == kept
+    bounds = zip(block.starts.tolist(), block.ends.tolist(), strict=True)
+    assert [kept[start:end] for start, end in bounds] == kept.split(b"\n")[:-1]
 
 
 @pytest.mark.parametrize("template", ["(a", "{a", "a)", "%Q", ".*?[ab]", ".*?", "{a=b"])

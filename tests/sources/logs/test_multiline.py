@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from amudai.errors import CorruptedData
 from amudai.sources.logs import reader
 from tests.sources.logs.files import notes, read, rows, write
 
@@ -101,6 +102,20 @@ def test_long_records_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert {(row["timestamp"].second, row["level"]) for row in found[:-1]} == {(5, "WARN")}
     assert found[-1]["line"] == second
     assert any("go on in another row" in note for note in notes(source))
+
+
+def test_a_line_that_is_too_long_takes_no_other_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_BLOCK", 100)
+    monkeypatch.setattr("amudai.sources.records.LONGEST", 2000)
+    first, second = "2024-01-02 03:04:05 WARN long", "2024-01-02 03:04:06 INFO short"
+    path = write(tmp_path, [first, " trace", "x" * 5000, second])
+    source, table = read(path, on_error="keep")
+    found = [(row["line"], row["line_number"], row["bad_record_place"]) for row in table.to_pylist()]
+    assert found == [(f"{first}\n trace", 1, None), (second, 4, None), (None, None, f"{path}:3")]
+    assert table["bad_record"].to_pylist()[-1] == "x" * 1000
+    assert [record.line for record in source.bad_records.examples] == [3]
+    with pytest.raises(CorruptedData, match=r"expected at most 2000 bytes, found more.*line 3"):
+        read(path)
 
 
 def test_carriage_returns(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amudai.errors import InvalidArgument
 from amudai.sources.logs import reader
 from tests.sources.logs.files import NOW, notes, read, rows, write
 
@@ -56,6 +57,20 @@ def test_the_caller_names_the_year_of_the_first_line(tmp_path: Path) -> None:
     source, found = read(path, year=2011)
     assert [time.year for time in found["timestamp"].to_pylist()] == [2011, 2012]
     assert "the first line is of the year 2011; year= can say another" in notes(source)
+
+
+def test_logs_that_are_not_in_order_are_of_one_year(tmp_path: Path) -> None:
+    path = write(tmp_path, lines(*["Jun  1", "Jan  5"] * 2000))
+    source, found = read(path)
+    assert {time.year for time in found["timestamp"].to_pylist()} == {2023}
+    assert "lines are not in order: all are of the year 2023; year= can say another" in notes(source)
+    assert set(years(path, year=2011)) == {2011}
+
+
+@pytest.mark.parametrize("year", [-1, 0, 9950, 10**9])
+def test_years_that_times_cannot_have(year: int, tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match=f"year: expected one from 1 to 9949, found {year}"):
+        read(write(tmp_path, lines("Jun  1")), year=year)
 
 
 def test_february_29(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from amudai.encoding.binary.fsst import FSST
 from amudai.encoding.binary.lz4 import LZ4
 from amudai.encoding.binary.plain import PLAIN
 from amudai.encoding.binary.zstd import ZSTD
-from amudai.encoding.codec import compress_lz4, compress_zstd, encode_section, steps_section
+from amudai.encoding.codec import LONG_MATCHES, compress_lz4, compress_zstd, encode_section, steps_section
 from amudai.encoding.numeric.delta import DELTA
 from amudai.encoding.numeric.ffor import FFOR
 from amudai.encoding.numeric.fl_bit_pack import FL_BIT_PACK
@@ -50,9 +50,11 @@ _HURRY: Final = 0.2  # below this price only size counts
 # Blocks with fewer bytes are not compressed.
 _LEAST: Final = 64
 _GAIN: Final = 0.97
-# The slow level takes 0.1 microseconds more for each byte of text. It must save this many bytes for each byte of text,
-# so 5 microseconds of writing are worth a byte. The first of `_PART` parts of a block shows what it saves.
+# Five microseconds of writing are worth a byte. For each byte of text, the slow level takes 0.1 microseconds more, and
+# the usual level 5 nanoseconds more than `LONG_MATCHES`, so each must save this many bytes. The first of `_PART` parts
+# of a block shows what the slow level saves.
 _SLOW_GAIN: Final = 0.02
+_USUAL_GAIN: Final = 0.001
 _PART: Final = 4
 
 
@@ -113,8 +115,9 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
         cost = size + profile.price * (slower * average + _VALUE_PRICE[encoding])
         if cost < best.cost:
             best = BytesChoice(encoding, level, size, cost)
-    if best.encoding is ZSTD and profile.slow_level:
-        best = _slower(block, best, profile)
+    if best.encoding is ZSTD and profile.price == 0:
+        smaller = _slower(block, best, profile) if profile.slow_level else None
+        best = _quicker(block, best, profile) if smaller is None else smaller
     return replace(best, divisor=_divisor(block, best, profile))
 
 
@@ -125,14 +128,27 @@ def _byte_price(block: BytesBlock, encoding: BinaryEncoding) -> float:
     return _BYTE_PRICE[encoding]
 
 
-def _slower(block: BytesBlock, best: BytesChoice, profile: Profile) -> BytesChoice:
+def _slower(block: BytesBlock, best: BytesChoice, profile: Profile) -> BytesChoice | None:
     """The choice with the slow level of Zstandard, if that makes a part of the block much smaller."""
     part = block.head(max(1, block.count // _PART))
     usual, slow = (encode_region(part, ZSTD, level, profile.price) for level in (best.level, profile.slow_level))
     if usual is None or slow is None or len(usual) - len(slow) < _SLOW_GAIN * len(part.content):
-        return best
+        return None
     saved = best.bytes_per_slot * (1 - len(slow) / len(usual))
     return replace(best, level=profile.slow_level, bytes_per_slot=best.bytes_per_slot - saved, cost=best.cost - saved)
+
+
+def _quicker(block: BytesBlock, best: BytesChoice, profile: Profile) -> BytesChoice:
+    """The choice with a quicker search of Zstandard, unless that makes the block larger."""
+    if block.offsets is None or best.level == min(profile.zstd_levels):
+        return best
+    region = encode_region(block, ZSTD, LONG_MATCHES, profile.price)
+    if region is None:
+        return best
+    more = len(region) / block.count - best.bytes_per_slot
+    if more * block.count >= _USUAL_GAIN * len(block.content):
+        return best
+    return replace(best, level=LONG_MATCHES, bytes_per_slot=best.bytes_per_slot + more, cost=best.cost + more)
 
 
 def _divisor(block: BytesBlock, choice: BytesChoice, profile: Profile) -> int:

@@ -11,8 +11,9 @@ byte is zero, else Windows-1252 or Latin-1 (`sources/text.py`). Lines end with a
 records of equal length, with values that look like one value. The first 64 KiB decide; a `.tsv` file prefers the tab.
 An Excel line `sep=;` decides too, and is left out. Values may be in `"`, and a quote inside is doubled. Quotes are `'`
 if values are wrapped in them, and there are none if `"` only occurs where no quote can be. A quote in the middle of a
-value is an ordinary character. A backslash is one too. Empty lines are no records. If the file begins with a line of
-`#` that has not as many values as the records, such lines are comments.
+value is an ordinary character. A backslash is one too. Empty lines are no records, unless there is one column: then
+each after the first record has an empty value. If the file begins with a line of `#` that has not as many values as the
+records, such lines are comments.
 
 **Names.** The first record has the names if it does not look like the others: words above numbers, times or booleans.
 It has none if it looks like them. In doubt it has them. Columns without a name are `column_1`, `column_2`... by place.
@@ -20,11 +21,11 @@ Two equal names are an error, or the second `a` becomes `a_1`.
 
 **Types.** The first 4 MiB decide. Whole numbers of up to 18 digits are `int64`; numbers with a fraction or exponent are
 `double`; `true` and `false` (also `True`, `TRUE`) are `bool`. Times and dates in ISO 8601 follow `sources/times.py`;
-times of day are text. A column is text if a number in it has a leading zero, a plus sign or more than 18 digits, or if
-whole numbers among fractions are too large for a double. Blanks around numbers do not count. The empty text and `NA`,
-`N/A`, `#N/A`, `null`, `NULL`, `NaN`, `nan` (and a few more, in `types.py`) are null, but in columns of text they are
-text. If the caller states the texts that mean null, they are null in all columns, and no others are. A column of nulls
-alone is `null`.
+times of day are text. A column is text if a number in it has a leading zero, a plus sign or more than 18 digits, if
+doubles would round whole numbers among fractions, or if a number is too large for a double. Blanks around numbers do
+not count. The empty text and `NA`, `N/A`, `#N/A`, `null`, `NULL`, `NaN`, `nan` (and a few more, in `types.py`) are
+null, but in columns of text they are text. If the caller states the texts that mean null, they are null in all columns,
+and no others are. A column of nulls alone is `null`.
 
 **Bad records.** A record is bad if it has more or fewer values than there are columns, if a value does not fit the type
 of its column, if it is not text in the encoding, or if it is longer than 64 MiB. So is a number after the first 4 MiB

@@ -55,6 +55,8 @@ class Dialect:
         Empty if there is none.
     skip
         Lines at the beginning that are left out.
+    has_empty
+        Whether an empty line after the first record is a record, too.
     """
 
     delimiter: str = ","
@@ -62,6 +64,7 @@ class Dialect:
     comment: str = ""
     skip: int = 0
     encoding: str = "utf-8"
+    has_empty: bool = False
 
 
 def told_dialect(options: CsvOptions, encoding: str, ending: str) -> Dialect:

@@ -107,7 +107,7 @@ def column_names(
         chosen = name or _free(f"column_{place}", taken)
         if chosen in names:
             if duplicates == "raise":
-                way_out = "name the columns (columns= or --columns), or have the second renamed (duplicates)"
+                way_out = 'name the columns (columns= or --columns); duplicates="rename" renames the second'
                 message = f"header: expected unique names, found {name!r} twice: {way_out}"
                 raise InvalidSchema(message, file=file.path)
             chosen = _free(name, taken)

@@ -16,7 +16,7 @@ import pyarrow.csv
 from amudai import _kernels
 from amudai.sources.csv.dialect import Dialect, rows_of
 from amudai.sources.csv.types import FALSE, NULLS, TRUE, without_nulls
-from amudai.sources.exact import FIRST_ROUNDED, rounded_integer
+from amudai.sources.exact import FIRST_ROUNDED, trouble_with
 from amudai.sources.records import Records
 
 __all__ = ["Parser"]
@@ -103,7 +103,10 @@ class Parser:
     ) -> pa.Table:
         content = records.content()
         parse = pa.csv.ParseOptions(
-            delimiter=self.dialect.delimiter, quote_char=self.dialect.quote or False, invalid_row_handler=skip
+            delimiter=self.dialect.delimiter,
+            quote_char=self.dialect.quote or False,
+            ignore_empty_lines=not self.dialect.has_empty,
+            invalid_row_handler=skip,
         )
         # One block, because the records are complete. Other blocks are parsed on other threads.
         read = pa.csv.ReadOptions(column_names=list(self.names), block_size=len(content) + 1, use_threads=False)
@@ -146,8 +149,9 @@ class Parser:
                 continue
             large = pc.fill_null(pc.greater_equal(pc.abs(column), FIRST_ROUNDED), False)
             for value in self.texts(records, [name])[name].filter(large).to_pylist():
-                if rounded_integer(value) is not None:
-                    raise pa.ArrowInvalid(f"{value}, which a double would round, {_way_out(name)}")
+                trouble = trouble_with(value, self.decimal)
+                if trouble is not None:
+                    raise pa.ArrowInvalid(f"{value}, which {trouble}, {_way_out(name)}")
 
     def _misfits(self, cells: pa.Array, kind: pa.DataType, first: int = 0) -> list[int]:
         """The cells that a cast rejects. The CSV reader is more lenient, and decides in the end."""

@@ -96,6 +96,10 @@ def _reader(file: InputFile, options: SourceOptions) -> CsvReader:
         layout = _Layout(dialect=dialect, header=False, names=())
         return CsvReader(file, pa.schema([]), tuple(decisions), layout, options)
     rows = _first_rows(first, dialect)
+    if len(rows[0]) == 1:
+        # With one column, many writers write an empty line for a null.
+        dialect = replace(dialect, has_empty=True)
+        first = _beginning(file, dialect)
     header = options.csv.header
     if header is None:
         # A column whose type the caller stated has its name from the header.

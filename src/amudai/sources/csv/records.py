@@ -12,13 +12,12 @@ import numpy as np
 from amudai import _kernels
 from amudai.sources.csv.dialect import Dialect
 from amudai.sources.files import InputFile
-from amudai.sources.records import BLOCK, LONGEST, Records, Refused, too_long
+from amudai.sources.records import BLOCK, LONGEST, SHOWN, Records, Refused, too_long
 from amudai.sources.text import TextStream
 
 __all__ = ["Piece", "records_of"]
 
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
-_SHOWN: Final = 1000  # bytes of a bad line that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +31,22 @@ class Piece:
 def records_of(file: InputFile, dialect: Dialect, size: int = BLOCK) -> Iterator[Piece]:
     """The records of a file, the header first, in pieces of about `size` bytes.
 
-    A record ends with a line feed, a carriage return or both, outside of quotes. Empty lines and comments are no
-    records. If nothing closes a quote in the rest of the file, or in 64 MiB, then the line on which it opens is bad,
-    and the next record begins on the next line.
+    A record ends with a line feed, a carriage return or both, outside of quotes. Comments are no records, nor are empty
+    lines unless the dialect says so. If nothing closes a quote in the rest of the file, or in 64 MiB, then the line on
+    which it opens is bad, and the next record begins on the next line.
     """
     with TextStream(file, dialect.encoding) as stream:
         rest, first = _without_lines(stream, dialect.skip, size)
-        is_final = False
+        is_final = is_begun = False
         while not is_final or rest:
             data = memoryview(rest)
             if not is_final:
                 data = stream.read_behind(rest, size)
                 is_final = len(data) == len(rest)
             piece, used, lines, opening = _split(file, data, first, dialect, is_final)
+            if not is_begun:
+                piece = _from_first_text(piece)
+                is_begun = len(piece) > 0
             refused: list[Refused] = []
             first += lines
             rest = bytes(data[used:])
@@ -56,7 +58,7 @@ def records_of(file: InputFile, dialect: Dialect, size: int = BLOCK) -> Iterator
                 refused.append((line, reason, passed))
                 first = line + 1
             elif is_long:
-                text = rest[:_SHOWN]
+                text = rest[:SHOWN]
                 rest, _ = _behind_line(rest, len(rest), stream, size)
                 refused.append((first, too_long(), text))
                 first += 1
@@ -68,15 +70,28 @@ def _split(
 ) -> tuple[Records, int, int, tuple[int, int] | None]:
     quote = ord(dialect.quote) if dialect.quote else None
     starts, ends, lines, used, count, opening = _kernels.csv_records(
-        np.frombuffer(data, np.uint8), ord(dialect.delimiter), quote, dialect.comment.encode(), is_final
+        np.frombuffer(data, np.uint8),
+        ord(dialect.delimiter),
+        quote,
+        dialect.comment.encode(),
+        dialect.has_empty,
+        is_final,
     )
     return Records(file, data, starts, ends, lines + first), used, count, opening
 
 
+def _from_first_text(records: Records) -> Records:
+    """The records without empty lines at the beginning."""
+    for index in range(len(records)):
+        if records.text(index).strip(b"\r\n"):
+            return records[index:]
+    return records[:0]
+
+
 def _behind_line(data: bytes, place: int, stream: TextStream, size: int) -> tuple[bytes, bytes]:
-    """What follows the line of a place, and the beginning of that line. A long line is passed without keeping it."""
-    begin = max(data.rfind(b"\n", 0, place), data.rfind(b"\r", 0, place)) + 1
-    shown = _LINE_END.split(data[begin : begin + _SHOWN], maxsplit=1)[0]
+    """What follows the line of a place, and what is before; only its beginning if the line does not end in the data."""
+    end = _LINE_END.search(data, place)
+    shown = data[: SHOWN if end is None else end.start()]
     while True:
         found = _LINE_END.search(data, place)
         if found is not None and found.end() < len(data):

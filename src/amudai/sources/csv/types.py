@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from amudai.errors import InvalidSchema
 from amudai.sources.contract import MixedZones
-from amudai.sources.exact import FIRST_ROUNDED, rounded_integer
+from amudai.sources.exact import FIRST_ROUNDED, trouble_with
 from amudai.sources.times import has_mixed_zones, time_type
 
 __all__ = ["FALSE", "NULLS", "TRUE", "inferred_type", "without_nulls"]
@@ -35,7 +35,8 @@ def inferred_type(name: str, texts: pa.ChunkedArray, nulls: pa.Array, decimal: s
 
     Whole numbers of up to 18 digits are `int64`, other numbers `double`, `true` and `false` booleans, times and dates
     what `times.py` says. A column is text if some value fits none of these, or has a leading zero, a plus sign or more
-    than 18 digits, or if whole numbers would be rounded as doubles. A column in which all texts mean null is null.
+    than 18 digits, or if doubles would round whole numbers or cannot hold a number. A column in which all texts mean
+    null is null.
     """
     try:
         head = _type(texts[:_HEAD], nulls, decimal)
@@ -43,7 +44,7 @@ def inferred_type(name: str, texts: pa.ChunkedArray, nulls: pa.Array, decimal: s
     except _MixedZones as error:
         if mixed == "text":
             return pa.string()
-        way_out = f"set the type of column {name!r} (types= or --type), or keep such columns as text (mixed_zones)"
+        way_out = f'set the type of column {name!r} (types= or --type); mixed_zones="text" keeps such columns as text'
         message = f"column {name!r}: expected times that all name a zone, or none, found both: {way_out}"
         raise InvalidSchema(message) from error
 
@@ -67,7 +68,7 @@ def _type(texts: pa.ChunkedArray, nulls: pa.Array, decimal: str) -> pa.DataType:
         return pa.int64()
     numbers = _numbers(trimmed, decimal)
     if numbers is not None:
-        return pa.string() if _loses(trimmed, numbers) else pa.float64()
+        return pa.string() if _loses(trimmed, numbers, decimal) else pa.float64()
     if pc.all(pc.is_in(values, pa.array([*TRUE, *FALSE]))).as_py():
         return pa.bool_()
     if not _all(values, r"^\d{4}-"):
@@ -94,8 +95,8 @@ def _numbers(values: pa.Array, decimal: str) -> pa.Array | None:
         return None
 
 
-def _loses(values: pa.Array, numbers: pa.Array) -> bool:
+def _loses(values: pa.Array, numbers: pa.Array, decimal: str) -> bool:
     if pc.any(pc.match_substring_regex(values, _IDENTIFIER)).as_py():
         return True
     large = values.filter(pc.greater_equal(pc.abs(numbers), FIRST_ROUNDED))
-    return any(rounded_integer(value) is not None for value in large.to_pylist())
+    return any(trouble_with(value, decimal) for value in large.to_pylist())

@@ -170,7 +170,7 @@ def _timed(
     if has_mixed_zones(array):
         if options.mixed_zones == "raise":
             expected = f"column {name!r}: expected times that all name a zone, or none of them, found both"
-            way_out = "set its type (types= or --type), or keep it as text (mixed_zones)"
+            way_out = 'set its type (types= or --type); mixed_zones="text" keeps it as text'
             raise InvalidSchema(f"{expected}: {way_out}", file=records.file.path)
         notes.append(f"column {name}: kept as text, as some of its times name a zone and others do not")
     return kind

@@ -118,7 +118,7 @@ class _Cutter:
                 reason = "expected the end of the value, found the end of the file"
                 refused.append(Refusal(self._rest_line, reason, self._rest))
             elif len(self._rest) > text_records.LONGEST:
-                refused.append(Refusal(self._rest_line, text_records.too_long(), self._rest[:1000]))
+                refused.append(Refusal(self._rest_line, text_records.too_long(), self._rest[: text_records.SHOWN]))
                 self._rest, self._is_dropping = b"", True
         elif final and self._shape is Shape.ARRAY and self._state[2] != _OUTSIDE:
             reason = "expected a bracket that closes the array, found the end of the file"

@@ -49,12 +49,20 @@ class Block:
 def block_of(lines: Lines) -> Block:
     """The lines of a file. A carriage return is part of a line end only if it is right before the line feed."""
     data, ends = np.frombuffer(lines.data, np.uint8), lines.ends
-    if (data[np.maximum(ends - 1, 0)] == ord("\r")).any():
-        data = np.frombuffer(lines.data.replace(b"\r\n", b"\n"), np.uint8)
-        ends = _kernels.line_ends(data)
+    returns = data[np.maximum(ends - 1, 0)] == ord("\r")
+    if returns.any():
+        data, ends = _without_returns(data, ends, returns)
     starts = np.zeros(len(ends), np.int64)
     starts[1:] = ends[:-1] + 1
     return Block(data, starts, ends, lines.first, lines.data.isascii())
+
+
+def _without_returns(data: npt.NDArray[np.uint8], ends: I64, returns: Flags) -> tuple[npt.NDArray[np.uint8], I64]:
+    """Lines, and where they end, without the carriage returns that are part of line ends."""
+    # Each line is copied with the line feed before it, so that the copies fit together.
+    from_, to = np.concatenate([[0], ends]), np.append(ends - returns, len(data))
+    offsets, without = _kernels.gather_parts(data, from_, to)
+    return without, offsets[1:-1].astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)

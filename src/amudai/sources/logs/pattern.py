@@ -63,7 +63,11 @@ def line_pattern(pattern: str) -> LinePattern:
         regex, groups = expanded(pattern)
     numbered = {f"g{number}": Field(name, kind) for number, (name, kind) in enumerate(groups)}
     regex = _without_unnamed(regex)
-    named = {name: numbered.get(name, Field(name, "guess")) for name in _GROUP.findall(regex)}
+    names = _GROUP.findall(regex)
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise InvalidArgument(f"pattern: expected a name for each group, found {twice!r} twice in {pattern!r}")
+    named = {name: numbered.get(name, Field(name, "guess")) for name in names}
     if not named:
         raise InvalidArgument(
             f"pattern: expected named groups such as (?P<host>...) or %{{IP:client}}, found none in {pattern!r}"

@@ -18,7 +18,7 @@ from amudai.sources.logs.multiline import Rows, joined, single
 from amudai.sources.logs.pattern import line_pattern
 from amudai.sources.logs.recognise import recognised
 from amudai.sources.logs.timestamps import TimeColumn, check_timezone
-from amudai.sources.logs.years import first_year
+from amudai.sources.logs.years import FirstYear, check_year, first_year
 from amudai.sources.records import BLOCK, BadRecords, LineReader
 from amudai.sources.text import SAMPLE, check_encoding, encoding_of
 
@@ -100,8 +100,9 @@ class LogReader(FileReader):
             texts.append(f"{counts.cut:,} records of more than {_LONGEST >> 20} MiB go on in another row")
         if isinstance(self._extractor, ShapeExtractor):
             times = self._extractor.times
-            if times.year is not None and not times.recognised.shape.has_year:
-                texts.append(f"the first line is of the year {times.year}; year= can say another")
+            if times.first_year is not None:
+                which = "the first line is" if times.first_year.in_order else "lines are not in order: all are"
+                texts.append(f"{which} of the year {times.first_year.year}; year= can say another")
             if times.other_zones and times.allows_mixed:
                 kind = "without" if times.recognised.zoned else "with"
                 texts.append(f"{times.other_zones:,} times {kind} a zone were left out; timezone= makes moments of all")
@@ -121,12 +122,12 @@ class LogReader(FileReader):
         return self._extractor is not None and self._multiline == "join"
 
     def _times(self, extractor: ShapeExtractor) -> TimeColumn:
-        year = self._options.log.year
-        shape = extractor.times.recognised.shape
-        if not shape.has_year and year is None:
-            year = first_year(self._clock_times(extractor), extractor.times.per_second, self.file.modified())
         known = extractor.times
-        return TimeColumn(known.recognised, known.timezone, known.allows_mixed, year)
+        first: FirstYear | None = None
+        if not known.recognised.shape.has_year:
+            times, told = self._clock_times(extractor), self._options.log.year
+            first = first_year(times, known.per_second, self.file.modified(), told)
+        return TimeColumn(known.recognised, known.timezone, known.allows_mixed, first)
 
     def _clock_times(self, extractor: ShapeExtractor) -> Iterator[I64]:
         """The times of all lines."""
@@ -213,6 +214,8 @@ def _check_text(texts: pa.Array, refuse: object) -> None:
 def _opened(file: InputFile, options: SourceOptions) -> LogReader:
     if options.log.timezone is not None:
         check_timezone(options.log.timezone)
+    if options.log.year is not None:
+        check_year(options.log.year)
     known = set(options.types)
     encoding = _encoding(file, options)
     if options.log.pattern is not None:

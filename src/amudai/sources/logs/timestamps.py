@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from amudai.errors import InvalidArgument
 from amudai.sources.logs.block import I64, Flags
 from amudai.sources.logs.recognise import Recognised
-from amudai.sources.logs.years import Years, in_years
+from amudai.sources.logs.years import FirstYear, Years, in_years
 
 __all__ = ["TimeColumn", "check_timezone"]
 
@@ -40,7 +40,7 @@ class TimeColumn:
 
     Attributes
     ----------
-    year
+    first_year
         The year of the first line, for shapes without a year.
     timezone
         The zone of times that name none.
@@ -55,13 +55,13 @@ class TimeColumn:
     recognised: Recognised
     timezone: str | None
     allows_mixed: bool
-    year: int | None = None
+    first_year: FirstYear | None = None
     other_zones: int = 0
     cut: int = 0
     _years: Years = field(init=False)
 
     def __post_init__(self) -> None:
-        self._years = Years(self.per_second)
+        self._years = Years(self.per_second, in_order=self.first_year is None or self.first_year.in_order)
 
     @property
     def per_second(self) -> int:
@@ -87,7 +87,7 @@ class TimeColumn:
         """The times of the next lines; null unless `timed`. `misfit` is told of lines whose zone differs."""
         self.cut += int(cut.sum())
         sound = timed
-        if not self.recognised.shape.has_year and self.year is not None:
+        if self.first_year is not None:
             moments, sound = self._in_years(moments, timed)
         if self.recognised.shape.is_utc:
             zoned = np.ones(len(zoned), np.bool_)
@@ -107,7 +107,7 @@ class TimeColumn:
 
     def _mixed(self) -> str:
         expected, found = ("with", "without") if self._has_zone else ("without", "with")
-        way_out = "say the zone of the others (timezone), or let such lines have no time (mixed_zones)"
+        way_out = 'timezone= says the zone of the others; mixed_zones="text" lets such lines have no time'
         return f"expected a time {expected} a zone, as most lines have, found one {found}: {way_out}"
 
     def _array(self, moments: I64, sound: Flags) -> pa.Array:
@@ -115,9 +115,9 @@ class TimeColumn:
         return pa.Array.from_buffers(pa.timestamp(self._unit), len(moments), [nulls, pa.py_buffer(moments)])
 
     def _in_years(self, moments: I64, timed: Flags) -> tuple[I64, Flags]:
-        assert self.year is not None
+        assert self.first_year is not None
         given = moments if timed.all() else moments[timed]
-        years = self._years.passed(given) + self.year
+        years = self._years.passed(given) + self.first_year.year
         moved, exists = in_years(given, years, self.per_second)
         if len(given) == len(moments):
             return moved, exists
