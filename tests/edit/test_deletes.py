@@ -18,8 +18,8 @@ import amudai
 from amudai import HashIndex, Predicate, TermIndex, col
 from amudai.plan import shard_plan
 from amudai.storage import MemoryStore
-from tests.effort import examples
 from tests.edit.ways import COUNTS, WAYS
+from tests.effort import examples
 
 WORDS = ("disk", "net", "fan")
 INDEXES = [TermIndex("t"), HashIndex("k"), TermIndex("t", level="stripe", tokenizer="word")]
@@ -42,7 +42,7 @@ ASKED: list[tuple[Predicate | str, Callable[[Row], bool]]] = [
     ("n < 10", lambda row: row["n"] < 10),
     (col("t").has("net") & (col("n") >= 5), lambda row: row["t"].startswith("net") and row["n"] >= 5),
     (col("k").is_null(), lambda row: row["k"] is None),
-    ("n > 100000", lambda row: False),  # noqa: ARG005
+    ("n > 100000", lambda row: False),
     (~col("k").isin(["key 1", "key 2"]), lambda row: row["k"] not in (None, "key 1", "key 2")),
 ]
 
@@ -104,9 +104,7 @@ def test_any_sequence_of_deletes(
     rows = rows_of(count)
     store = MemoryStore()
     indexes = INDEXES if has_indexes else []
-    shard = amudai.write(
-        table_of(rows), "a/0", store=store, stripe_rows=stripe_rows, layout=layout, indexes=indexes
-    )
+    shard = amudai.write(table_of(rows), "a/0", store=store, stripe_rows=stripe_rows, layout=layout, indexes=indexes)
     gone: set[int] = set()
     for number, (verb, what) in enumerate(steps, 1):
         to = f"a/{number}"

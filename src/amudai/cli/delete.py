@@ -22,7 +22,9 @@ def run(
 ) -> int:
     """Delete rows. This writes a new shard that refers to the files of the old one: keep them."""
     if (where is None) == (positions is None):
-        raise InvalidArgument(f"delete: expected --where or --positions, found {'neither' if where is None else 'both'}")
+        raise InvalidArgument(
+            f"delete: expected --where or --positions, found {'neither' if where is None else 'both'}"
+        )
     chosen = positions_of(positions)
     require_new(to, overwrite)
     begin = time.perf_counter()
