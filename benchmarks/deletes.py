@@ -23,11 +23,17 @@ WORKS: dict[str, Callable[[Shard], object]] = {
     "read one number": lambda shard: shard.read(["status"], threads=1),
     "read one text": lambda shard: shard.read(["message"], threads=1),
     "batches of all columns": lambda shard: sum(batch.num_rows for batch in shard.scan(threads=1)),
-    "filter numbers, few rows": lambda shard: shard.scan(["timestamp"], where=col("status") == 503, threads=1).to_table(),
+    "filter numbers, few rows": lambda shard: shard.scan(
+        ["timestamp"], where=col("status") == 503, threads=1
+    ).to_table(),
     "filter numbers, many rows": lambda shard: shard.scan(["status"], where=col("status") < 400, threads=1).to_table(),
-    "filter text": lambda shard: shard.scan(["timestamp"], where=col("message").contains("eadloc"), threads=1).to_table(),
+    "filter text": lambda shard: shard.scan(
+        ["timestamp"], where=col("message").contains("eadloc"), threads=1
+    ).to_table(),
     "search a rare word": lambda shard: shard.scan(where=col("message").has("deadlock"), threads=1).to_table(),
-    "search a common word": lambda shard: shard.scan(["timestamp"], col("message").has("connection"), threads=1).to_table(),
+    "search a common word": lambda shard: shard.scan(
+        ["timestamp"], col("message").has("connection"), threads=1
+    ).to_table(),
     "count a common word": lambda shard: shard.count(col("message").has("connection")),
     "count all rows": lambda shard: shard.count(),
     "take 100 rows": lambda shard: shard.take(shard.scan(limit=100).positions(), threads=1),

@@ -199,7 +199,9 @@ def test_other_values_give_other_files(tmp_path: Path, level: str) -> None:
         shard = amudai.open(path)
         assert shard.verify().ok
         assert len(list(tmp_path.glob("*.amudai.index"))) == 2 + 8
-        (reader,) = [index for index in open_indexes(shard._reader, UnusableIndexes()) if index.type.label == "hash index"]
+        (reader,) = [
+            index for index in open_indexes(shard._reader, UnusableIndexes()) if index.type.label == "hash index"
+        ]
         found = reader.ask((shard._reader.schema.fields()[0],), Keys((word.encode(),)), Rows.all(shard._reader.origin))
         assert found is not None
         assert found.maybe.positions().tolist() == [0, 1]

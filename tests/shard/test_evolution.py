@@ -202,7 +202,10 @@ def wide_columns() -> dict[str, Column]:
 
 @pytest.mark.parametrize(
     ("at", "value", "message"),
-    [(0, 2, "range index version: expected 1, found 2"), (2, 99, "range index basic_type: expected at most 17, found 99")],
+    [
+        (0, 2, "range index version: expected 1, found 2"),
+        (2, 99, "range index basic_type: expected at most 17, found 99"),
+    ],
 )
 def test_a_range_index_of_a_later_version_is_skipped_and_named(at: int, value: int, message: str) -> None:
     columns = wide_columns()

@@ -72,19 +72,19 @@ class Deletion:
         return self.shard.scan(where=where, threads=self._threads, include_deleted=include_deleted)._run.rows()
 
     def changed(self, rows: Rows, change: Callable[[Rows, Rows], Rows]) -> dict[int, Rows]:
-        """The deleted rows of each stripe in which they change, by the number of the stripe.
+        """The deleted rows of each stripe that had some, or that has some now, by the number of the stripe.
 
         `change` gets the deleted rows of a stripe and the part of `rows` in the stripe, and returns the rows that shall
         be deleted. Rows are counted from the start of the stripe.
         """
         found = {}
         for stripe in self.reader.stripes:
-            mine = rows.inward(stripe.origin)
-            if mine:
-                old = stripe.deleted.inward(stripe.origin)
-                new = change(old, mine)
-                if new.count != old.count:
-                    found[stripe.ordinal] = new
+            old = stripe.deleted.inward(stripe.origin)
+            new = change(old, rows.inward(stripe.origin))
+            # Markers that do not change are written again, too. Otherwise the new root would need the root that deleted
+            # these rows, and every root before it.
+            if old or new:
+                found[stripe.ordinal] = new
         return found
 
     def root(self) -> Root:

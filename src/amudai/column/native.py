@@ -67,7 +67,9 @@ class NativeSource(ColumnSource):
         for buffer in encoding.buffers:
             if not isinstance(buffer.kind, BufferKind):
                 # The values may mean something else without it.
-                message = f"buffers: expected kinds up to {max(BufferKind)}, found kind {buffer.kind} of a later version"
+                message = (
+                    f"buffers: expected kinds up to {max(BufferKind)}, found kind {buffer.kind} of a later version"
+                )
                 raise UnsupportedFeature(message)
             self._buffers.setdefault(buffer.kind, buffer)  # the first of several buffers of a kind counts
         for kind in self.REQUIRED:

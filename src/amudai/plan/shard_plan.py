@@ -89,9 +89,7 @@ class ShardPlan:
         """The leaves of the predicate, by name."""
         from amudai.plan.leaf import LeafQuestion
 
-        return {
-            leaf.name: LeafQuestion(leaf, self.shard, self.fields, self._unusable) for leaf in _leaves(self.bound)
-        }
+        return {leaf.name: LeafQuestion(leaf, self.shard, self.fields, self._unusable) for leaf in _leaves(self.bound)}
 
     @lazy
     def _unusable(self) -> UnusableIndexes:
