@@ -331,7 +331,7 @@ class ShardReader:
 
     def place(self, url: str) -> tuple[Store, str]:
         """The store that has the file at a URL of `url_of`, and the file's URL there."""
-        if is_relative(url) or url.startswith(container(self.url)):
+        if is_relative(url) or (not is_relative(self.url) and url.startswith(container(self.url))):
             return self.store, url
         host = "/".join(url.split("/", 3)[:3])
         known = self._stores.get(host)
