@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,8 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amudai
+from amudai.edit import Merging, Naming, Publication
 from amudai.errors import InvalidArgument, InvalidSchema, MissingFile, RefusedAccess, UnsupportedFeature
-from amudai.storage import MemoryStore
+from amudai.index import is_movable
+from amudai.shard import ShardReader
+from amudai.storage import LocalStore, MemoryStore, file_url, sealed
 
 INNER = st.fixed_dictionaries({}, optional={"p": st.integers(-5, 5), "q": st.text("ab", max_size=2)})
 VALUES = {
@@ -218,8 +223,6 @@ def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from amudai.storage import sealed
-
     shards = [write(tmp_path, str(number), {"n": [number], "l": [[1]]}) for number in range(2)]
     before = sorted(path.name for path in tmp_path.iterdir())
 
@@ -279,8 +282,6 @@ def test_files_elsewhere_are_followed_exactly_and_only_where_allowed(days: list[
 
 
 def test_another_process_gets_the_prefixes(days: list[amudai.Shard], tmp_path: Path) -> None:
-    import pickle
-
     (tmp_path / "all").mkdir()
     merged = amudai.merge(days, to=tmp_path / "all" / "logs.amudai.shard", allow=[tmp_path])
     tasks = pickle.loads(pickle.dumps(merged.scan(["n"]).tasks()))
@@ -318,21 +319,16 @@ def test_stripes_in_an_fsspec_store(tmp_path: Path) -> None:
 
 
 def test_unknown_fields_of_roots_are_kept_or_refused(tmp_path: Path) -> None:
-    from amudai.edit import Merging, Naming, Publication
-    from amudai.index import is_movable
-    from amudai.shard import ShardReader
-    from amudai.storage import LocalStore, file_url
-
     shards = [write(tmp_path, str(number), {"n": [number, 7]}) for number in range(2)]
     target = file_url(tmp_path / "all")
     naming = Naming(url=target, store=LocalStore())
     merging = Merging([ShardReader(shard.url) for shard in shards], naming)
-    from dataclasses import replace
-
     unknown = (("ShardDirectory", b"\xf8\x07\x01"),)
     first = replace(merging.sources[0].root.metadata, unknown=unknown)
     sources = (replace(merging.sources[0], root=replace(merging.sources[0].root, metadata=first)), merging.sources[1])
     merging.sources = sources
     with Publication(LocalStore(), target) as publication:
-        with pytest.raises(UnsupportedFeature, match="later version in ShardDirectory: expected the same in all shards"):
+        with pytest.raises(
+            UnsupportedFeature, match="later version in ShardDirectory: expected the same in all shards"
+        ):
             merging.root(publication.file, is_movable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,9 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import amudai
+from amudai.edit import Publication, Root
 from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
-from amudai.format import IndexCollection, MovedIndex
+from amudai.format import AnyValue, IndexCollection, IndexDescriptor, MovedIndex, any_value
 from amudai.index import index_type
+from amudai.shard import ShardReader
+from amudai.storage import LocalStore, file_url
 
 WORDS = ["disk", "full", "Disk", "error", "timeout", "10.0.0.1", "é", "x" * 140, "zz"]
 QUESTIONS = [
@@ -39,7 +43,9 @@ def table(rows: int, seed: int, *, extra: bool = False) -> pa.Table:
     columns = {
         "text": pa.array(texts, pa.string()),
         "n": pa.array([pick.choice([None, *range(8)]) for _ in range(rows)], pa.int64()),
-        "tags": pa.array([pick.choice([None, pick.choices(WORDS, k=pick.randint(0, 3))]) for _ in range(rows)]),
+        "tags": pa.array(
+            [pick.choice([None, pick.choices(WORDS, k=pick.randint(0, 3))]) for _ in range(rows)], pa.list_(pa.string())
+        ),
     }
     found = pa.table({name: columns[name] for name in sorted(columns, reverse=bool(seed % 2))})
     return found.append_column("extra", pa.array([seed] * rows)) if extra else found
@@ -110,13 +116,16 @@ def test_answers_do_not_depend_on_how_indexes_are_carried(
 
 
 def test_a_merged_index_is_the_index_that_would_be_built(tmp_path: Path) -> None:
-    shards = [
-        amudai.write(table(5000, at), tmp_path / str(at), indexes=indexes(), stripe_rows=2000) for at in range(3)
-    ]
+    shards = [amudai.write(table(5000, at), tmp_path / str(at), indexes=indexes(), stripe_rows=2000) for at in range(3)]
     merged, rebuilt = (amudai.merge(shards, to=tmp_path / how, indexes=how) for how in ("merge", "rebuild"))
-    assert [(each.type, each.fields, each.size) for each in merged.indexes] == [
-        (each.type, each.fields, each.size) for each in rebuilt.indexes
+    assert [(each.type, each.fields) for each in merged.indexes] == [
+        (each.type, each.fields) for each in rebuilt.indexes
     ]
+    for one, other in zip(merged.indexes, rebuilt.indexes, strict=True):
+        assert one.size is not None
+        assert other.size is not None
+        assert abs(one.size - other.size) < other.size / 50  # lists that end in a short block may end in another
+    assert answers(merged) == answers(rebuilt)
 
 
 def test_long_lists_are_copied_with_their_blocks(tmp_path: Path) -> None:
@@ -148,7 +157,7 @@ def test_more_integers_than_are_read_at_a_time(tmp_path: Path, monkeypatch: pyte
 
 def test_doubtful_lists_stay_doubtful(tmp_path: Path) -> None:
     texts = [f"w{at % 7} {'x' if at % 3 else 'y'}" for at in range(3000)]
-    spec = amudai.TermIndex("text", max_bytes=2600)
+    spec = amudai.TermIndex("text", max_bytes=5900)
     shards = [amudai.write({"text": texts}, tmp_path / str(at), indexes=[spec]) for at in range(2)]
     merged = amudai.merge(shards, to=tmp_path / "all")
     for word in ("w3", "x", "y"):
@@ -162,7 +171,7 @@ def test_an_index_that_one_shard_lacks(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument) as caught:
         amudai.merge([one, two], to=tmp_path / "all")
     message = str(caught.value)
-    assert "expected TermIndex(fields=('text', 'tags')" in message
+    assert "expected TermIndex(fields=('text', 'tags.item')" in message
     assert f"as in {one.url}, found none in {two.url}" in message
     assert not (tmp_path / "all").exists()
     expected = answers(amudai.merge([one, two], to=tmp_path / "plain", indexes="drop"))
@@ -211,20 +220,15 @@ def test_moved_indexes_say_how_they_are_numbered(tmp_path: Path) -> None:
 
 
 def test_a_damaged_note_of_a_move_is_an_error() -> None:
-    collection = IndexCollection.decode(
-        bytes.fromhex("0a1d0a04747970651212" + "0a056d6f766564" + "1209" + "42076e6f6e73656e73" + "1a")[:-1]
-    )
-    with pytest.raises(CorruptedData, match="index property moved: expected numbers of rows and fields"):
-        MovedIndex.of(collection.descriptors[0])
+    for value in ("nonsense", {"first_row": 1}, {"first_row": -1, "first_stripe": 0, "fields": [[0]]}):
+        index = IndexDescriptor(
+            index_type="t", properties=(("moved", any_value(value)),), indexed_fields=((0,),), artifacts=()
+        )
+        with pytest.raises(CorruptedData, match="index property moved: expected numbers of rows and fields"):
+            MovedIndex.of(index)
 
 
 def test_required_indexes_are_not_dropped(tmp_path: Path) -> None:
-    from amudai.edit import Publication, Root
-    from amudai.shard import ShardReader
-    from amudai.storage import LocalStore, file_url
-    from dataclasses import replace
-    from amudai.format import AnyValue, IndexDescriptor
-
     one = amudai.write({"n": [1, 2, 3]}, tmp_path / "1")
     root = Root.of(ShardReader(one.url)).at(file_url(tmp_path / "2"))
     index = IndexDescriptor(

@@ -15,6 +15,7 @@ from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
 from amudai.format import LOOKUP, AnyValue, IndexDescriptor, any_values
 from amudai.index import Match, TermIndex, Terms
 from amudai.index.artifacts import IndexArtifactReader
+from amudai.index.numbering import Numbering
 from amudai.index.term.reader import TermReader
 from amudai.rows import Origin
 from tests.index.term.indexed_shards import SMALL, Indexed, indexed
@@ -138,7 +139,7 @@ def test_rows_that_the_shard_has_not_are_refused(specimen: Indexed) -> None:
         terms,
         positions,
         {0: "unicode-word", 1: "unicode-word"},
-        origin=Origin("shard", "cut", 20),
+        numbering=Numbering(Origin("shard", "cut", 20), {0: 0, 1: 1}, 0, True),
         case_sensitive=True,
         own=True,
     )
