@@ -48,9 +48,7 @@ class Root:
         Raises UnsupportedFeature if there are unknown fields that may hold references.
         """
         found = TakeOver(reader)
-        return cls(
-            url=reader.url, metadata=found.metadata, files=found.files, digests=found.digests, owned=found.owned
-        )
+        return cls(url=reader.url, metadata=found.metadata, files=found.files, digests=found.digests, owned=found.owned)
 
     @property
     def folder(self) -> str:

@@ -180,7 +180,6 @@ class _Verifier:
             check_header(artifact.read(0, min(len(HEADER), artifact.size)))
             check_footer(artifact.read(max(0, artifact.size - len(FOOTER)), artifact.size))
 
-
     def digests(self) -> None:
         """The digests of whole files, as far as the root knows them. A file that cannot be read was noted already."""
         said = self.reader.files

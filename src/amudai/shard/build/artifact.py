@@ -79,9 +79,7 @@ class ArtifactSpace:
             directory, placed = _written(out, nodes, stripes)
             self.size += out.tell() - begin
         data = DataRef(url, directory.place.start, directory.place.end)
-        return IndexArtifact(
-            name=name, properties=_lookup_of(placed, lookup), data=data, identity=directory.identity
-        )
+        return IndexArtifact(name=name, properties=_lookup_of(placed, lookup), data=data, identity=directory.identity)
 
     def measure(self, pieces: Iterable[tuple[Sequence[SchemaNode], Sequence[PreparedStripe]]]) -> list[int]:
         """The bytes of each of these artifacts if they were placed next."""
