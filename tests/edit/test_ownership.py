@@ -67,9 +67,9 @@ class State:
         return State(tuple(sorted(shards.items())), frozenset(there), self.steps)
 
     def collected(self) -> State:
-        """The state after garbage collection of every name: files of stripes that their owner does not use are gone."""
-        used = {(model.rows, name) for name, model in self.shards}
-        kept = {file for file in self.there if file.kind == "root" or (file, file.name) in used}
+        """The state after garbage collection of every name: files of stripes that no shard uses are gone."""
+        used = {model.rows for _, model in self.shards}
+        kept = {file for file in self.there if file.kind == "root" or file in used}
         return replace(self, there=frozenset(kept))
 
 
