@@ -2,9 +2,10 @@
 
 `root.py` has `Root`, a frozen value with the whole content of a root, including fields that this version does not know.
 `take_over.py` reads it from an open shard. An operation is a pure function from `Root` to `Root`: `indexes.py` has the
-first, which adds indexes, and feeds the builders of indexes with the values of a shard; `columns.py` adds fields.
-`publish.py` is the only place where a root gets its URL; it says which files the root owns. `garbage.py` removes files
-that former roots owned.
+first, which adds indexes, and feeds the builders of indexes with the values of a shard; `columns.py` adds fields,
+`merging.py` makes one root of several. `publish.py` is the only place where a root gets its URL; it says which files
+the root owns. `garbage.py` and `orphans.py` find and remove files that no root needs, `copying.py` copies a shard with
+all its files.
 
 An operation that leaves positions unchanged keeps all indexes.
 """
@@ -16,7 +17,7 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.edit.columns import add_columns, first_free_id, with_first_id
     from amudai.edit.copying import copy_shard, owned_urls
-    from amudai.edit.garbage import GRACE, collect_garbage
+    from amudai.edit.garbage import GRACE, collect_garbage, folder_garbage, references_in
     from amudai.edit.indexes import feed, with_indexes
     from amudai.edit.merged_indexes import IndexPart, index_parts
     from amudai.edit.merging import MergedSource, Merging
@@ -30,7 +31,7 @@ else:
         {
             "amudai.edit.columns": "add_columns first_free_id with_first_id",
             "amudai.edit.copying": "copy_shard owned_urls",
-            "amudai.edit.garbage": "GRACE collect_garbage",
+            "amudai.edit.garbage": "GRACE collect_garbage folder_garbage references_in",
             "amudai.edit.indexes": "feed with_indexes",
             "amudai.edit.merged_indexes": "IndexPart index_parts",
             "amudai.edit.merging": "MergedSource Merging",
@@ -56,9 +57,11 @@ __all__ = [
     "copy_shard",
     "feed",
     "first_free_id",
+    "folder_garbage",
     "index_parts",
     "orphans_below",
     "owned_urls",
+    "references_in",
     "with_first_id",
     "with_indexes",
 ]
