@@ -21,6 +21,7 @@ from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
 from amudai.index import BuildPlan, Match, TermIndex, Terms
 from amudai.index.artifacts import IndexArtifactReader
+from amudai.index.numbering import Numbering
 from amudai.index.term.builder import TermBuilder, build_term_index
 from amudai.index.term.reader import TermReader
 from amudai.rows import Origin
@@ -124,12 +125,13 @@ def main() -> None:
         (descriptor,) = shard.indexes
         print(f"size                {(descriptor.index_size or 0) / 1e6:8.2f} MB")
         tokenizers = {node.schema_id: "unicode-log"}
-        origin = Origin("shard", shard.url, options.rows)  # the file holds the index alone, and no rows
+        # The file holds the index alone, and no rows.
+        numbering = Numbering(Origin("shard", shard.url, options.rows), {0: 0}, 0, True)
 
         def opened() -> TermReader:
             terms, positions = descriptor.artifacts
             artifacts = (IndexArtifactReader(each, shard, shard.root) for each in (terms, positions))
-            return TermReader(*artifacts, tokenizers, origin=origin, case_sensitive=True, own=True)
+            return TermReader(*artifacts, tokenizers, numbering=numbering, case_sensitive=True, own=True)
 
         for name, text, match, case_sensitive in QUESTIONS:
             question = Terms(text, match, case_sensitive)

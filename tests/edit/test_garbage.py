@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,10 +14,11 @@ import pytest
 
 import amudai
 from amudai import TermIndex
-from amudai.edit import Publication, Root
+from amudai.edit import Publication, Root, folder_garbage
 from amudai.format import FILES_PROPERTY, RootFiles, any_value
 from amudai.shard import ShardReader
-from amudai.storage import LocalStore, MemoryStore
+from amudai.storage import LocalStore, MemoryStore, file_url
+from amudai.storage.unpublished import UnpublishedFile
 from tests.forge import Forge, numbers
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -219,3 +222,119 @@ def test_what_cannot_be_collected(tmp_path: Path) -> None:
 def test_names_of_the_library_are_not_for_users(tmp_path: Path) -> None:
     with pytest.raises(amudai.InvalidArgument, match=r"begins with 'amudai\.', found 'amudai\.files'"):
         amudai.write({"n": [1]}, tmp_path / "x.amudai.shard", properties={FILES_PROPERTY: 1})
+
+
+# ---- what a killed process leaves ----
+
+KILLED = """
+import os, sys, amudai
+real = os.replace
+def replace(source, target):
+    if {after}:
+        real(source, target)
+    os._exit(9)  # as a kill would end it
+os.replace = replace
+amudai.write({{"n": [5, 6]}}, sys.argv[1], layout="two-level", overwrite=True)
+"""
+
+
+def killed(path: Path, *, after: bool) -> None:
+    """Overwrite a shard in a process that dies right before or after its root is replaced."""
+    done = subprocess.run([sys.executable, "-c", KILLED.format(after=after), str(path)], check=False)
+    assert done.returncode == 9
+
+
+def parts(folder: Path) -> list[Path]:
+    return list(folder.glob(".amudai-*.part"))
+
+
+def overwrite(path: Path) -> None:
+    """Publish the same root again, as a writer does, without a grace period."""
+    root = Root.of(ShardReader(path))
+    with Publication(LocalStore(), root.url, overwrite=True, grace=NOW) as publication:
+        publication.publish(root)
+
+
+@pytest.mark.parametrize("clean", [overwrite, lambda path: amudai.collect_garbage(path, older_than=NOW)])
+def test_a_part_file_of_a_killed_writer(tmp_path: Path, clean: Callable[[Path], object]) -> None:
+    path = tmp_path / "x.amudai.shard"
+    used = write(path, 1)
+    killed(path, after=False)
+    assert len(parts(tmp_path)) == 1
+    assert amudai.open(path).read().to_pydict() == {"n": [1, 2]}
+    amudai.collect_garbage(path)
+    assert len(parts(tmp_path)) == 1, "it may still be written"
+    clean(path)
+    assert parts(tmp_path) == []
+    assert amudai.open(path).read().to_pydict() == {"n": [1, 2]}
+    (left,) = stripes(tmp_path) - used
+    assert folder_garbage(LocalStore(), file_url(tmp_path) + "/") == [], "its root may be published any moment"
+    assert folder_garbage(LocalStore(), file_url(tmp_path) + "/", NOW) == [file_url(tmp_path / left)]
+
+
+def test_a_part_file_of_a_running_writer_stays(tmp_path: Path) -> None:
+    path = tmp_path / "x.amudai.shard"
+    write(path, 1)
+    running = UnpublishedFile(str(tmp_path))
+    running._name_part()
+    assert len(parts(tmp_path)) == 1
+    assert amudai.collect_garbage(path, older_than=NOW) == []
+    assert len(parts(tmp_path)) == 1
+    running.publish(str(tmp_path / "done"))
+    running.discard()
+    assert parts(tmp_path) == []
+
+
+@pytest.mark.parametrize("clean", [overwrite, lambda path: amudai.collect_garbage(path, older_than=NOW)])
+def test_files_of_the_old_root_after_a_kill(tmp_path: Path, clean: Callable[[Path], object]) -> None:
+    path = tmp_path / "x.amudai.shard"
+    write(path, 1)
+    killed(path, after=True)
+    assert len(stripes(tmp_path)) == 2
+    clean(path)
+    assert stripes(tmp_path) == set(said(path).owned)
+    assert amudai.open(path).read().to_pydict() == {"n": [5, 6]}
+
+
+def test_a_file_that_another_shard_refers_to_stays(tmp_path: Path, clock: Callable[[timedelta], None]) -> None:
+    a, b = tmp_path / "a.amudai.shard", tmp_path / "b.amudai.shard"
+    amudai.write({"t": ["x", "y"]}, a, layout="two-level")
+    amudai.add_indexes(a, [TermIndex("t")], b)
+    (referred,) = said(a).owned
+    write(a, 1)
+    clock(DAY)
+    assert amudai.collect_garbage(a, older_than=NOW) == []
+    write(a, 2)
+    assert referred in stripes(tmp_path)
+    assert amudai.open(b).read().to_pydict() == {"t": ["x", "y"]}
+    b.unlink()
+    assert file_url(tmp_path / referred) in amudai.collect_garbage(a, older_than=NOW)
+
+
+def test_nothing_is_removed_beside_a_root_that_cannot_be_read(
+    tmp_path: Path, clock: Callable[[timedelta], None]
+) -> None:
+    a, b = tmp_path / "a.amudai.shard", tmp_path / "b.amudai.shard"
+    old = write(a, 1)
+    write(a, 2)
+    b.write_bytes(a.read_bytes()[:-1])
+    with pytest.raises(amudai.CorruptedData, match=r"b\.amudai\.shard"):
+        amudai.collect_garbage(a, older_than=NOW)
+    with pytest.raises(amudai.CorruptedData, match=r"b\.amudai\.shard"):
+        folder_garbage(LocalStore(), file_url(tmp_path) + "/", NOW)
+    clock(DAY)
+    write(a, 3)
+    assert old <= stripes(tmp_path)
+
+
+def test_the_garbage_of_a_folder(tmp_path: Path) -> None:
+    a, b = tmp_path / "a.amudai.shard", tmp_path / "b.amudai.shard"
+    old = write(a, 1)
+    write(a, 2)
+    write(b, 3)
+    (tmp_path / "notes.txt").write_text("of somebody else")
+    folder = file_url(tmp_path) + "/"
+    assert folder_garbage(LocalStore(), folder) == []
+    assert folder_garbage(LocalStore(), folder, NOW) == [file_url(tmp_path / name) for name in old]
+    with pytest.raises(amudai.UnsupportedFeature, match="folder"):
+        folder_garbage(MemoryStore(), "", NOW)

@@ -113,7 +113,7 @@ def span(url: str, start: int, end: int) -> wire.DataRef:
     return wire.DataRef(url=url, range=wire.UInt64Range(start=start, end=end))
 
 
-def renamed(reference: str) -> str:
+def renamed(reference: str, identified: bool = False) -> str:
     return f"new-{reference or 'root'}"
 
 
@@ -138,7 +138,7 @@ def test_every_reference_is_renamed_wherever_it_is() -> None:
     )
     seen: list[str] = []
 
-    def rename(reference: str) -> str:
+    def rename(reference: str, identified: bool) -> str:
         seen.append(reference)
         return renamed(reference)
 

@@ -79,7 +79,7 @@ class Deletion:
         """
         found = {}
         for stripe in self.reader.stripes:
-            old = stripe.deleted.inward(stripe.origin)
+            old = self.reader.deleted_in(stripe).inward(stripe.origin)
             new = change(old, rows.inward(stripe.origin))
             # Markers that do not change are written again, too. Otherwise the new root would need the root that deleted
             # these rows, and every root before it.

@@ -64,8 +64,8 @@ def copy(
     to
         Where the copy goes.
     move
-        Whether the root file of the shard, and the files that belong to it alone, are removed afterwards. Files of other
-        shards stay. Shards that refer to the removed files cannot be read any more.
+        Whether the root file of the shard, and the files that belong to it alone, are removed afterwards. Files of
+        other shards stay. Shards that refer to the removed files cannot be read any more.
     store
         The store of `to`, and of `shard` if it is given by its name.
     allow
@@ -115,8 +115,8 @@ def gc(
     dry_run
         Whether files are only listed.
     older_than
-        How long ago a file must have been written, or its shard replaced: a writer may be about to publish its root, and
-        readers keep the shard that they opened. A day unless told otherwise.
+        How long ago a file must have been written, or its shard replaced: a writer may be about to publish its root,
+        and readers keep the shard that they opened. A day unless told otherwise.
     store
         The store of the folder, if it is not one of local files.
 

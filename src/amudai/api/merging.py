@@ -86,7 +86,7 @@ def merge(
         reporting(progress, sum(reader.num_positions for reader in readers)) as report,
     ):
         merging = Merging(readers, Naming(url=target, store=target_store, allow=allowed), widen=widen)
-        root = merging.root(publication.file, is_movable, drop_others=indexes == "drop")
+        root = merging.root(publication.file, is_movable, drop_others=indexes == "drop", keep_indexes=indexes == "keep")
         space = ArtifactSpace(publication.sealing, publication.file, container(target), None)
         found = carried_indexes(
             merging,

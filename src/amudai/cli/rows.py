@@ -59,9 +59,10 @@ def row_writer(
 
 
 def _columns(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[pa.Array]:
+    left = {name: iter(batch.schema.get_all_field_indices(name)) for name in set(names)}
     for name in names:
-        index = batch.schema.get_field_index(name)
-        yield batch.column(index) if index >= 0 else pa.nulls(batch.num_rows)
+        index = next(left[name], None)  # the second of two equal names is the second column of that name
+        yield pa.nulls(batch.num_rows) if index is None else batch.column(index)
 
 
 class TableWriter:

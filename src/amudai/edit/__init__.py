@@ -5,6 +5,9 @@
 first, which adds indexes, and feeds the builders of indexes with the values of a shard; `columns.py` adds fields,
 `deletes.py` marks rows as deleted. `publish.py` is the only place where a root gets its URL; it says which files the
 root owns. `garbage.py` removes files that former roots owned.
+`merging.py` makes one root of several. `publish.py` is the only place where a root gets its URL; it says which files
+the root owns. `garbage.py` and `orphans.py` find and remove files that no root needs, `copying.py` copies a shard with
+all its files.
 
 An operation that leaves positions unchanged keeps all indexes.
 """
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from amudai.edit.columns import IndexChange, add_columns, first_free_id, with_fields, with_first_id
     from amudai.edit.copying import copy_shard, owned_urls
     from amudai.edit.deletes import with_deleted
-    from amudai.edit.garbage import GRACE, collect_garbage
+    from amudai.edit.garbage import GRACE, collect_garbage, folder_garbage, references_in
     from amudai.edit.indexes import feed, with_indexes
     from amudai.edit.merged_indexes import IndexPart, index_parts
     from amudai.edit.merging import MergedSource, Merging
@@ -32,7 +35,7 @@ else:
             "amudai.edit.columns": "IndexChange add_columns first_free_id with_fields with_first_id",
             "amudai.edit.deletes": "with_deleted",
             "amudai.edit.copying": "copy_shard owned_urls",
-            "amudai.edit.garbage": "GRACE collect_garbage",
+            "amudai.edit.garbage": "GRACE collect_garbage folder_garbage references_in",
             "amudai.edit.indexes": "feed with_indexes",
             "amudai.edit.merged_indexes": "IndexPart index_parts",
             "amudai.edit.merging": "MergedSource Merging",
@@ -59,9 +62,11 @@ __all__ = [
     "copy_shard",
     "feed",
     "first_free_id",
+    "folder_garbage",
     "index_parts",
     "orphans_below",
     "owned_urls",
+    "references_in",
     "with_deleted",
     "with_fields",
     "with_first_id",

@@ -24,7 +24,7 @@ class _CopyNaming(Naming):
 
     names: Mapping[str, str] = field(default_factory=dict)
 
-    def name(self, store: Store, url: str) -> str:
+    def name(self, store: Store, url: str) -> str:  # noqa: ARG002 - all copies are in one store
         """The name of the copy."""
         return self.names[url]
 

@@ -1,18 +1,32 @@
-"""Removal of files that former roots at a URL owned, after a grace period."""
+"""Removal of files that nothing refers to any more, after a grace period.
+
+There are three kinds: files that former roots at a URL owned, files of a writer that was killed before it published its
+root, and part files of such a writer. A file that any root in the folder refers to is never removed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from amudai.errors import AmudaiError, CorruptedData, StorageError
-from amudai.format import RootFiles
+from amudai.format import MAGIC, RootFiles
 from amudai.shard import INDEX_SUFFIX, STRIPE_SUFFIX, ShardReader
-from amudai.storage import Store, container, remove_files, resolve
+from amudai.storage import Store, container, files_in, remove_files, remove_parts, resolve
 
-__all__ = ["GRACE", "FormerFiles", "collect_garbage", "former_files", "now"]
+__all__ = [
+    "GRACE",
+    "FolderReferences",
+    "FormerFiles",
+    "collect_garbage",
+    "folder_garbage",
+    "former_files",
+    "now",
+    "references_in",
+    "remove_unused",
+]
 
 # A reader opens a stripe file when it first reads the stripe, which may be this long after it opened the shard.
 GRACE: Final = timedelta(hours=1)
@@ -50,16 +64,75 @@ def former_files(store: Store, url: str) -> FormerFiles:
 def collect_garbage(store: Store, url: str, grace: timedelta = GRACE) -> list[str]:
     """Remove the files that former roots at `url` owned, if they were replaced longer than `grace` ago.
 
-    Returns the URLs of the removed files. Must not run while a shard is being written to `url`.
+    A file that another root in the folder refers to stays. Part files that a killed process left in the folder are
+    removed, too. Returns the URLs of the removed files. Must not run while a shard is being written to `url`.
     """
     reader = ShardReader(url, store)
     said = _said(reader)
-    if said is None:
+    removed = []
+    if said is not None:
+        used = {*said.owned, *said.references, *reader.urls}
+        expired = expired_of({name: since for name, since in said.retired.items() if name not in used}, now(), grace)
+        removed = remove_unused(store, url, [name for name in expired if _is_there(store, name, url)])
+    if store.capabilities.local_path:
+        removed += remove_parts(store, container(url), now() - grace)
+    return removed
+
+
+def remove_unused(store: Store, url: str, names: Collection[str]) -> list[str]:
+    """Remove files beside the root at `url`, except those that a root in the folder refers to; return their URLs."""
+    if not names:
         return []
-    used = {*said.owned, *said.references, *reader.urls}
-    expired = expired_of({name: since for name, since in said.retired.items() if name not in used}, now(), grace)
-    there = [name for name in expired if _removable(name) and _is_there(store, name, url)]
-    return remove_files(store, [resolve(name, url) for name in there]) if there else []
+    used = references_in(store, container(url)).used
+    return remove_files(store, [resolve(name, url) for name in names if _removable(name) and name not in used])
+
+
+@dataclass(frozen=True, slots=True)
+class FolderReferences:
+    """What the roots in a folder say about the files beside them.
+
+    Attributes
+    ----------
+    used
+        Names of the files that a root refers to or owns.
+    retired
+        When the files that former roots owned were replaced.
+    """
+
+    used: frozenset[str]
+    retired: Mapping[str, datetime]
+
+
+def references_in(store: Store, folder: str) -> FolderReferences:
+    """What all roots in a folder refer to. A root that cannot be read is an error: it may refer to any file."""
+    used: set[str] = set()
+    retired: dict[str, datetime] = {}
+    for file in files_in(store, folder):
+        if not _removable(file.name) and _is_native(file.path):
+            reader = ShardReader(file.url, store)
+            said = reader.files
+            used.update(resolve(each, reader.url, reader.allow)[len(folder) :] for each in reader.urls)
+            if said is not None:
+                used.update(said.references, said.owned)
+                for name, since in said.retired.items():
+                    retired[name] = max(since, retired.get(name, since))
+    return FolderReferences(frozenset(used), retired)
+
+
+def folder_garbage(store: Store, folder: str, grace: timedelta = GRACE) -> list[str]:
+    """The URLs of stripe and index files in a folder that no root there refers to, in the order of their names.
+
+    A file counts only `grace` after it got its name, and after the root that owned it was replaced: a writer names its
+    root last, and readers keep the shard that they opened. Removes nothing.
+    """
+    known, at = references_in(store, folder), now()
+    return [
+        file.url
+        for file in files_in(store, folder)
+        if _removable(file.name)
+        and file.name not in known.used
+        and at - max(file.changed, known.retired.get(file.name, file.changed)) >= grace
+    ]
 
 
 def expired_of(retired: dict[str, datetime], at: datetime, grace: timedelta) -> list[str]:
@@ -81,6 +154,15 @@ def _said(reader: ShardReader) -> RootFiles | None:
 def _removable(name: str) -> bool:
     """Whether the name is one that this library gives to stripe and index files in the folder of the root."""
     return "/" not in name and name.endswith((STRIPE_SUFFIX, INDEX_SUFFIX))
+
+
+def _is_native(path: str) -> bool:
+    """Whether a file begins as every file of the format does."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise StorageError(f"expected a file that can be read, found that {error.strerror}", url=path) from error
 
 
 def _is_there(store: Store, name: str, root: str) -> bool:

@@ -198,7 +198,14 @@ class Merging:
         """The columns of the new shard that a user sees."""
         return tuple(node for node in self.nodes if not node.internal)
 
-    def root(self, out: SealedFile, is_movable: Callable[[str], bool], *, drop_others: bool = False) -> Root:
+    def root(
+        self,
+        out: SealedFile,
+        is_movable: Callable[[str], bool],
+        *,
+        drop_others: bool = False,
+        keep_indexes: bool = False,
+    ) -> Root:
         """The new root, without indexes of the whole shard. Columns that are stored again are written to `out`.
 
         Parameters
@@ -207,6 +214,8 @@ class Merging:
             Says for a type of index whether the index of a stripe can move to another shard.
         drop_others
             Whether indexes of other types are left out. Otherwise they are an error.
+        keep_indexes
+            Whether the new root is going to refer to the indexes of whole shards.
         """
         nulls = NullColumns(out)
         moves = _IndexMoves(is_movable, drop_others)
@@ -214,9 +223,12 @@ class Merging:
         stripes = tuple(stripe for part in parts for stripe in part.stripes())
         files: dict[str, Fingerprint] = {}
         digests: dict[str, bytes] = {}
-        for part in parts:
-            files.update(part.source.root.files)
-            digests.update(part.source.root.digests)
+        urls: set[str] = set()
+        for old in (part.source.root for part in parts):
+            unused = frozenset() if keep_indexes else old.index_files
+            urls |= old.metadata.urls - unused
+            files |= {name: mark for name, mark in old.files.items() if name not in unused}
+            digests |= {name: digest for name, digest in old.digests.items() if name not in unused}
         metadata = [part.source.root.metadata for part in parts]
         known = [part.fields for part in parts]
         count = 1 + max((node.schema_id for node in nodes_below(self.nodes)), default=-1)
@@ -227,7 +239,7 @@ class Merging:
                 stripes=stripes,
                 fields=tuple(self._folded([each[at] for each in known]) for at in range(count)),
                 properties=united_properties([each.properties for each in metadata], self._ours),
-                urls=frozenset().union(*(each.urls for each in metadata)),
+                urls=frozenset(urls),
                 raw_data_size=sum_of_known(stripe.raw_data_size for stripe in stripes),
                 unknown=_same_unknown(metadata),
             ),

@@ -77,7 +77,7 @@ def _is_root(store: Store, file: StoredFile) -> bool:
     """Whether a file is a root: by its name, or by the mark at its beginning."""
     if file.url.endswith(_ROOT_SUFFIX):
         return True
-    return file.size >= len(MAGIC) and store.read_range(file.url, 0, len(MAGIC)) == MAGIC
+    return file.size >= len(MAGIC) and bytes(store.read_range(file.url, 0, len(MAGIC))) == MAGIC
 
 
 def _take_root(store: Store, url: str, used: set[str], retired: dict[str, datetime]) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self
 
-from amudai.edit.garbage import GRACE, FormerFiles, expired_of, former_files, now
+from amudai.edit.garbage import GRACE, FormerFiles, expired_of, former_files, now, remove_unused
 from amudai.edit.root import Root
+from amudai.errors import AmudaiError
 from amudai.format import FOOTER, HEADER, RootFiles, with_root_files
 from amudai.lazy import lazy
 from amudai.shard import write_metadata
-from amudai.storage import SealedFile, Sealing, Store, container, resolve
+from amudai.storage import SealedFile, Sealing, Store, container, remove_parts
 
 __all__ = ["Publication"]
 
@@ -95,11 +97,17 @@ class Publication:
         write_metadata(self.file, replace(metadata, properties=with_root_files(metadata.properties, files)))
         self.file.write(FOOTER)
         self.file.close()
-        self.sealing.publish(remove=self._urls(expired_of(retired, at, self._grace)))
+        self.sealing.publish()
+        if self._overwrite:
+            self._clean(expired_of(retired, at, self._grace), at - self._grace)
 
     def close(self) -> None:
         """Release all files. Unpublished files are discarded."""
         self.sealing.close()
 
-    def _urls(self, names: Collection[str]) -> list[str]:
-        return [resolve(name, self.url) for name in names]
+    def _clean(self, expired: Collection[str], before: datetime) -> None:
+        """Remove what former roots and killed writers left, as far as possible. The root is published already."""
+        with suppress(AmudaiError):  # another root in the folder cannot be read, and may refer to anything
+            remove_unused(self._store, self.url, expired)
+        with suppress(AmudaiError):
+            remove_parts(self._store, container(self.url), before)

@@ -33,6 +33,8 @@ class Root:
         not published yet need no entry.
     digests
         XXH3-128 of whole files among `files`, as far as it is known.
+    index_files
+        Names of those files to which only indexes of the whole shard refer.
     owned
         Names of files that belong to this root alone. Only such files are ever removed, after the root was replaced.
     """
@@ -41,6 +43,7 @@ class Root:
     metadata: ShardMetadata
     files: Mapping[str, Fingerprint] = field(default_factory=dict)
     digests: Mapping[str, bytes] = field(default_factory=dict)
+    index_files: frozenset[str] = frozenset()
     owned: frozenset[str] = frozenset()
 
     @classmethod
@@ -58,7 +61,14 @@ class Root:
             naming = Naming(url=reader.url, store=reader.store, allow=reader.allow)
         found = TakeOver(reader, naming)
         owned = found.owned if naming.url == reader.url else frozenset()
-        return cls(url=naming.url, metadata=found.metadata, files=found.files, digests=found.digests, owned=owned)
+        return cls(
+            url=naming.url,
+            metadata=found.metadata,
+            files=found.files,
+            digests=found.digests,
+            index_files=found.index_files,
+            owned=owned,
+        )
 
     @property
     def folder(self) -> str:

@@ -42,6 +42,8 @@ class TakeOver:
         The fingerprint of every file that the metadata refers to. The root file of the shard may be one of them.
     digests
         XXH3-128 of whole files among them, as far as the shard knows it.
+    index_files
+        Names of those files to which only indexes of the whole shard refer.
     owned
         Names of the files that belong to the shard, relative to its folder.
     """
@@ -68,12 +70,17 @@ class TakeOver:
         field_list, anchor = self._payload(directory.field_list, "DataRefArray", reader.root)
         url_list, _ = self._payload(directory.url_list, "UrlList", reader.root)
         toc, _ = self._payload(reader.directory_place, "ShardDirectory", reader.root)
+        properties = self._carried(directory.properties, "ShardProperties", reader.root)
+        fields = self._descriptors(field_list, "FieldDescriptor", anchor)
+        others = set(self._files)
+        indexes = self._carried(directory.indexes, "IndexCollection", reader.root)
+        self.index_files = frozenset(self._files.keys() - others)
         return ShardMetadata(
             schema=self._payload(directory.schema, "Schema", reader.root)[0],
             stripes=stripes,
-            fields=self._descriptors(field_list, "FieldDescriptor", anchor),
-            properties=self._carried(directory.properties, "ShardProperties", reader.root),
-            indexes=self._carried(directory.indexes, "IndexCollection", reader.root),
+            fields=fields,
+            properties=properties,
+            indexes=indexes,
             urls=self._listed(),
             raw_data_size=directory.raw_data_size,
             unknown=tuple(

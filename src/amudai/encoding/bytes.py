@@ -58,6 +58,8 @@ class BytesEncoder:
         whole = BytesBlock(None if offsets is None else offsets, data, count, valid)
         for start, end in cut(whole, self._fixed, FLUSH_SLOTS, self._most):
             piece = _part(whole, start, end, self._fixed)
+            if self._staged and len(piece.content) >= self._most:
+                self._flush(final=True)  # joining a large value with others would copy it
             self._staged.append(piece)
             self._count += piece.count
             self._bytes += len(piece.content)

@@ -119,9 +119,23 @@ class CsvWriter:
             self._file.write(csv_lines(list(map(single_text, self._names)), 0, 1))
 
 
+def column_indexes(schema: pa.Schema, names: Sequence[str]) -> list[int | None]:
+    """Where the columns with these names are; None for a name without a column.
+
+    The first of two equal names is the first column of that name, the second is the second.
+
+    >>> column_indexes(pa.schema([("a", pa.int8()), ("b", pa.int8()), ("a", pa.int8())]), ["a", "a", "c"])
+    [0, 2, None]
+    """
+    left = {name: iter(schema.get_all_field_indices(name)) for name in set(names)}
+    return [next(left[name], None) for name in names]
+
+
 def _columns(batch: pa.RecordBatch, names: Sequence[str]) -> list[TextColumn]:
-    indexes = [batch.schema.get_field_index(name) for name in names]
-    return [text_column(batch.column(index)) if index >= 0 else TextColumn.nulls(batch.num_rows) for index in indexes]
+    return [
+        TextColumn.nulls(batch.num_rows) if index is None else text_column(batch.column(index))
+        for index in column_indexes(batch.schema, names)
+    ]
 
 
 def _pieces(batch: pa.RecordBatch, lines: Callable[[int, int], bytes]) -> Iterator[bytes]:

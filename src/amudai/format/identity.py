@@ -60,6 +60,4 @@ def require_identity(expected: bytes | None, found: Bytes | None) -> None:
     """Raise CorruptedData if bytes that were found are not those that were expected. None is expected of any bytes."""
     if expected is not None and found != expected:
         stated = "none" if found is None else found.hex()
-        raise CorruptedData(
-            f"identity: expected {expected.hex()}, found {stated}: other bytes than those that the shard refers to"
-        )
+        raise CorruptedData(f"identity: expected {expected.hex()}, found {stated}: the file was replaced or damaged")

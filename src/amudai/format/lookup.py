@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from amudai.errors import CorruptedData
@@ -88,16 +88,17 @@ def lookup_buffers(properties: Properties, count: int | None = None) -> tuple[Lo
     if identities is None:
         return tuple(LookupBuffer(*each) for each in _BUFFER.iter_unpack(stated))
     _require_size(_IDENTITIES, identities, count * IDENTITY_SIZE)
-    each_identity = (identities[at : at + IDENTITY_SIZE] for at in range(0, len(identities), IDENTITY_SIZE))
     return tuple(
-        LookupBuffer(*each, identity) for each, identity in zip(_BUFFER.iter_unpack(stated), each_identity, strict=True)
+        replace(LookupBuffer(*each), identity=identities[at * IDENTITY_SIZE : (at + 1) * IDENTITY_SIZE])
+        for at, each in enumerate(_BUFFER.iter_unpack(stated))
     )
 
 
 def _bytes(properties: Properties, wanted: str) -> bytes | None:
-    return next(
-        (stated.value for name, stated in properties if name == wanted and isinstance(stated.value, bytes)), None
-    )
+    for name, stated in properties:
+        if name == wanted and isinstance(stated.value, bytes):
+            return stated.value
+    return None
 
 
 def _require_size(name: str, stated: bytes, expected: int) -> None:

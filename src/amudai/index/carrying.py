@@ -94,7 +94,8 @@ def carried_indexes(
         parts = [part for each, part in found if each == spec and part.rows]
         _require_all(merging, spec, parts)
         kind = index_type(spec.index_type)
-        assert kind is not None and kind.merge is not None
+        assert kind is not None
+        assert kind.merge is not None
         plan = BuildPlan(paths_for(spec, kind, merging.columns), memory, temp_folder, profile)
         works.append(kind.merge(spec, plan, parts))
     try:

@@ -28,7 +28,7 @@ from amudai.inspect.problem import Problem
 from amudai.inspect.texts import counted
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
-from amudai.storage import MAX_READ, Artifact
+from amudai.storage import MAX_READ, Artifact, resolve
 from amudai.types import SchemaNode, nodes_below
 
 __all__ = ["Verification", "verify_shard"]
@@ -104,7 +104,7 @@ class _Verifier:
         for node in nodes_below(fields):
             self.attempt(lambda node=node: reader.descriptor(node))  # type: ignore[misc]
         for stripe in stripes[0] if stripes else ():
-            self.attempt(lambda stripe=stripe: stripe.deleted)  # type: ignore[misc]
+            self.attempt(lambda stripe=stripe: reader.deleted_in(stripe))  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: stripe.properties)  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: stripe.indexes.whole())  # type: ignore[misc]
             for done, top in enumerate(fields):
@@ -182,14 +182,15 @@ class _Verifier:
             check_footer(artifact.read(max(0, artifact.size - len(FOOTER)), artifact.size))
 
     def digests(self) -> None:
-        """The digests of whole files, as far as the root knows them."""
+        """The digests of whole files, as far as the root knows them. A file that cannot be read was noted already."""
         said = self.reader.files
         for name, digest in ({} if said is None else said.digests).items():
-            self.attempt(lambda name=name, digest=digest: self.digest(name, digest))  # type: ignore[misc]
+            artifact = self.files.get(resolve(name, self.reader.url))
+            if artifact is not None:
+                self.attempt(lambda artifact=artifact, digest=digest: self.digest(artifact, digest))  # type: ignore[misc]
 
-    def digest(self, name: str, expected: bytes) -> None:
+    def digest(self, artifact: Artifact, expected: bytes) -> None:
         """The digest of one file, which is read from its first byte to its last."""
-        artifact = self.reader.artifact(name, self.reader.root)
         found = IdentityHash()
         with located(url=artifact.url):
             for start in range(0, artifact.size, MAX_READ):

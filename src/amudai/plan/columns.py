@@ -31,17 +31,22 @@ class SelectedColumn:
 def select(fields: ArrowFields, columns: Sequence[str] | None) -> tuple[SelectedColumn, ...]:
     """The columns with these names, in this order; all columns for None.
 
-    A path into a struct selects the struct with only the named members.
+    A path into a struct selects the struct with only the named members. A column that is named twice is selected twice.
     """
     if columns is None:
         return tuple(_selected(fields, node, [()]) for node in fields.visible())
     if isinstance(columns, str):
         raise InvalidArgument(f"columns: expected a list of names, found the name {columns!r}")
-    wanted: dict[int, tuple[SchemaNode, list[NodePath]]] = {}
+    wanted: list[tuple[SchemaNode, list[NodePath]]] = []
+    known: dict[int, list[NodePath]] = {}
     for name in columns:
         node, *below = fields.find(name)
-        wanted.setdefault(node.schema_id, (node, []))[1].append(tuple(below))
-    return tuple(_selected(fields, node, paths) for node, paths in wanted.values())
+        paths = known.get(node.schema_id)
+        if paths is None or (not below and () in paths):
+            paths = known[node.schema_id] = []
+            wanted.append((node, paths))
+        paths.append(tuple(below))
+    return tuple(_selected(fields, node, paths) for node, paths in wanted)
 
 
 def select_nodes(fields: ArrowFields, nodes: Sequence[SchemaNode]) -> SelectedColumn:

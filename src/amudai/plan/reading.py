@@ -69,14 +69,14 @@ def read_arrays(stripe: StripeReader, column: SelectedColumn, rows: Rows) -> lis
         stored = stripe.read(rows, column.projection)
         return [to_array(stored, column.projection, column.field.type)]
     except AmudaiError as error:
-        error.locate(url=stripe.shard.url, stripe=stripe.ordinal, field=column.path)
+        error.locate(url=stripe.url, stripe=stripe.ordinal, field=column.path)
         raise
     except MemoryError as error:
         message = f"rows: {rows.count} rows of {column.field.type} do not fit into memory: read fewer rows"
-        raise InvalidArgument(message, url=stripe.shard.url, field=column.path) from error
+        raise InvalidArgument(message, url=stripe.url, field=column.path) from error
     except OverflowError as error:
         if rows.count == 1:
             message = f"a value of {column.field.type} is too long for its offsets: ask for the large type"
-            raise InvalidArgument(message, url=stripe.shard.url, field=column.path) from error
+            raise InvalidArgument(message, url=stripe.url, field=column.path) from error
         halves = rows.parts((rows.count + 1) // 2)
         return [array for half in halves for array in read_arrays(stripe, column, half)]

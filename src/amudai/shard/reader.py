@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from threading import Lock
 from typing import Final, TypeVar
 
-from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, UnsupportedFeature, located
+from amudai.errors import CorruptedData, InvalidArgument, StorageError, UnsupportedFeature, located
 from amudai.format import (
-    FOOTER,
-    HEADER,
-    TAIL_READ,
     DataRef,
     FieldDescriptor,
     FieldList,
@@ -19,33 +15,19 @@ from amudai.format import (
     IndexCollection,
     IndexDescriptor,
     RootFiles,
-    ShardDirectory,
     ShardProperties,
     ShardSchema,
     StripeList,
     UrlList,
-    check_footer,
-    check_header,
-    directory_range,
-    has_root_files,
-    references_of,
     unframe,
 )
 from amudai.lazy import lazy
 from amudai.rows import Origin, Rows, Visibility
+from amudai.shard.deleted import marked_rows
+from amudai.shard.open_files import OpenFiles, require_same
 from amudai.shard.portable import PortableShard
 from amudai.shard.stripe import StripeReader
-from amudai.storage import (
-    Allow,
-    Allowed,
-    Artifact,
-    Store,
-    container,
-    is_relative,
-    open_store,
-    portable_store,
-    resolve,
-)
+from amudai.storage import Allow, Allowed, Artifact, Store, is_relative, open_store, portable_store
 from amudai.types import DELETED_RECORD, BasicType, SchemaNode
 
 __all__ = ["ShardReader", "fingerprint_of_tail"]
@@ -54,7 +36,6 @@ T = TypeVar("T")
 
 # The end of a file says enough about it where the root does not say more.
 _TAIL: Final = 16 * 1024
-_NO_PROPERTIES = ShardProperties(creation_min=None, creation_max=None, standard=(), custom=())
 
 
 class ShardReader:
@@ -87,41 +68,18 @@ class ShardReader:
         allow: Allow | Allowed = (),
         end: int | None = None,
     ) -> None:
-        self.store: Store
-        self.store, self.url = open_store(location, store)
+        found, self.url = open_store(location, store)
+        self.store: Store = found
         self.verify = verify
         self.allow = Allowed.of(allow)
-        self._artifacts: dict[str, Artifact] = {}
-        self._referred: dict[str, Artifact] = {}  # by reference, as stored
-        self._resolved: dict[Artifact, str] = {}  # the URL of each file, which its store may know by another name
-        self._stores: dict[str, Store] = {}  # of files elsewhere, by scheme and host
-        self._lock = Lock()
-        with located(url=self.url):
-            self.root, self.directory_place = self._open(end)
-            self.directory = self._message(self.directory_place, "ShardDirectory", ShardDirectory.decode)
-        self._artifacts[self.url] = self.root
-
-    def _open(self, end: int | None) -> tuple[Artifact, DataRef]:
-        whole = Artifact.open(self.store, self.url, TAIL_READ if end is None else 0)
-        size = whole.size
-        stop = size if end is None else min(end, size)
-        start = max(0, stop - TAIL_READ)
-        tail = whole.read(start, stop)
-        first, last = directory_range(tail, size, end)
-        if end is not None:
-            check_footer(whole.read(size - len(FOOTER), size))
-        if start == 0 and stop >= len(HEADER):
-            check_header(tail)  # needs no request for a small file; `verify` checks larger files
-        if first < start:
-            start = first
-            tail = whole.read(start, stop)
-        return Artifact(self.store, self.url, size, (start, tail)), DataRef("", first, last)
+        self._opened = OpenFiles(found, self.url, verify, self.allow, end)
+        self.root, self.directory_place = self._opened.root, self._opened.directory_place
+        self.directory = self._opened.directory
+        self._deleted: dict[int, Rows] = {}  # by the number of the stripe
 
     def close(self) -> None:
         """Close the files."""
-        self.store.close()
-        for store in self._stores.values():
-            store.close()
+        self._opened.close()
 
     @property
     def num_positions(self) -> int:
@@ -150,7 +108,9 @@ class ShardReader:
         """The stripes, in the order of their records."""
         found = self._message(self.directory.stripe_list, "StripeList", self._stripe_list)
         anchor = self.artifact(self.directory.stripe_list.url, self.root)
-        return tuple(StripeReader(self, ordinal, stripe, anchor) for ordinal, stripe in enumerate(found))
+        return tuple(
+            StripeReader(self._opened, self.origin, ordinal, stripe, anchor) for ordinal, stripe in enumerate(found)
+        )
 
     def _stripe_list(self, payload: memoryview) -> StripeList:
         found = StripeList.decode(payload, self.directory.stripe_count)
@@ -158,17 +118,15 @@ class ShardReader:
         found.check_deleted(self.directory.deleted_records)
         return found
 
-    @lazy
+    @property
     def properties(self) -> ShardProperties:
         """The properties of the shard."""
-        if self.directory.properties is None or self.directory.properties.is_empty:
-            return _NO_PROPERTIES
-        return self._message(self.directory.properties, "ShardProperties", ShardProperties.decode)
+        return self._opened.properties
 
     @lazy
     def files(self) -> RootFiles | None:
         """The files that the root owns and refers to; None if it does not say."""
-        return RootFiles.of(self.properties) if self._has_own_properties else None
+        return RootFiles.of(self.properties) if self._opened.has_own_properties else None
 
     def fingerprint(self) -> Fingerprint:
         """What tells the root file from another of the same name."""
@@ -177,29 +135,6 @@ class ShardReader:
             # The properties hold a hash of everything before the metadata.
             return Fingerprint.of(self.root.size, place.start, self.root.read(place.start, place.end))
         return fingerprint_of_tail(self.root)
-
-    @lazy
-    def _fingerprints(self) -> dict[str, Fingerprint]:
-        """The fingerprints of the files of other roots that this root refers to, by URL."""
-        if not self._has_own_properties:
-            return {}
-        named = references_of(self.properties).items()
-        return {resolve(name, self.url) if is_relative(name) else name: mark for name, mark in named}
-
-    def fingerprint_of(self, file: Artifact) -> Fingerprint | None:
-        """What the root says about a file of another root; None if it says nothing."""
-        return self._fingerprints.get(self._resolved.get(file, file.url))
-
-    @lazy
-    def is_own(self) -> bool:
-        """Whether this library wrote the root. Then references are followed exactly, and none is guessed."""
-        return self._has_own_properties and has_root_files(self.properties)
-
-    @property
-    def _has_own_properties(self) -> bool:
-        """Whether the properties are in the root. Elsewhere, the fingerprint of their file would have to be known."""
-        ref = self.directory.properties
-        return ref is not None and not ref.url
 
     @lazy
     def urls(self) -> tuple[str, ...]:
@@ -305,14 +240,32 @@ class ShardReader:
     @lazy
     def deleted(self) -> Rows:
         """All deleted rows."""
-        return Rows.united([stripe.deleted for stripe in self.stripes], self.origin)
+        return Rows.united([self.deleted_in(stripe) for stripe in self.stripes], self.origin)
+
+    def deleted_in(self, stripe: StripeReader) -> Rows:
+        """The deleted rows of a stripe, counted from the first row of the shard.
+
+        Raises CorruptedData if there are more or fewer of them than the stripe's directory counts.
+        """
+        known = self._deleted.get(stripe.ordinal)
+        if known is not None:
+            return known
+        marker, counted = self.deleted_marker, stripe.directory.deleted_records
+        found = Rows.none(stripe.origin)
+        if marker is not None:
+            self.require_readable((marker,), (*self.required_indexes, *stripe.indexes.descriptors))
+            found = marked_rows(stripe.column(marker), stripe.origin)
+        if found.count != counted:
+            message = f"deleted records: expected {counted} markers, found {found.count}"
+            raise CorruptedData(message, url=self.url, stripe=stripe.ordinal)
+        return self._deleted.setdefault(stripe.ordinal, found.outward())
 
     def _deleted_in_stripes_of(self, rows: Rows) -> Rows:
         """The deleted rows of the stripes that hold some of `rows`."""
         held = [stripe for stripe in self.stripes if rows.clip(stripe.first_row, stripe.end_row)]
         if len(held) == len(self.stripes):
             return self.deleted
-        return Rows.united([stripe.deleted for stripe in held], self.origin)
+        return Rows.united([self.deleted_in(stripe) for stripe in held], self.origin)
 
     def portable(self) -> PortableShard:
         """How another process opens the shard. Raises InvalidArgument if it cannot, or would need a secret."""
@@ -336,63 +289,37 @@ class ShardReader:
     def of_portable(cls, shard: PortableShard) -> ShardReader:
         """Open a shard that another process described. Raises StorageError if it was overwritten since."""
         reader = cls(shard.url, shard.store.open(), verify=shard.verify, allow=shard.allow.open())
-        _require_same(reader.root, shard.fingerprint, "which was to be read")
+        require_same(reader.root, shard.fingerprint, "which was to be read")
         return reader
 
     def artifact(self, reference: str, anchor: Artifact) -> Artifact:
         """The file that `reference`, found in the file `anchor`, refers to."""
-        if not reference:
-            return anchor
-        known = self._referred.get(reference)
-        if known is not None:
-            return known
-        with located(url=self.url):
-            url = self.url_of(reference)
-            expected = None if url == self.url else self._fingerprints.get(url)
-        with self._lock:
-            found = self._artifacts.get(url)
-            if found is None:
-                found = self._artifacts[url] = _opened(*self.place(url), expected)
-                self._resolved[found] = url
-            self._referred[reference] = found
-        return found
+        return self._opened.artifact(reference, anchor)
 
     def url_of(self, reference: str) -> str:
         """The URL of the file that a reference means, which is not empty. RefusedAccess if it may not be followed."""
-        return resolve(reference, self.url, self.allow, exact=self.is_own)
+        return self._opened.url_of(reference)
 
     def place(self, url: str) -> tuple[Store, str]:
         """The store that has the file at a URL of `url_of`, and the file's URL there."""
-        if is_relative(url) or url.startswith(container(self.url)):
-            return self.store, url
-        host = "/".join(url.split("/", 3)[:3])
-        known = self._stores.get(host)
-        if known is not None and known.serves(url):
-            return known, url
-        store, name = self.allow.place(url, self.store)
-        if name == url and store is not self.store:
-            self._stores[host] = store
-        return store, name
+        return self._opened.place(url)
 
-    def message(self, ref: DataRef, what: str, anchor: Artifact, decode: Callable[[memoryview], T]) -> T:
-        """The message at `ref`: its payload, checked and decoded."""
-        artifact = self.artifact(ref.url, anchor)
-        try:
-            return decode(unframe(artifact.read(ref.start, ref.end), what, self.verify))
-        except AmudaiError as error:
-            error.locate(url=artifact.url, range=f"{ref.start}..{ref.end}")
-            raise
+    @property
+    def is_own(self) -> bool:
+        """Whether this library wrote the root. Then references are followed exactly, and none is guessed."""
+        return self._opened.is_own
 
-    def _message(self, ref: DataRef, what: str, decode: Callable[[memoryview], T]) -> T:
-        self._require_message(ref, what)
-        return self.message(ref, what, self.root, decode)
+    def fingerprint_of(self, file: Artifact) -> Fingerprint | None:
+        """What the root says about a file of another root; None if it says nothing."""
+        return self._opened.fingerprint_of(file)
 
     def payload(self, ref: DataRef, what: str, anchor: Artifact) -> tuple[memoryview, located]:
         """The payload of the message at `ref`, checked, and its place for errors when it is decoded later."""
-        artifact = self.artifact(ref.url, anchor)
-        place = located(url=artifact.url, range=f"{ref.start}..{ref.end}")
-        with place:
-            return unframe(artifact.read(ref.start, ref.end), what, self.verify), place
+        return self._opened.payload(ref, what, anchor)
+
+    def _message(self, ref: DataRef, what: str, decode: Callable[[memoryview], T]) -> T:
+        self._require_message(ref, what)
+        return self._opened.message(ref, what, self.root, decode)
 
     def _payload(self, ref: DataRef, what: str, holder: DataRef | None = None) -> tuple[memoryview, located]:
         anchor = self.root if holder is None else self.artifact(holder.url, self.root)
@@ -402,25 +329,6 @@ class ShardReader:
     def _require_message(self, ref: DataRef, what: str) -> None:
         if ref.is_empty:
             raise CorruptedData(f"{what}: expected a message, found an empty reference", url=self.url)
-
-
-def _opened(store: Store, url: str, expected: Fingerprint | None) -> Artifact:
-    """Open a file. An error if it is not the file that the root was made from."""
-    if expected is None:
-        return Artifact.open(store, url)
-    try:
-        found = Artifact.open(store, url)
-    except StorageError as error:
-        message = f"the file from which this shard was made: {error.message}"
-        raise type(error)(message, **error.place) from error
-    _require_same(found, expected, "from which this shard was made")
-    return found
-
-
-def _require_same(found: Artifact, expected: Fingerprint, purpose: str) -> None:
-    if found.size != expected.size or not expected.matches(found.read(expected.start, expected.end)):
-        message = f"expected the file of {expected.size} bytes {purpose}"
-        raise StorageError(f"{message}, found another of {found.size} bytes: it was overwritten", url=found.url)
 
 
 def fingerprint_of_tail(file: Artifact) -> Fingerprint:

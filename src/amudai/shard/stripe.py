@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from amudai.column import ColumnContext, ColumnSource, ColumnValues, Projection, TimeValues, open_column
-from amudai.errors import AmudaiError, CorruptedData, located
+from amudai.errors import AmudaiError, located
 from amudai.format import (
     DataRef,
     FieldList,
@@ -20,12 +20,9 @@ from amudai.format import (
 )
 from amudai.lazy import lazy
 from amudai.rows import Origin, Rows
-from amudai.shard.deleted import marked_rows
+from amudai.shard.open_files import OpenFiles
 from amudai.storage import Artifact
 from amudai.types import SchemaNode, quote_name
-
-if TYPE_CHECKING:
-    from amudai.shard.reader import ShardReader
 
 __all__ = ["StripeReader"]
 
@@ -33,15 +30,84 @@ __all__ = ["StripeReader"]
 SMALL_BUFFER: Final = 256 * 1024
 
 
-class StripeReader:
-    """A stripe of an open shard. The descriptor of a field is read when it is needed, and kept."""
+class StripeFields:
+    """How the fields of a stripe are stored. The descriptor of a field is read when it is needed, and kept.
 
-    def __init__(self, shard: ShardReader, ordinal: int, directory: StripeDirectory, anchor: Artifact) -> None:
-        self.shard = shard
+    Columns hold this and not the reader of the stripe, which holds the columns: there are no cycles.
+    """
+
+    def __init__(self, files: OpenFiles, ordinal: int, ref: DataRef, anchor: Artifact) -> None:
+        self._files = files
+        self._ordinal = ordinal
+        self._ref = ref
+        self._anchor = anchor
+        self._descriptors: dict[int, StripeFieldDescriptor | None] = {}
+
+    @lazy
+    def _list(self) -> tuple[FieldList, Artifact]:
+        ref = self._ref
+        fields = self._files.message(ref, "DataRefArray", self._anchor, FieldList.decode)
+        return fields, self._files.artifact(ref.url, self._anchor)
+
+    def descriptor(self, node: SchemaNode) -> StripeFieldDescriptor | None:
+        """How the field is stored in this stripe; None if it is not stored and all its values are null."""
+        if node.schema_id not in self._descriptors:
+            self.prepare((node,))
+        return self._descriptors[node.schema_id]
+
+    def prepare(self, nodes: Iterable[SchemaNode]) -> None:
+        """Read the descriptors of `nodes`, adjacent ones in one request."""
+        unread = [node for node in nodes if node.schema_id not in self._descriptors]
+        if not unread:
+            return
+        with located(url=self._files.url, stripe=self._ordinal):
+            fields, anchor = self._list
+            by_file: dict[str, list[tuple[SchemaNode, int, int]]] = {}
+            for node in unread:
+                ref = fields.ref(node.schema_id)
+                if ref is None:
+                    self._descriptors[node.schema_id] = None
+                else:
+                    by_file.setdefault(ref.url, []).append((node, ref.start, ref.end))
+            for reference, wanted in by_file.items():
+                artifact = self._files.artifact(reference, anchor)
+                frames = self._frames(artifact, [(start, end) for _, start, end in wanted])
+                for (node, start, end), frame in zip(wanted, frames, strict=True):
+                    try:
+                        payload = unframe(frame, "StripeFieldDescriptor", self._files.verify)
+                        self._descriptors[node.schema_id] = StripeFieldDescriptor.decode(payload)
+                    except AmudaiError as error:
+                        error.locate(url=artifact.url, range=f"{start}..{end}", field=node.name)
+                        raise
+
+    def _frames(self, artifact: Artifact, spans: Sequence[tuple[int, int]]) -> Iterable[memoryview]:
+        if self._files.store.capabilities.mappable:
+            return [artifact.read(start, end) for start, end in spans]  # a request costs next to nothing
+        starts, ends = np.array(spans, np.uint64).T
+        pieces = artifact.read_many(starts, ends)
+        return (
+            pieces.buffers[which][int(at) : int(at) + end - start]
+            for (start, end), which, at in zip(spans, pieces.which, pieces.starts, strict=True)
+        )
+
+    def artifact_of(self, ref: DataRef | None) -> Artifact:
+        """The file that the reference to a buffer names."""
+        return self._files.artifact("" if ref is None else ref.url, self._list[1])
+
+
+class StripeReader:
+    """A stripe of an open shard. `whole` is the origin of the shard's rows."""
+
+    def __init__(
+        self, files: OpenFiles, whole: Origin, ordinal: int, directory: StripeDirectory, anchor: Artifact
+    ) -> None:
+        self.url = files.url
         self.ordinal = ordinal
         self.directory = directory
         self.anchor = anchor
-        self._descriptors: dict[int, StripeFieldDescriptor | None] = {}
+        self._files = files
+        self._whole = whole
+        self._fields = StripeFields(files, ordinal, directory.field_list, anchor)
         self._columns: dict[int, ColumnSource] = {}
 
     @property
@@ -67,28 +133,12 @@ class StripeReader:
     @lazy
     def origin(self) -> Origin:
         """The origin of the stripe's rows."""
-        return self.shard.origin.part("stripe", str(self.ordinal), self.first_row, self.num_positions)
+        return self._whole.part("stripe", str(self.ordinal), self.first_row, self.num_positions)
 
     @lazy
     def extent(self) -> Rows:
         """The rows of the stripe, counted from the first row of the shard."""
         return Rows.extent(self.origin)
-
-    @lazy
-    def deleted(self) -> Rows:
-        """The deleted rows of the stripe, counted from the first row of the shard.
-
-        Raises CorruptedData if there are more or fewer of them than the stripe's directory counts.
-        """
-        marker, counted = self.shard.deleted_marker, self.directory.deleted_records
-        found = Rows.none(self.origin)
-        if marker is not None:
-            self.shard.require_readable((marker,), (*self.shard.required_indexes, *self.indexes.descriptors))
-            found = marked_rows(self.column(marker), self.origin)
-        if found.count != counted:
-            message = f"deleted records: expected {counted} markers, found {found.count}"
-            raise CorruptedData(message, url=self.shard.url, stripe=self.ordinal)
-        return found.outward()
 
     @lazy
     def properties(self) -> StripeProperties:
@@ -97,7 +147,7 @@ class StripeReader:
         if ref is None or ref.is_empty:
             return StripeProperties(standard=(), custom=())
         with located(stripe=self.ordinal):
-            return self.shard.message(ref, "StripeProperties", self.anchor, StripeProperties.decode)
+            return self._files.message(ref, "StripeProperties", self.anchor, StripeProperties.decode)
 
     @lazy
     def indexes(self) -> IndexCollection:
@@ -106,70 +156,27 @@ class StripeReader:
         if ref is None or ref.is_empty:
             return IndexCollection(())
         with located(stripe=self.ordinal):
-            return self.shard.message(ref, "IndexCollection", self.anchor, IndexCollection.decode)
+            return self._files.message(ref, "IndexCollection", self.anchor, IndexCollection.decode)
 
     @property
     def index_anchor(self) -> Artifact:
         """The file that the references of `indexes` are relative to."""
         ref = self.directory.indexes
-        return self.shard.artifact("" if ref is None else ref.url, self.anchor)
-
-    @lazy
-    def _field_list(self) -> tuple[FieldList, Artifact]:
-        ref = self.directory.field_list
-        fields = self.shard.message(ref, "DataRefArray", self.anchor, FieldList.decode)
-        return fields, self.shard.artifact(ref.url, self.anchor)
-
-    def descriptor(self, node: SchemaNode) -> StripeFieldDescriptor | None:
-        """How the field is stored in this stripe; None if it is not stored and all its values are null."""
-        if node.schema_id not in self._descriptors:
-            self.prepare((node,))
-        return self._descriptors[node.schema_id]
-
-    def prepare(self, nodes: Iterable[SchemaNode]) -> None:
-        """Read the descriptors of `nodes`, adjacent ones in one request."""
-        unread = [node for node in nodes if node.schema_id not in self._descriptors]
-        if not unread:
-            return
-        with located(url=self.shard.url, stripe=self.ordinal):
-            fields, anchor = self._field_list
-            by_file: dict[str, list[tuple[SchemaNode, int, int]]] = {}
-            for node in unread:
-                ref = fields.ref(node.schema_id)
-                if ref is None:
-                    self._descriptors[node.schema_id] = None
-                else:
-                    by_file.setdefault(ref.url, []).append((node, ref.start, ref.end))
-            for reference, wanted in by_file.items():
-                artifact = self.shard.artifact(reference, anchor)
-                frames = self._frames(artifact, [(start, end) for _, start, end in wanted])
-                for (node, start, end), frame in zip(wanted, frames, strict=True):
-                    try:
-                        payload = unframe(frame, "StripeFieldDescriptor", self.shard.verify)
-                        self._descriptors[node.schema_id] = StripeFieldDescriptor.decode(payload)
-                    except AmudaiError as error:
-                        error.locate(url=artifact.url, range=f"{start}..{end}", field=node.name)
-                        raise
-
-    def _frames(self, artifact: Artifact, spans: Sequence[tuple[int, int]]) -> Iterable[memoryview]:
-        if self.shard.store.capabilities.mappable:
-            return [artifact.read(start, end) for start, end in spans]  # a request costs next to nothing
-        starts, ends = np.array(spans, np.uint64).T
-        pieces = artifact.read_many(starts, ends)
-        return (
-            pieces.buffers[which][int(at) : int(at) + end - start]
-            for (start, end), which, at in zip(spans, pieces.which, pieces.starts, strict=True)
-        )
+        return self._files.artifact("" if ref is None else ref.url, self.anchor)
 
     @lazy
     def _context(self) -> ColumnContext:
         """What the columns of this stripe share."""
-        shard = self.shard
-        return ColumnContext(shard.url, self.ordinal, shard.verify, self.descriptor, self.artifact_of)
+        fields = self._fields
+        return ColumnContext(self.url, self.ordinal, self._files.verify, fields.descriptor, fields.artifact_of)
 
-    def artifact_of(self, ref: DataRef | None) -> Artifact:
-        """The file that the reference to a buffer names."""
-        return self.shard.artifact("" if ref is None else ref.url, self._field_list[1])
+    def descriptor(self, node: SchemaNode) -> StripeFieldDescriptor | None:
+        """How the field is stored in this stripe; None if it is not stored and all its values are null."""
+        return self._fields.descriptor(node)
+
+    def prepare(self, nodes: Iterable[SchemaNode]) -> None:
+        """Read the descriptors of `nodes`, adjacent ones in one request."""
+        self._fields.prepare(nodes)
 
     def column(self, node: SchemaNode) -> ColumnSource:
         """The values of a top-level column. The columns below it are its children."""
@@ -196,13 +203,13 @@ class StripeReader:
 
     def prefetch(self, nodes: Iterable[SchemaNode]) -> None:
         """Read the small buffers of these top-level columns together."""
-        if self.shard.store.capabilities.mappable:
+        if self._files.store.capabilities.mappable:
             return  # nothing to gain: a request costs next to nothing
         by_file: dict[str, tuple[Artifact, list[DataRef]]] = {}
         for node in nodes:
             for ref in self.column(node).prefetch():
                 if ref.size <= SMALL_BUFFER:
-                    artifact = self.artifact_of(ref)
+                    artifact = self._fields.artifact_of(ref)
                     by_file.setdefault(artifact.url, (artifact, []))[1].append(ref)
         for artifact, refs in by_file.values():
             if len(refs) < 2:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from amudai.storage.arrow_fs import ArrowStore
     from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, FetchedRanges
     from amudai.storage.contract import Requests, Store, StoreCapabilities, StoredFile
+    from amudai.storage.folder import FolderFile, files_in, remove_parts
     from amudai.storage.fsspec_fs import FsspecStore
     from amudai.storage.local import LocalStore
     from amudai.storage.memory import MemoryStore
@@ -36,6 +37,7 @@ else:
             "amudai.storage.arrow_fs": "ArrowStore",
             "amudai.storage.artifact": "MAX_READ MERGE_GAP Artifact FetchedRanges",
             "amudai.storage.contract": "Requests Store StoreCapabilities StoredFile",
+            "amudai.storage.folder": "FolderFile files_in remove_parts",
             "amudai.storage.fsspec_fs": "FsspecStore",
             "amudai.storage.local": "LocalStore",
             "amudai.storage.memory": "MemoryStore",
@@ -58,6 +60,7 @@ __all__ = [
     "ArrowStore",
     "Artifact",
     "FetchedRanges",
+    "FolderFile",
     "FsspecStore",
     "LocalStore",
     "MemoryStore",
@@ -77,12 +80,14 @@ __all__ = [
     "container",
     "count_blocks",
     "file_url",
+    "files_in",
     "is_relative",
     "metered",
     "object_store_at",
     "open_store",
     "portable_store",
     "remove_files",
+    "remove_parts",
     "resolve",
     "size_of",
 ]

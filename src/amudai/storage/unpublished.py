@@ -1,7 +1,8 @@
 """Files that are written before they get their name.
 
 If the system allows it, the file has no name at all: a process that is killed leaves nothing behind. Otherwise its name
-is `.amudai-*.part`, in the same folder. Nobody deletes part files that are found: their writer may still be running.
+is `.amudai-*.part`, in the same folder. A writer that is killed leaves it there. A running writer holds a lock on it as
+long as it has the file open; `remove_abandoned` removes only part files without a lock.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import os
 from contextlib import suppress
 from typing import Final
 
-__all__ = ["UnpublishedFile", "open_scratch", "sync_folder"]
+__all__ = ["UnpublishedFile", "is_part", "open_scratch", "remove_abandoned", "sync_folder"]
 
 _UNNAMED: Final[int] = getattr(os, "O_TMPFILE", 0)
 _NO_UNNAMED: Final = {errno.EOPNOTSUPP, errno.ENOTSUP, errno.EISDIR, errno.EINVAL}
 _NO_LINKS: Final = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV, errno.ENOENT}
 _NO_FOLDER_SYNC: Final = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF}
+_PART_BEGIN: Final = ".amudai-"
+_PART_END: Final = ".part"
 _BUFFER: Final = 64 * 1024
 _COPY: Final = 4 * 1024 * 1024
 
@@ -38,6 +41,7 @@ class UnpublishedFile:
         self.out = open(handle, "wb", _BUFFER)  # noqa: SIM115 - kept open, and closed by `discard`
         try:
             self._identity = _identity(os.fstat(handle))
+            _lock(handle)
         except BaseException:
             self.discard()
             raise
@@ -165,6 +169,39 @@ class UnpublishedFile:
         return part
 
 
+def is_part(name: str) -> bool:
+    """Whether a file name is that of a part file."""
+    return name.startswith(_PART_BEGIN) and name.endswith(_PART_END)
+
+
+def remove_abandoned(part: str) -> bool:
+    """Remove a part file unless its writer has it open; return whether it was removed."""
+    with suppress(OSError):
+        handle = os.open(part, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            if _lock(handle):
+                os.unlink(part)
+                return True
+        finally:
+            os.close(handle)
+    return False
+
+
+def _lock(handle: int) -> bool:
+    """Lock an open file until it is closed; False if somebody else has locked it. Not every system has locks."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: the age of a part file must tell
+        return True
+    return True
+
+
 def open_scratch(folder: str) -> int:
     """A handle to a new file without a name, for reading and writing."""
     handle = _open_unnamed(folder, 0o600)
@@ -208,7 +245,7 @@ def _open_part(folder: str, mode: int) -> tuple[int, str]:
 
 
 def _part_name(folder: str) -> str:
-    return os.path.join(folder, f".amudai-{os.urandom(8).hex()}.part")
+    return os.path.join(folder, f"{_PART_BEGIN}{os.urandom(8).hex()}{_PART_END}")
 
 
 def _link_unnamed(handle: int, path: str) -> None:

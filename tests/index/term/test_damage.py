@@ -15,6 +15,7 @@ from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
 from amudai.format import LOOKUP, AnyValue, IndexDescriptor, any_values
 from amudai.index import Match, TermIndex, Terms
 from amudai.index.artifacts import IndexArtifactReader
+from amudai.index.numbering import Numbering
 from amudai.index.term.reader import TermReader
 from amudai.rows import Origin
 from tests.index.term.indexed_shards import SMALL, Indexed, indexed
@@ -111,8 +112,8 @@ def test_places_of_columns_that_are_lies_are_refused(specimen: Indexed) -> None:
     expected = [rows(specimen.reader(), specimen, question) for question in QUESTIONS]
     refused = 0
     for number, artifact in enumerate(specimen.descriptor.artifacts):
-        *others, (name, stated) = artifact.properties
-        assert name == LOOKUP
+        (stated,) = (value for name, value in artifact.properties if name == LOOKUP)
+        others = [each for each in artifact.properties if each[0] != LOOKUP]
         assert isinstance(stated.value, bytes)
         for at in range(0, len(stated.value), 8):
             (sound,) = struct.unpack_from("<Q", stated.value, at)
@@ -120,7 +121,7 @@ def test_places_of_columns_that_are_lies_are_refused(specimen: Indexed) -> None:
                 changed = bytearray(stated.value)
                 struct.pack_into("<Q", changed, at, lie % (1 << 64))
                 artifacts = list(specimen.descriptor.artifacts)
-                artifacts[number] = replace(artifact, properties=(*others, (name, AnyValue("bytes", bytes(changed)))))
+                artifacts[number] = replace(artifact, properties=(*others, (LOOKUP, AnyValue("bytes", bytes(changed)))))
                 reader = specimen.reader(replace(specimen.descriptor, artifacts=tuple(artifacts)))
                 for question, truth in zip(QUESTIONS, expected, strict=True):
                     try:
@@ -138,7 +139,7 @@ def test_rows_that_the_shard_has_not_are_refused(specimen: Indexed) -> None:
         terms,
         positions,
         {0: "unicode-word", 1: "unicode-word"},
-        origin=Origin("shard", "cut", 20),
+        numbering=Numbering(Origin("shard", "cut", 20), {0: 0, 1: 1}, 0, True),
         case_sensitive=True,
         own=True,
     )

@@ -12,6 +12,7 @@ import pytest
 from amudai.format import DataRef, IndexArtifact
 from amudai.index import TERM, Match, TermIndex, Terms
 from amudai.index.artifacts import IndexArtifactReader
+from amudai.index.numbering import Numbering
 from amudai.index.term.reader import TermReader
 from amudai.index.term.stored_form import TOKENIZERS
 from amudai.rows import Origin
@@ -46,7 +47,9 @@ def reader_of(case: IndexCase, *, trust: bool) -> TermReader:
         artifact_reader("terms.amudai.shard", ShardReader(case.folder / "positions.amudai.shard")),
         artifact_reader("positions.amudai.shard", ShardReader(case.folder / "terms.amudai.shard")),
         dict.fromkeys(range(len(case.fields)), case.tokenizer),
-        origin=Origin("shard", case.name, case.rows),
+        numbering=Numbering(
+            Origin("shard", case.name, case.rows), {at: at for at in range(len(case.fields))}, 0, False
+        ),
         case_sensitive=is_sensitive(case),
         own=False,
         trust=trust,

@@ -48,7 +48,7 @@ def by_stripe(
         try:
             said.append((say(stripe, mine), mine))
         except AmudaiError as error:
-            error.locate(url=stripe.shard.url, stripe=stripe.ordinal, field=question.column.path)
+            error.locate(url=stripe.url, stripe=stripe.ordinal, field=question.column.path)
             raise
     if all(found is None for found, _ in said):
         return None

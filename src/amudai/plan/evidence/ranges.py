@@ -22,7 +22,7 @@ def _answer(question: LeafQuestion, rows: Rows) -> Positions | None:
         try:
             probe = open_range(source)
         except (CorruptedData, StorageError, UnsupportedFeature) as error:
-            error.locate(url=stripe.shard.url, stripe=stripe.ordinal, field=question.column.path)
+            error.locate(url=stripe.url, stripe=stripe.ordinal, field=question.column.path)
             question.unusable.note("range index", error)
             return None
         if probe is None:

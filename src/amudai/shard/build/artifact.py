@@ -92,12 +92,12 @@ class ArtifactSpace:
             sizes.append(out.tell() - begin if out is inside else out.tell() + len(FOOTER))
         return sizes
 
-    def indexes(self, sinks: Iterable[RowSink]) -> IndexCollection:
-        """Finish the indexes of `sinks`."""
+    def indexes(self, writers: Iterable[IndexWriter]) -> IndexCollection:
+        """Finish the indexes of `writers`."""
         written = []
-        for sink in sinks:
+        for writer in writers:
             before = self.size
-            written.append(replace(sink.finish(self), index_size=self.size - before))
+            written.append(replace(writer.finish(self), index_size=self.size - before))
         return IndexCollection(tuple(written))
 
     @contextmanager
@@ -161,6 +161,13 @@ def _lookup_of(placed: Sequence[PlacedStripe], wanted: Sequence[tuple[SchemaNode
                 return ()
             found.append(stated)
     return lookup_property(found) if len(placed) == 1 and found else ()
+
+
+class IndexWriter(Protocol):
+    """Something that writes an index: a `RowSink`, or a merge of other indexes."""
+
+    def finish(self, space: ArtifactSpace) -> IndexDescriptor:
+        """Write the index, and return its descriptor. The caller adds the size."""
 
 
 class RowSink(Protocol):

@@ -36,6 +36,8 @@ _NULL: Final = AnyValue("null", None)
 _VARIABLE: Final = frozenset({BasicType.STRING, BasicType.BINARY})
 # A longer string is not stored as a constant, so that descriptors stay small.
 _MAX_CONSTANT: Final = 128
+# Values of more bytes go to blocks at once: a dictionary keeps its values in memory, and copies them.
+_TOO_LONG: Final = 64 * 1024 * 1024
 
 
 class UnitBuilder(FieldBuilder):
@@ -166,7 +168,9 @@ class BytesBuilder(FieldBuilder):
         count = slots.count
         if count == 0:
             return
-        if self.count == 0 and self._dictionary is not None and self._dictionary.is_hopeless(slots):
+        if self._dictionary is not None and _is_too_long(slots):
+            self._give_up()
+        elif self.count == 0 and self._dictionary is not None and self._dictionary.is_hopeless(slots):
             self._dictionary, self._blocks = None, self._block_encoder()
         self.count += count
         start = 0
@@ -210,3 +214,11 @@ class BytesBuilder(FieldBuilder):
         data = self._blocks.finish()
         ranges = None if self._ranges is None else self._ranges.finish()
         return PreparedField(self.node, statistics, None, None, (data,) if ranges is None else (data, ranges))
+
+
+def _is_too_long(slots: ValueSlots | CodedSlots) -> bool:
+    """Whether one of the values is too long for a dictionary. Values that came with a dictionary never are."""
+    if isinstance(slots, CodedSlots) or slots.offsets is None:
+        return False
+    first, last = int(slots.offsets[0]), int(slots.offsets[slots.count])
+    return last - first > _TOO_LONG and int(np.diff(slots.offsets[: slots.count + 1]).max()) > _TOO_LONG
