@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.edit.columns import IndexChange, add_columns, first_free_id, with_fields, with_first_id
+    from amudai.edit.columns import IndexChange, add_columns, first_free_id, with_fields
     from amudai.edit.garbage import GRACE, collect_garbage
     from amudai.edit.indexes import feed, with_indexes
     from amudai.edit.publish import Publication
@@ -23,7 +23,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "amudai.edit.columns": "IndexChange add_columns first_free_id with_fields with_first_id",
+            "amudai.edit.columns": "IndexChange add_columns first_free_id with_fields",
             "amudai.edit.garbage": "GRACE collect_garbage",
             "amudai.edit.indexes": "feed with_indexes",
             "amudai.edit.publish": "Publication",
@@ -41,6 +41,5 @@ __all__ = [
     "feed",
     "first_free_id",
     "with_fields",
-    "with_first_id",
     "with_indexes",
 ]

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from amudai.types.schema import (
         DECIMAL,
         DYNAMIC,
+        INGESTION_TIMESTAMP,
         NANOSECONDS,
+        RECORD_IDENTITY,
         TIMESPAN,
         ExtensionProperty,
         NodePath,
         SchemaNode,
         nanoseconds_name,
         nodes_below,
+        with_first_id,
     )
 else:
     __getattr__, __dir__ = lazy_names(
@@ -33,8 +36,8 @@ else:
             "amudai.types.lookup": "find_in find_path missing_column",
             "amudai.types.path": "parse_path quote_name",
             "amudai.types.schema": (
-                "DECIMAL DYNAMIC NANOSECONDS TIMESPAN ExtensionProperty NodePath SchemaNode nanoseconds_name "
-                "nodes_below"
+                "DECIMAL DYNAMIC INGESTION_TIMESTAMP NANOSECONDS RECORD_IDENTITY TIMESPAN ExtensionProperty NodePath "
+                "SchemaNode nanoseconds_name nodes_below with_first_id"
             ),
         },
     )
@@ -44,8 +47,10 @@ __all__ = [
     "CONTAINERS",
     "DECIMAL",
     "DYNAMIC",
+    "INGESTION_TIMESTAMP",
     "INTEGERS",
     "NANOSECONDS",
+    "RECORD_IDENTITY",
     "TIMESPAN",
     "WIDTHS",
     "BasicType",
@@ -60,4 +65,5 @@ __all__ = [
     "nodes_below",
     "parse_path",
     "quote_name",
+    "with_first_id",
 ]
