@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,9 @@ import amudai
 from tests import effort
 
 effort.load_profile()
+
+# Shards say when they were created. With this time, the same input and options give the same bytes.
+os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # 2026-01-01
 
 
 @pytest.fixture(autouse=True)

@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 import amudai
 from amudai import HashIndex, TermIndex, col
 from amudai.arrow import schema_nodes, to_storage
-from amudai.edit import Publication, Root, add_columns, first_free_id, with_first_id, with_indexes
+from amudai.edit import Publication, Root, add_columns, first_free_id, with_indexes
 from amudai.encoding import profile_of
 from amudai.errors import InvalidArgument, MissingColumn, UnsupportedFeature
 from amudai.format import AnyValue, IndexCollection, IndexDescriptor, changeable_schema, encode_schema
 from amudai.format.wire import amudai_pb2 as wire
 from amudai.index import Keys, Match, Question, Terms, index_type
 from amudai.shard import BuildOptions, ShardBuilder, ShardMetadata, ShardReader
-from amudai.types import BasicType, ExtensionProperty, SchemaNode, find_in, nodes_below, quote_name
+from amudai.types import BasicType, ExtensionProperty, SchemaNode, find_in, nodes_below, quote_name, with_first_id
 from tests import golden
 from tests.effort import examples
 from tests.forge import Forge, numbers

@@ -26,14 +26,23 @@ from amudai.arrow import (
     schema_nodes,
     stored_columns,
 )
-from amudai.edit import IndexChange, Publication, Root, add_columns, first_free_id, with_fields, with_first_id
+from amudai.edit import IndexChange, Publication, Root, add_columns, first_free_id, with_fields
 from amudai.encoding import profile_of
 from amudai.errors import InvalidArgument, located
 from amudai.index import IndexSpec, index_before_renaming, index_sinks, index_without
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader
 from amudai.storage import Size, Store, open_store, size_of
 from amudai.threads import run_each, thread_count
-from amudai.types import NANOSECONDS, BasicType, NodePath, SchemaNode, nanoseconds_name, nodes_below, quote_name
+from amudai.types import (
+    NANOSECONDS,
+    BasicType,
+    NodePath,
+    SchemaNode,
+    nanoseconds_name,
+    nodes_below,
+    quote_name,
+    with_first_id,
+)
 
 __all__ = ["drop_columns", "rename_columns", "with_columns"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import pyarrow as pa
 
@@ -54,6 +55,9 @@ def ingest(
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
+    created: datetime | None = None,
+    ingestion_time: bool | datetime = False,
+    record_id: bool | bytes = False,
     stripe_rows: int | None = None,
     stripe_bytes: Size | None = None,
     memory_limit: Size = "512MB",
@@ -81,7 +85,9 @@ def ingest(
         modification are still the same. If no file is new, nothing is written and `MissingFile` is raised.
     location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals
         As for `amudai.write`.
-    stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads, progress
+    created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir
+        As for `amudai.write`.
+    overwrite, store, threads, progress
         As for `amudai.write`.
 
     Examples
@@ -134,6 +140,9 @@ def ingest(
             field_properties=field_properties,
             timestamps=timestamps,
             decimals=decimals,
+            created=created,
+            ingestion_time=ingestion_time,
+            record_id=record_id,
             stripe_rows=stripe_rows,
             stripe_bytes=stripe_bytes,
             memory_limit=memory_limit,

@@ -36,7 +36,8 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
         Where the shard lives if not in local files: an obstore store, an fsspec or pyarrow file system.
     schema
         Arrow types to read some columns as, instead of those that the shard suggests:
-        `{"price": pa.decimal128(20, 2)}`.
+        `{"price": pa.decimal128(20, 2)}`. Or a whole `pyarrow.Schema`: then the shard has exactly these columns, in
+        this order. Columns that are not stored are null, and stored ones that the schema leaves out are not seen.
     verify
         Whether checksums are compared. Without this, damage may go unnoticed.
     threads
@@ -53,5 +54,8 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     400
     >>> shard.read(columns=["level", "status"], rows=slice(0, 2)).to_pydict()
     {'level': ['INFO', 'INFO'], 'status': [200, 200]}
+    >>> schema = pa.schema([("level", pa.string()), ("region", pa.string())])
+    >>> amudai.open("tests/fixtures/sample.amudai.shard", schema=schema).head(1).to_pydict()
+    {'level': ['INFO'], 'region': [None]}
     """
     return Shard(ShardReader(location, store, verify=verify, allow=allow), schema, threads)

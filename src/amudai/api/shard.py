@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from amudai.api.display import shard_text
 from amudai.api.field import Field
+from amudai.api.internal_fields import InternalFields
 from amudai.api.progress import Report, reporting
 from amudai.api.scan import Scan
 from amudai.api.stripe import Stripe
@@ -24,6 +26,7 @@ from amudai.inspect import (
     ShardFile,
     ShardLayout,
     counted,
+    creation_times,
     file_sizes,
     files_of,
     indexes_of,
@@ -121,6 +124,39 @@ class Shard(Tabular):
         {'owner': 'ops'}
         """
         return user_properties(self._reader)
+
+    @property
+    def created(self) -> tuple[datetime, datetime] | None:
+        """When the shard was created, in UTC: the earliest and the latest time. None if its writer did not say.
+
+        The two differ only in a shard that was merged from others. Times are whole microseconds.
+
+        >>> from datetime import UTC, datetime
+        >>> when = datetime(2026, 1, 1, tzinfo=UTC)
+        >>> shard = amudai.write({"n": [1]}, "n.amudai.shard", overwrite=True, created=when)
+        >>> shard.created == (when, when)
+        True
+        """
+        return creation_times(self._reader)
+
+    @property
+    def internal(self) -> InternalFields:
+        """The internal fields of the shard by their role, such as `IngestionTimestamp`.
+
+        They are not part of `schema`. In `columns=` and in predicates, `@` and the role name them:
+        `amudai.col("@IngestionTimestamp")`.
+
+        >>> from datetime import UTC, datetime
+        >>> when = datetime(2026, 1, 1, tzinfo=UTC)
+        >>> shard = amudai.write({"n": [1, 2]}, "n.amudai.shard", overwrite=True, ingestion_time=when)
+        >>> shard.schema.names, list(shard.internal)
+        (['n'], ['Kusto.Amudai.IngestionTimestamp'])
+        >>> shard.internal["IngestionTimestamp"].read().to_pylist()
+        [Timestamp('2026-01-01 00:00:00'), Timestamp('2026-01-01 00:00:00')]
+        >>> shard.scan(where="`@IngestionTimestamp` >= datetime(2026-02-01)").count()
+        0
+        """
+        return InternalFields(self._reader, self._fields, self._threads)
 
     @property
     def size(self) -> int:

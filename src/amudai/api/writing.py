@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
 import pyarrow as pa
 
 from amudai.api.advice import warn_of_needless_indexes
+from amudai.api.internal_values import InternalValues
+from amudai.api.moments import creation_time
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
@@ -28,13 +32,13 @@ from amudai.arrow import (
 from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
 from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, StorageError, located
-from amudai.format import Properties, any_value, any_values
+from amudai.format import Properties, any_value, any_values, ticks_of
 from amudai.index import IndexSpec, index_sinks
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader
 from amudai.sources import Source
 from amudai.storage import Size, open_store, size_of
 from amudai.threads import run_each, thread_count
-from amudai.types import SchemaNode, find_in
+from amudai.types import SchemaNode, find_in, nodes_below
 
 __all__ = ["Layout", "ShardWriter", "write"]
 
@@ -53,7 +57,7 @@ class ShardWriter:
         The Arrow schema of all batches.
     location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals
         As for `amudai.write`.
-    stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads
+    created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads
         As for `amudai.write`.
 
     Examples
@@ -78,6 +82,9 @@ class ShardWriter:
         field_properties: Mapping[str, Mapping[str, object]] | None = None,
         timestamps: Timestamps = "ticks",
         decimals: Decimals = "decimal128",
+        created: datetime | None = None,
+        ingestion_time: bool | datetime = False,
+        record_id: bool | bytes = False,
         stripe_rows: int | None = None,
         stripe_bytes: Size | None = None,
         memory_limit: Size = "512MB",
@@ -92,7 +99,13 @@ class ShardWriter:
             raise InvalidArgument(f"stripe_rows: expected at least 1, found {stripe_rows}")
         self.schema = schema
         self._nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
-        self._nanoseconds = nanosecond_nodes(schema, self._nodes)
+        columns = sum(1 for _ in nodes_below(self._nodes))
+        self._internal = InternalValues(ingestion_time, record_id, columns)
+        # Nanoseconds come last, because fields of them that are not needed are left out at the end.
+        self._nanoseconds = tuple(
+            None if node is None else replace(node, schema_id=node.schema_id + len(self._internal.nodes))
+            for node in nanosecond_nodes(schema, self._nodes)
+        )
         self._store, self._url = open_store(location, store)
         folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(location, store)
         options = BuildOptions(
@@ -103,6 +116,7 @@ class ShardWriter:
             memory=max(1 << 20, size_of(memory_limit)),
             temp_folder=folder,
             bloom=frozenset(_ids(self._nodes, bloom)),
+            created=ticks_of(creation_time(created)),
             properties=(*_noted(properties or {}), (SCHEMA_PROPERTY, any_value(schema.serialize().to_pybytes()))),
             field_properties={
                 find_in(self._nodes, path)[-1].schema_id: any_values(noted)
@@ -121,7 +135,7 @@ class ShardWriter:
         )
         self._indexes = indexes
         sealing, root = self._publication.sealing, self._publication.file
-        nodes = (*self._nodes, *(node for node in self._nanoseconds if node is not None))
+        nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
         self._builder = ShardBuilder(nodes, sealing, root, options, self._each, sinks)
         self._done = False
         self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
@@ -182,6 +196,7 @@ class ShardWriter:
             count = min(most, batch.num_rows - at, most if left is None else left)
             part = batch.slice(at, count)
             work = stored_columns(part, self._nodes, self._nanoseconds)
+            work[len(self._nodes) : len(self._nodes)] = self._internal.columns(self._builder.rows, count)
             self._broken = True
             self._builder.append(work, count)
             self._broken = False
@@ -241,6 +256,9 @@ def write(
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
+    created: datetime | None = None,
+    ingestion_time: bool | datetime = False,
+    record_id: bool | bytes = False,
     stripe_rows: int | None = None,
     stripe_bytes: Size | None = None,
     memory_limit: Size = "512MB",
@@ -281,6 +299,16 @@ def write(
         `decimal128` stores decimals of up to 34 digits as the format's own decimals. `int64` stores those of up to 18
         digits as scaled integers, which are smaller and faster. This library restores them; other readers see 12345
         for 123.45.
+    created
+        When the shard was created, a datetime with a time zone. By default it is the time that the environment variable
+        `SOURCE_DATE_EPOCH` states, in seconds from 1970, or else now. If it is given, the same input and options give
+        the same bytes.
+    ingestion_time
+        True notes for each row when it was written, a datetime notes that time. The times are in an internal field:
+        `shard.internal["IngestionTimestamp"]`.
+    record_id
+        True gives each row an identity of 16 bytes: 10 random bytes for the shard, and the position of the row. The 10
+        bytes can be given instead. The identities are in an internal field: `shard.internal["RecordIdentity"]`.
     stripe_rows, stripe_bytes
         How many rows, or bytes of encoded values, end a stripe; None for no limit. One stripe is best for most shards.
     memory_limit
@@ -315,6 +343,9 @@ def write(
         field_properties=field_properties,
         timestamps=timestamps,
         decimals=decimals,
+        created=created,
+        ingestion_time=ingestion_time,
+        record_id=record_id,
         stripe_rows=stripe_rows,
         stripe_bytes=stripe_bytes,
         memory_limit=memory_limit,

@@ -14,13 +14,13 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.arrow.arrays import least_bits, to_array
-    from amudai.arrow.arrow_fields import ArrowFields
+    from amudai.arrow.arrow_fields import INTERNAL_MARK, ArrowFields, short_role
     from amudai.arrow.changed import changed_schema
     from amudai.arrow.conforming import conformed
     from amudai.arrow.inputs import batches_of, columns_of, matching
     from amudai.arrow.kept import SCHEMA_PROPERTY
     from amudai.arrow.nanoseconds import nanosecond_nodes, stored_columns
-    from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, project, value_type
+    from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, list_like, project, value_type
     from amudai.arrow.reorder import reordered
     from amudai.arrow.scalars import bytes_scalar, number_scalar
     from amudai.arrow.scaled import is_scaled
@@ -34,14 +34,14 @@ else:
         __name__,
         {
             "amudai.arrow.arrays": "least_bits to_array",
-            "amudai.arrow.arrow_fields": "ArrowFields",
+            "amudai.arrow.arrow_fields": "ArrowFields INTERNAL_MARK short_role",
             "amudai.arrow.conforming": "conformed",
+            "amudai.arrow.changed": "changed_schema",
             "amudai.arrow.inputs": "batches_of columns_of matching",
             "amudai.arrow.kept": "SCHEMA_PROPERTY",
-            "amudai.arrow.natural": "BoundsLookup arrow_field child_type project value_type",
+            "amudai.arrow.natural": "BoundsLookup arrow_field child_type list_like project value_type",
             "amudai.arrow.nanoseconds": "nanosecond_nodes stored_columns",
             "amudai.arrow.reorder": "reordered",
-            "amudai.arrow.changed": "changed_schema",
             "amudai.arrow.scalars": "bytes_scalar number_scalar",
             "amudai.arrow.scaled": "is_scaled",
             "amudai.arrow.storage": "Decimals Timestamps schema_nodes",
@@ -54,6 +54,7 @@ else:
 
 __all__ = [
     "EPOCH",
+    "INTERNAL_MARK",
     "SCHEMA_PROPERTY",
     "ArrowFields",
     "BoundsLookup",
@@ -68,12 +69,14 @@ __all__ = [
     "conformed",
     "is_scaled",
     "least_bits",
+    "list_like",
     "matching",
     "nanosecond_nodes",
     "number_scalar",
     "project",
     "reordered",
     "schema_nodes",
+    "short_role",
     "stored_array",
     "stored_columns",
     "stored_form",

@@ -4,67 +4,136 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 import pyarrow as pa
 
 from amudai.arrow.kept import KeptFields, kept_fields
 from amudai.arrow.natural import arrow_field, project, value_type
+from amudai.arrow.storage import schema_nodes
 from amudai.column import Projection
 from amudai.errors import CorruptedData, InvalidArgument, MissingColumn, located
 from amudai.format import AnyValue, RangeStats
 from amudai.lazy import lazy
 from amudai.shard import ShardReader
-from amudai.types import NANOSECONDS, BasicType, NodePath, SchemaNode, find_path, missing_column, nanoseconds_name
+from amudai.types import (
+    NANOSECONDS,
+    BasicType,
+    NodePath,
+    SchemaNode,
+    find_path,
+    missing_column,
+    nanoseconds_name,
+    parse_path,
+    with_first_id,
+)
 
-__all__ = ["ArrowFields"]
+__all__ = ["INTERNAL_MARK", "ArrowFields", "short_role"]
+
+
+# An internal field is named by this mark and its role, or the last part of its role.
+INTERNAL_MARK: Final = "@"
+# Columns that the shard lacks have ids that no field list is long enough for: they read as null.
+_ABSENT_IDS: Final = 1 << 31
 
 
 class ArrowFields:
     """The Arrow types of a shard's columns: requested by the caller, or kept by the writer, or natural.
 
     Fields are computed when they are accessed, so that two columns of ten thousand cost two.
+
+    Parameters
+    ----------
+    wanted
+        The types of some columns; or a schema with all columns that a user sees, in this order. Columns of a schema
+        that the shard lacks are null.
     """
 
     def __init__(self, reader: ShardReader, wanted: Mapping[str, pa.DataType] | pa.Schema | None = None) -> None:
         self._reader = reader
+        self._whole = wanted if isinstance(wanted, pa.Schema) else None
         self._wanted: dict[str, pa.DataType] = {}
-        if isinstance(wanted, pa.Schema):
-            self._wanted = {field.name: field.type for field in wanted}
+        if self._whole is not None:
+            schema_nodes(self._whole)  # raises an error for names and types that no shard can have
+            self._wanted = {field.name: field.type for field in self._whole}
         elif wanted is not None:
             self._wanted = dict(wanted)
         self._fields: dict[int, pa.Field] = {}
         self._projections: dict[int, Projection] = {}
 
     @property
-    def wanted(self) -> tuple[tuple[str, pa.DataType], ...]:
-        """The types that the caller requested, by column."""
-        return tuple(self._wanted.items())
+    def wanted(self) -> tuple[tuple[str, pa.DataType], ...] | pa.Schema:
+        """What the caller requested: the types of some columns, or a schema with all columns."""
+        return tuple(self._wanted.items()) if self._whole is None else self._whole
 
     def visible(self) -> tuple[SchemaNode, ...]:
-        """The columns that a user sees: all except internal ones."""
-        return tuple(node for node in self._reader.schema.fields() if not node.internal)
+        """The columns that a user sees: all except internal ones, or those of the requested schema."""
+        if self._whole is None:
+            return self._stored()
+        return tuple(node for node in map(self._column, self._whole.names) if node is not None)
+
+    def internal(self) -> dict[str, SchemaNode]:
+        """The internal fields by role, except those that belong to a column. Of fields with one role, the first."""
+        found: dict[str, SchemaNode] = {}
+        for node in self._reader.schema.fields():
+            if node.internal and node.internal != NANOSECONDS:
+                found.setdefault(node.internal, node)
+        return found
 
     def find(self, name: str) -> NodePath:
-        """The nodes from the top-level column down to the field at path `name`. Internal columns are not found."""
+        """The nodes from the top-level column down to the field at path `name`.
+
+        Internal fields are found by `@` and their role, unless a column has this name.
+        """
         if not isinstance(name, str):
             raise InvalidArgument(f"columns: expected names, found {name!r}")
-        schema = self._reader.schema
-        found = find_path(name, schema.find)
-        if found is None or found[0].internal:
+        found = find_path(name, self._column)
+        if found is None:
+            found = self._find_internal(".".join(parse_path(name)))
+        if found is None:
             with located(url=self._reader.url):
                 raise missing_column(name, [node.name for node in self.visible()])
         return found
 
+    def _find_internal(self, name: str) -> NodePath | None:
+        if not name.startswith(INTERNAL_MARK):
+            return None
+        role = name[len(INTERNAL_MARK) :]
+        return next(((node,) for kind, node in self.internal().items() if role in (kind, short_role(kind))), None)
+
+    def _stored(self) -> tuple[SchemaNode, ...]:
+        return tuple(node for node in self._reader.schema.fields() if not node.internal)
+
+    def _column(self, name: str) -> SchemaNode | None:
+        """The column of this name, if a user sees it."""
+        if self._whole is not None and name not in self._wanted:
+            return None
+        found = self._reader.schema.find(name)
+        if found is not None and not found.internal:
+            return found
+        return None if self._whole is None else self._absent[name]
+
+    @lazy
+    def _absent(self) -> dict[str, SchemaNode]:
+        """The columns of the requested schema that the shard lacks."""
+        assert self._whole is not None
+        stored = {node.name for node in self._stored()}
+        lacking = [field for field in self._whole if field.name not in stored]
+        for field in lacking:
+            if not field.nullable:
+                expected = f"expected a column {field.name!r}, which is not null, found none"
+                raise InvalidArgument(f"schema: {expected}", url=self._reader.url)
+        return {node.name: node for node in with_first_id(schema_nodes(lacking), _ABSENT_IDS)}
+
     @lazy
     def schema(self) -> pa.Schema:
         """All columns."""
-        columns = self.visible()
-        metadata = None
+        metadata = None if self._whole is None else self._whole.metadata
         if self._kept is not None:
-            metadata = self._kept.schema.metadata
+            metadata = metadata if self._whole is not None else self._kept.schema.metadata
             with located(url=self._reader.url):
-                self._kept.places(columns)
-        return pa.schema([self.field(node) for node in columns], metadata=metadata)
+                self._kept.places(self._stored())
+        return pa.schema([self.field(node) for node in self.visible()], metadata=metadata)
 
     @lazy
     def _kept(self) -> KeptFields | None:
@@ -92,7 +161,7 @@ class ArrowFields:
     def _with_nanoseconds(self, projection: Projection, kind: pa.DataType) -> Projection:
         """The projection of a column, with the nanoseconds after its ticks if the type can hold them."""
         node = projection.node
-        if not node.is_ticks or pa.types.is_integer(value_type(kind)):
+        if not node.is_ticks or pa.types.is_integer(value_type(kind)) or node.schema_id >= _ABSENT_IDS:
             return projection
         found = self._reader.schema.find(nanoseconds_name(node.name))
         if found is None or found.internal != NANOSECONDS:
@@ -103,18 +172,20 @@ class ArrowFields:
         return replace(projection, nanoseconds=found)
 
     def _check_wanted(self) -> None:
-        for name in self._wanted:
+        for name in () if self._whole is not None else self._wanted:
             found = self._reader.schema.find(name)
             if found is None or found.internal:
                 raise MissingColumn(f"schema: expected columns of the shard, found {name!r}", url=self._reader.url)
 
     def _find(self, node: SchemaNode) -> pa.Field:
-        wanted = self._wanted.get(node.name)
+        wanted = None if node.internal else self._wanted.get(node.name)
+        if self._whole is not None and wanted is not None:
+            return self._whole.field(node.name)
         with located(url=self._reader.url):
             if self._kept is None or node.internal:
                 found = arrow_field(node, self._bounds)
             else:
-                found, projection = self._kept.find(node, self.visible)
+                found, projection = self._kept.find(node, self._stored)
                 if wanted is None:
                     self._projections[node.schema_id] = self._with_nanoseconds(projection, found.type)
         return found if wanted is None else found.with_type(wanted)
@@ -140,3 +211,12 @@ class ArrowFields:
 def _number(value: AnyValue) -> int:
     assert isinstance(value.value, int)
     return value.value
+
+
+def short_role(role: str) -> str:
+    """The last part of the role of an internal field.
+
+    >>> short_role("Kusto.Amudai.IngestionTimestamp")
+    'IngestionTimestamp'
+    """
+    return role.rpartition(".")[2]

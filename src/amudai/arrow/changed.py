@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from amudai.arrow.natural import members
+from amudai.arrow.natural import list_like, members
 from amudai.errors import UnsupportedFeature
-from amudai.types import SchemaNode
+from amudai.types import BasicType, SchemaNode
 
 __all__ = ["changed_schema"]
 
@@ -42,17 +42,6 @@ def _type(kind: pa.DataType, node: SchemaNode, left: Mapping[int, SchemaNode]) -
     if pa.types.is_map(kind):
         key, value = node.children
         return pa.map_(_field(kind.key_field, key, left), _field(kind.item_field, value, left), kind.keys_sorted)
-    for check, make in _LISTS:
-        if check(kind):
-            return make(_field(kind.value_field, node.children[0], left))
-    if pa.types.is_fixed_size_list(kind):
-        return pa.list_(_field(kind.value_field, node.children[0], left), kind.list_size)
+    if node.basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST) and hasattr(kind, "value_field"):
+        return list_like(kind, _field(kind.value_field, node.children[0], left))
     raise UnsupportedFeature(f"columns below {node.name!r}: expected structs, lists and maps around them, found {kind}")
-
-
-_LISTS = (
-    (pa.types.is_list, pa.list_),
-    (pa.types.is_large_list, pa.large_list),
-    (pa.types.is_list_view, pa.list_view),
-    (pa.types.is_large_list_view, pa.large_list_view),
-)

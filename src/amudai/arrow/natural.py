@@ -14,7 +14,7 @@ from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import RangeStats
 from amudai.types import DYNAMIC, TIMESPAN, BasicType, SchemaNode
 
-__all__ = ["BoundsLookup", "arrow_field", "child_type", "members", "project", "value_type"]
+__all__ = ["BoundsLookup", "arrow_field", "child_type", "list_like", "members", "project", "value_type"]
 
 # Returns the smallest and the largest value of a field, if the shard's statistics have them.
 BoundsLookup: TypeAlias = Callable[[SchemaNode], RangeStats | None]
@@ -150,6 +150,17 @@ def child_type(parent: SchemaNode, child: SchemaNode, kind: pa.DataType) -> pa.D
         case BasicType.UNION:
             return next(kind.field(at).type for at, node in enumerate(parent.children) if node is child)
     return kind.value_type
+
+
+def list_like(kind: pa.DataType, item: pa.Field) -> pa.DataType:
+    """A list type of the same kind with other items."""
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(item, kind.list_size)
+    if pa.types.is_large_list(kind):
+        return pa.large_list(item)
+    if pa.types.is_list_view(kind):
+        return pa.list_view(item)
+    return pa.large_list_view(item) if pa.types.is_large_list_view(kind) else pa.list_(item)
 
 
 def members(node: SchemaNode, kind: pa.DataType) -> list[tuple[SchemaNode, pa.Field]]:

@@ -69,6 +69,5 @@ __all__ = [
     "references_in",
     "with_deleted",
     "with_fields",
-    "with_first_id",
     "with_indexes",
 ]

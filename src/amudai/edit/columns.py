@@ -27,7 +27,7 @@ from amudai.format import (
 from amudai.shard import ShardMetadata, StripeMetadata
 from amudai.types import SchemaNode, nodes_below
 
-__all__ = ["IndexChange", "add_columns", "first_free_id", "with_fields", "with_first_id"]
+__all__ = ["IndexChange", "add_columns", "first_free_id", "with_fields"]
 
 # Returns the descriptor of an index after a change of fields; None if the index goes.
 IndexChange: TypeAlias = Callable[[IndexDescriptor], IndexDescriptor | None]
@@ -36,13 +36,6 @@ IndexChange: TypeAlias = Callable[[IndexDescriptor], IndexDescriptor | None]
 def first_free_id(root: Root) -> int:
     """The schema id of the first field that is added to a root. Ids of dropped fields are not used again."""
     return _slots(root, changeable_schema(root.metadata.schema))
-
-
-def with_first_id(nodes: Iterable[SchemaNode], first: int) -> tuple[SchemaNode, ...]:
-    """The same fields with ids from `first` on instead of 0."""
-    return tuple(
-        replace(node, schema_id=node.schema_id + first, children=with_first_id(node.children, first)) for node in nodes
-    )
 
 
 def add_columns(root: Root, added: ShardMetadata, arrow: pa.Schema | None = None) -> Root:

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         any_values,
         python_value,
         python_values,
+        ticks_of,
     )
     from amudai.format.range_index import LOGICAL_BLOCK_SIZE, RangeIndexHeader, encode_range_index
     from amudai.format.references import DataRef, FieldList, UrlList
@@ -106,7 +107,7 @@ else:
         __name__,
         {
             "amudai.format.property_values": (
-                "AnyValue Properties ValueKind any_value any_values python_value python_values"
+                "AnyValue Properties ValueKind any_value any_values python_value python_values ticks_of"
             ),
             "amudai.format.block_map": "DATA_ALIGNMENT BlockMap decode_block_map encode_block_map",
             "amudai.format.carry": "carried unknown_fields unknown_fields_of_stripes",
@@ -240,6 +241,7 @@ __all__ = [
     "source_mark",
     "source_marks_of",
     "source_marks_property",
+    "ticks_of",
     "unframe",
     "united_properties",
     "unknown_fields",

@@ -25,6 +25,7 @@ __all__ = [
     "properties_of",
     "python_value",
     "python_values",
+    "ticks_of",
 ]
 
 ValueKind: TypeAlias = Literal[
@@ -177,7 +178,7 @@ def _any_value(value: object, level: int) -> AnyValue:
         case bytes() | bytearray() | memoryview():
             return AnyValue("bytes", bytes(value))
         case datetime() if value == value:  # not pandas' NaT
-            return AnyValue("datetime", _datetime_ticks(value))
+            return AnyValue("datetime", ticks_of(value))
         case timedelta():
             return AnyValue("timespan", _span_ticks(value))
         case DataRef():
@@ -215,7 +216,8 @@ def _text(value: str) -> str:
     return value
 
 
-def _datetime_ticks(value: datetime) -> int:
+def ticks_of(value: datetime) -> int:
+    """The ticks of 100 ns from the first day of year 1 to a time, which must have a time zone."""
     offset = value.utcoffset()
     if offset is None:
         raise InvalidArgument(f"datetime: expected one with a time zone, found {value.isoformat()}")

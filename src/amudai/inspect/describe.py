@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import datetime
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from amudai.arrow import SCHEMA_PROPERTY
 from amudai.column import ColumnLayout
 from amudai.errors import AmudaiError
-from amudai.format import FILES_PROPERTY, SOURCES_PROPERTY, python_values
+from amudai.format import FILES_PROPERTY, SOURCES_PROPERTY, AnyValue, python_value, python_values
 from amudai.inspect.indexes import indexes_of
 from amudai.inspect.labels import field_label
 from amudai.inspect.layout import FieldLayout, ShardLayout, StripeLayout, total
@@ -18,7 +19,7 @@ from amudai.inspect.problem import Problem
 from amudai.shard import ShardReader, StripeReader
 from amudai.types import NodePath, nodes_below
 
-__all__ = ["Depth", "file_sizes", "inspect_shard", "total_layouts", "user_properties"]
+__all__ = ["Depth", "creation_times", "file_sizes", "inspect_shard", "total_layouts", "user_properties"]
 
 Depth: TypeAlias = Literal["buffers", "encodings", "blocks"]
 """How far down to look. Buffers take no more than descriptors; for encodings and for blocks the blocks are read."""
@@ -42,6 +43,7 @@ def inspect_shard(
         num_positions=reader.num_positions,
         size=sum(files.values()),
         files=files,
+        created=creation_times(reader),
         properties=user_properties(reader),
         fields=_totals(paths, [stripe.fields for stripe in found], depth),
         stripes=found,
@@ -58,6 +60,18 @@ def file_sizes(reader: ShardReader) -> dict[str, int]:
     """The URL and the size of each file of a shard, the root file first."""
     files = {artifact.url: artifact.size for artifact in (reader.artifact(url, reader.root) for url in reader.urls)}
     return {reader.url: reader.root.size} | {url: files[url] for url in sorted(files.keys() - {reader.url})}
+
+
+def creation_times(reader: ShardReader) -> tuple[datetime, datetime] | None:
+    """When a shard was created: the earliest and the latest time; None if its writer did not say, or beyond year 9999.
+
+    Times are cut to whole microseconds.
+    """
+    stated = reader.properties.creation_min, reader.properties.creation_max
+    times = [python_value(AnyValue("datetime", ticks // 10 * 10)) for ticks in stated if ticks is not None]
+    first, *others = times or [None]
+    last = others[0] if others else first
+    return (first, last) if isinstance(first, datetime) and isinstance(last, datetime) else None
 
 
 def user_properties(reader: ShardReader) -> dict[str, object]:

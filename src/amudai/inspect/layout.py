@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
 from typing import Any
 
 from amudai.column import BufferLayout
@@ -130,6 +131,8 @@ class ShardLayout:
         How many bytes all files of the shard have together.
     files
         The URL and the size of each file, the root file first.
+    created
+        When the shard was created: the earliest and the latest time; None if its writer did not say.
     properties
         The properties that were given to the shard when it was written.
     fields
@@ -153,6 +156,7 @@ class ShardLayout:
     num_positions: int
     size: int
     files: dict[str, int]
+    created: tuple[datetime, datetime] | None
     properties: dict[str, object]
     fields: tuple[FieldLayout, ...]
     stripes: tuple[StripeLayout, ...]

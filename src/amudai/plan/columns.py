@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from amudai.arrow import ArrowFields, project
+from amudai.arrow import ArrowFields, list_like, project
 from amudai.column import Projection
 from amudai.errors import AmudaiError, InvalidArgument
 from amudai.types import BasicType, NodePath, SchemaNode, quote_name
@@ -72,24 +72,13 @@ def _pruned(node: SchemaNode, field: pa.Field, paths: list[NodePath]) -> pa.Fiel
             return field.with_type(pa.struct(members))
         case BasicType.LIST | BasicType.FIXED_SIZE_LIST:
             item = _pruned(node.children[0], kind.value_field, by_child[node.children[0].schema_id])
-            if pa.types.is_fixed_size_list(kind):
-                return field.with_type(pa.list_(item, kind.list_size))
-            return field.with_type(_list_like(kind, item))
+            return field.with_type(list_like(kind, item))
         case BasicType.MAP:
             value_id = node.children[1].schema_id
             if value_id in by_child:
                 value = _pruned(node.children[1], kind.item_field, by_child[value_id])
                 return field.with_type(pa.map_(kind.key_field, value, kind.keys_sorted))
     return field
-
-
-def _list_like(kind: pa.DataType, item: pa.Field) -> pa.DataType:
-    """A list type of the same kind with other items."""
-    if pa.types.is_large_list(kind):
-        return pa.large_list(item)
-    if pa.types.is_list_view(kind):
-        return pa.list_view(item)
-    return pa.large_list_view(item) if pa.types.is_large_list_view(kind) else pa.list_(item)
 
 
 def _selected(fields: ArrowFields, node: SchemaNode, paths: list[NodePath]) -> SelectedColumn:

@@ -25,7 +25,8 @@ class Task:
     shard
         The URL of the shard, and how to open it.
     types
-        The Arrow types that the caller asked for, by column. Other columns have the type that the shard suggests.
+        The Arrow types that the caller asked for, by column. Other columns have the type that the shard suggests. Or
+        the schema that the caller asked for, with all columns.
     start, end
         The range of rows, counted from the start of the shard.
     """
@@ -34,4 +35,4 @@ class Task:
     request: ScanRequest
     start: int
     end: int
-    types: tuple[tuple[str, pa.DataType], ...] = ()
+    types: tuple[tuple[str, pa.DataType], ...] | pa.Schema = ()

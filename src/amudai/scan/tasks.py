@@ -28,7 +28,7 @@ def tasks_of(plan: ShardPlan, count: int) -> tuple[Task, ...]:
 def run_task(task: Task, threads: int | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """Open the shard of a task and scan the task's rows."""
     shard = ShardReader.of_portable(task.shard)
-    fields = ArrowFields(shard, dict(task.types))
+    fields = ArrowFields(shard, task.types if isinstance(task.types, pa.Schema) else dict(task.types))
     plan = ShardPlan(shard, fields, task.request, Rows.one(task.start, task.end, shard.origin))
     run = ScanRun(plan, thread_count(threads))
     return run.schema, run.batches()

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
         DECIMAL,
         DELETED_RECORD,
         DYNAMIC,
+        INGESTION_TIMESTAMP,
         NANOSECONDS,
+        RECORD_IDENTITY,
         TIMESPAN,
         ExtensionProperty,
         NodePath,
         SchemaNode,
         nanoseconds_name,
         nodes_below,
+        with_first_id,
     )
 else:
     __getattr__, __dir__ = lazy_names(
@@ -34,8 +37,8 @@ else:
             "amudai.types.lookup": "find_in find_path missing_column",
             "amudai.types.path": "parse_path quote_name",
             "amudai.types.schema": (
-                "DECIMAL DELETED_RECORD DYNAMIC NANOSECONDS TIMESPAN ExtensionProperty NodePath SchemaNode "
-                "nanoseconds_name nodes_below"
+                "DECIMAL DELETED_RECORD DYNAMIC ExtensionProperty INGESTION_TIMESTAMP NANOSECONDS NodePath "
+                "RECORD_IDENTITY SchemaNode TIMESPAN nanoseconds_name nodes_below with_first_id"
             ),
         },
     )
@@ -46,8 +49,10 @@ __all__ = [
     "DECIMAL",
     "DELETED_RECORD",
     "DYNAMIC",
+    "INGESTION_TIMESTAMP",
     "INTEGERS",
     "NANOSECONDS",
+    "RECORD_IDENTITY",
     "TIMESPAN",
     "WIDTHS",
     "BasicType",
@@ -62,4 +67,5 @@ __all__ = [
     "nodes_below",
     "parse_path",
     "quote_name",
+    "with_first_id",
 ]

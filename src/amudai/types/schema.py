@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 from amudai.types.basic import WIDTHS, BasicType
@@ -13,13 +13,16 @@ __all__ = [
     "DECIMAL",
     "DELETED_RECORD",
     "DYNAMIC",
+    "INGESTION_TIMESTAMP",
     "NANOSECONDS",
+    "RECORD_IDENTITY",
     "TIMESPAN",
     "ExtensionProperty",
     "NodePath",
     "SchemaNode",
     "nanoseconds_name",
     "nodes_below",
+    "with_first_id",
 ]
 
 # Labels of the extension types that change what a stored value means.
@@ -31,6 +34,10 @@ DYNAMIC: Final = "KustoDynamic"
 DELETED_RECORD: Final = "Kusto.Amudai.DeletedRecord"
 # The role of an internal field that holds, for a column of ticks, the 0 to 99 ns by which each time is after its tick.
 NANOSECONDS: Final = "amudai.Nanoseconds"
+
+# The roles of internal fields that the format defines: when a row came in, and an identity of the row.
+INGESTION_TIMESTAMP: Final = "Kusto.Amudai.IngestionTimestamp"
+RECORD_IDENTITY: Final = "Kusto.Amudai.RecordIdentity"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,3 +124,16 @@ def nodes_below(fields: Iterable[SchemaNode]) -> Iterator[SchemaNode]:
         node = waiting.pop()
         yield node
         waiting.extend(reversed(node.children))
+
+
+def with_first_id(nodes: Iterable[SchemaNode], first: int) -> tuple[SchemaNode, ...]:
+    """The same fields with ids from `first` on instead of 0.
+
+    >>> from amudai.types import BasicType
+    >>> node = SchemaNode(schema_id=1, name="x", basic_type=BasicType.INT8)
+    >>> [each.schema_id for each in with_first_id([node], 7)]
+    [8]
+    """
+    return tuple(
+        replace(node, schema_id=node.schema_id + first, children=with_first_id(node.children, first)) for node in nodes
+    )

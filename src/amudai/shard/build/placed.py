@@ -41,6 +41,7 @@ def metadata_of(
     properties: Properties = (),
     indexes: IndexCollection | None = None,
     urls: Iterable[str] = (),
+    created: int | None = None,
 ) -> ShardMetadata:
     """The metadata of a new shard.
 
@@ -50,6 +51,8 @@ def metadata_of(
         The encoded schema, and how many nodes it has.
     urls
         Other files of the shard that the stripes do not name.
+    created
+        When the shard was created, in ticks; None for shards that are parts of an index.
     """
     merged: list[FieldDescriptor | None] = [None] * count
     described = []
@@ -72,7 +75,7 @@ def metadata_of(
         schema=schema,
         stripes=tuple(described),
         fields=tuple(None if each is None else each.encode() for each in merged),
-        properties=ShardProperties(custom=properties).encode(),
+        properties=ShardProperties(creation_min=created, creation_max=created, custom=properties).encode(),
         indexes=b"" if indexes is None else indexes.encode(),
         urls=others.union(urls),
         raw_data_size=sum_of_known(each.raw_data_size for each in described),

@@ -45,6 +45,8 @@ class BuildOptions:
         Bytes of memory that all columns together may use. More encoded values than that go to a temporary file.
     bloom
         Schema ids of fields that get a Bloom filter of any size.
+    created
+        When the shard was created, in ticks; None if that is not to be said.
     """
 
     profile: Profile
@@ -54,6 +56,7 @@ class BuildOptions:
     memory: int = 512 * 1000 * 1000
     temp_folder: str | None = None
     bloom: frozenset[int] = frozenset()
+    created: int | None = None
     properties: Properties = ()
     field_properties: Mapping[int, Properties] = field(default_factory=dict)
 
@@ -196,7 +199,7 @@ class ShardBuilder:
         nodes, stripes = without_zeros(self._nodes, self._stripes)
         count = _id_count(nodes)
         schema = self._schema if nodes == self._nodes else encode_schema(nodes, count)
-        return metadata_of(schema, count, stripes, self.properties, indexes, space.urls)
+        return metadata_of(schema, count, stripes, self.properties, indexes, space.urls, self._options.created)
 
     def _space(self, owner: str) -> ArtifactSpace:
         """Where the indexes of the shard or of a stripe are written."""
