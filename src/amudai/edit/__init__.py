@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.edit.columns import IndexChange, add_columns, first_free_id, with_fields, with_first_id
+    from amudai.edit.columns import IndexChange, add_columns, first_free_id, with_fields
     from amudai.edit.copying import copy_shard, owned_urls
     from amudai.edit.deletes import with_deleted
     from amudai.edit.garbage import GRACE, collect_garbage, folder_garbage, references_in
@@ -32,7 +32,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "amudai.edit.columns": "IndexChange add_columns first_free_id with_fields with_first_id",
+            "amudai.edit.columns": "IndexChange add_columns first_free_id with_fields",
             "amudai.edit.deletes": "with_deleted",
             "amudai.edit.copying": "copy_shard owned_urls",
             "amudai.edit.garbage": "GRACE collect_garbage folder_garbage references_in",
