@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
@@ -27,6 +27,7 @@ from amudai.storage import (
     Store,
     StoreCapabilities,
     file_url,
+    remove_files,
     sealed,
     unpublished,
 )
@@ -65,13 +66,12 @@ def seal(
     content: dict[str, bytes] | None = None,
     meanwhile: Callable[[], object] = lambda: None,
     overwrite: bool = False,
-    remove: Iterable[str] = (),
 ) -> None:
     """Write and publish; `meanwhile` happens when everything is written and nothing is published."""
     with Sealing(store, url(ROOT), overwrite=overwrite) as sealing:
         fill(sealing, url, content)
         meanwhile()
-        sealing.publish(remove)
+        sealing.publish()
 
 
 def stop() -> None:
@@ -173,7 +173,7 @@ class TestElsewhere:
             Sealing(store, "old", overwrite=True)
         with Sealing(store, "new", overwrite=True) as sealing:
             sealing.file("new")
-            sealing.publish(remove=["old"])
+            sealing.publish()
         assert store.size("old") == 3
 
     def test_what_is_left_behind_is_told(self) -> None:
@@ -332,7 +332,10 @@ class TestOverwriting:
             fill(sealing, url)
             if system != "part":
                 assert files(folder) == OLD
-            sealing.publish(remove=[url("old1.stripe"), url("old2.stripe"), url("never.stripe"), url(ROOT)])
+            sealing.publish()
+        assert files(folder) == {**OLD, **CONTENT}
+        gone = [url("old1.stripe"), url("old2.stripe")]
+        assert remove_files(store, [*gone, url("never.stripe"), f"file://{folder}", "s3://elsewhere/x"]) == gone
         assert files(folder) == {**CONTENT, "kept.stripe": b"another shard's"}
         assert Artifact.open(store, url(ROOT)).read(0, 4) == b"root"  # not what the store had mapped
         with pytest.raises(StorageError, match="it was replaced"):
@@ -359,16 +362,9 @@ class TestOverwriting:
         seal(LocalStore(), local(tmp_path), overwrite=True)
         assert files(tmp_path) == CONTENT
 
-    def test_what_is_new_is_never_removed(self, folder: Path) -> None:
-        url = local(folder)
-        other_spelling = url(STRIPES[0]).replace("1f", "%31f")
-        senseless = [other_spelling, url(STRIPES[1]), f"file://{folder}", "s3://elsewhere/x"]
-        seal(LocalStore(), url, overwrite=True, remove=senseless)
-        assert files(folder) == {**OLD, **CONTENT}
-
     def test_an_error_keeps_the_old_shard(self, folder: Path, system: str) -> None:
         with pytest.raises(RuntimeError):
-            seal(LocalStore(), local(folder), overwrite=True, meanwhile=stop, remove=[local(folder)("old1.stripe")])
+            seal(LocalStore(), local(folder), overwrite=True, meanwhile=stop)
         assert files(folder) == OLD
 
     @pytest.mark.parametrize("nth", range(3))
@@ -392,7 +388,7 @@ class TestOverwriting:
         monkeypatch.setattr(os, "replace", failing_replace)
         url = local(folder)
         with pytest.raises(StorageError, match="Input/output error"):
-            seal(LocalStore(), url, overwrite=True, remove=[url("old1.stripe"), url("old2.stripe")])
+            seal(LocalStore(), url, overwrite=True)
         # 1: the new root already has its name, but it might not survive a loss of power.
         assert files(folder) == ({**OLD, **CONTENT} if nth == 1 else OLD)
 

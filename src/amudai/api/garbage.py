@@ -22,14 +22,15 @@ def collect_garbage(
     the shard that they opened. The next write to the same place removes them if they were replaced more than an hour
     ago. This function does so without a write. It must not run while somebody writes to the place.
 
-    Shards that `add_indexes` made of an overwritten shard refer to the same files: reading them is an error afterwards.
+    A file that another shard in the folder refers to stays: `add_indexes` makes such shards. Part files
+    (`.amudai-*.part`) that a killed process left in the folder are removed, too.
 
     Parameters
     ----------
     location, store
         The shard, as `amudai.open` takes it.
     older_than
-        How long ago a file must have been replaced.
+        How long ago a file must have been replaced, or left behind.
 
     Returns
     -------

@@ -154,20 +154,13 @@ class Sealing:
         """The files that were created, by URL, without the root."""
         return {url: file for url, file in self._files.items() if url != self._root}
 
-    def publish(self, remove: Iterable[str] = ()) -> None:
-        """Give all files their names: the root last, the others in the order in which they were created.
-
-        Parameters
-        ----------
-        remove
-            Files to remove after the new root is published. A file that cannot be removed stays.
-        """
+    def publish(self) -> None:
+        """Give all files their names: the root last, the others in the order in which they were created."""
         self._check_open()
         if self._root not in self._files:
             raise InvalidArgument("publish: expected a root file, found that none was created", url=self._root)
         self._open = False
         self._publisher.publish(self._root)
-        self._publisher.remove([url for url in remove if url not in self._files])
 
     def close(self) -> None:
         """Free all resources and drop everything that was not published."""
@@ -193,10 +186,6 @@ class _Publisher(ABC):
     @abstractmethod
     def publish(self, root: str) -> None:
         """Name all files, the root last."""
-
-    @abstractmethod
-    def remove(self, urls: list[str]) -> None:
-        """Remove files that nothing refers to, as far as possible."""
 
     @abstractmethod
     def discard(self) -> None:
@@ -265,13 +254,6 @@ class _Local(_Publisher):
             self._name(self._root)
             self._sync(self._root.folder)  # sealed only once the name survives a loss of power
             self._sealed = True
-
-    def remove(self, urls: list[str]) -> None:
-        kept = {file.path for file in self._files.values()}
-        for url in urls:
-            with suppress(StorageError):
-                if self._store.local_path(url) not in kept:
-                    remove_files(self._store, [url])
 
     def discard(self) -> None:
         root, self._root = self._root, None
@@ -386,9 +368,6 @@ class _Remote(_Publisher):
                 return False
             at += len(piece)
         return True
-
-    def remove(self, urls: list[str]) -> None:
-        """Nothing to do: only local files can be overwritten."""
 
     def discard(self) -> None:
         self._spool.close()
