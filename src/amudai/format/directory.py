@@ -203,7 +203,7 @@ class StripeProperties(Fact):
 
 
 def with_property(payload: Bytes, name: str, value: AnyValue | None) -> bytes:
-    """The payload of a `ShardProperties` message in which the custom property `name` has this value; None removes it."""
+    """The payload of a `ShardProperties` message with this value of the custom property `name`; None removes it."""
     message = parse(wire.ShardProperties, payload)
     others = [pair for pair in message.custom_properties if pair.name != name]
     stated = [] if value is None else pairs_of(((name, value),))
