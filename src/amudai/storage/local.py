@@ -81,6 +81,13 @@ class LocalStore(Store):
         """The path of the file at a `file://` URL; with `new`, of a file to create there."""
         return _candidates(url)[0] if new else _existing_path(url)
 
+    def describe(self, url: str) -> StoredFile:
+        """The size of the file at `url`, and when it was modified."""
+        with located(url=url), translated():
+            self._counters.add(1, 0)
+            facts = os.stat(self.local_path(url))
+        return StoredFile(url, facts.st_size, facts.st_mtime_ns)
+
     def files_below(self, url: str) -> Iterator[StoredFile]:
         """All files in the folder `url` and in the folders below it. Links to folders are not followed."""
         with located(url=url):
