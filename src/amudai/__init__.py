@@ -50,10 +50,12 @@ if TYPE_CHECKING:
         CorruptedData,
         InvalidArgument,
         InvalidSchema,
+        LimitExceeded,
         NeedlessIndexWarning,
         StorageError,
         UnsupportedFeature,
     )
+    from amudai.limits import Limits
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -65,9 +67,10 @@ else:
                 "read_files write"
             ),
             "amudai.errors": (
-                "AmudaiError CorruptedData InvalidArgument InvalidSchema NeedlessIndexWarning StorageError "
-                "UnsupportedFeature"
+                "AmudaiError CorruptedData InvalidArgument InvalidSchema LimitExceeded NeedlessIndexWarning "
+                "StorageError UnsupportedFeature"
             ),
+            "amudai.limits": "Limits",
         },
     )
 
@@ -88,6 +91,8 @@ __all__ = [
     "InvalidArgument",
     "InvalidSchema",
     "JsonLinesWriter",
+    "LimitExceeded",
+    "Limits",
     "NeedlessIndexWarning",
     "Predicate",
     "Problem",

@@ -37,7 +37,8 @@ class FieldStats:
         How many values there are, and how many of them are null. Below a list, values are items, not rows.
     min, max
         The smallest and the largest value, NaN left out. Of times in nanoseconds that are not multiples of 100 ns,
-        bounds that may lie up to 99 ns outside.
+        bounds that may lie up to 99 ns outside. A time that Python's classes cannot hold is a pyarrow scalar, and a
+        time of day outside of the day is the number of its units.
     distinct_count
         How many different values there are: an estimate, unless `distinct_is_exact`.
     raw_bytes
@@ -280,7 +281,8 @@ class Field:
         try:
             return scalar.as_py()
         except (ValueError, OverflowError):
-            return scalar  # a time that Python cannot hold
+            # Python cannot hold the time. A scalar of a time of day cannot even be printed if it is outside of the day.
+            return scalar.value if pa.types.is_time(kind) else scalar
 
     def _nanoseconds(self, node: SchemaNode, end: Literal["min", "max"]) -> AnyValue:
         """The least or most nanoseconds that any time of the column is after its tick."""

@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 import pyarrow as pa
 
 from amudai.api.shard import Shard
+from amudai.arguments import shown
+from amudai.errors import InvalidArgument
+from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.shard import ShardReader
 
 __all__ = ["open"]
@@ -21,6 +24,7 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     verify: bool = True,
     threads: int | None = None,
     allow: Callable[[str], bool] | Sequence[str] = (),
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Shard:
     """Open a shard for reading.
 
@@ -43,6 +47,8 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     allow
         Prefixes of absolute URLs outside of the shard's folder that the shard may refer to, or a function that says
         whether a URL is allowed. Other absolute URLs are refused.
+    limits
+        How much memory and work the shard may take before `LimitExceeded` is raised.
 
     Examples
     --------
@@ -52,4 +58,6 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     >>> shard.read(columns=["level", "status"], rows=slice(0, 2)).to_pydict()
     {'level': ['INFO', 'INFO'], 'status': [200, 200]}
     """
-    return Shard(ShardReader(location, store, verify=verify, allow=allow), schema, threads)
+    if not isinstance(limits, Limits):
+        raise InvalidArgument(f"limits: expected amudai.Limits, found {shown(limits)}")
+    return Shard(ShardReader(location, store, verify=verify, allow=allow, limits=limits), schema, threads)

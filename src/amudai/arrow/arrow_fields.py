@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from amudai.arguments import shown
 from amudai.arrow.kept import KeptFields, kept_fields
 from amudai.arrow.natural import arrow_field, project, value_type
 from amudai.column import Projection
@@ -31,7 +32,7 @@ class ArrowFields:
         if isinstance(wanted, pa.Schema):
             self._wanted = {field.name: field.type for field in wanted}
         elif wanted is not None:
-            self._wanted = dict(wanted)
+            self._wanted = _types(wanted)
         self._fields: dict[int, pa.Field] = {}
         self._projections: dict[int, Projection] = {}
 
@@ -140,3 +141,13 @@ class ArrowFields:
 def _number(value: AnyValue) -> int:
     assert isinstance(value.value, int)
     return value.value
+
+
+def _types(wanted: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:
+    """The types that a caller requested, by column."""
+    if not isinstance(wanted, Mapping):
+        raise InvalidArgument(f"schema: expected a schema, or Arrow types by column, found {shown(wanted)}")
+    for name, kind in wanted.items():
+        if not isinstance(name, str) or not isinstance(kind, pa.DataType):
+            raise InvalidArgument(f"schema: expected an Arrow type for a column, found {shown(kind)} for {shown(name)}")
+    return dict(wanted)

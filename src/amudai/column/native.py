@@ -83,7 +83,14 @@ class NativeSource(ColumnSource):
     def _open(self, kind: BufferKind) -> BlockBuffer:
         context, buffer = self._context, self._buffers[kind]
         ref = buffer.buffer
-        made = BlockBuffer(context.artifact(ref), buffer, self._values_of(kind), context.verify, is_metered=True)
+        made = BlockBuffer(
+            context.artifact(ref),
+            buffer,
+            self._values_of(kind),
+            context.verify,
+            is_metered=True,
+            limits=context.limits,
+        )
         if context.prefetched and ref is not None:
             whole = context.prefetched.get(ref)
             if whole is not None:
@@ -145,7 +152,7 @@ class NativeSource(ColumnSource):
         artifact, ref = self._context.artifact(buffer.buffer), buffer.buffer
         with self.place(), located(url=artifact.url, range=f"{ref.start}..{ref.end}"):
             data = artifact.read(ref.start, ref.end)
-            return decode_range_index(data, self.node, self.position_count, self._context.verify)
+            return decode_range_index(data, self.node, self.position_count, self._context.verify, self._context.limits)
 
     def prefetch(self) -> Iterator[DataRef]:
         """The buffers that reading the column needs and that have not been read yet."""

@@ -13,6 +13,7 @@ from amudai import _kernels
 from amudai.errors import AmudaiError, CorruptedData
 from amudai.format import BlockMap, EncodedBuffer, decode_block_map
 from amudai.lazy import lazy
+from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
 from amudai.storage import MAX_READ, Artifact, FetchedRanges, count_blocks
 
@@ -23,6 +24,8 @@ RUN_BYTES: Final = 2 * 1024 * 1024
 # The same for blocks with few wanted positions. Most of their bytes are only verified, so fewer calls are faster.
 _SCATTERED_BYTES: Final = 8 * 1024 * 1024
 _FEW: Final = 64  # "few" is less than one position in this many
+# Values of the blocks for one native call: blocks that decompress to far more than their bytes come in smaller runs.
+_RUN_VALUES: Final = 1 << 24
 
 
 U32 = npt.NDArray[np.uint32]
@@ -71,18 +74,29 @@ class BlockBuffer:
         Whether the checksum of each block is compared.
     is_metered
         Whether the blocks that are read are counted on the current `storage.Meter`.
+    limits
+        How much memory and work the values may take.
     """
 
     def __init__(
-        self, artifact: Artifact, descriptor: EncodedBuffer, values: int, verify: bool, *, is_metered: bool = False
+        self,
+        artifact: Artifact,
+        descriptor: EncodedBuffer,
+        values: int,
+        verify: bool,
+        *,
+        is_metered: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._artifact = artifact
         self._descriptor = descriptor
         self.values = values
         self._verify = verify
         self._is_metered = is_metered
+        self.limits = limits
         self._buffer, self._map = descriptor.block_refs()
         artifact.require(self._buffer.start, self._buffer.end)
+        limits.require_values(values, self._buffer.size)
         self._whole: memoryview | None = None
 
     @property
@@ -134,18 +148,20 @@ class BlockBuffer:
             return
         ends = picked.sizes.cumsum()  # bytes read with each block and those before it
         most = _SCATTERED_BYTES if slots * _FEW <= int(picked.counts.sum()) * unit else RUN_BYTES
-        if ends.item(-1) <= most:
+        values = picked.counts.cumsum()
+        if ends.item(-1) <= most and values.item(-1) <= _RUN_VALUES:
             yield BlockRun(*self._counted(picked), index, first, count, slots)
             return
-        low = done = 0
+        low = done = counted = 0
         while low < len(ends):
-            # At least one block, and as many as the bytes allow.
-            high = max(low + 1, int(ends.searchsorted(np.uint64(done + most), "right")))
+            # At least one block, and as many as bytes and values allow.
+            high = int(ends.searchsorted(np.uint64(done + most), "right"))
+            high = max(low + 1, min(high, int(values.searchsorted(np.uint64(counted + _RUN_VALUES), "right"))))
             mine = slice(*index.searchsorted([low, high]))
             slots = int(count[mine].sum(dtype=np.uint64))
             opened = self._counted(picked.part(low, high))
             yield BlockRun(*opened, index[mine] - np.uint32(low), first[mine], count[mine], slots)
-            low, done = high, ends.item(high - 1)
+            low, done, counted = high, ends.item(high - 1), values.item(high - 1)
 
     def _read_whole(self, values: int) -> None:
         """Read blocks and map in one request if the buffer is small and most of its values are wanted."""

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         ParquetFileColumn,
         UnknownEncoding,
     )
+    from amudai.format.entries import require_few_entries
     from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
     from amudai.format.flat import FlatTable
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor
@@ -101,6 +102,7 @@ else:
                 "BufferKind DataEncoding EncodedBuffer NativeEncoding ParquetColumnChunk ParquetEncoding "
                 "ParquetFileColumn UnknownEncoding"
             ),
+            "amudai.format.entries": "require_few_entries",
             "amudai.format.field_descriptors": "FieldDescriptor StripeFieldDescriptor",
             "amudai.format.flat": "FlatTable",
             "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor",
@@ -200,6 +202,7 @@ __all__ = [
     "python_value",
     "python_values",
     "references_of",
+    "require_few_entries",
     "section",
     "source_mark",
     "source_marks_of",

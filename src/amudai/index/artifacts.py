@@ -46,14 +46,22 @@ class IndexArtifactReader:
         """The artifact, opened as a shard: a file of its own, or a part of the anchor."""
         file, data = self.file, self.descriptor.data
         end = data.end if file is self._anchor or _is_directory(data, file) else None
-        return ShardReader(file.url, self._shard.store, verify=self._shard.verify, allow=self._shard.allow, end=end)
+        return ShardReader(
+            file.url,
+            self._shard.store,
+            verify=self._shard.verify,
+            allow=self._shard.allow,
+            end=end,
+            limits=self._shard.limits,
+        )
 
     def lookup(self, count: int) -> list[BlockBuffer] | None:
         """The `count` buffers that each look-up reads; None if the artifact names none."""
         found = lookup_buffers(self.descriptor.properties, count)
         if found is None:
             return None
-        return [BlockBuffer(self.file, each.descriptor(), each.values, self._shard.verify) for each in found]
+        verify, limits = self._shard.verify, self._shard.limits
+        return [BlockBuffer(self.file, each.descriptor(), each.values, verify, limits=limits) for each in found]
 
 
 def open_artifact(descriptor: IndexArtifact, shard: ShardReader, anchor: Artifact) -> ShardReader:

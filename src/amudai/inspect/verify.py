@@ -185,7 +185,9 @@ def verify_shard(reader: ShardReader, report: Callable[[int, int, int], object])
     """
     before = reader.store.counters.bytes
     # Opened anew: with checksums even if `reader` does not compare them, and with nothing cached.
-    verifier = _Verifier(ShardReader(reader.url, reader.store, verify=True, allow=reader.allow), report)
+    verifier = _Verifier(
+        ShardReader(reader.url, reader.store, verify=True, allow=reader.allow, limits=reader.limits), report
+    )
     verifier.run()
     return Verification(
         files=len(verifier.files),

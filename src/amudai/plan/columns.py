@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from amudai.arguments import names
 from amudai.arrow import ArrowFields, project
 from amudai.column import Projection
-from amudai.errors import AmudaiError, InvalidArgument
+from amudai.errors import AmudaiError
 from amudai.types import BasicType, NodePath, SchemaNode, quote_name
 
 __all__ = ["SelectedColumn", "select", "select_nodes"]
@@ -35,10 +36,8 @@ def select(fields: ArrowFields, columns: Sequence[str] | None) -> tuple[Selected
     """
     if columns is None:
         return tuple(_selected(fields, node, [()]) for node in fields.visible())
-    if isinstance(columns, str):
-        raise InvalidArgument(f"columns: expected a list of names, found the name {columns!r}")
     wanted: dict[int, tuple[SchemaNode, list[NodePath]]] = {}
-    for name in columns:
+    for name in names(columns, "columns"):
         node, *below = fields.find(name)
         wanted.setdefault(node.schema_id, (node, []))[1].append(tuple(below))
     return tuple(_selected(fields, node, paths) for node, paths in wanted.values())

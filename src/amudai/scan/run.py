@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from amudai.arrow import least_bits
 from amudai.column import ColumnSource, Projection
-from amudai.encoding import require_memory
 from amudai.errors import located
 from amudai.plan import SelectedColumn, ShardPlan, prepare_columns, read_arrays
 from amudai.rows import Positions, Rows
@@ -83,7 +82,9 @@ class ScanRun:
             columns, schema = self.plan.columns, self.plan.schema
             if rows.count > CHUNK_ROWS:
                 with located(url=self.plan.shard.url):
-                    require_memory(rows.count, 1 + sum(least_bits(column.field.type) for column in columns))
+                    self.plan.shard.limits.require_memory(
+                        rows.count, 1 + sum(least_bits(column.field.type) for column in columns)
+                    )
             stripes = prepare_columns(self.plan.shard, columns, rows, prefetch=True)
         chunks = [(stripe, chunk) for stripe, mine in stripes for chunk in mine.parts(CHUNK_ROWS)]
         work = [(*chunk, column) for column in columns for chunk in chunks]

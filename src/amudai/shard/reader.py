@@ -28,9 +28,11 @@ from amudai.format import (
     check_header,
     directory_range,
     references_of,
+    require_few_entries,
     unframe,
 )
 from amudai.lazy import lazy
+from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Origin, Visibility
 from amudai.shard.portable import PortableShard
 from amudai.shard.stripe import StripeReader
@@ -59,6 +61,8 @@ class ShardReader:
         Prefixes of absolute URLs outside of the shard's folder that references may lead to, or a function that decides.
     end
         The end of the directory, for a shard that is embedded in a larger file.
+    limits
+        How much memory and work the shard may take.
 
     Attributes
     ----------
@@ -74,11 +78,13 @@ class ShardReader:
         verify: bool = True,
         allow: Callable[[str], bool] | Sequence[str] = (),
         end: int | None = None,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.store: Store
         self.store, self.url = open_store(location, store)
         self.verify = verify
         self.allow = allow
+        self.limits = limits
         self._artifacts: dict[str, Artifact] = {}
         self._referred: dict[str, Artifact] = {}  # by reference, as stored
         self._lock = Lock()
@@ -273,12 +279,13 @@ class ShardReader:
             fingerprint=self.fingerprint(),
             verify=self.verify,
             allow=tuple(self.allow),
+            limits=self.limits,
         )
 
     @classmethod
     def of_portable(cls, shard: PortableShard) -> ShardReader:
         """Open a shard that another process described. Raises StorageError if it was overwritten since."""
-        reader = cls(shard.url, shard.store.open(), verify=shard.verify, allow=shard.allow)
+        reader = cls(shard.url, shard.store.open(), verify=shard.verify, allow=shard.allow, limits=shard.limits)
         _require_same(reader.root, shard.fingerprint, "which was to be read")
         return reader
 
@@ -303,7 +310,7 @@ class ShardReader:
         """The message at `ref`: its payload, checked and decoded."""
         artifact = self.artifact(ref.url, anchor)
         try:
-            return decode(unframe(artifact.read(ref.start, ref.end), what, self.verify))
+            return decode(self.checked(artifact.read(ref.start, ref.end), what))
         except AmudaiError as error:
             error.locate(url=artifact.url, range=f"{ref.start}..{ref.end}")
             raise
@@ -317,7 +324,13 @@ class ShardReader:
         artifact = self.artifact(ref.url, anchor)
         place = located(url=artifact.url, range=f"{ref.start}..{ref.end}")
         with place:
-            return unframe(artifact.read(ref.start, ref.end), what, self.verify), place
+            return self.checked(artifact.read(ref.start, ref.end), what), place
+
+    def checked(self, frame: memoryview, what: str) -> memoryview:
+        """The payload of a frame: its checksum is right, and it does not hold too many entries."""
+        payload = unframe(frame, what, self.verify)
+        require_few_entries(what, payload, self.limits.entries)
+        return payload
 
     def _payload(self, ref: DataRef, what: str, holder: DataRef | None = None) -> tuple[memoryview, located]:
         anchor = self.root if holder is None else self.artifact(holder.url, self.root)

@@ -16,7 +16,6 @@ from amudai.format import (
     StripeDirectory,
     StripeFieldDescriptor,
     StripeProperties,
-    unframe,
 )
 from amudai.lazy import lazy
 from amudai.rows import Origin, Rows
@@ -118,7 +117,7 @@ class StripeReader:
                 frames = self._frames(artifact, [(start, end) for _, start, end in wanted])
                 for (node, start, end), frame in zip(wanted, frames, strict=True):
                     try:
-                        payload = unframe(frame, "StripeFieldDescriptor", self.shard.verify)
+                        payload = self.shard.checked(frame, "StripeFieldDescriptor")
                         self._descriptors[node.schema_id] = StripeFieldDescriptor.decode(payload)
                     except AmudaiError as error:
                         error.locate(url=artifact.url, range=f"{start}..{end}", field=node.name)
@@ -138,7 +137,7 @@ class StripeReader:
     def _context(self) -> ColumnContext:
         """What the columns of this stripe share."""
         shard = self.shard
-        return ColumnContext(shard.url, self.ordinal, shard.verify, self.descriptor, self.artifact_of)
+        return ColumnContext(shard.url, self.ordinal, shard.verify, self.descriptor, self.artifact_of, shard.limits)
 
     def artifact_of(self, ref: DataRef | None) -> Artifact:
         """The file that the reference to a buffer names."""
