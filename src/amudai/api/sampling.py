@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.arguments import whole_number
+from amudai.limits import DEFAULT_LIMITS
 
 __all__ = ["sample_of"]
 
@@ -17,4 +18,5 @@ def sample_of(population: int, count: int, seed: int | None) -> npt.NDArray[np.i
     [0, 1, 2]
     """
     random = np.random.default_rng(None if seed is None else whole_number(seed, "seed"))
+    DEFAULT_LIMITS.require_memory(min(whole_number(count, "count"), population), 64)
     return np.sort(random.choice(max(1, population), min(whole_number(count, "count"), population), replace=False))

@@ -64,7 +64,7 @@ class Scan:
         >>> shard.scan(where=amudai.col("status") == 503, limit=3).positions().tolist()
         [50, 147, 244]
         """
-        return self._run.rows().positions()
+        return self._run.positions()
 
     def to_table(self) -> pa.Table:
         """Read all rows that match into a table.

@@ -70,6 +70,11 @@ class ConstantSource(NativeSource):
         """None: a constant needs no range index."""
         return None
 
+    @property
+    def block_rows(self) -> int:
+        """0: no block is read."""
+        return 0
+
     def prefetch(self) -> Iterator[DataRef]:
         """Nothing: no buffer is read."""
         return iter(())

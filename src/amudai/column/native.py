@@ -32,6 +32,7 @@ from amudai.format import (
     NativeEncoding,
     RangeIndexHeader,
     ValueDictionary,
+    check_dictionary_padding,
 )
 from amudai.rows import Rows
 from amudai.storage import Artifact
@@ -154,6 +155,12 @@ class NativeSource(ColumnSource):
             data = artifact.read(ref.start, ref.end)
             return decode_range_index(data, self.node, self.position_count, self._context.verify, self._context.limits)
 
+    @property
+    def block_rows(self) -> int:
+        """About how many positions the largest blocks have, as far as the descriptor tells; 0 if unknown."""
+        counts = [buffer.block_count for kind, buffer in self._buffers.items() if kind in _IN_BLOCKS]
+        return self.position_count // min((count for count in counts if count), default=self.position_count + 1)
+
     def prefetch(self) -> Iterator[DataRef]:
         """The buffers that reading the column needs and that have not been read yet."""
         for kind, buffer in self._buffers.items():
@@ -209,7 +216,10 @@ class NativeSource(ColumnSource):
 
     def check(self) -> CheckedBuffers:
         """Read everything in the column's own buffers, and raise the first error."""
-        blocks = sum(len(each) for _, buffer in self._block_buffers() for each in buffer.all_blocks())
+        blocks = 0
+        for _, opened in self._block_buffers():
+            blocks += sum(len(each) for each in opened.all_blocks())
+            opened.check_padding()
         files: dict[str, Artifact] = {}
         lookups = []
         for buffer in self._encoding.buffers:
@@ -225,5 +235,7 @@ class NativeSource(ColumnSource):
                 data = artifact.read(ref.start, ref.end)
                 RangeIndexHeader.decode(data, self.node, expected_span=self.position_count).payloads(data)
             elif kind is BufferKind.VALUE_DICTIONARY:
-                ValueDictionary.decode(artifact.read(ref.start, ref.end), self.node, sorted_ids=True)
+                data = artifact.read(ref.start, ref.end)
+                ValueDictionary.decode(data, self.node, sorted_ids=True)
+                check_dictionary_padding(data)
         return CheckedBuffers(blocks, tuple(files.values()), tuple(lookups))

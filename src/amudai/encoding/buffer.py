@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.errors import AmudaiError, CorruptedData
-from amudai.format import BlockMap, EncodedBuffer, decode_block_map
+from amudai.errors import AmudaiError, CorruptedData, located
+from amudai.format import BlockMap, EncodedBuffer, check_map_padding, check_zeros, decode_block_map
 from amudai.lazy import lazy
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
@@ -194,6 +194,15 @@ class BlockBuffer:
             ends = offsets[low : low + at_once + 1]
             counts = np.diff(values[low : low + at_once + 1])
             yield self._neighbours(low, ends.item(0), ends.item(-1), np.diff(ends), counts)[0]
+
+    def check_padding(self) -> None:
+        """Raise an error if there is anything but zeros where a buffer has no meaning."""
+        at = self._buffer.start
+        with located(url=self._artifact.url, range=f"{at}..{self._buffer.end}"):
+            blocks_end = at + int(self.block_map.offsets[-1])
+            check_zeros(self._artifact.read(blocks_end, self._map.start), "padding after the blocks")
+            check_map_padding(self._artifact.read(self._map.start, self._map.end))
+            check_zeros(self._artifact.read(self._map.end, self._buffer.end), "padding after the block map")
 
     def _counted(self, picked: PickedBlocks) -> tuple[_kernels.Blocks, list[memoryview]]:
         if self._is_metered:

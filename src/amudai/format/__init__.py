@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, decode_block_map, encode_block_map
+    from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, check_map_padding, decode_block_map, encode_block_map
     from amudai.format.carry import carried, unknown_fields, unknown_fields_of_stripes
     from amudai.format.container import (
         BUFFER_ALIGNMENT,
+        DIRECTORY_LENGTH,
         FOOTER,
         HEADER,
         MAGIC,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         TAIL_READ,
         check_footer,
         check_header,
+        check_zeros,
         checksum,
         directory_length,
         directory_range,
@@ -32,7 +34,13 @@ if TYPE_CHECKING:
         frame_directory,
         unframe,
     )
-    from amudai.format.dictionary import DictionaryHeader, ValueDictionary, encode_dictionary, section
+    from amudai.format.dictionary import (
+        DictionaryHeader,
+        ValueDictionary,
+        check_dictionary_padding,
+        encode_dictionary,
+        section,
+    )
     from amudai.format.directory import ShardDirectory, ShardProperties, StripeDirectory, StripeList, StripeProperties
     from amudai.format.encodings import (
         BufferKind,
@@ -90,13 +98,16 @@ else:
             "amudai.format.property_values": (
                 "AnyValue Properties ValueKind any_value any_values python_value python_values"
             ),
-            "amudai.format.block_map": "DATA_ALIGNMENT BlockMap decode_block_map encode_block_map",
+            "amudai.format.block_map": "check_map_padding DATA_ALIGNMENT BlockMap decode_block_map encode_block_map",
             "amudai.format.carry": "carried unknown_fields unknown_fields_of_stripes",
             "amudai.format.container": (
-                "BUFFER_ALIGNMENT FOOTER HEADER MAGIC MAX_DIRECTORY MIN_SHARD_SIZE TAIL_READ check_footer "
-                "check_header checksum directory_length directory_range frame frame_directory unframe"
+                "BUFFER_ALIGNMENT DIRECTORY_LENGTH FOOTER HEADER MAGIC MAX_DIRECTORY MIN_SHARD_SIZE TAIL_READ "
+                "check_footer check_header check_zeros checksum directory_length directory_range frame "
+                "frame_directory unframe"
             ),
-            "amudai.format.dictionary": "DictionaryHeader ValueDictionary encode_dictionary section",
+            "amudai.format.dictionary": (
+                "DictionaryHeader ValueDictionary check_dictionary_padding encode_dictionary section"
+            ),
             "amudai.format.directory": "ShardDirectory ShardProperties StripeDirectory StripeList StripeProperties",
             "amudai.format.encodings": (
                 "BufferKind DataEncoding EncodedBuffer NativeEncoding ParquetColumnChunk ParquetEncoding "
@@ -125,6 +136,7 @@ else:
 __all__ = [
     "BUFFER_ALIGNMENT",
     "DATA_ALIGNMENT",
+    "DIRECTORY_LENGTH",
     "FILES_PROPERTY",
     "FOOTER",
     "HEADER",
@@ -185,8 +197,11 @@ __all__ = [
     "any_value",
     "any_values",
     "carried",
+    "check_dictionary_padding",
     "check_footer",
     "check_header",
+    "check_map_padding",
+    "check_zeros",
     "checksum",
     "decode_block_map",
     "directory_length",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from typing import Final, TypeVar
 
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, UnsupportedFeature, located
 from amudai.format import (
+    DIRECTORY_LENGTH,
     FOOTER,
     HEADER,
     TAIL_READ,
@@ -37,7 +38,7 @@ from amudai.rows import Origin, Visibility
 from amudai.shard.portable import PortableShard
 from amudai.shard.stripe import StripeReader
 from amudai.storage import Artifact, Store, is_relative, open_store, portable_store, resolve
-from amudai.types import SchemaNode
+from amudai.types import SchemaNode, nodes_below
 
 __all__ = ["ShardReader", "fingerprint_of_tail"]
 
@@ -220,6 +221,24 @@ class ShardReader:
             payload, place = self._descriptor(ref)
             with place:
                 return FieldDescriptor.decode(payload)
+
+    def places(self) -> Iterator[tuple[Artifact, int, int]]:
+        """Where the metadata of the shard is: the file, the first byte and the end of each message."""
+        directory, at = self.directory, self.directory_place
+        yield self.root, at.start, at.end + DIRECTORY_LENGTH
+        held = (directory.schema, directory.properties, directory.field_list, directory.stripe_list)
+        for ref in (*held, directory.url_list, directory.indexes):
+            if ref is not None and not ref.is_empty:
+                yield self.artifact(ref.url, self.root), ref.start, ref.end
+        anchor = self.artifact(directory.field_list.url, self.root)
+        for node in nodes_below(self.schema.fields()):
+            ref = self._field_list.ref(node.schema_id)
+            if ref is not None:
+                try:
+                    artifact = self.artifact(ref.url, anchor)
+                except StorageError:
+                    artifact = self.root  # a root of the reference implementation that was moved, as in `_descriptor`
+                yield artifact, ref.start, ref.end
 
     def _descriptor(self, ref: DataRef) -> tuple[memoryview, located]:
         try:

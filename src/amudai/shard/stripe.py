@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,6 +13,7 @@ from amudai.format import (
     DataRef,
     FieldList,
     IndexCollection,
+    NativeEncoding,
     StripeDirectory,
     StripeFieldDescriptor,
     StripeProperties,
@@ -122,6 +123,24 @@ class StripeReader:
                     except AmudaiError as error:
                         error.locate(url=artifact.url, range=f"{start}..{end}", field=node.name)
                         raise
+
+    def places(self, nodes: Iterable[SchemaNode]) -> Iterator[tuple[Artifact, int, int]]:
+        """Where the metadata and the buffers of the stripe are: the file, the first byte and the end of each."""
+        directory = self.directory
+        for ref in (directory.properties, directory.field_list, directory.indexes):
+            if ref is not None and not ref.is_empty:
+                yield self.shard.artifact(ref.url, self.anchor), ref.start, ref.end
+        fields, anchor = self._field_list
+        for node in nodes:
+            ref = fields.ref(node.schema_id)
+            descriptor = self.descriptor(node)
+            if ref is None or descriptor is None:
+                continue
+            yield self.shard.artifact(ref.url, anchor), ref.start, ref.end
+            for encoding in descriptor.encodings:
+                for buffer in encoding.buffers if isinstance(encoding, NativeEncoding) else ():
+                    if buffer.buffer is not None:
+                        yield self.artifact_of(buffer.buffer), buffer.buffer.start, buffer.buffer.end
 
     def _frames(self, artifact: Artifact, spans: Sequence[tuple[int, int]]) -> Iterable[memoryview]:
         if self.shard.store.capabilities.mappable:
