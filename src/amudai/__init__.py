@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         HashIndex,
         Index,
         JsonLinesWriter,
+        Limits,
         Predicate,
         Problem,
         Progress,
@@ -55,14 +56,13 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedFeature,
     )
-    from amudai.limits import Limits
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
-                "HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source "
+                "HashIndex Index JsonLinesWriter Limits Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source "
                 "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage ingest open "
                 "read_files write"
             ),
@@ -70,7 +70,6 @@ else:
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema LimitExceeded NeedlessIndexWarning "
                 "StorageError UnsupportedFeature"
             ),
-            "amudai.limits": "Limits",
         },
     )
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         StripeLayout,
         Verification,
     )
+    from amudai.limits import Limits
     from amudai.predicate import Column, Predicate, col
     from amudai.scan import Explanation
     from amudai.sources import BadRecord, Source, read_files
@@ -55,6 +56,7 @@ else:
             "amudai.inspect": (
                 "BlockLayout BufferLayout FieldLayout Index Problem ShardLayout StripeLayout Verification"
             ),
+            "amudai.limits": "Limits",
             "amudai.predicate": "Column Predicate col",
             "amudai.scan": "Explanation",
             "amudai.sources": "BadRecord Source read_files",
@@ -74,6 +76,7 @@ __all__ = [
     "HashIndex",
     "Index",
     "JsonLinesWriter",
+    "Limits",
     "Predicate",
     "Problem",
     "Progress",

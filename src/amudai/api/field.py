@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 
@@ -25,6 +25,9 @@ from amudai.shard import ShardReader
 from amudai.types import CONTAINERS, BasicType, SchemaNode
 
 __all__ = ["Field", "FieldStats"]
+
+
+_UNITS_OF_DAY: Final = {unit: 86_400 * 1000**power for power, unit in enumerate(("s", "ms", "us", "ns"))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,11 +281,12 @@ class Field:
                 if projection.nanoseconds is None:
                     raise
                 return None  # the bound lies outside of 64 bits, the values do not
+        if pa.types.is_time(kind) and scalar.is_valid and not 0 <= scalar.value < _UNITS_OF_DAY[kind.unit]:
+            return scalar.value  # pyarrow makes another time of it, or raises an error
         try:
             return scalar.as_py()
         except (ValueError, OverflowError):
-            # Python cannot hold the time. A scalar of a time of day cannot even be printed if it is outside of the day.
-            return scalar.value if pa.types.is_time(kind) else scalar
+            return scalar  # a time that Python cannot hold
 
     def _nanoseconds(self, node: SchemaNode, end: Literal["min", "max"]) -> AnyValue:
         """The least or most nanoseconds that any time of the column is after its tick."""
