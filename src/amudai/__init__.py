@@ -62,9 +62,9 @@ else:
         {
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
-                "HashIndex Index JsonLinesWriter Limits Predicate Problem Progress Scan Shard ShardLayout ShardWriter Source "
-                "Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage ingest open "
-                "read_files write"
+                "HashIndex Index JsonLinesWriter Limits Predicate Problem Progress Scan Shard ShardLayout ShardWriter "
+                "Source Stripe StripeLayout Task TermIndex Verification add_indexes col collect_garbage ingest "
+                "open read_files write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema LimitExceeded NeedlessIndexWarning "

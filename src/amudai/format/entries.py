@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor
 
 from amudai.errors import LimitExceeded
 from amudai.format.container import Bytes
@@ -67,8 +67,8 @@ def require_few_entries(what: str, payload: Bytes, most: int) -> None:
 @cache
 def _messages(kind: Descriptor) -> dict[int, Descriptor]:
     """The fields of a message that are messages themselves, by number."""
-    fields = kind.fields_by_number.items()
-    return {number: field.message_type for number, field in fields if field.type == FieldDescriptor.TYPE_MESSAGE}
+    found = {number: field.message_type for number, field in kind.fields_by_number.items()}
+    return {number: inner for number, inner in found.items() if inner is not None}
 
 
 def _varint(data: bytes, at: int, end: int) -> tuple[int, int]:
