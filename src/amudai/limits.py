@@ -74,9 +74,10 @@ class Limits:
 
         Allocating them is no test: systems promise more memory than they have, and kill the process that uses it.
         """
-        if count * bits // 8 > self.most_memory:
+        most = usable_memory() if self.memory is None else self.memory
+        if count * bits // 8 > most:
             found = f"{count} values of {bits} bits, which do not fit into memory: read fewer"
-            raise LimitExceeded(f"memory: expected at most {self.most_memory} bytes for values, found {found}")
+            raise LimitExceeded(f"memory: expected at most {most} bytes for values, found {found}")
 
     def require_block(self, size: int) -> None:
         """Raise LimitExceeded if a block decompresses to more than `block_memory`."""

@@ -100,7 +100,7 @@ class ScanRun:
             chunks = [
                 (stripe, chunk)
                 for stripe, mine in stripes
-                for chunk in mine.parts(max(CHUNK_ROWS, self._block_rows(stripe, columns)))
+                for chunk in mine.parts(self._chunk_rows(stripe, mine, columns))
             ]
         work = [(*chunk, column) for column in columns for chunk in chunks]
         threads = self.threads if rows.count * len(columns) > SERIAL_VALUES else 1
@@ -108,9 +108,10 @@ class ScanRun:
         taken = 0
         for read in in_order(self._read_chunk, work, threads, ahead=len(work) + 1):
             arrays.append(read)
-            taken += sum(array.get_total_buffer_size() for array in read)
-            with located(url=self.plan.shard.url):
-                self.plan.shard.limits.require_memory(taken, 8)
+            if len(chunks) > 1:  # each chunk is checked where it is decoded
+                taken += sum(array.get_total_buffer_size() for array in read)
+                with located(url=self.plan.shard.url):
+                    self.plan.shard.limits.require_memory(taken, 8)
         chunked = []
         for index, column in enumerate(columns):
             mine = arrays[index * len(chunks) : (index + 1) * len(chunks)]
@@ -161,6 +162,10 @@ class ScanRun:
             largest = max(most, self._block_rows(stripe, columns)) if mine.count > most else most
             for rows in _growing(mine, size if largest == most else largest, largest):
                 yield StripePart(stripe, work.within(rows))
+
+    def _chunk_rows(self, stripe: StripeReader, rows: Rows, columns: Sequence[SelectedColumn]) -> int:
+        """Rows of a chunk of a table."""
+        return CHUNK_ROWS if rows.count <= CHUNK_ROWS else max(CHUNK_ROWS, self._block_rows(stripe, columns))
 
     @staticmethod
     def _block_rows(stripe: StripeReader, columns: Iterable[SelectedColumn]) -> int:
