@@ -32,7 +32,8 @@ SOURCE = ROOT / "src" / "amudai"
 # A room may import the rooms of the lines above its own, and itself.
 ORDER = [
     {"errors", "lazy"},
-    {"threads"},
+    {"arguments"},
+    {"limits", "threads"},
     {"types"},
     {"storage"},
     {"rows"},

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         HashIndex,
         Index,
         JsonLinesWriter,
+        Limits,
         Predicate,
         Problem,
         Progress,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         CorruptedData,
         InvalidArgument,
         InvalidSchema,
+        LimitExceeded,
         NeedlessIndexWarning,
         StorageError,
         UnsupportedFeature,
@@ -72,14 +74,14 @@ else:
         {
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
-                "Garbage HashIndex Index JsonLinesWriter Predicate Problem Progress Scan Shard ShardFile "
+                "Garbage HashIndex Index JsonLinesWriter Limits Predicate Problem Progress Scan Shard ShardFile "
                 "ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes col "
                 "collect_garbage compact copy delete drop_columns gc ingest merge open read_files rename_columns "
                 "undelete upsert with_columns write"
             ),
             "amudai.errors": (
-                "AmudaiError CorruptedData InvalidArgument InvalidSchema NeedlessIndexWarning StorageError "
-                "UnsupportedFeature"
+                "AmudaiError CorruptedData InvalidArgument InvalidSchema LimitExceeded NeedlessIndexWarning "
+                "StorageError UnsupportedFeature"
             ),
         },
     )
@@ -102,6 +104,8 @@ __all__ = [
     "InvalidArgument",
     "InvalidSchema",
     "JsonLinesWriter",
+    "LimitExceeded",
+    "Limits",
     "NeedlessIndexWarning",
     "Predicate",
     "Problem",

@@ -22,6 +22,7 @@ __all__ = [
     "ExistingFile",
     "InvalidArgument",
     "InvalidSchema",
+    "LimitExceeded",
     "MissingColumn",
     "MissingFile",
     "NeedlessIndexWarning",
@@ -94,6 +95,13 @@ class MissingColumn(InvalidArgument, KeyError):
         hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
         super().__init__(f"{message}{hint}", **place)
         self.near = tuple(near)
+
+
+class LimitExceeded(InvalidArgument):
+    """More memory or work than `amudai.Limits` allows. Ask for less, or open the shard with other limits.
+
+    It is also an `InvalidArgument`, because a request that is smaller, or limits that are wider, may succeed.
+    """
 
 
 class StorageError(AmudaiError, OSError):

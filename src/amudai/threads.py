@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Lock, Semaphore
 from typing import Final, TypeVar
 
+from amudai.arguments import whole_number
 from amudai.errors import InvalidArgument
 
 __all__ = ["in_order", "run_each", "thread_count"]
@@ -23,9 +24,7 @@ _MAX_THREADS: Final = 64
 def thread_count(threads: int | None) -> int:
     """`threads` if given, else `AMUDAI_THREADS`, else the number of cores that this process may use."""
     if threads is not None:
-        if threads < 1:
-            raise InvalidArgument(f"threads: expected at least 1, found {threads}")
-        return threads
+        return whole_number(threads, "threads", 1)
     stated = os.environ.get("AMUDAI_THREADS", "")
     if stated:
         if not stated.isdecimal() or int(stated) < 1:

@@ -20,6 +20,7 @@ from amudai import _kernels
 from amudai.encoding import decode
 from amudai.encoding.buffer import BlockRun
 from amudai.format import BlockMap, decode_block_map, encode_block_map
+from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
 from tests import effort
 from tests.oracle.block import checksum
@@ -37,7 +38,7 @@ class Watched:
     def __init__(self) -> None:
         self._made: list[tuple[npt.NDArray[np.uint8], int]] = []
 
-    def __call__(self, count: int, dtype: str) -> tuple[pa.Buffer, npt.NDArray[Any]]:
+    def __call__(self, count: int, dtype: str, _: Limits = DEFAULT_LIMITS) -> tuple[pa.Buffer, npt.NDArray[Any]]:
         size = count * int(dtype[1])
         memory = np.full(size + GUARD, _MARK, np.uint8)
         self._made.append((memory, size))
@@ -52,6 +53,8 @@ class Watched:
 
 class Held:
     """Blocks in memory of exactly their size, in place of a `BlockBuffer`; nothing but the kernels checks them."""
+
+    limits = DEFAULT_LIMITS
 
     def __init__(self, *blocks: tuple[int, bytes], checksums: bool = True) -> None:
         self.counts = [count for count, _ in blocks]

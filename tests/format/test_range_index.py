@@ -60,7 +60,7 @@ def test_the_published_indexes_are_written() -> None:
     assert encode_range_index(INT32, 3, *bounds, block(struct.pack("<H", 1))) == EXAMPLE_1
     assert encode_range_index(UINT8, 300, block(b"\x00\x05"), memoryview(block(b"\xff\x09"))) == EXAMPLE_2
     assert RangeIndexHeader.decode(EXAMPLE_1, INT32).encode(INT32) == EXAMPLE_1[:40]
-    decimals = encode_range_index(DECIMALS, 100, block(bytes(32)), block(bytes(32)), logical_block_size=50)
+    decimals = encode_range_index(DECIMALS, 100, block(bytes(32)), block(bytes(32)), logical_block_size=64)
     header = RangeIndexHeader.decode(decimals, DECIMALS, expected_span=100)
     assert (header.width, header.logical_block_count) == (16, 2)
     assert [bytes(payload) for payload in header.payloads(decimals)] == [block(bytes(32)), block(bytes(32)), b""]
@@ -72,7 +72,8 @@ def test_the_published_indexes_are_written() -> None:
         (STRING, 1, (16, 16), 256, "range index of string: expected numbers, times or decimals"),
         (FIXED, 1, (16, 16), 256, "expected numbers, times or decimals"),
         (INT32, 0, (16, 16), 256, "expected at least one slot"),
-        (INT32, 1, (16, 16), 0, "in blocks of 1..65535, found 1 slots in blocks of 0"),
+        (INT32, 1, (16, 16), 0, "in blocks of 1..65535 and a power of two, found 1 slots in blocks of 0"),
+        (INT32, 1, (16, 16), 50, "a power of two, found 1 slots in blocks of 50"),
         (INT32, 1, (16, 16), 65536, "in blocks of 1..65535"),
         (INT32, 1, (0, 16), 256, "minima: expected a block of at least 12 bytes, found 0"),
         (INT32, 1, (16, 8), 256, "maxima: expected a block of at least 12 bytes, found 8"),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         StripeLayout,
         Verification,
     )
+    from amudai.limits import Limits
     from amudai.predicate import Column, Predicate, col
     from amudai.scan import Explanation
     from amudai.sources import BadRecord, Source, read_files
@@ -68,6 +69,7 @@ else:
             "amudai.inspect": (
                 "BlockLayout BufferLayout FieldLayout Index Problem ShardFile ShardLayout StripeLayout Verification"
             ),
+            "amudai.limits": "Limits",
             "amudai.predicate": "Column Predicate col",
             "amudai.scan": "Explanation",
             "amudai.sources": "BadRecord Source read_files",
@@ -88,6 +90,7 @@ __all__ = [
     "HashIndex",
     "Index",
     "JsonLinesWriter",
+    "Limits",
     "Predicate",
     "Problem",
     "Progress",

@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 
@@ -27,6 +27,9 @@ from amudai.types import CONTAINERS, BasicType, SchemaNode
 __all__ = ["Field", "FieldStats"]
 
 
+_UNITS_OF_DAY: Final = {unit: 86_400 * 1000**power for power, unit in enumerate(("s", "ms", "us", "ns"))}
+
+
 @dataclass(frozen=True, slots=True)
 class FieldStats:
     """Statistics of a column, known without reading its values. None means that the shard does not have the figure.
@@ -39,7 +42,8 @@ class FieldStats:
         How many values there are, and how many of them are null. Below a list, values are items, not rows.
     min, max
         The smallest and the largest value, NaN left out. Of times in nanoseconds that are not multiples of 100 ns,
-        bounds that may lie up to 99 ns outside.
+        bounds that may lie up to 99 ns outside. A time that Python's classes cannot hold is a pyarrow scalar, and a
+        time of day outside of the day is the number of its units.
     distinct_count
         How many different values there are: an estimate, unless `distinct_is_exact`.
     raw_bytes
@@ -279,6 +283,8 @@ class Field:
                 if projection.nanoseconds is None:
                     raise
                 return None  # the bound lies outside of 64 bits, the values do not
+        if pa.types.is_time(kind) and scalar.is_valid and not 0 <= scalar.value < _UNITS_OF_DAY[kind.unit]:
+            return scalar.value  # pyarrow makes another time of it, or raises an error
         try:
             return scalar.as_py()
         except (ValueError, OverflowError):

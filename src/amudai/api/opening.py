@@ -8,6 +8,9 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from amudai.api.shard import Shard
+from amudai.arguments import shown
+from amudai.errors import InvalidArgument
+from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.shard import ShardReader
 from amudai.storage import Allow, Allowed
 
@@ -22,6 +25,7 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     verify: bool = True,
     threads: int | None = None,
     allow: Allow | Allowed = (),
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Shard:
     """Open a shard for reading.
 
@@ -46,6 +50,8 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
         Where files outside of the shard's folder may be, to which the shard refers by absolute URLs: prefixes of URLs
         or local folders, or a mapping of prefixes to the stores that serve them. Such a store finds a file by the rest
         of its URL after the prefix. A function may decide for each URL. Other absolute URLs are refused.
+    limits
+        How much memory and work the shard may take before `LimitExceeded` is raised.
 
     Examples
     --------
@@ -58,4 +64,6 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     >>> amudai.open("tests/fixtures/sample.amudai.shard", schema=schema).head(1).to_pydict()
     {'level': ['INFO'], 'region': [None]}
     """
-    return Shard(ShardReader(location, store, verify=verify, allow=allow), schema, threads)
+    if not isinstance(limits, Limits):
+        raise InvalidArgument(f"limits: expected amudai.Limits, found {shown(limits)}")
+    return Shard(ShardReader(location, store, verify=verify, allow=allow, limits=limits), schema, threads)

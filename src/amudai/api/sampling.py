@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from amudai.errors import InvalidArgument
+from amudai.arguments import whole_number
+from amudai.limits import DEFAULT_LIMITS
 
 __all__ = ["sample_of"]
 
@@ -16,7 +17,6 @@ def sample_of(population: int, count: int, seed: int | None) -> npt.NDArray[np.i
     >>> sample_of(3, 10, seed=None).tolist()
     [0, 1, 2]
     """
-    if seed is not None and (not isinstance(seed, int) or seed < 0):
-        raise InvalidArgument(f"seed: expected a number from 0 on, found {seed!r}")
-    random = np.random.default_rng(seed)
-    return np.sort(random.choice(max(1, population), min(count, population), replace=False))
+    random = np.random.default_rng(None if seed is None else whole_number(seed, "seed"))
+    DEFAULT_LIMITS.require_memory(min(whole_number(count, "count"), population), 64)
+    return np.sort(random.choice(max(1, population), min(whole_number(count, "count"), population), replace=False))

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from amudai.api.frames import to_pandas, to_polars
 from amudai.api.task import Task
-from amudai.errors import InvalidArgument
+from amudai.arguments import whole_number
 from amudai.scan import Explanation, ScanRun, tasks_of
 
 __all__ = ["Scan"]
@@ -64,7 +64,7 @@ class Scan:
         >>> shard.scan(where=amudai.col("status") == 503, limit=3).positions().tolist()
         [50, 147, 244]
         """
-        return self._run.rows().positions()
+        return self._run.positions()
 
     def to_table(self) -> pa.Table:
         """Read all rows that match into a table.
@@ -128,9 +128,7 @@ class Scan:
         >>> sum(pickle.loads(pickle.dumps(task)).to_table().num_rows for task in tasks)
         11
         """
-        wanted = self._run.threads if count is None else count
-        if wanted < 1:
-            raise InvalidArgument(f"count: expected at least 1, found {count}")
+        wanted = self._run.threads if count is None else whole_number(count, "count", 1)
         return tuple(Task(task) for task in tasks_of(self._run.plan, wanted))
 
     def explain(self) -> Explanation:

@@ -18,6 +18,7 @@ from amudai.api.scan import Scan
 from amudai.api.stripe import Stripe
 from amudai.api.tabular import Tabular
 from amudai.api.where import Where, predicate_of
+from amudai.arguments import names, sequence, whole_number
 from amudai.arrow import ArrowFields, reordered
 from amudai.errors import InvalidArgument
 from amudai.inspect import (
@@ -321,11 +322,12 @@ class Shard(Tabular):
         else:
             paths = [self._fields.find(name) for name in _names(columns) or ()]
         readers = self._reader.stripes
-        for ordinal in stripes or ():
-            if not 0 <= ordinal < len(readers):
+        ordinals = None if stripes is None else [whole_number(each, "stripes") for each in sequence(stripes, "stripes")]
+        for ordinal in ordinals or ():
+            if ordinal >= len(readers):
                 message = f"stripes: expected 0..{len(readers) - 1}, found {ordinal}"
                 raise InvalidArgument(message, url=self.url)
-        chosen = readers if stripes is None else [readers[ordinal] for ordinal in stripes]
+        chosen = readers if ordinals is None else [readers[ordinal] for ordinal in ordinals]
         depth: Depth = "blocks" if blocks else "encodings" if encodings else "buffers"
         return inspect_shard(self._reader, paths, chosen, depth)
 
@@ -353,7 +355,7 @@ class Shard(Tabular):
         ├─ ts  datetime  ...
         └─ and 4 more columns
         """
-        return shard_text(self, fields)
+        return shard_text(self, whole_number(fields, "fields"))
 
     def __getitem__(self, column: str) -> Field:
         """One column, by name or path: its type, statistics and encodings."""
@@ -388,7 +390,5 @@ class Shard(Tabular):
 
 
 def _names(columns: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The names as a request holds them. Anything that is no sequence of names is refused when they are looked up."""
-    if isinstance(columns, str):
-        raise InvalidArgument(f"columns: expected a list of names, found the name {columns!r}")
-    return None if columns is None else tuple(columns)
+    """The names as a request holds them. Items that are no names are refused when they are looked up."""
+    return None if columns is None else names(columns, "columns")

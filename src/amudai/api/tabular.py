@@ -12,7 +12,7 @@ import pyarrow as pa
 from amudai.api.sampling import sample_of
 from amudai.api.scan import Scan
 from amudai.api.where import Where, predicate_of
-from amudai.errors import InvalidArgument
+from amudai.arguments import names, whole_number
 from amudai.scan import Explanation
 
 if TYPE_CHECKING:
@@ -145,11 +145,9 @@ class Tabular(ABC):
         from amudai.predicate import words_predicate  # only a search needs it
 
         asked = predicate_of(where)
-        if isinstance(within, str):
-            raise InvalidArgument(f"within: expected a list of names, found the name {within!r}")
         found = words_predicate(
             text,
-            self.text_columns if within is None else within,
+            self.text_columns if within is None else names(within, "within"),
             match=match,
             any_word=any_word,
             case_sensitive=case_sensitive,
@@ -173,9 +171,7 @@ class Tabular(ABC):
         >>> amudai.open("tests/fixtures/sample.amudai.shard").head(2, ["status"]).to_pydict()
         {'status': [200, 200]}
         """
-        if count < 0:
-            raise InvalidArgument(f"count: expected at least 0, found {count}")
-        return self.scan(columns, limit=count).to_table()
+        return self.scan(columns, limit=whole_number(count, "count")).to_table()
 
     def sample(
         self,
@@ -206,8 +202,6 @@ class Tabular(ABC):
         >>> shard.sample(1000, ["status"], where="status >= 500").num_rows
         11
         """
-        if count < 0:
-            raise InvalidArgument(f"count: expected at least 0, found {count}")
         if where is None and self.num_rows == self.num_positions:
             return self.take(sample_of(self.num_rows, count, seed), columns, threads=threads)
         found = self.scan(columns, where, threads=threads).positions()

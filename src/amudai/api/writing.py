@@ -19,6 +19,7 @@ from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.sizes import rows_at_once, temporary_folder
+from amudai.arguments import names, whole_number
 from amudai.arrow import (
     SCHEMA_PROPERTY,
     Decimals,
@@ -95,8 +96,8 @@ class ShardWriter:
     ) -> None:
         if layout not in ("single", "two-level"):
             raise InvalidArgument(f"layout: expected single or two-level, found {layout!r}")
-        if stripe_rows is not None and stripe_rows < 1:
-            raise InvalidArgument(f"stripe_rows: expected at least 1, found {stripe_rows}")
+        if stripe_rows is not None:
+            stripe_rows = whole_number(stripe_rows, "stripe_rows", 1)
         self.schema = schema
         self._nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
         columns = sum(1 for _ in nodes_below(self._nodes))
@@ -115,7 +116,7 @@ class ShardWriter:
             stripe_bytes=None if stripe_bytes is None else size_of(stripe_bytes),
             memory=max(1 << 20, size_of(memory_limit)),
             temp_folder=folder,
-            bloom=frozenset(_ids(self._nodes, bloom)),
+            bloom=frozenset(_ids(self._nodes, names(bloom, "bloom"))),
             created=ticks_of(creation_time(created)),
             properties=(*_noted(properties or {}), (SCHEMA_PROPERTY, any_value(schema.serialize().to_pybytes()))),
             field_properties={

@@ -19,9 +19,10 @@ from amudai.column import (
     StoredValues,
     TimeValues,
 )
-from amudai.encoding import Values, require_memory
+from amudai.encoding import Values
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import AnyValue
+from amudai.limits import DEFAULT_LIMITS
 from amudai.types import CONTAINERS, TIMESPAN, WIDTHS, BasicType, SchemaNode, decimal128
 
 __all__ = ["least_bits", "to_array"]
@@ -130,7 +131,7 @@ def _scalars(values: Values, node: SchemaNode, kind: pa.DataType, after: Nanosec
 def _times(ticks: ColumnValues, nanoseconds: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
     """Times, from their ticks and the nanoseconds by which they are after the ticks."""
     assert projection.nanoseconds is not None
-    require_memory(ticks.length, least_bits(kind))
+    DEFAULT_LIMITS.require_memory(ticks.length, least_bits(kind))
     after = _nanoseconds(nanoseconds, projection.nanoseconds)
     if after is None:
         return to_array(ticks, projection, kind)
@@ -191,7 +192,7 @@ def _repeated(length: int, value: AnyValue, projection: Projection, kind: pa.Dat
     if size * length > np.iinfo(np.int32).max:
         raise OverflowError("more bytes than the offsets of this Arrow type can count")
     variable = 0 if single.data is None or single.offsets is None else 8 * single.data.size
-    require_memory(length, least_bits(kind) + variable)
+    DEFAULT_LIMITS.require_memory(length, least_bits(kind) + variable)
     one = to_array(StoredValues(single), projection, kind)
     if length == 0:
         return one.slice(0, 0)
@@ -248,7 +249,7 @@ def _bytes_of(value: AnyValue, node: SchemaNode) -> bytes:
 
 
 def _nulls(length: int, kind: pa.DataType) -> pa.Array:
-    require_memory(length, least_bits(kind))
+    DEFAULT_LIMITS.require_memory(length, least_bits(kind))
     if pa.types.is_union(kind):
         # A union has no validity bitmap: its first variant is null instead.
         variants = [pa.nulls(length, kind.field(at).type) for at in range(kind.num_fields)]

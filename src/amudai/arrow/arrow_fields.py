@@ -8,6 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from amudai.arguments import shown
 from amudai.arrow.kept import KeptFields, kept_fields
 from amudai.arrow.natural import arrow_field, project, value_type
 from amudai.arrow.storage import schema_nodes
@@ -57,7 +58,7 @@ class ArrowFields:
             schema_nodes(self._whole)  # raises an error for names and types that no shard can have
             self._wanted = {field.name: field.type for field in self._whole}
         elif wanted is not None:
-            self._wanted = dict(wanted)
+            self._wanted = _types(wanted)
         self._fields: dict[int, pa.Field] = {}
         self._projections: dict[int, Projection] = {}
 
@@ -220,3 +221,13 @@ def short_role(role: str) -> str:
     'IngestionTimestamp'
     """
     return role.rpartition(".")[2]
+
+
+def _types(wanted: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:
+    """The types that a caller requested, by column."""
+    if not isinstance(wanted, Mapping):
+        raise InvalidArgument(f"schema: expected a schema, or Arrow types by column, found {shown(wanted)}")
+    for name, kind in wanted.items():
+        if not isinstance(name, str) or not isinstance(kind, pa.DataType):
+            raise InvalidArgument(f"schema: expected an Arrow type for a column, found {shown(kind)} for {shown(name)}")
+    return dict(wanted)

@@ -32,6 +32,7 @@ class AbsentSource(ParentSource):
 
     def _read(self, rows: Rows, _: Projection) -> ColumnValues:
         # Below lists the parent does not say how many positions there are, so any number of rows is valid.
+        self._context.limits.require_memory(rows.count, 1)
         return AbsentValues(rows.count)
 
     def _child_positions(self) -> int | None:
@@ -54,4 +55,5 @@ class UnitSource(NativeSource):
 
     def _read(self, rows: Rows, _: Projection) -> ColumnValues:
         self._check_end(rows)
+        self._context.limits.require_memory(rows.count, 1)
         return AbsentValues(rows.count)

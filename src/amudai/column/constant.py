@@ -13,7 +13,7 @@ from amudai.column.projection import Projection
 from amudai.encoding import BlockBuffer, RangeIndex
 from amudai.format import AnyValue, BufferKind, DataRef, FieldDescriptor, NativeEncoding
 from amudai.rows import Rows
-from amudai.types import CONTAINERS, SchemaNode
+from amudai.types import CONTAINERS, WIDTHS, SchemaNode
 
 __all__ = ["ConstantSource", "constant_of"]
 
@@ -55,11 +55,25 @@ class ConstantSource(NativeSource):
     def _read(self, rows: Rows, _: Projection) -> ColumnValues:
         assert self.constant is not None
         self._check_end(rows)
+        self._context.limits.require_memory(rows.count, self._bits)
         return ConstantValues(rows.count, self.constant)
+
+    @property
+    def _bits(self) -> int:
+        """How many bits each position takes in memory, at least."""
+        value = None if self.constant is None else self.constant.value
+        if isinstance(value, str | bytes):
+            return 8 * len(value)
+        return 8 * int(self.node.dtype[1]) if self.node.basic_type in WIDTHS else 1
 
     def range_index(self) -> RangeIndex | None:
         """None: a constant needs no range index."""
         return None
+
+    @property
+    def block_rows(self) -> int:
+        """0: no block is read."""
+        return 0
 
     def prefetch(self) -> Iterator[DataRef]:
         """Nothing: no buffer is read."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from amudai.format import DataRef, StripeFieldDescriptor
+from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.storage import Artifact
 from amudai.types import SchemaNode
 
@@ -26,6 +27,8 @@ class ColumnContext:
         Returns the descriptor of a schema node in the stripe; None if the node is not stored.
     artifact
         Returns the file that a reference to a buffer names.
+    limits
+        How much memory and work the columns may take.
     prefetched
         Bytes of whole buffers that were read ahead, by their extents. Opening a buffer looks here first.
     """
@@ -35,4 +38,5 @@ class ColumnContext:
     verify: bool
     descriptor: Callable[[SchemaNode], StripeFieldDescriptor | None]
     artifact: Callable[[DataRef | None], Artifact]
+    limits: Limits = DEFAULT_LIMITS
     prefetched: dict[DataRef | None, memoryview] = field(default_factory=dict)

@@ -148,6 +148,11 @@ class ColumnSource(ABC):
         """Whether reading the column reads buffers of its own."""
         return False
 
+    @property
+    def block_rows(self) -> int:
+        """About how many positions the largest blocks have, as far as the descriptor tells; 0 if unknown."""
+        return 0
+
     def prefetch(self) -> Iterator[DataRef]:
         """The buffers that reading the column needs and that have not been read yet."""
         return iter(())

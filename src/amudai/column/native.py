@@ -33,6 +33,7 @@ from amudai.format import (
     NativeEncoding,
     RangeIndexHeader,
     ValueDictionary,
+    check_dictionary_padding,
     require_identity,
     without_identity,
 )
@@ -92,7 +93,12 @@ class NativeSource(ColumnSource):
     def _open(self, kind: BufferKind) -> BlockBuffer:
         context, buffer = self._context, self._buffers[kind]
         made = BlockBuffer(
-            context.artifact(buffer.buffer), buffer, self._values_of(kind), context.verify, is_metered=True
+            context.artifact(buffer.buffer),
+            buffer,
+            self._values_of(kind),
+            context.verify,
+            is_metered=True,
+            limits=context.limits,
         )
         if context.prefetched:
             whole = context.prefetched.get(buffer.extent)
@@ -162,7 +168,13 @@ class NativeSource(ColumnSource):
             return None
         with self.place(), located(url=self._context.artifact(ref).url, range=f"{ref.start}..{ref.end}"):
             data = self._whole(buffer, ref)
-            return decode_range_index(data, self.node, self.position_count, self._context.verify)
+            return decode_range_index(data, self.node, self.position_count, self._context.verify, self._context.limits)
+
+    @property
+    def block_rows(self) -> int:
+        """About how many positions the largest blocks have, as far as the descriptor tells; 0 if unknown."""
+        counts = [buffer.block_count for kind, buffer in self._buffers.items() if kind in _IN_BLOCKS]
+        return self.position_count // min((count for count in counts if count), default=self.position_count + 1)
 
     def prefetch(self) -> Iterator[DataRef]:
         """The buffers that reading the column needs and that have not been read yet."""
@@ -220,7 +232,10 @@ class NativeSource(ColumnSource):
 
     def check(self) -> CheckedBuffers:
         """Read everything in the column's own buffers, and raise the first error."""
-        blocks = sum(len(each) for _, buffer in self._block_buffers() for each in buffer.all_blocks())
+        blocks = 0
+        for _, opened in self._block_buffers():
+            blocks += sum(len(each) for each in opened.all_blocks())
+            opened.check_padding()
         files: dict[str, Artifact] = {}
         lookups = []
         for buffer in self._encoding.buffers:
@@ -238,7 +253,9 @@ class NativeSource(ColumnSource):
                 data = self._whole(buffer, ref)
                 RangeIndexHeader.decode(data, self.node, expected_span=self.position_count).payloads(data)
             elif kind is BufferKind.VALUE_DICTIONARY:
-                ValueDictionary.decode(self._whole(buffer, ref), self.node, sorted_ids=True)
+                data = self._whole(buffer, ref)
+                ValueDictionary.decode(data, self.node, sorted_ids=True)
+                check_dictionary_padding(data)
         return CheckedBuffers(blocks, tuple(files.values()), tuple(lookups))
 
 

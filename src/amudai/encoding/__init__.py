@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         describe_each,
         describe_numbers,
         open_numbers,
-        require_memory,
         require_text,
     )
     from amudai.encoding.decoded import Values
@@ -69,7 +68,7 @@ else:
             ),
             "amudai.encoding.decode": (
                 "allocate decode_bits decode_dictionary decode_few decode_few_bytes decode_fixed decode_numbers "
-                "decode_variable describe_binary describe_each describe_numbers open_numbers require_memory "
+                "decode_variable describe_binary describe_each describe_numbers open_numbers "
                 "require_text"
             ),
             "amudai.encoding.decoded": "Values",
@@ -134,7 +133,6 @@ __all__ = [
     "is_text",
     "open_numbers",
     "profile_of",
-    "require_memory",
     "require_text",
     "steps_section",
 ]

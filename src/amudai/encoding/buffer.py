@@ -10,9 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.errors import AmudaiError, CorruptedData
-from amudai.format import BlockMap, EncodedBuffer, decode_block_map, without_identity
+from amudai.errors import AmudaiError, CorruptedData, located
+from amudai.format import (
+    BlockMap,
+    EncodedBuffer,
+    check_map_padding,
+    check_zeros,
+    decode_block_map,
+    without_identity,
+)
 from amudai.lazy import lazy
+from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
 from amudai.storage import MAX_READ, Artifact, FetchedRanges, count_blocks
 
@@ -23,6 +31,8 @@ RUN_BYTES: Final = 2 * 1024 * 1024
 # The same for blocks with few wanted positions. Most of their bytes are only verified, so fewer calls are faster.
 _SCATTERED_BYTES: Final = 8 * 1024 * 1024
 _FEW: Final = 64  # "few" is less than one position in this many
+# Values of the blocks for one native call: blocks that decompress to far more than their bytes come in smaller runs.
+_RUN_VALUES: Final = 1 << 24
 
 
 U32 = npt.NDArray[np.uint32]
@@ -71,21 +81,32 @@ class BlockBuffer:
         Whether the checksum of each block is compared.
     is_metered
         Whether the blocks that are read are counted on the current `storage.Meter`.
+    limits
+        How much memory and work the values may take.
     """
 
     def __init__(
-        self, artifact: Artifact, descriptor: EncodedBuffer, values: int, verify: bool, *, is_metered: bool = False
+        self,
+        artifact: Artifact,
+        descriptor: EncodedBuffer,
+        values: int,
+        verify: bool,
+        *,
+        is_metered: bool = False,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self._artifact = artifact
         self._descriptor = descriptor
         self.values = values
         self._verify = verify
         self._is_metered = is_metered
+        self.limits = limits
         self._buffer, self._map = descriptor.block_refs()
         extent = descriptor.extent
         assert extent is not None
         self._end = extent.end  # of the buffer and its identity
         artifact.require(self._buffer.start, self._end)
+        limits.require_values(values, self._buffer.size)
         self._whole: memoryview | None = None
 
     @property
@@ -146,18 +167,20 @@ class BlockBuffer:
             return
         ends = picked.sizes.cumsum()  # bytes read with each block and those before it
         most = _SCATTERED_BYTES if slots * _FEW <= int(picked.counts.sum()) * unit else RUN_BYTES
-        if ends.item(-1) <= most:
+        values = picked.counts.cumsum()
+        if ends.item(-1) <= most and values.item(-1) <= _RUN_VALUES:
             yield BlockRun(*self._counted(picked), index, first, count, slots)
             return
-        low = done = 0
+        low = done = counted = 0
         while low < len(ends):
-            # At least one block, and as many as the bytes allow.
-            high = max(low + 1, int(ends.searchsorted(np.uint64(done + most), "right")))
+            # At least one block, and as many as bytes and values allow.
+            high = int(ends.searchsorted(np.uint64(done + most), "right"))
+            high = max(low + 1, min(high, int(values.searchsorted(np.uint64(counted + _RUN_VALUES), "right"))))
             mine = slice(*index.searchsorted([low, high]))
             slots = int(count[mine].sum(dtype=np.uint64))
             opened = self._counted(picked.part(low, high))
             yield BlockRun(*opened, index[mine] - np.uint32(low), first[mine], count[mine], slots)
-            low, done = high, ends.item(high - 1)
+            low, done, counted = high, ends.item(high - 1), values.item(high - 1)
 
     def _read_whole(self, values: int) -> None:
         """Read blocks and map in one request if the buffer is small and most of its values are wanted."""
@@ -208,6 +231,15 @@ class BlockBuffer:
             (data[start - begin : end - begin], count)
             for start, end, count in zip(ends[:-1].tolist(), ends[1:].tolist(), counts.tolist(), strict=True)
         ]
+
+    def check_padding(self) -> None:
+        """Raise an error if there is anything but zeros where a buffer has no meaning."""
+        at = self._buffer.start
+        with located(url=self._artifact.url, range=f"{at}..{self._buffer.end}"):
+            blocks_end = at + int(self.block_map.offsets[-1])
+            check_zeros(self._artifact.read(blocks_end, self._map.start), "padding after the blocks")
+            check_map_padding(self._artifact.read(self._map.start, self._map.end))
+            check_zeros(self._artifact.read(self._map.end, self._buffer.end), "padding after the block map")
 
     def _counted(self, picked: PickedBlocks) -> tuple[_kernels.Blocks, list[memoryview]]:
         if self._is_metered:

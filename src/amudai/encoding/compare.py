@@ -77,10 +77,10 @@ Wanted: TypeAlias = NumberRanges | DecimalRanges | ByteKeys
 
 def compare_numbers(buffer: BlockBuffer, rows: Rows, wanted: NumberRanges, *, inverted: bool) -> Bitmap:
     """A bit for each position: whether the number is in `wanted` or, if `inverted`, is not. The bit of a null is 0."""
-    bits = _bitmap(rows)
+    bits = _bitmap(rows, buffer)
     done = 0
     for run in buffer.runs(rows):
-        inflate(run.blocks, run.buffers, _kernels.numeric_frames(run.blocks, wanted.low.dtype.str[1:]))
+        inflate(run.blocks, run.buffers, _kernels.numeric_frames(run.blocks, wanted.low.dtype.str[1:]), buffer.limits)
         _kernels.compare_numbers(
             run.blocks, run.block, run.first, run.count, wanted.low, wanted.high, inverted, bits, done
         )
@@ -90,10 +90,10 @@ def compare_numbers(buffer: BlockBuffer, rows: Rows, wanted: NumberRanges, *, in
 
 def compare_codes(buffer: BlockBuffer, rows: Rows, answers: npt.NDArray[np.bool_]) -> Bitmap:
     """A bit for each position, which holds a code: `answers[code]`. A code without an answer raises CorruptedData."""
-    bits = _bitmap(rows)
+    bits = _bitmap(rows, buffer)
     done = 0
     for run in buffer.runs(rows):
-        inflate(run.blocks, run.buffers, _kernels.numeric_frames(run.blocks, "u4"))
+        inflate(run.blocks, run.buffers, _kernels.numeric_frames(run.blocks, "u4"), buffer.limits)
         _kernels.compare_codes(run.blocks, run.block, run.first, run.count, answers.view(np.uint8), bits, done)
         done += run.slots
     return bits
@@ -101,10 +101,10 @@ def compare_codes(buffer: BlockBuffer, rows: Rows, answers: npt.NDArray[np.bool_
 
 def compare_decimals(buffer: BlockBuffer, rows: Rows, wanted: DecimalRanges, *, inverted: bool) -> Bitmap:
     """Like `compare_numbers`, for stored decimals."""
-    bits = _bitmap(rows)
+    bits = _bitmap(rows, buffer)
     done = 0
     for run in buffer.runs(rows):
-        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, decimal128.SIZE))
+        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, decimal128.SIZE), buffer.limits)
         _kernels.compare_decimals(
             run.blocks, run.block, run.first, run.count, wanted.low, wanted.high, inverted, bits, done
         )
@@ -116,15 +116,15 @@ def compare_bytes(
     buffer: BlockBuffer, rows: Rows, wanted: ByteKeys, *, fixed_size: int | None, inverted: bool
 ) -> Bitmap:
     """Like `compare_numbers`, for strings and bytes. `fixed_size` is the size of all values, if they have one."""
-    bits = _bitmap(rows)
+    bits = _bitmap(rows, buffer)
     offsets, keys = _joined(wanted.keys)
     done = 0
     for run in buffer.runs(rows):
-        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, fixed_size))
+        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, fixed_size), buffer.limits)
         if fixed_size is None:
             sizes = np.empty(len(run.blocks), np.uint64)
             _kernels.payload_sizes(run.blocks, sizes)
-            inflate(run.blocks, run.buffers, _kernels.payload_frames(run.blocks, sizes))
+            inflate(run.blocks, run.buffers, _kernels.payload_frames(run.blocks, sizes), buffer.limits)
         _kernels.compare_bytes(
             run.blocks,
             run.block,
@@ -142,8 +142,8 @@ def compare_bytes(
     return bits
 
 
-def _bitmap(rows: Rows) -> Bitmap:
-    return allocate((rows.count + 7) // 8, "u1")[1]
+def _bitmap(rows: Rows, buffer: BlockBuffer) -> Bitmap:
+    return allocate((rows.count + 7) // 8, "u1", buffer.limits)[1]
 
 
 def _joined(keys: Sequence[bytes]) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:

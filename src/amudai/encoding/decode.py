@@ -6,8 +6,6 @@ pool, and lets the kernels write every run of blocks straight into its place.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections import Counter, deque
 from collections.abc import Iterator
 from threading import local
@@ -21,8 +19,9 @@ import zstandard
 from amudai import _kernels
 from amudai.encoding.buffer import BlockBuffer, BlockRun
 from amudai.encoding.decoded import Values
-from amudai.errors import CorruptedData, InvalidArgument
+from amudai.errors import CorruptedData, LimitExceeded
 from amudai.format import ValueDictionary
+from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
 
 __all__ = [
@@ -37,7 +36,6 @@ __all__ = [
     "describe_binary",
     "describe_each",
     "describe_numbers",
-    "require_memory",
     "require_text",
 ]
 
@@ -46,16 +44,6 @@ INFLATED_BYTES: Final = 1024 * 1024
 
 # Kernels copy in whole steps and may write this many bytes after the last value.
 SLACK: Final = 64
-
-
-def _physical_memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return sys.maxsize  # this system does not say
-
-
-_MEMORY: Final = _physical_memory()
 
 _ZERO: Final = np.zeros(1, np.uint32)
 _WIDTH: Final = {dtype: int(dtype[1]) for dtype in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
@@ -68,8 +56,8 @@ Frame = tuple[int, int, int, int]
 def decode_numbers(buffer: BlockBuffer, rows: Rows, dtype: str, nullable: bool = True) -> Values:
     """The numbers at `rows`, with the nulls that their blocks mark."""
     count = rows.count
-    data, values = allocate(count, dtype)
-    validity, bits = _bitmap(count) if nullable else (None, None)
+    data, values = allocate(count, dtype, buffer.limits)
+    validity, bits = _bitmap(count, buffer.limits) if nullable else (None, None)
     single = rows.num_ranges == 1
     found = open_numbers(buffer, rows.starts.item(0), rows.ends.item(0), dtype) if single else None
     if found is not None:
@@ -77,7 +65,7 @@ def decode_numbers(buffer: BlockBuffer, rows: Rows, dtype: str, nullable: bool =
         return Values(count, nulls, validity if nulls else None, data)
     nulls = done = 0
     for run in buffer.runs(rows):
-        _inflate(run, _kernels.numeric_frames(run.blocks, dtype))
+        _inflate(run, _kernels.numeric_frames(run.blocks, dtype), buffer.limits)
         nulls += _kernels.decode_numbers(run.blocks, run.block, run.first, run.count, values, bits, done)
         done += run.slots
     return Values(count, nulls, validity if nulls else None, data)
@@ -90,7 +78,8 @@ def decode_few(buffer: BlockBuffer, first: int, last: int, dtype: str) -> npt.ND
     found = open_numbers(buffer, first, last, dtype)
     if found is None:
         return decode_numbers(buffer, Rows.one(first, last), dtype, nullable=False).numbers(dtype)
-    out = np.empty(last - first, dtype) if last - first <= _FEW else allocate(last - first, dtype)[1]
+    count = last - first
+    out = np.empty(count, dtype) if count <= _FEW else allocate(count, dtype, buffer.limits)[1]
     _kernels.decode_stretch(*found, out, None)
     return out
 
@@ -101,7 +90,7 @@ def open_numbers(buffer: BlockBuffer, first: int, last: int, dtype: str) -> tupl
     if found is None:
         return None
     blocks, view, slot = found
-    inflate(blocks, [view], _kernels.numeric_frames(blocks, dtype))
+    inflate(blocks, [view], _kernels.numeric_frames(blocks, dtype), buffer.limits)
     return blocks, slot
 
 
@@ -116,18 +105,18 @@ def decode_few_bytes(
     if found is None or len(found[0]) != 1:
         return None
     blocks, view, slot = found
-    inflate(blocks, [view], _kernels.binary_frames(blocks, None))
+    inflate(blocks, [view], _kernels.binary_frames(blocks, None), buffer.limits)
     count = last - first
-    require_memory(count, 64)
+    buffer.limits.require_memory(count, 64)
     offsets, validity = np.zeros(count + 1, np.int64), np.empty(count // 8 + 2, np.uint8)
     where = np.array([slot, count], np.uint32)
     span = _ZERO, where[:1], where[1:]
     origins, sizes = np.zeros(1, np.uint64), np.zeros(1, np.uint64)
     if _kernels.decode_offsets(blocks, *span, offsets, validity, 0, origins, sizes):
         return None
-    inflate(blocks, [view], _kernels.payload_frames(blocks, sizes))
+    inflate(blocks, [view], _kernels.payload_frames(blocks, sizes), buffer.limits)
     size = offsets.item(-1)
-    require_memory(size, 8)
+    buffer.limits.require_memory(size, 8)
     data = np.empty(size + SLACK, np.uint8)
     _kernels.decode_bytes(blocks, *span, origins, offsets, 0, False, data)
     return offsets, data[:size]
@@ -136,10 +125,10 @@ def decode_few_bytes(
 def decode_bits(buffer: BlockBuffer, rows: Rows) -> tuple[pa.Buffer, int]:
     """The bits at `rows` as an Arrow bitmap, and how many of them are set."""
     count = rows.count
-    bitmap, bits = _bitmap(count)
+    bitmap, bits = _bitmap(count, buffer.limits)
     found = done = 0
     for run in buffer.runs(rows, unit=8):
-        _inflate(run, _kernels.numeric_frames(run.blocks, "u1"))
+        _inflate(run, _kernels.numeric_frames(run.blocks, "u1"), buffer.limits)
         found += _kernels.decode_bits(run.blocks, run.block, run.first, run.count, bits, done)
         done += run.slots
     return bitmap, found
@@ -148,11 +137,11 @@ def decode_bits(buffer: BlockBuffer, rows: Rows) -> tuple[pa.Buffer, int]:
 def decode_fixed(buffer: BlockBuffer, rows: Rows, size: int) -> Values:
     """Values of `size` bytes each."""
     count = rows.count
-    data, out = allocate(count * size + SLACK, "u1")
-    validity, bits = _bitmap(count)
+    data, out = allocate(count * size + SLACK, "u1", buffer.limits)
+    validity, bits = _bitmap(count, buffer.limits)
     nulls = done = 0
     for run in buffer.runs(rows):
-        _inflate(run, _kernels.binary_frames(run.blocks, size))
+        _inflate(run, _kernels.binary_frames(run.blocks, size), buffer.limits)
         nulls += _kernels.decode_fixed(run.blocks, run.block, run.first, run.count, size, out, bits, done)
         done += run.slots
     return Values(count, nulls, validity if nulls else None, data.slice(0, count * size))
@@ -164,14 +153,14 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
     Raises OverflowError if the values hold more bytes than 32-bit offsets can count.
     """
     count = rows.count
-    offsets_buffer, offsets = allocate(count + 1, "i8" if wide else "i4")
+    offsets_buffer, offsets = allocate(count + 1, "i8" if wide else "i4", buffer.limits)
     offsets[0] = 0
-    validity, bits = _bitmap(count)
+    validity, bits = _bitmap(count, buffer.limits)
     nulls = done = 0
     # First the offsets of all values, then the values, in memory of the right size.
     runs: deque[tuple[BlockRun, int, npt.NDArray[np.uint64], npt.NDArray[np.uint64]]] = deque()
     for run in buffer.runs(rows):
-        _inflate(run, _kernels.binary_frames(run.blocks, None))
+        _inflate(run, _kernels.binary_frames(run.blocks, None), buffer.limits)
         origins, sizes = np.empty(len(run.block), np.uint64), np.zeros(len(run.blocks), np.uint64)
         nulls += _kernels.decode_offsets(
             run.blocks, run.block, run.first, run.count, offsets, bits, done, origins, sizes
@@ -179,11 +168,11 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
         runs.append((run, done, origins, sizes))
         done += run.slots
     total = offsets.item(-1)
-    data, out = allocate(total + SLACK, "u1")
+    data, out = allocate(total + SLACK, "u1", buffer.limits)
     while runs:
         # Decoded and freed one by one: memory that is reused is faster than new memory.
         run, at, origins, sizes = runs.popleft()
-        for part in _inflated_parts(run, sizes):
+        for part in _inflated_parts(run, sizes, buffer.limits):
             slots = run.count[part]
             _kernels.decode_bytes(
                 run.blocks, run.block[part], run.first[part], slots, origins[part], offsets, at, text, out
@@ -192,11 +181,11 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
 
 
-def _inflated_parts(run: BlockRun, sizes: npt.NDArray[np.uint64]) -> Iterator[slice]:
+def _inflated_parts(run: BlockRun, sizes: npt.NDArray[np.uint64], limits: Limits) -> Iterator[slice]:
     """Groups of spans whose decompressed Zstandard frames fit into the cache. Each group is decoded at once."""
     ends = sizes.cumsum()
     if ends.item(-1) <= INFLATED_BYTES:
-        _inflate(run, _kernels.payload_frames(run.blocks, sizes))
+        _inflate(run, _kernels.payload_frames(run.blocks, sizes), limits)
         yield slice(None)
         return
     low = span = 0
@@ -205,7 +194,7 @@ def _inflated_parts(run: BlockRun, sizes: npt.NDArray[np.uint64]) -> Iterator[sl
         high = max(low + 1, int(ends.searchsorted(np.uint64(before + INFLATED_BYTES), "right")))
         behind = len(run.block) if high == len(ends) else int(run.block.searchsorted(np.uint32(high)))
         frames = _kernels.payload_frames(run.blocks, sizes, low, high)
-        _inflate(run, frames)
+        _inflate(run, frames, limits)
         yield slice(span, behind)
         if frames:
             run.blocks.forget_inflated()
@@ -219,17 +208,17 @@ def decode_dictionary(buffer: BlockBuffer, rows: Rows, dictionary: ValueDictiona
     """
     count = rows.count
     codes = decode_numbers(buffer, rows, "u4", nullable=False).numbers("u4")
-    validity, bits = _bitmap(count)
+    validity, bits = _bitmap(count, buffer.limits)
     entries = np.frombuffer(dictionary.values, np.uint8)
     if dictionary.offsets is None:
         size = dictionary.fixed_value_size
-        data, out = allocate(count * size, "u1")
+        data, out = allocate(count * size, "u1", buffer.limits)
         nulls = _kernels.gather_fixed(codes, entries, size, dictionary.null_id, out, bits)
         return Values(count, nulls, validity if nulls else None, data)
-    offsets_buffer, offsets = allocate(count + 1, "i8" if wide else "i4")
+    offsets_buffer, offsets = allocate(count + 1, "i8" if wide else "i4", buffer.limits)
     nulls = _kernels.gather_offsets(codes, dictionary.offsets, dictionary.null_id, offsets, bits)
     total = offsets.item(-1)
-    data, out = allocate(total + SLACK, "u1")
+    data, out = allocate(total + SLACK, "u1", buffer.limits)
     _kernels.gather_bytes(codes, entries, dictionary.offsets, out)
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
 
@@ -266,53 +255,46 @@ def describe_each(buffer: BlockBuffer, dtype: str | None, fixed_size: int | None
     return found
 
 
-def require_memory(count: int, bits: int) -> None:
-    """Raise InvalidArgument if `count` values of `bits` bits do not fit into the memory of this machine.
-
-    Allocating them is no test: systems promise more memory than they have, and kill the process that uses it.
-    """
-    if count * bits // 8 > _MEMORY:
-        raise _too_many(count, bits)
-
-
-def _too_many(count: int, bits: int) -> InvalidArgument:
-    return InvalidArgument(f"rows: {count} values of {bits} bits do not fit into memory, read fewer")
-
-
-def allocate(count: int, dtype: str) -> tuple[pa.Buffer, npt.NDArray[Any]]:
+def allocate(count: int, dtype: str, limits: Limits = DEFAULT_LIMITS) -> tuple[pa.Buffer, npt.NDArray[Any]]:
     """Memory for `count` values, as an Arrow buffer and as a numpy array."""
     width = _WIDTH[dtype]
-    if count * width > _MEMORY:
-        raise _too_many(count, 8 * width)
+    limits.require_memory(count, 8 * width)
     try:
         buffer = pa.allocate_buffer(count * width)
     except (MemoryError, OverflowError, pa.ArrowException) as error:
-        raise _too_many(count, 8 * width) from error
+        message = f"memory: expected {count * width} bytes for {count} values, found less: they do not fit into memory"
+        raise LimitExceeded(message) from error
     return buffer, np.frombuffer(buffer, dtype, count)
 
 
-def _bitmap(bits: int) -> tuple[pa.Buffer, npt.NDArray[np.uint8]]:
-    return allocate((bits + 7) // 8 + 1, "u1")
+def _bitmap(bits: int, limits: Limits) -> tuple[pa.Buffer, npt.NDArray[np.uint8]]:
+    """Memory for an Arrow bitmap, and for one byte more, which kernels may touch. Only the `bits` are not zero yet."""
+    bitmap, found = allocate((bits + 7) // 8 + 1, "u1", limits)
+    found[-2:] = 0  # users see the whole buffer: it must not hold what was in memory before
+    return bitmap, found
 
 
 _threads = local()
 
 
-def _inflate(run: BlockRun, frames: list[Frame]) -> None:
-    inflate(run.blocks, run.buffers, frames)
+def _inflate(run: BlockRun, frames: list[Frame], limits: Limits) -> None:
+    inflate(run.blocks, run.buffers, frames, limits)
 
 
-def inflate(blocks: _kernels.Blocks, buffers: list[memoryview], frames: list[Frame]) -> None:
+def inflate(
+    blocks: _kernels.Blocks, buffers: list[memoryview], frames: list[Frame], limits: Limits = DEFAULT_LIMITS
+) -> None:
     """Decompress the Zstandard frames of blocks."""
     if not frames:
         return
+    limits.require_block(max(frame[3] for frame in frames))
     if sum(frame[3] for frame in frames) <= _SMALL:
         blocks.add_inflated(frames, [_inflated(buffers[of][start:end], size) for of, start, end, size in frames])
         return
     # Frames that state their size share memory from Arrow's pool, which reuses it: new memory would cost as much as
     # decompressing does.
     whole = blocks.are_whole(frames)
-    room, _ = allocate(sum(frame[3] for frame, known in zip(frames, whole, strict=True) if known), "u1")
+    room, _ = allocate(sum(frame[3] for frame, known in zip(frames, whole, strict=True) if known), "u1", limits)
     memory = memoryview(room)
     contents: list[bytes | memoryview] = []
     decompressor = _decompressor()

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding.decode import inflate, require_memory
+from amudai.encoding.decode import inflate
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.format import RangeIndexHeader
+from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.types import SchemaNode, decimal128
 
 __all__ = ["RangeIndex", "decode_range_index"]
@@ -38,19 +39,21 @@ class RangeIndex:
     invalid: npt.NDArray[np.uint16] | None
 
 
-def decode_range_index(buffer: memoryview, node: SchemaNode, positions: int, verify: bool = True) -> RangeIndex:
+def decode_range_index(
+    buffer: memoryview, node: SchemaNode, positions: int, verify: bool = True, limits: Limits = DEFAULT_LIMITS
+) -> RangeIndex:
     """Decode the range index of a field that has `positions` positions."""
     header = RangeIndexHeader.decode(buffer, node, expected_span=positions)
     payloads = header.payloads(buffer, verify)
     count = header.logical_block_count
-    low, high = (_decoded(payload, count * header.width, header.has_checksum) for payload in payloads[:2])
+    low, high = (_decoded(payload, count * header.width, header.has_checksum, limits) for payload in payloads[:2])
     if node.is_decimal:
         least, greatest = low.reshape(-1, decimal128.SIZE), high.reshape(-1, decimal128.SIZE)
     else:
         least, greatest = low.view(f"<{node.dtype}"), high.view(f"<{node.dtype}")
     invalid: npt.NDArray[np.uint16] | None = None
     if len(payloads[2]):
-        invalid = _decoded(payloads[2], 2 * count, header.has_checksum).view("<u2")
+        invalid = _decoded(payloads[2], 2 * count, header.has_checksum, limits).view("<u2")
         last = header.span - (count - 1) * header.logical_block_size
         if int(invalid.max()) > header.logical_block_size or int(invalid[-1]) > last:
             raise CorruptedData(
@@ -59,13 +62,13 @@ def decode_range_index(buffer: memoryview, node: SchemaNode, positions: int, ver
     return RangeIndex(header.span, header.logical_block_size, least, greatest, invalid)
 
 
-def _decoded(payload: memoryview, size: int, has_checksum: bool) -> npt.NDArray[np.uint8]:
+def _decoded(payload: memoryview, size: int, has_checksum: bool, limits: Limits) -> npt.NDArray[np.uint8]:
     if size > _MAX_PAYLOAD:
         raise UnsupportedFeature(f"range index payload: expected at most {_MAX_PAYLOAD} bytes, found {size}")
-    require_memory(size, 8)
+    limits.require_memory(size, 8)
     # The checksum was verified when the payload was extracted.
     blocks = _kernels.Blocks.one(payload, size, has_checksum, False)
-    inflate(blocks, [payload], _kernels.numeric_frames(blocks, "u1"))
+    inflate(blocks, [payload], _kernels.numeric_frames(blocks, "u1"), limits)
     values = np.empty(size, np.uint8)
     _kernels.decode_stretch(blocks, 0, values, None)
     return values

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, decode_block_map, encode_block_map
+    from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, check_map_padding, decode_block_map, encode_block_map
     from amudai.format.carry import carried, unknown_fields, unknown_fields_of_stripes
     from amudai.format.container import (
         BUFFER_ALIGNMENT,
+        DIRECTORY_LENGTH,
         FOOTER,
         HEADER,
         MAGIC,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         TAIL_READ,
         check_footer,
         check_header,
+        check_zeros,
         checksum,
         directory_length,
         directory_range,
@@ -33,7 +35,13 @@ if TYPE_CHECKING:
         frame_directory,
         unframe,
     )
-    from amudai.format.dictionary import DictionaryHeader, ValueDictionary, encode_dictionary, section
+    from amudai.format.dictionary import (
+        DictionaryHeader,
+        ValueDictionary,
+        check_dictionary_padding,
+        encode_dictionary,
+        section,
+    )
     from amudai.format.directory import (
         ShardDirectory,
         ShardProperties,
@@ -52,6 +60,7 @@ if TYPE_CHECKING:
         ParquetFileColumn,
         UnknownEncoding,
     )
+    from amudai.format.entries import require_few_entries
     from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
     from amudai.format.flat import FlatTable
     from amudai.format.identity import IDENTITY_SIZE, IdentityHash, require_identity, without_identity
@@ -109,13 +118,16 @@ else:
             "amudai.format.property_values": (
                 "AnyValue Properties ValueKind any_value any_values python_value python_values ticks_of"
             ),
-            "amudai.format.block_map": "DATA_ALIGNMENT BlockMap decode_block_map encode_block_map",
+            "amudai.format.block_map": "check_map_padding DATA_ALIGNMENT BlockMap decode_block_map encode_block_map",
             "amudai.format.carry": "carried unknown_fields unknown_fields_of_stripes",
             "amudai.format.container": (
-                "BUFFER_ALIGNMENT FOOTER HEADER MAGIC MAX_DIRECTORY MIN_SHARD_SIZE TAIL_READ check_footer "
-                "check_header checksum directory_length directory_range frame frame_directory unframe"
+                "BUFFER_ALIGNMENT DIRECTORY_LENGTH FOOTER HEADER MAGIC MAX_DIRECTORY MIN_SHARD_SIZE TAIL_READ "
+                "check_footer check_header check_zeros checksum directory_length directory_range frame "
+                "frame_directory unframe"
             ),
-            "amudai.format.dictionary": "DictionaryHeader ValueDictionary encode_dictionary section",
+            "amudai.format.dictionary": (
+                "DictionaryHeader ValueDictionary check_dictionary_padding encode_dictionary section"
+            ),
             "amudai.format.directory": (
                 "ShardDirectory ShardProperties StripeDirectory StripeList StripeProperties with_property"
             ),
@@ -123,6 +135,7 @@ else:
                 "BufferKind DataEncoding EncodedBuffer NativeEncoding ParquetColumnChunk ParquetEncoding "
                 "ParquetFileColumn UnknownEncoding"
             ),
+            "amudai.format.entries": "require_few_entries",
             "amudai.format.field_descriptors": "FieldDescriptor StripeFieldDescriptor",
             "amudai.format.flat": "FlatTable",
             "amudai.format.identity": "IDENTITY_SIZE IdentityHash require_identity without_identity",
@@ -152,6 +165,7 @@ __all__ = [
     "BUFFER_ALIGNMENT",
     "COMPLETE",
     "DATA_ALIGNMENT",
+    "DIRECTORY_LENGTH",
     "FILES_PROPERTY",
     "FOOTER",
     "HEADER",
@@ -217,8 +231,11 @@ __all__ = [
     "carried",
     "changeable_schema",
     "changed_indexes",
+    "check_dictionary_padding",
     "check_footer",
     "check_header",
+    "check_map_padding",
+    "check_zeros",
     "checksum",
     "decode_block_map",
     "directory_length",
@@ -236,6 +253,7 @@ __all__ = [
     "python_value",
     "python_values",
     "references_of",
+    "require_few_entries",
     "require_identity",
     "section",
     "source_mark",

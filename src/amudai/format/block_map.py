@@ -6,6 +6,7 @@ each with the sizes of up to `segment_size` blocks. It has no checksum, so every
 
 from __future__ import annotations
 
+from itertools import pairwise
 from struct import Struct
 from typing import Any, Final
 
@@ -14,9 +15,9 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.errors import InvalidArgument
-from amudai.format.container import Bytes
+from amudai.format.container import Bytes, check_zeros
 
-__all__ = ["DATA_ALIGNMENT", "BlockMap", "decode_block_map", "encode_block_map"]
+__all__ = ["DATA_ALIGNMENT", "BlockMap", "check_map_padding", "decode_block_map", "encode_block_map"]
 
 DATA_ALIGNMENT: Final = 16  # of the block map's first byte, counted from the start of its buffer
 
@@ -71,6 +72,19 @@ def encode_block_map(value_counts: npt.ArrayLike, block_sizes: npt.ArrayLike) ->
     listed = np.array([*logical, *ends], "<u8").tobytes()
     footer = _FOOTER.pack(value, len(counts), len(records), _BLOCKS_PER_SEGMENT, offset)
     return b"".join((*records, listed, footer))
+
+
+def check_map_padding(payload: Bytes) -> None:
+    """Raise an error if the padding inside a map, which was read before, is not zero."""
+    segments = _FOOTER.unpack_from(payload, len(payload) - _FOOTER.size)[2]
+    ends = len(payload) - _FOOTER.size
+    records = np.frombuffer(payload, "<u8", segments + 1, ends - _WORD * (segments + 1)).tolist()
+    for start, end in pairwise(records):
+        *_, count_bits, size_bits, count = _SEGMENT.unpack_from(payload, start)
+        counts_end = start + _SEGMENT.size + count * count_bits // 8
+        sizes_start = start + _SEGMENT.size + -(-count * count_bits // 32) * 4
+        check_zeros(payload[counts_end:sizes_start], "block map padding")
+        check_zeros(payload[sizes_start + count * size_bits // 8 : end], "block map padding")
 
 
 def _segment(counts: U64, sizes: U64, first_value: int, first_byte: int) -> bytes:

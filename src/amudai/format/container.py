@@ -14,6 +14,7 @@ from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
 
 __all__ = [
     "BUFFER_ALIGNMENT",
+    "DIRECTORY_LENGTH",
     "FOOTER",
     "HEADER",
     "MAGIC",
@@ -23,6 +24,7 @@ __all__ = [
     "Bytes",
     "check_footer",
     "check_header",
+    "check_zeros",
     "checksum",
     "directory_length",
     "directory_range",
@@ -43,6 +45,7 @@ BUFFER_ALIGNMENT: Final = 64  # of an encoded buffer's first byte, in its file
 
 _MAJOR: Final = 0
 _WORD: Final = 4
+DIRECTORY_LENGTH: Final = _WORD  # bytes of the directory's length, which follow its frame
 _FRAME: Final = 2 * _WORD
 _LOW: Final = 0xFFFF_FFFF
 _MAX_PAYLOAD: Final = 0xFFFF_FFFE
@@ -66,6 +69,13 @@ def check_header(data: Bytes) -> None:
 def check_footer(data: Bytes) -> None:
     """Raise an error if the last 8 bytes of a shard are not `FOOTER`. A later minor version is accepted."""
     _check_mark(data, "ends")
+
+
+def check_zeros(data: Bytes, what: str) -> None:
+    """Raise an error if padding is not zero. Readers ignore padding, so only verification looks at it."""
+    if any(data):
+        at = next(index for index, byte in enumerate(data) if byte)
+        raise CorruptedData(f"{what}: expected zeros, found {data[at]:#04x} at byte {at} of {len(data)}")
 
 
 def directory_length(tail: Bytes, tail_end: int, end: int) -> int:

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.errors import CorruptedData, InvalidArgument
-from amudai.format.container import Bytes, checksum
+from amudai.format.container import Bytes, check_zeros, checksum
 from amudai.types import BYTES, BasicType, SchemaNode
 
-__all__ = ["DictionaryHeader", "ValueDictionary", "encode_dictionary", "section"]
+__all__ = ["DictionaryHeader", "ValueDictionary", "check_dictionary_padding", "encode_dictionary", "section"]
 
 _HEADER: Final = Struct("<BIBII6Q62xI")
 _LENGTH: Final = 8
@@ -130,6 +130,19 @@ class ValueDictionary:
             offsets=_offsets(buffer, header, len(values), verify),
             sorted_ids=_sorted_ids(buffer, header, verify) if sorted_ids else None,
         )
+
+
+def check_dictionary_padding(buffer: Bytes) -> None:
+    """Raise an error if the padding of a dictionary, which was read before, is not zero."""
+    header = DictionaryHeader.decode(buffer)
+    used = sorted(each for each in (header.values, header.offsets, header.sorted_ids) if each[0] < each[1])
+    at = _HEADER.size
+    for start, end in used:
+        check_zeros(buffer[at:start], "dictionary padding")
+        length = int.from_bytes(buffer[start : start + _LENGTH], "little")
+        check_zeros(buffer[start + _LENGTH + length : end - _CHECKSUM], "dictionary padding")
+        at = max(at, end)
+    check_zeros(buffer[at:], "dictionary padding")
 
 
 def encode_dictionary(

@@ -66,6 +66,10 @@ class RangeIndexHeader:
         if not (span and logical_block_size and minima and maxima):
             found = f"span {span}, block size {logical_block_size}, payloads of {minima} and {maxima} bytes"
             raise CorruptedData(f"range index header: expected no zero, found {found}")
+        if logical_block_size & (logical_block_size - 1):
+            # The header has no checksum, and another size would assign bounds to other positions. One flipped bit never
+            # turns a power of two into another.
+            raise CorruptedData(f"range index block size: expected a power of two, found {logical_block_size}")
         return cls(
             span=span,
             logical_block_size=logical_block_size,
@@ -123,9 +127,11 @@ def encode_range_index(
     counts = b"" if invalid is None else invalid
     if not (node.basic_type in WIDTHS or node.is_decimal):
         raise InvalidArgument(f"range index of {node}: expected numbers, times or decimals, found another type")
-    if span < 1 or not 1 <= logical_block_size <= _MAX_BLOCK_SIZE:
+    if span < 1 or not 1 <= logical_block_size <= _MAX_BLOCK_SIZE or logical_block_size & (logical_block_size - 1):
         found = f"{span} slots in blocks of {logical_block_size}"
-        raise InvalidArgument(f"range index: expected at least one slot, in blocks of 1..65535, found {found}")
+        raise InvalidArgument(
+            f"range index: expected at least one slot, in blocks of 1..65535 and a power of two, found {found}"
+        )
     header = RangeIndexHeader(
         span=span,
         logical_block_size=logical_block_size,

@@ -46,7 +46,14 @@ class IndexArtifactReader:
         """The artifact, opened as a shard: a file of its own, or a part of the anchor."""
         file, data = self.file, self.descriptor.data
         end = data.end if file is self._anchor or _is_directory(data, file) else None
-        found = ShardReader(file.url, file.store, verify=self._shard.verify, allow=self._shard.allow, end=end)
+        found = ShardReader(
+            file.url,
+            file.store,
+            verify=self._shard.verify,
+            allow=self._shard.allow,
+            end=end,
+            limits=self._shard.limits,
+        )
         place = found.directory_place
         with located(url=file.url, range=f"{place.start}..{place.end}"):
             require_identity(self.descriptor.identity, found.directory.identity)
@@ -57,7 +64,8 @@ class IndexArtifactReader:
         found = lookup_buffers(self.descriptor.properties, count)
         if found is None:
             return None
-        return [BlockBuffer(self.file, each.descriptor(), each.values, self._shard.verify) for each in found]
+        verify, limits = self._shard.verify, self._shard.limits
+        return [BlockBuffer(self.file, each.descriptor(), each.values, verify, limits=limits) for each in found]
 
 
 def open_artifact(descriptor: IndexArtifact, shard: ShardReader, anchor: Artifact) -> ShardReader:

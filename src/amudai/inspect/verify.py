@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields, to_array
 from amudai.column import ColumnSource, Projection
-from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, located
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, LimitExceeded, located
 from amudai.format import (
+    BUFFER_ALIGNMENT,
     FOOTER,
     HEADER,
     LOOKUP,
     IdentityHash,
     IndexArtifact,
     LookupBuffer,
+    NativeEncoding,
     check_footer,
     check_header,
+    check_zeros,
     lookup_buffers,
     require_identity,
 )
@@ -33,7 +37,12 @@ from amudai.types import SchemaNode, nodes_below
 
 __all__ = ["Verification", "verify_shard"]
 
-_ROWS = 1 << 17
+_ROWS: Final = 1 << 17
+_LARGEST: Final = 1 << 24  # rows at a time if blocks are larger than that
+_MOST_LEVELS: Final = 4
+
+# A shard: the URL of its file, and where its directory is.
+_Place: TypeAlias = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +82,52 @@ class Verification:
         return "\n".join([f"{problems} in {seen}", *(each.message for each in self.problems)])
 
 
+@dataclass(slots=True, eq=False)
+class _Found:
+    """What a verifier and those of the indexes below it share.
+
+    Attributes
+    ----------
+    files
+        The files that were read.
+    used
+        The ranges of each file that something refers to.
+    buffers
+        The buffers of blocks of each artifact that was verified.
+    is_known
+        Whether everything that may refer to bytes of the files was understood.
+    """
+
+    files: dict[str, Artifact] = field(default_factory=dict)
+    used: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    buffers: dict[_Place, set[LookupBuffer]] = field(default_factory=dict)
+    is_known: bool = True
+
+    def use(self, places: Iterable[tuple[Artifact, int, int]]) -> None:
+        """Note that something refers to these ranges."""
+        for artifact, start, end in places:
+            self.files.setdefault(artifact.url, artifact)
+            self.used.setdefault(artifact.url, []).append((start, end))
+
+
 class _Verifier:
-    def __init__(self, reader: ShardReader, report: Callable[[int, int, int], object] = lambda *_: None) -> None:
+    """Verifies a shard. `above` are the shards whose indexes lead to it."""
+
+    def __init__(
+        self,
+        reader: ShardReader,
+        report: Callable[[int, int, int], object] = lambda *_: None,
+        found: _Found | None = None,
+        above: tuple[_Place, ...] = (),
+    ) -> None:
         self.reader = reader
         self.report = report
         self.fields = ArrowFields(reader)
         self.blocks = self.values = 0
+        self.found = _Found() if found is None else found
+        self.path = (*above, _place(reader))
         self.places: set[LookupBuffer] = set()  # of all buffers of blocks
-        self.files: dict[str, Artifact] = {reader.root.url: reader.root}
+        self.found.files.setdefault(reader.root.url, reader.root)
         self.problems: list[Problem] = []
 
     def attempt(self, work: Callable[[], object]) -> None:
@@ -90,6 +137,9 @@ class _Verifier:
                 work()
         except AmudaiError as error:
             self.problems.append(Problem.of(error))
+        except (MemoryError, RecursionError) as error:
+            message = f"verification: expected enough memory for it, found too little ({type(error).__name__})"
+            self.problems.append(Problem.of(LimitExceeded(message, url=self.reader.url)))
 
     def run(self) -> None:
         reader = self.reader
@@ -103,18 +153,52 @@ class _Verifier:
         fields = nodes[0] if nodes else ()
         for node in nodes_below(fields):
             self.attempt(lambda node=node: reader.descriptor(node))  # type: ignore[misc]
+        self.attempt(lambda: self.found.use(reader.places()))
         for stripe in stripes[0] if stripes else ():
             self.attempt(lambda stripe=stripe: reader.deleted_in(stripe))  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: stripe.properties)  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: stripe.indexes.whole())  # type: ignore[misc]
+            self.attempt(lambda stripe=stripe: self.found.use(stripe.places(nodes_below(fields))))  # type: ignore[misc]
             for done, top in enumerate(fields):
                 self.attempt(lambda stripe=stripe, top=top: self.column(stripe, top))  # type: ignore[misc]
                 rows = stripe.first_row + stripe.num_positions * (done + 1) // len(fields)
                 self.report(rows, reader.store.counters.bytes, 0)
         self.indexes(stripes[0] if stripes else ())
-        for artifact in list(self.files.values()):
+
+    def files(self) -> None:
+        """The marks of all files, and the bytes that nothing refers to."""
+        for artifact in self.found.files.values():
             self.attempt(lambda artifact=artifact: self.marks(artifact))  # type: ignore[misc]
         self.attempt(self.digests)
+        if self.problems:
+            return  # what was not read may refer to any bytes
+        owned = self.owned()
+        for artifact in self.found.files.values():
+            is_own = self.found.is_known and (owned is None or artifact.url in owned)
+            self.attempt(lambda artifact=artifact, is_own=is_own: self.gaps(artifact, is_own))  # type: ignore[misc]
+
+    def owned(self) -> frozenset[str] | None:
+        """The files that belong to the shard alone; None if it does not say."""
+        said = self.reader.files
+        if said is None:
+            return None
+        return frozenset({self.reader.url, *(resolve(name, self.reader.url) for name in said.owned)})
+
+    def gaps(self, artifact: Artifact, is_own: bool) -> None:
+        """The bytes of a file that nothing refers to must be zeros.
+
+        Other roots may refer to more of a file that is not the shard's own. Gaps as short as padding are padding there,
+        too.
+        """
+        at = len(HEADER)
+        marks = [(artifact.size - len(FOOTER), artifact.size)]
+        for start, end in sorted([*self.found.used.get(artifact.url, ()), *marks]):
+            if at < start and (is_own or start - at < BUFFER_ALIGNMENT):
+                for low in range(at, start, MAX_READ):
+                    high = min(start, low + MAX_READ)
+                    with located(url=artifact.url, range=f"{low}..{high}"):
+                        check_zeros(artifact.read(low, high), "bytes that nothing refers to")
+            at = max(at, end)
 
     def indexes(self, stripes: Sequence[StripeReader]) -> None:
         """The artifacts of all indexes of known types, which are shards themselves."""
@@ -122,21 +206,30 @@ class _Verifier:
         for holder in holders:
             with suppress(AmudaiError):  # noted already
                 for index in holder.indexes:
-                    if index_type(index.index_type) is not None:
-                        for artifact in index.artifacts:
-                            self.attempt(lambda holder=holder, artifact=artifact: self.artifact(holder, artifact))  # type: ignore[misc]
+                    if index_type(index.index_type) is None:
+                        self.found.is_known = False
+                        continue
+                    for artifact in index.artifacts:
+                        self.attempt(lambda holder=holder, artifact=artifact: self.artifact(holder, artifact))  # type: ignore[misc]
 
     def artifact(self, holder: ShardReader | StripeReader, artifact: IndexArtifact) -> None:
         """One artifact of an index."""
         with located(index=artifact.name):
-            inner = _Verifier(open_artifact(artifact, self.reader, holder.index_anchor))
-            inner.run()
-            self.blocks += inner.blocks
-            self.values += inner.values
-            self.files.update(inner.files)
-            self.problems += inner.problems
+            reader = open_artifact(artifact, self.reader, holder.index_anchor)
+            place = _place(reader)
+            if place in self.path:
+                raise CorruptedData("index artifact: expected a shard of its own, found a shard that leads to it")
+            if len(self.path) > _MOST_LEVELS:
+                raise CorruptedData(f"index artifact: expected at most {_MOST_LEVELS} indexes of indexes, found more")
+            if place not in self.found.buffers:
+                inner = _Verifier(reader, found=self.found, above=self.path)
+                self.found.buffers[place] = inner.places
+                inner.run()
+                self.blocks += inner.blocks
+                self.values += inner.values
+                self.problems += inner.problems
             for stated in lookup_buffers(artifact.properties) or ():
-                if stated not in inner.places:
+                if stated not in self.found.buffers[place]:
                     raise CorruptedData(f"property {LOOKUP}: expected a buffer of the artifact, found {stated}")
 
     def column(self, stripe: StripeReader, node: SchemaNode) -> None:
@@ -148,7 +241,10 @@ class _Verifier:
         projection = self.fields.projection(node)
         # A column of constants can claim any number of rows, and all of them are alike: reading one tells nothing more.
         is_stored = any(each.is_stored for top in projection.columns() for each in stripe.column(top).walk())
-        for part in (Rows.all(stripe.origin) if is_stored else Rows.none(stripe.origin)).each_part(_ROWS):
+        # A block that is larger than a part is decoded once, not once for each part.
+        largest = min(_LARGEST, max(each.block_rows for each in source.walk()))
+        rows = Rows.all(stripe.origin) if is_stored else Rows.none(stripe.origin)
+        for part in rows.each_part(max(_ROWS, largest)):
             self.rows(stripe, part, projection, kind)
         self.values += stripe.num_positions
 
@@ -169,23 +265,30 @@ class _Verifier:
         descriptor = stripe.descriptor(source.node)
         if descriptor is not None:
             descriptor.field.whole()
+            whole = all(isinstance(encoding, NativeEncoding) for encoding in descriptor.encodings)
+            self.found.is_known &= whole and not descriptor.field.indexes
         found = source.check()
         self.blocks += found.blocks
         self.places.update(found.lookups)
         for artifact in found.files:
-            self.files.setdefault(artifact.url, artifact)
+            self.found.files.setdefault(artifact.url, artifact)
 
     def marks(self, artifact: Artifact) -> None:
         """The marks at the beginning and the end of a file."""
         with located(url=artifact.url):
-            check_header(artifact.read(0, min(len(HEADER), artifact.size)))
-            check_footer(artifact.read(max(0, artifact.size - len(FOOTER)), artifact.size))
+            begin = artifact.read(0, min(len(HEADER), artifact.size))
+            end = artifact.read(max(0, artifact.size - len(FOOTER)), artifact.size)
+            check_header(begin)
+            check_footer(end)
+            if begin != end:
+                found = f"{begin.hex(' ')} and {end.hex(' ')}"
+                raise CorruptedData(f"header and footer: expected the same version, found {found}")
 
     def digests(self) -> None:
         """The digests of whole files, as far as the root knows them. A file that cannot be read was noted already."""
         said = self.reader.files
         for name, digest in ({} if said is None else said.digests).items():
-            artifact = self.files.get(resolve(name, self.reader.url))
+            artifact = self.found.files.get(resolve(name, self.reader.url))
             if artifact is not None:
                 self.attempt(lambda artifact=artifact, digest=digest: self.digest(artifact, digest))  # type: ignore[misc]
 
@@ -198,6 +301,10 @@ class _Verifier:
             require_identity(expected, found.digest())
 
 
+def _place(reader: ShardReader) -> _Place:
+    return reader.url, reader.directory_place.start
+
+
 def verify_shard(reader: ShardReader, report: Callable[[int, int, int], object]) -> Verification:
     """Read everything that the shard holds.
 
@@ -205,10 +312,13 @@ def verify_shard(reader: ShardReader, report: Callable[[int, int, int], object])
     """
     before = reader.store.counters.bytes
     # Opened anew: with checksums even if `reader` does not compare them, and with nothing cached.
-    verifier = _Verifier(ShardReader(reader.url, reader.store, verify=True, allow=reader.allow), report)
+    verifier = _Verifier(
+        ShardReader(reader.url, reader.store, verify=True, allow=reader.allow, limits=reader.limits), report
+    )
     verifier.run()
+    verifier.files()
     return Verification(
-        files=len(verifier.files),
+        files=len(verifier.found.files),
         blocks=verifier.blocks,
         values=verifier.values,
         bytes=reader.store.counters.bytes - before,

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from amudai.arguments import names
 from amudai.arrow import ArrowFields, list_like, project
 from amudai.column import Projection
-from amudai.errors import AmudaiError, InvalidArgument
+from amudai.errors import AmudaiError
 from amudai.types import BasicType, NodePath, SchemaNode, quote_name
 
 __all__ = ["SelectedColumn", "select", "select_nodes"]
@@ -35,11 +36,9 @@ def select(fields: ArrowFields, columns: Sequence[str] | None) -> tuple[Selected
     """
     if columns is None:
         return tuple(_selected(fields, node, [()]) for node in fields.visible())
-    if isinstance(columns, str):
-        raise InvalidArgument(f"columns: expected a list of names, found the name {columns!r}")
     wanted: list[tuple[SchemaNode, list[NodePath]]] = []
     known: dict[int, list[NodePath]] = {}
-    for name in columns:
+    for name in names(columns, "columns"):
         node, *below = fields.find(name)
         paths = known.get(node.schema_id)
         if paths is None or (not below and () in paths):

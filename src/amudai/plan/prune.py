@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from amudai.plan.evidence.alike import ALIKE
 from amudai.plan.evidence.bloom import BLOOM
 from amudai.plan.evidence.contract import Evidence
 from amudai.plan.evidence.dictionary import DICTIONARY
@@ -73,10 +74,10 @@ class Pruner:
         self._is_prepared = False
         by_index = index_evidence(indexes)
         self._of_words = tuple(evidence for evidence in by_index if evidence.all_words is not None)
-        self._evidence: tuple[Evidence, ...] = (*_OF_FIELDS, *by_index, DICTIONARY)
+        self._evidence: tuple[Evidence, ...] = (*_OF_FIELDS, *by_index, DICTIONARY, ALIKE)
         # Statistics say almost nothing about words, and an index of words usually leaves no row in doubt.
-        self._evidence_of_text = (*by_index, *_OF_FIELDS, DICTIONARY)
-        self._evidence_behind_indexes = (*_OF_FIELDS, DICTIONARY)
+        self._evidence_of_text = (*by_index, *_OF_FIELDS, DICTIONARY, ALIKE)
+        self._evidence_behind_indexes = (*_OF_FIELDS, DICTIONARY, ALIKE)
         self.found: dict[str, LeafEvidence] = {}
 
     def prune(self, bound: Bound, rows: Rows) -> Positions:
@@ -151,7 +152,7 @@ class Pruner:
             said = evidence.answer(question, before.candidates)
             if said is None:
                 continue
-            if question.inverted:
+            if question.inverted and not evidence.of_leaf:
                 said = _opposite(question, said, before.candidates)
             known.positions = before.refined(said)
             known.steps.append(EvidenceStep(evidence.name, before, known.positions))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from amudai.arguments import shown, whole_number
 from amudai.errors import InvalidArgument
 from amudai.predicate import EVERYTHING, Predicate
 
@@ -41,9 +42,9 @@ class ScanRequest:
     include_deleted: bool = False
 
     def __post_init__(self) -> None:
-        if self.limit is not None and self.limit < 0:
-            raise InvalidArgument(f"limit: expected at least 0, found {self.limit}")
-        if self.batch_rows is not None and self.batch_rows < 1:
-            raise InvalidArgument(f"batch_rows: expected at least 1, found {self.batch_rows}")
+        if self.limit is not None:
+            object.__setattr__(self, "limit", whole_number(self.limit, "limit"))
+        if self.batch_rows is not None:
+            object.__setattr__(self, "batch_rows", whole_number(self.batch_rows, "batch_rows", 1))
         if self.on_damage not in ("raise", "ignore"):
-            raise InvalidArgument(f"on_damaged_index: expected raise or ignore, found {self.on_damage!r}")
+            raise InvalidArgument(f"on_damaged_index: expected raise or ignore, found {shown(self.on_damage)}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NoReturn
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 from amudai.predicate.plain_values import is_missing, is_value, list_of_values, plain_value
 from amudai.predicate.strings import Strings
@@ -143,5 +144,5 @@ def _value(column: Column, op: str, value: object) -> Value:
         raise InvalidArgument(f"{op}: expected a value, found {value!r}: columns can only be compared with values")
     plain = plain_value(value)
     if not is_value(plain):
-        raise InvalidArgument(f"{op}: expected a value to compare {column!r} with, found {value!r}")
+        raise InvalidArgument(f"{op}: expected a value to compare {column!r} with, found {shown(value)}")
     return plain

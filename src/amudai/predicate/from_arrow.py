@@ -14,7 +14,7 @@ schema spells the tree, and its columns hold the literals and the options of fun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NoReturn, TypeAlias
 
 import pyarrow as pa
@@ -35,6 +35,8 @@ from amudai.predicate.tree import (
     Predicate,
     Text,
     Value,
+    all_of,
+    any_of,
 )
 from amudai.types import quote_name
 
@@ -59,11 +61,16 @@ class _Field(str):
 class _Call:
     """A function with its arguments and options."""
 
-    def __init__(self, name: str, arguments: list[_Node], options: dict[str, Any], types: pa.DataType | None) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.arguments = arguments
-        self.options = options
-        self.types = types
+        self.arguments: list[_Node] = []
+        self.options: dict[str, Any] = {}
+        self.types: pa.DataType | None = None
+
+    def set_options(self, column: pa.StructArray) -> None:
+        """The options, which are the members of a struct."""
+        self.options = {field.name: column.field(at)[0] for at, field in enumerate(column.type)}
+        self.types = column.type
 
 
 _Node: TypeAlias = _Field | _Call | pa.Scalar
@@ -94,7 +101,7 @@ def _tree(expression: pc.Expression) -> _Node:
     with pa.ipc.open_file(buffer) as file:
         batch = file.get_batch(0)
     entries = _entries(memoryview(buffer))
-    node = _node(next(entries), entries, batch)
+    node = _node(entries, batch)
     if next(entries, None) is not None:
         raise UnsupportedFeature(f"expression {expression}: expected one tree in its pickled form, found more")
     return node
@@ -116,36 +123,70 @@ def _entries(file: memoryview) -> Iterator[tuple[str, str]]:
         raise UnsupportedFeature(f"expression: expected its pickled form to be an Arrow file, found {error}") from error
 
 
-def _node(entry: tuple[str, str], entries: Iterator[tuple[str, str]], batch: pa.RecordBatch) -> _Node:
-    match entry:
-        case ("field_ref", name):
-            return _Field(quote_name(name))
-        case ("nested_field_ref", count):
-            return _Field(".".join(quote_name(next(entries)[1]) for _ in range(int(count))))
-        case ("literal", column):
-            return batch.column(int(column))[0]
-        case ("call", name):
-            arguments: list[_Node] = []
-            options: dict[str, Any] = {}
-            types = None
-            for key, value in entries:
-                if key == "end":
-                    return _Call(name, arguments, options, types)
-                if key == "options":
-                    column = batch.column(int(value))
-                    options, types = (
-                        {field.name: column.field(at)[0] for at, field in enumerate(column.type)},
-                        column.type,
-                    )
-                else:
-                    arguments.append(_node((key, value), entries, batch))
-    raise UnsupportedFeature(f"expression: expected a column, a literal or a function, found {entry}")
+def _node(entries: Iterator[tuple[str, str]], batch: pa.RecordBatch) -> _Node:
+    """The tree that the first entries spell. It may be deep: a chain of conditions is a level for each of them."""
+    calls: list[_Call] = []  # those that have not ended, the innermost last
+    for entry in entries:
+        match entry:
+            case ("call", name):
+                calls.append(_Call(name))
+                continue
+            case ("options", column) if calls:
+                calls[-1].set_options(batch.column(int(column)))
+                continue
+            case ("end", _) if calls:
+                node: _Node = calls.pop()
+            case ("field_ref", name):
+                node = _Field(quote_name(name))
+            case ("nested_field_ref", count):
+                node = _Field(".".join(quote_name(next(entries)[1]) for _ in range(int(count))))
+            case ("literal", column):
+                node = batch.column(int(column))[0]
+            case _:
+                raise UnsupportedFeature(f"expression: expected a column, a literal or a function, found {entry}")
+        if not calls:
+            return node
+        calls[-1].arguments.append(node)
+    raise UnsupportedFeature("expression: expected a whole tree in its pickled form, found a part")
 
 
 # ---- its meaning ----
 
 
 def _predicate(node: _Node) -> Predicate:
+    """The meaning of a tree, without recursion: chains of conditions may be long."""
+    found: list[Predicate] = []
+    waiting: list[tuple[_Node, int]] = [(node, 0)]  # with the number of operands that are translated already
+    while waiting:
+        each, count = waiting.pop()
+        if count:
+            assert isinstance(each, _Call)
+            operands = found[-count:]
+            found[-count:] = [_JOINS[each.name](operands)]
+        elif isinstance(each, _Call) and each.name in _JOINS:
+            below = _operands(each)
+            waiting += [(each, len(below)), *((operand, 0) for operand in reversed(below))]
+        else:
+            found.append(_condition(each))
+    return found[0]
+
+
+def _operands(call: _Call) -> list[_Node]:
+    """The operands of a chain of conditions that are joined by the same function."""
+    if call.name == "invert":
+        return call.arguments
+    found: list[_Node] = []
+    waiting: list[_Node] = [call]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, _Call) and each.name == call.name:
+            waiting += reversed(each.arguments)
+        else:
+            found.append(each)
+    return found
+
+
+def _condition(node: _Node) -> Predicate:
     if isinstance(node, _Field):
         return Compare(node, "==", True)
     if isinstance(node, pa.Scalar):
@@ -158,24 +199,6 @@ def _predicate(node: _Node) -> Predicate:
     if translate is None:
         _unsupported(node)
     return translate(node)
-
-
-def _and(call: _Call) -> Predicate:
-    first, *rest = [_predicate(each) for each in call.arguments]
-    for term in rest:
-        first = first & term
-    return first
-
-
-def _or(call: _Call) -> Predicate:
-    first, *rest = [_predicate(each) for each in call.arguments]
-    for term in rest:
-        first = first | term
-    return first
-
-
-def _not(call: _Call) -> Predicate:
-    return ~_predicate(call.arguments[0])
 
 
 def _comparison(call: _Call) -> Predicate:
@@ -240,10 +263,12 @@ _TEXT: Final[dict[str, tuple[str, Any, str]]] = {
     "ends_with": ("", "endswith", r"\z"),
     "match_substring": ("", "contains", ""),
 }
+_JOINS: Final[dict[str, Callable[[Sequence[Predicate]], Predicate]]] = {
+    "and_kleene": all_of,
+    "or_kleene": any_of,
+    "invert": lambda terms: ~terms[0],
+}
 _FUNCTIONS: Final[dict[str, Callable[[_Call], Predicate]]] = {
-    "and_kleene": _and,
-    "or_kleene": _or,
-    "invert": _not,
     "is_in": _is_in,
     "is_null": _is_null,
     "is_valid": _is_valid,
@@ -268,13 +293,16 @@ def _path(call: _Call) -> str:
 
 def _folded(node: _Node) -> _Node:
     """The node, with a cast of a literal replaced by a literal of the other type."""
-    if isinstance(node, _Call):
+    casts: list[_Call] = []
+    while isinstance(node, _Call):
         if node.name != "cast":
             _unsupported(node)
-        inner = _folded(node.arguments[0])
-        if not isinstance(inner, pa.Scalar) or node.types is None:
+        casts.append(node)
+        node = node.arguments[0]
+    for cast in reversed(casts):
+        if not isinstance(node, pa.Scalar) or cast.types is None:
             raise UnsupportedFeature("expression: cast: expected a literal, found a column")
-        return inner.cast(node.types.field("to_type").type)
+        node = node.cast(cast.types.field("to_type").type)
     return node
 
 
@@ -286,5 +314,5 @@ def _value(call: _Call, scalar: pa.Scalar) -> Value:
 
 
 def _unsupported(call: _Call) -> NoReturn:
-    known = ", ".join([*_COMPARE, *_FUNCTIONS])
+    known = ", ".join([*_COMPARE, *_JOINS, *_FUNCTIONS])
     raise UnsupportedFeature(f"expression: expected functions among {known}, found {call.name}")

@@ -6,7 +6,8 @@ tree against a schema.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Final, Literal, NoReturn, TypeAlias
@@ -14,6 +15,7 @@ from uuid import UUID
 
 import pyarrow as pa
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 
 __all__ = [
@@ -36,6 +38,8 @@ __all__ = [
     "Text",
     "TextOp",
     "Value",
+    "all_of",
+    "any_of",
     "source",
 ]
 
@@ -81,6 +85,8 @@ Value: TypeAlias = bool | int | float | Decimal | str | bytes | datetime | date 
 CompareOp: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">="]
 TextOp: TypeAlias = Literal["has", "hasprefix", "hassuffix", "contains", "startswith", "endswith", "equals"]
 
+# The text form has the same limit.
+_MOST_LEVELS: Final = 100
 _NO_TRUTH: Final = (
     "a predicate has no truth value of its own: write & | ~ for and, or, not, put comparisons in "
     "parentheses, and write between(low, high) for low <= column <= high"
@@ -111,12 +117,12 @@ class Predicate:
     def __and__(self, other: Predicate) -> Predicate:
         if not isinstance(other, Predicate):
             _refuse_operand("&", other)
-        return And((*_terms(self, And), *_terms(other, And)))
+        return And((*_terms(self, And), *_terms(other, And)), max(_inside(self, And), _inside(other, And)))
 
     def __or__(self, other: Predicate) -> Predicate:
         if not isinstance(other, Predicate):
             _refuse_operand("|", other)
-        return Or((*_terms(self, Or), *_terms(other, Or)))
+        return Or((*_terms(self, Or), *_terms(other, Or)), max(_inside(self, Or), _inside(other, Or)))
 
     def __rand__(self, other: object) -> NoReturn:
         _refuse_operand("&", other)
@@ -210,6 +216,10 @@ class And(Predicate):
     """True if all terms are true."""
 
     terms: tuple[Predicate, ...]
+    levels: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        _set_levels(self, self.terms)
 
     def __str__(self) -> str:
         return " & ".join(map(_operand, self.terms)) if len(self.terms) > 1 else f"And(({_listed(self.terms)}))"
@@ -220,6 +230,10 @@ class Or(Predicate):
     """True if any term is true."""
 
     terms: tuple[Predicate, ...]
+    levels: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        _set_levels(self, self.terms)
 
     def __str__(self) -> str:
         if len(self.terms) < 2:
@@ -232,6 +246,10 @@ class Not(Predicate):
     """The opposite of the term. If the term is neither true nor false, so is this."""
 
     term: Predicate
+    levels: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        _set_levels(self, (self.term,))
 
     def __str__(self) -> str:
         return f"~{_operand(self.term)}"
@@ -266,12 +284,40 @@ class Interval(Predicate):
 Leaf: TypeAlias = Compare | Interval | IsIn | IsNull | IsValid | Text | Matches
 
 
+def all_of(terms: Iterable[Predicate]) -> Predicate:
+    """True if all of two or more terms are true."""
+    return And(tuple(each for term in terms for each in _terms(term, And)))
+
+
+def any_of(terms: Iterable[Predicate]) -> Predicate:
+    """True if any of two or more terms is true."""
+    return Or(tuple(each for term in terms for each in _terms(term, Or)))
+
+
+def _set_levels(predicate: And | Or | Not, terms: tuple[Predicate, ...]) -> None:
+    """Note how deep a tree is, if it is not known. Each level takes a few recursive calls, and those are limited."""
+    levels = predicate.levels or 1 + max((_levels(term) for term in terms), default=0)
+    if levels > _MOST_LEVELS:
+        raise InvalidArgument(f"predicate: expected at most {_MOST_LEVELS} levels of and, or and not, found more")
+    object.__setattr__(predicate, "levels", levels)
+
+
+def _levels(predicate: Predicate) -> int:
+    return predicate.levels if isinstance(predicate, And | Or | Not) else 0
+
+
+def _inside(predicate: Predicate, kind: type[And] | type[Or]) -> int:
+    """The levels of a join of this kind that takes in the terms of `predicate`. Terms need not be looked at again."""
+    is_same = isinstance(predicate, kind) and len(predicate.terms) > 1
+    return _levels(predicate) if is_same else _levels(predicate) + 1
+
+
 def _terms(predicate: Predicate, kind: type[And] | type[Or]) -> tuple[Predicate, ...]:
     return predicate.terms if isinstance(predicate, kind) and len(predicate.terms) > 1 else (predicate,)
 
 
 def _refuse_operand(operator: str, other: object) -> NoReturn:
-    raise InvalidArgument(f"{operator}: expected predicates, found {other!r}: put comparisons in parentheses")
+    raise InvalidArgument(f"{operator}: expected predicates, found {shown(other)}: put comparisons in parentheses")
 
 
 def _column(path: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 from amudai.rows.origin import Origin
 from amudai.rows.rows import Rows
@@ -26,8 +27,11 @@ def row_range(rows: slice | range | None, origin: Origin) -> Rows:
             raise InvalidArgument(f"rows: expected a range with step 1 within 0..{count}, found {rows}")
         return Rows.one(rows.start, rows.stop, origin)
     if not isinstance(rows, slice) or rows.step not in (None, 1):
-        raise InvalidArgument(f"rows: expected a slice or range with step 1, found {rows!r}")
-    start, stop, _ = rows.indices(count)
+        raise InvalidArgument(f"rows: expected a slice or range with step 1, found {shown(rows)}")
+    try:
+        start, stop, _ = rows.indices(count)
+    except TypeError as error:
+        raise InvalidArgument(f"rows: expected whole numbers in the slice, found {shown(rows)}") from error
     return Rows.one(start, stop, origin)
 
 

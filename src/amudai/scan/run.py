@@ -6,15 +6,16 @@ that match.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.arrow import least_bits
 from amudai.column import ColumnSource, Projection
-from amudai.encoding import require_memory
 from amudai.errors import located
 from amudai.plan import SelectedColumn, ShardPlan, prepare_columns, read_arrays
 from amudai.rows import Positions, Rows
@@ -26,6 +27,8 @@ __all__ = ["ScanRun"]
 
 # Rows that a thread checks and reads at a time, and so holds in memory.
 PART_ROWS: Final = 1 << 17
+# Rows of a part if blocks are larger than a part, at most.
+LARGEST_PART: Final = 1 << 24
 # Rows of the first part if there is a limit: the first rows are often enough.
 FIRST_PART: Final = 1 << 12
 # Rows of a chunk of a table: many, to keep the overhead of Python small, and a multiple of all block sizes in use.
@@ -66,7 +69,7 @@ class ScanRun:
         else:
             parts: list[Rows] = []
             count = 0
-            for rows in in_order(self._matching, self._parts(work), self._pool(work)):
+            for rows in in_order(self._matching, self._parts(work, self._asked()), self._pool(work)):
                 parts.append(rows)
                 count += rows.count
                 if limit is not None and count >= limit:
@@ -76,6 +79,13 @@ class ScanRun:
         self._found = found.count
         return found
 
+    def positions(self) -> npt.NDArray[np.uint64]:
+        """The positions of all rows that match, up to the limit."""
+        found = self.rows()
+        with located(url=self.plan.shard.url):
+            self.plan.shard.limits.require_memory(found.count, 64)
+        return found.positions()
+
     def table(self) -> pa.Table:
         """The columns of all rows that match, with one or a few chunks for each stripe."""
         rows = self.rows()
@@ -83,12 +93,25 @@ class ScanRun:
             columns, schema = self.plan.columns, self.plan.schema
             if rows.count > CHUNK_ROWS:
                 with located(url=self.plan.shard.url):
-                    require_memory(rows.count, 1 + sum(least_bits(column.field.type) for column in columns))
+                    self.plan.shard.limits.require_memory(
+                        rows.count, 1 + sum(least_bits(column.field.type) for column in columns)
+                    )
             stripes = prepare_columns(self.plan.shard, columns, rows, prefetch=True)
-        chunks = [(stripe, chunk) for stripe, mine in stripes for chunk in mine.parts(CHUNK_ROWS)]
+            chunks = [
+                (stripe, chunk)
+                for stripe, mine in stripes
+                for chunk in mine.parts(self._chunk_rows(stripe, mine, columns))
+            ]
         work = [(*chunk, column) for column in columns for chunk in chunks]
         threads = self.threads if rows.count * len(columns) > SERIAL_VALUES else 1
-        arrays = list(in_order(self._read_chunk, work, threads, ahead=len(work) + 1))
+        arrays: list[list[pa.Array]] = []
+        taken = 0
+        for read in in_order(self._read_chunk, work, threads, ahead=len(work) + 1):
+            arrays.append(read)
+            if len(chunks) > 1:  # each chunk is checked where it is decoded
+                taken += sum(array.get_total_buffer_size() for array in read)
+                with located(url=self.plan.shard.url):
+                    self.plan.shard.limits.require_memory(taken, 8)
         chunked = []
         for index, column in enumerate(columns):
             mine = arrays[index * len(chunks) : (index + 1) * len(chunks)]
@@ -103,13 +126,14 @@ class ScanRun:
             prepare_columns(self.plan.shard, self.plan.columns, work.candidates, prefetch=not work.maybe)
         left = request.limit
         found = 0
-        for batches in in_order(self._read_part, self._parts(work), self._pool(work)):
+        columns = [*self.plan.columns, *(self._asked() if work.maybe else ())]
+        for batches in in_order(self._read_part, self._parts(work, columns), self._pool(work)):
             for batch in batches:
                 if left is not None:
                     batch = batch.slice(0, left)
                     left -= batch.num_rows
                 found += batch.num_rows
-                yield from _cut(batch, request.batch_rows)
+                yield from _cut(batch, request.batch_rows or PART_ROWS)
             if left == 0:
                 break
         self._found = found
@@ -123,7 +147,8 @@ class ScanRun:
     def _pool(self, work: Positions) -> int:
         return 1 if work.count <= SERIAL_ROWS else self.threads
 
-    def _parts(self, work: Positions) -> Iterator[StripePart]:
+    def _parts(self, work: Positions, columns: Sequence[SelectedColumn]) -> Iterator[StripePart]:
+        """The rows in doubt and those that match, in parts. `columns` are those that are read of them."""
         request, stripes = self.plan.request, self.plan.shard.stripes
         candidates = work.candidates
         # If nothing is in doubt, a part is a batch. Otherwise a part is larger, as few of its rows may match.
@@ -133,8 +158,27 @@ class ScanRun:
             yield StripePart(stripes[0], work)
             return
         for stripe in stripes:
-            for rows in _growing(candidates.intersect(stripe.extent), size, most):
+            mine = candidates.intersect(stripe.extent)
+            largest = max(most, self._block_rows(stripe, columns)) if mine.count > most else most
+            for rows in _growing(mine, size if largest == most else largest, largest):
                 yield StripePart(stripe, work.within(rows))
+
+    def _chunk_rows(self, stripe: StripeReader, rows: Rows, columns: Sequence[SelectedColumn]) -> int:
+        """Rows of a chunk of a table."""
+        return CHUNK_ROWS if rows.count <= CHUNK_ROWS else max(CHUNK_ROWS, self._block_rows(stripe, columns))
+
+    @staticmethod
+    def _block_rows(stripe: StripeReader, columns: Iterable[SelectedColumn]) -> int:
+        """Rows of the largest blocks, if they exceed a part: reading a part of one takes as long as all of it."""
+        if stripe.num_rows <= PART_ROWS:
+            return 0
+        most = 0
+        for source, projection in _sources(stripe, columns):
+            for each in _wanted(source, projection):
+                # Blocks below a list hold items, not rows.
+                if each.position_count == stripe.num_rows:
+                    most = max(most, each.block_rows)
+        return min(most, LARGEST_PART) if most > PART_ROWS else 0
 
     def _matching(self, part: StripePart) -> Rows:
         if not part.positions.maybe:
@@ -202,13 +246,21 @@ class ScanRun:
 
     def _touched(self) -> Iterator[ColumnSource]:
         """All columns that the scan may read, in each stripe."""
-        wanted = {column.projection.node.schema_id: column for column in self.plan.columns}
-        wanted |= {each.leaf.nodes[0].schema_id: each.column for each in self.plan.leaves.values()}
         for stripe in self.plan.shard.stripes:
-            for column in wanted.values():
-                yield from _wanted(stripe.column(column.projection.node), column.projection)
-                if column.projection.nanoseconds is not None:
-                    yield stripe.column(column.projection.nanoseconds)
+            for source, projection in _sources(stripe, [*self.plan.columns, *self._asked()]):
+                yield from _wanted(source, projection)
+
+    def _asked(self) -> list[SelectedColumn]:
+        """The columns of the predicate."""
+        return [each.column for each in self.plan.leaves.values()]
+
+
+def _sources(stripe: StripeReader, columns: Iterable[SelectedColumn]) -> Iterator[tuple[ColumnSource, Projection]]:
+    """The top-level columns of a stripe, each once, and which parts of them are read."""
+    for column in {column.projection.node.schema_id: column for column in columns}.values():
+        yield stripe.column(column.projection.node), column.projection
+        if column.projection.nanoseconds is not None:
+            yield stripe.column(column.projection.nanoseconds), Projection(column.projection.nanoseconds)
 
 
 def _wanted(source: ColumnSource, projection: Projection) -> Iterator[ColumnSource]:

@@ -20,9 +20,11 @@ from amudai.format import (
     directory_range,
     has_root_files,
     references_of,
+    require_few_entries,
     unframe,
 )
 from amudai.lazy import lazy
+from amudai.limits import Limits
 from amudai.storage import Allowed, Artifact, Store, container, is_relative, resolve
 
 __all__ = ["OpenFiles", "require_same"]
@@ -42,6 +44,8 @@ class OpenFiles:
     ----------
     end
         The end of the directory, for a shard that is embedded in a larger file.
+    limits
+        How much memory and work the shard may take.
 
     Attributes
     ----------
@@ -56,11 +60,13 @@ class OpenFiles:
         verify: bool,
         allow: Allowed,
         end: int | None,
+        limits: Limits,
     ) -> None:
         self.store = store
         self.url = url
         self.verify = verify
         self.allow = allow
+        self.limits = limits
         self._referred: dict[str, Artifact] = {}  # by reference, as stored
         self._resolved: dict[Artifact, str] = {}  # the URL of each file, which its store may know by another name
         self._stores: dict[str, Store] = {}  # of files elsewhere, by scheme and host
@@ -160,7 +166,7 @@ class OpenFiles:
         """The message at `ref`: its payload, checked and decoded."""
         artifact = self.artifact(ref.url, anchor)
         try:
-            return decode(unframe(artifact.read(ref.start, ref.end), what, self.verify))
+            return decode(self.checked(artifact.read(ref.start, ref.end), what))
         except AmudaiError as error:
             error.locate(url=artifact.url, range=f"{ref.start}..{ref.end}")
             raise
@@ -170,7 +176,13 @@ class OpenFiles:
         artifact = self.artifact(ref.url, anchor)
         place = located(url=artifact.url, range=f"{ref.start}..{ref.end}")
         with place:
-            return unframe(artifact.read(ref.start, ref.end), what, self.verify), place
+            return self.checked(artifact.read(ref.start, ref.end), what), place
+
+    def checked(self, frame: memoryview, what: str) -> memoryview:
+        """The payload of a frame: its checksum is right, and it does not hold too many entries."""
+        payload = unframe(frame, what, self.verify)
+        require_few_entries(what, payload, self.limits.entries)
+        return payload
 
 
 def _opened(store: Store, url: str, expected: Fingerprint | None) -> Artifact:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from amudai.format import Fingerprint
+from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.storage import PortableAllowed, PortableStore
 
 __all__ = ["PortableShard"]
@@ -20,6 +21,8 @@ class PortableShard:
         What tells the shard from another that takes its place.
     allow
         Where references outside of the shard's folder may lead to.
+    limits
+        How much memory and work the shard may take.
     """
 
     url: str
@@ -27,3 +30,4 @@ class PortableShard:
     fingerprint: Fingerprint
     verify: bool
     allow: PortableAllowed = field(default_factory=PortableAllowed)
+    limits: Limits = DEFAULT_LIMITS

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
 from amudai.errors import CorruptedData, InvalidArgument, StorageError, UnsupportedFeature, located
 from amudai.format import (
+    DIRECTORY_LENGTH,
     DataRef,
     FieldDescriptor,
     FieldList,
@@ -22,13 +23,14 @@ from amudai.format import (
     unframe,
 )
 from amudai.lazy import lazy
+from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Origin, Rows, Visibility
 from amudai.shard.deleted import marked_rows
 from amudai.shard.open_files import OpenFiles, require_same
 from amudai.shard.portable import PortableShard
 from amudai.shard.stripe import StripeReader
 from amudai.storage import Allow, Allowed, Artifact, Store, is_relative, open_store, portable_store
-from amudai.types import DELETED_RECORD, BasicType, SchemaNode
+from amudai.types import DELETED_RECORD, BasicType, SchemaNode, nodes_below
 
 __all__ = ["ShardReader", "fingerprint_of_tail"]
 
@@ -52,6 +54,8 @@ class ShardReader:
         that serve them, or a function that decides.
     end
         The end of the directory, for a shard that is embedded in a larger file.
+    limits
+        How much memory and work the shard may take.
 
     Attributes
     ----------
@@ -67,12 +71,14 @@ class ShardReader:
         verify: bool = True,
         allow: Allow | Allowed = (),
         end: int | None = None,
+        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         found, self.url = open_store(location, store)
         self.store: Store = found
         self.verify = verify
         self.allow = Allowed.of(allow)
-        self._opened = OpenFiles(found, self.url, verify, self.allow, end)
+        self.limits = limits
+        self._opened = OpenFiles(found, self.url, verify, self.allow, end, limits)
         self.root, self.directory_place = self._opened.root, self._opened.directory_place
         self.directory = self._opened.directory
         self._deleted: dict[int, Rows] = {}  # by the number of the stripe
@@ -182,6 +188,24 @@ class ShardReader:
             with place:
                 return FieldDescriptor.decode(payload)
 
+    def places(self) -> Iterator[tuple[Artifact, int, int]]:
+        """Where the metadata of the shard is: the file, the first byte and the end of each message."""
+        directory, at = self.directory, self.directory_place
+        yield self.root, at.start, at.end + DIRECTORY_LENGTH
+        held = (directory.schema, directory.properties, directory.field_list, directory.stripe_list)
+        for ref in (*held, directory.url_list, directory.indexes):
+            if ref is not None and not ref.is_empty:
+                yield self.artifact(ref.url, self.root), ref.start, ref.end
+        anchor = self.artifact(directory.field_list.url, self.root)
+        for node in nodes_below(self.schema.fields()):
+            ref = self._field_list.ref(node.schema_id)
+            if ref is not None:
+                try:
+                    artifact = self.artifact(ref.url, anchor)
+                except StorageError:
+                    artifact = self.root  # a root of the reference implementation that was moved, as in `_descriptor`
+                yield artifact, ref.start, ref.end
+
     def _descriptor(self, ref: DataRef) -> tuple[memoryview, located]:
         try:
             return self._payload(ref, "FieldDescriptor", self.directory.field_list)
@@ -222,7 +246,7 @@ class ShardReader:
             raise CorruptedData(f"field {DELETED_RECORD}: expected boolean, found {found}", url=self.url)
         return found
 
-    @lazy
+    @property
     def visibility(self) -> Visibility:
         """Which rows are live. Raises CorruptedData where markers and counters of deleted rows disagree.
 
@@ -283,12 +307,14 @@ class ShardReader:
             fingerprint=self.fingerprint(),
             verify=self.verify,
             allow=allow,
+            limits=self.limits,
         )
 
     @classmethod
     def of_portable(cls, shard: PortableShard) -> ShardReader:
         """Open a shard that another process described. Raises StorageError if it was overwritten since."""
-        reader = cls(shard.url, shard.store.open(), verify=shard.verify, allow=shard.allow.open())
+        allow = shard.allow.open()
+        reader = cls(shard.url, shard.store.open(), verify=shard.verify, allow=allow, limits=shard.limits)
         require_same(reader.root, shard.fingerprint, "which was to be read")
         return reader
 

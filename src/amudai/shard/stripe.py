@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,10 +13,10 @@ from amudai.format import (
     DataRef,
     FieldList,
     IndexCollection,
+    NativeEncoding,
     StripeDirectory,
     StripeFieldDescriptor,
     StripeProperties,
-    unframe,
 )
 from amudai.lazy import lazy
 from amudai.rows import Origin, Rows
@@ -74,7 +74,7 @@ class StripeFields:
                 frames = self._frames(artifact, [(start, end) for _, start, end in wanted])
                 for (node, start, end), frame in zip(wanted, frames, strict=True):
                     try:
-                        payload = unframe(frame, "StripeFieldDescriptor", self._files.verify)
+                        payload = self._files.checked(frame, "StripeFieldDescriptor")
                         self._descriptors[node.schema_id] = StripeFieldDescriptor.decode(payload)
                     except AmudaiError as error:
                         error.locate(url=artifact.url, range=f"{start}..{end}", field=node.name)
@@ -89,6 +89,21 @@ class StripeFields:
             pieces.buffers[which][int(at) : int(at) + end - start]
             for (start, end), which, at in zip(spans, pieces.which, pieces.starts, strict=True)
         )
+
+    def places(self, nodes: Iterable[SchemaNode]) -> Iterator[tuple[Artifact, int, int]]:
+        """Where the descriptors and buffers of fields are: the file, the first byte and the end of each."""
+        fields, anchor = self._list
+        for node in nodes:
+            ref = fields.ref(node.schema_id)
+            descriptor = self.descriptor(node)
+            if ref is None or descriptor is None:
+                continue
+            yield self._files.artifact(ref.url, anchor), ref.start, ref.end
+            for encoding in descriptor.encodings:
+                for buffer in encoding.buffers if isinstance(encoding, NativeEncoding) else ():
+                    extent = buffer.extent
+                    if extent is not None:
+                        yield self.artifact_of(extent), extent.start, extent.end
 
     def artifact_of(self, ref: DataRef | None) -> Artifact:
         """The file that the reference to a buffer names."""
@@ -167,8 +182,8 @@ class StripeReader:
     @lazy
     def _context(self) -> ColumnContext:
         """What the columns of this stripe share."""
-        fields = self._fields
-        return ColumnContext(self.url, self.ordinal, self._files.verify, fields.descriptor, fields.artifact_of)
+        fields, files = self._fields, self._files
+        return ColumnContext(self.url, self.ordinal, files.verify, fields.descriptor, fields.artifact_of, files.limits)
 
     def descriptor(self, node: SchemaNode) -> StripeFieldDescriptor | None:
         """How the field is stored in this stripe; None if it is not stored and all its values are null."""
@@ -177,6 +192,14 @@ class StripeReader:
     def prepare(self, nodes: Iterable[SchemaNode]) -> None:
         """Read the descriptors of `nodes`, adjacent ones in one request."""
         self._fields.prepare(nodes)
+
+    def places(self, nodes: Iterable[SchemaNode]) -> Iterator[tuple[Artifact, int, int]]:
+        """Where the metadata and the buffers of the stripe are: the file, the first byte and the end of each."""
+        directory = self.directory
+        for ref in (directory.properties, directory.field_list, directory.indexes):
+            if ref is not None and not ref.is_empty:
+                yield self._files.artifact(ref.url, self.anchor), ref.start, ref.end
+        yield from self._fields.places(nodes)
 
     def column(self, node: SchemaNode) -> ColumnSource:
         """The values of a top-level column. The columns below it are its children."""

@@ -6,6 +6,7 @@ import os
 import re
 from typing import Final
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument, located
 from amudai.storage.contract import Store
 from amudai.storage.local import LocalStore
@@ -35,7 +36,10 @@ def open_store(location: str | os.PathLike[str], store: object | None = None) ->
     >>> url
     'file:///data/logs.amudai.shard'
     """
-    text = os.fsdecode(location)
+    try:
+        text = os.fsdecode(location)
+    except TypeError as error:
+        raise InvalidArgument(f"location: expected a path or a URL, found {shown(location)}") from error
     if store is not None:
         return adapted(store), text
     if not isinstance(location, str) or not _REMOTE.match(text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from amudai.arguments import shown, whole_number
 from amudai.errors import InvalidArgument
 
 __all__ = ["Size", "size_of"]
@@ -20,9 +21,9 @@ def size_of(size: Size) -> int:
     >>> size_of("512MB"), size_of("1 GiB"), size_of(4096)
     (512000000, 1073741824, 4096)
     """
-    if isinstance(size, int):
-        return size
+    if isinstance(size, int) and not isinstance(size, bool):
+        return whole_number(size, "size")
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", size) if isinstance(size, str) else None
     if match is None or match[2].upper() not in _UNITS:
-        raise InvalidArgument(f"size: expected a number of bytes such as 512MB, found {size!r}")
+        raise InvalidArgument(f"size: expected a number of bytes such as 512MB, found {shown(size)}")
     return int(float(match[1]) * _UNITS[match[2].upper()])

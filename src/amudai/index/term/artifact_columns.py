@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.column import ColumnSource, ConstantValues, Projection, StoredValues
-from amudai.encoding import decode_numbers, require_memory
+from amudai.encoding import decode_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.format import encode_schema
+from amudai.limits import DEFAULT_LIMITS
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.types import BasicType, SchemaNode
@@ -86,7 +87,7 @@ def numbers(column: ColumnSource, ranges: Rows) -> tuple[npt.NDArray[Any], npt.N
     found = column.read(ranges, Projection(column.node))
     if isinstance(found, StoredValues):
         return found.values.numbers(dtype), found.values.valid()
-    require_memory(count, 64)
+    DEFAULT_LIMITS.require_memory(count, 64)
     if isinstance(found, ConstantValues) and isinstance(found.value.value, int):
         return np.full(found.length, found.value.value, dtype), None
     return np.zeros(count, dtype), np.zeros(count, np.bool_)
@@ -118,7 +119,7 @@ def terms(column: ColumnSource, start: int, end: int) -> TermsColumn:
     found = column.read(Rows.one(start, end), Projection(column.node, wide=True))
     if isinstance(found, ConstantValues) and isinstance(found.value.value, bytes):
         value = found.value.value
-        require_memory(found.length, 64 + 8 * len(value))
+        DEFAULT_LIMITS.require_memory(found.length, 64 + 8 * len(value))
         data = np.frombuffer(value * found.length, np.uint8)
         return TermsColumn(np.arange(found.length + 1, dtype=np.int64) * len(value), data)
     if not isinstance(found, StoredValues) or found.values.nulls:

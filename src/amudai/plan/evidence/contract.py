@@ -28,6 +28,8 @@ class Evidence:
         How many rows must be in doubt before asking pays.
     of_fields
         Whether `answer` needs the descriptors of columns. They are read for all leaves together.
+    of_leaf
+        Whether `answer` is about the leaf itself, with its negation, and not about the plain leaf.
     all_words
         Finds the rows that have all of several words of one column, for evidence that can do that in one look-up.
     """
@@ -36,6 +38,7 @@ class Evidence:
     answer: Callable[[LeafQuestion, Rows], Positions | None]
     worth: int = 1
     of_fields: bool = True
+    of_leaf: bool = False
     all_words: Callable[[ColumnWords, Rows], Positions | None] | None = None
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from amudai.arguments import whole_number
 from amudai.errors import InvalidArgument
 from amudai.sources.contract import CsvOptions, Decision
 
@@ -72,13 +73,12 @@ def told_dialect(options: CsvOptions, encoding: str, ending: str) -> Dialect:
     for name, text in (("delimiter", options.delimiter), ("quote", options.quote), ("decimal", options.decimal)):
         if text is not None and not (name == "quote" and text == "") and not (len(text) == 1 and text.isascii()):
             raise InvalidArgument(f"{name}: expected one ASCII character, found {text!r}")
-    if options.skip < 0:
-        raise InvalidArgument(f"skip: expected at least 0, found {options.skip}")
+    skip = whole_number(options.skip, "skip")
     return Dialect(
         delimiter=options.delimiter if options.delimiter is not None else _PREFERRED.get(ending, ","),
         quote=options.quote if options.quote is not None else '"',
         comment=options.comment or "",
-        skip=options.skip,
+        skip=skip,
         encoding=encoding,
     )
 
