@@ -25,6 +25,7 @@ _DRIFT: Final = 1.15
 _LONG: Final = 256
 _STEP: Final = 1024  # a bit-packed chunk: offsets of whole chunks waste nothing
 _SMALL_STEP: Final = 256  # if offsets take no bytes
+_FEW: Final = 64
 
 Bools = npt.NDArray[np.bool_]
 U8 = npt.NDArray[np.uint8]
@@ -144,7 +145,9 @@ def _of_one_size(block: BytesBlock) -> bool:
     """Whether all slots have the same size: offsets take no bytes then."""
     if block.offsets is None:
         return True
-    return bool((np.diff(block.offsets) == block.offsets[1] - block.offsets[0]).all())
+    size = block.offsets[1] - block.offsets[0]
+    # The first slots tell most blocks apart.
+    return all((np.diff(part) == size).all() for part in (block.offsets[:_FEW], block.offsets))
 
 
 def _joined(pieces: list[BytesBlock], fixed: int | None) -> BytesBlock:
