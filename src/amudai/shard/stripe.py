@@ -84,7 +84,8 @@ class StripeReader:
         found = Rows.none(self.origin)
         if marker is not None:
             self.shard.require_readable((marker,), (*self.shard.required_indexes, *self.indexes.descriptors))
-            found = marked_rows(self.column(marker), self.origin)
+            with located(url=self.shard.url):
+                found = marked_rows(self.column(marker), self.origin)
         if found.count != counted:
             message = f"deleted records: expected {counted} markers, found {found.count}"
             raise CorruptedData(message, url=self.shard.url, stripe=self.ordinal)
@@ -175,7 +176,8 @@ class StripeReader:
         """The values of a top-level column. The columns below it are its children."""
         found = self._columns.get(node.schema_id)
         if found is None:
-            made = open_column(self._context, node, quote_name(node.name), self.num_positions)
+            path = quote_name(node.name) if node.name else node.internal  # internal fields may have no name
+            made = open_column(self._context, node, path, self.num_positions)
             found = self._columns.setdefault(node.schema_id, made)
         return found
 
