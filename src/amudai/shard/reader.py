@@ -278,7 +278,8 @@ class ShardReader:
         found = Rows.none(stripe.origin)
         if marker is not None:
             self.require_readable((marker,), (*self.required_indexes, *stripe.indexes.descriptors))
-            found = marked_rows(stripe.column(marker), stripe.origin)
+            with located(url=self.url):
+                found = marked_rows(stripe.column(marker), stripe.origin)
         if found.count != counted:
             message = f"deleted records: expected {counted} markers, found {found.count}"
             raise CorruptedData(message, url=self.url, stripe=stripe.ordinal)

@@ -205,7 +205,8 @@ class StripeReader:
         """The values of a top-level column. The columns below it are its children."""
         found = self._columns.get(node.schema_id)
         if found is None:
-            made = open_column(self._context, node, quote_name(node.name), self.num_positions)
+            path = quote_name(node.name) if node.name else node.internal  # internal fields may have no name
+            made = open_column(self._context, node, path, self.num_positions)
             found = self._columns.setdefault(node.schema_id, made)
         return found
 
