@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -116,7 +117,10 @@ def test_shards_of_several_stores(tmp_path: Path) -> None:
 
 def test_times_and_decimals_stay_integers(tmp_path: Path) -> None:
     table = pa.table(
-        {"at": pa.array([1, -(10**18)], pa.timestamp("us")), "p": pa.array([1, 2], pa.int32()).cast(pa.decimal128(12, 2))}
+        {
+            "at": pa.array([1, -(10**18)], pa.timestamp("us")),
+            "p": pa.array([1, 2], pa.int32()).cast(pa.decimal128(12, 2)),
+        }
     )
     old = amudai.write(table, tmp_path / "a.amudai.shard", timestamps="int64", decimals="int64")
     new = amudai.compact(old, tmp_path / "b.amudai.shard")
@@ -158,3 +162,27 @@ def test_an_index_that_cannot_be_rebuilt_is_refused(
     monkeypatch.setattr(carrying, "index_type", lambda name: None)
     with pytest.raises(UnsupportedFeature, match="indexes= names those to build"):
         amudai.compact(parts, tmp_path / "all.amudai.shard")
+
+
+def test_internal_fields_and_creation_times_are_kept(tmp_path: Path) -> None:
+    times = [datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2)]
+    parts = [
+        amudai.write(
+            {"n": [first + 1, first]},
+            tmp_path / f"{first}.amudai.shard",
+            created=time,
+            ingestion_time=time,
+            record_id=bytes([first]) * 10,
+        )
+        for first, time in zip((10, 20), times, strict=True)
+    ]
+    found = amudai.compact(parts, tmp_path / "all.amudai.shard", sort_by="n")
+    assert found.read().to_pydict() == {"n": [10, 11, 20, 21]}
+    assert found.internal["IngestionTimestamp"].read().cast(pa.timestamp("us", "UTC")).to_pylist() == [
+        times[0], times[0], times[1], times[1],
+    ]  # fmt: skip
+    identities = [part.internal["RecordIdentity"].read().to_pylist() for part in parts]
+    assert found.internal["RecordIdentity"].read().to_pylist() == [
+        identities[at][1 - place] for at in (0, 1) for place in (0, 1)
+    ]
+    assert found.created == (times[0], times[1])

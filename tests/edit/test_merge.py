@@ -327,7 +327,8 @@ def test_unknown_fields_of_roots_are_kept_or_refused(tmp_path: Path) -> None:
     first = replace(merging.sources[0].root.metadata, unknown=unknown)
     sources = (replace(merging.sources[0], root=replace(merging.sources[0].root, metadata=first)), merging.sources[1])
     merging.sources = sources
-    with Publication(LocalStore(), target) as publication, pytest.raises(
-        UnsupportedFeature, match="later version in ShardDirectory: expected the same in all shards"
+    with (
+        Publication(LocalStore(), target) as publication,
+        pytest.raises(UnsupportedFeature, match="later version in ShardDirectory: expected the same in all shards"),
     ):
         merging.root(publication.file, is_movable)

@@ -16,15 +16,13 @@ from amudai.api.sizes import temporary_folder
 from amudai.api.storing_options import storing_options
 from amudai.api.where import Where
 from amudai.api.writing import Layout, ShardWriter
-from amudai.arrow import SCHEMA_PROPERTY
 from amudai.edit import Merging, Naming, Publication
 from amudai.errors import InvalidArgument
-from amudai.format import FILES_PROPERTY, Properties
 from amudai.index import IndexSpec, is_movable, specs_to_rebuild
 from amudai.scan import SortBy, sort_keys, sorted_batches
 from amudai.shard import ShardReader
 from amudai.storage import Allow, Allowed, MemoryStore, Size, Store, is_relative, open_store, size_of
-from amudai.types import quote_name
+from amudai.types import INGESTION_TIMESTAMP, RECORD_IDENTITY, quote_name
 
 __all__ = ["compact"]
 
@@ -107,13 +105,18 @@ def compact(
     specs = specs_to_rebuild(readers) if indexes is None else indexes
     with _united(readers, widen, folder, threads) as source, reporting(progress, source.num_rows) as report:
         keys = sort_keys(sort_by, source.schema) if sort_by else ()
+        schema = source.schema
+        roles = [role for role in source.internal if role in (INGESTION_TIMESTAMP, RECORD_IDENTITY)]
+        named = [*map(quote_name, schema.names), *(quote_name(f"@{role}") for role in roles)]
         writer = ShardWriter(
             to,
-            source.schema,
+            schema,
             profile=profile,
             layout=layout,
             indexes=specs,
             field_properties=_field_properties(source),
+            ingestion_time=INGESTION_TIMESTAMP in roles,
+            record_id=RECORD_IDENTITY in roles,
             stripe_rows=stripe_rows,
             stripe_bytes=stripe_bytes,
             memory_limit=memory // _SORT_SHARE if keys else memory,
@@ -124,13 +127,15 @@ def compact(
             **storing_options(source),
         )
         with writer as out:
-            out._note(_carried(source._reader))
-            batches: Iterator[pa.RecordBatch] = iter(source.scan(where=where))
+            out._take_over(_properties(source._reader))
+            batches: Iterator[pa.RecordBatch] = iter(source.scan(named, where))
             if keys:
                 batches = sorted_batches(batches, keys, memory=memory // _SORT_SHARE, temp_folder=folder)
             size = 0
             for batch in batches:
-                out.write(batch)
+                # Internal fields come after the columns.
+                internal = dict(zip(roles, batch.columns[len(schema) :], strict=True))
+                out._append(pa.RecordBatch.from_arrays(batch.columns[: len(schema)], schema=schema), internal)
                 size += batch.nbytes
                 report(out.num_rows, size, out.encoded_bytes)
     return open_shard(to, store=store, threads=threads)
@@ -185,8 +190,7 @@ def _field_properties(source: Shard) -> dict[str, dict[str, object]]:
     return found
 
 
-def _carried(reader: ShardReader) -> Properties:
-    """The properties of the shards, without what the new shard states anew."""
-    return tuple(
-        (name, value) for name, value in reader.properties.custom if name not in (SCHEMA_PROPERTY, FILES_PROPERTY)
-    )
+def _properties(reader: ShardReader) -> bytes:
+    """The properties of a shard as stored."""
+    ref = reader.directory.properties
+    return b"" if ref is None or ref.is_empty else bytes(reader.payload(ref, "ShardProperties", reader.root)[0])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -72,9 +73,19 @@ class InternalValues:
             self._work.append(self._identities)
         self.nodes = tuple(made)
 
-    def columns(self, first_row: int, rows: int) -> list[Callable[[], StoredArray]]:
-        """For each field a function that returns its values for rows that are appended now."""
-        return [work(node, first_row, rows) for node, work in zip(self.nodes, self._work, strict=True)]
+    def columns(
+        self, first_row: int, rows: int, known: Mapping[str, pa.Array] | None = None
+    ) -> list[Callable[[], StoredArray]]:
+        """For each field a function that returns its values for rows that are appended now.
+
+        `known` has the values of fields, by their role, if the rows come from another shard.
+        """
+        return [
+            partial(to_storage, known[node.internal], node, node.name)
+            if known is not None and node.internal is not None and node.internal in known
+            else work(node, first_row, rows)
+            for node, work in zip(self.nodes, self._work, strict=True)
+        ]
 
     def _times(self, node: SchemaNode, _: int, rows: int) -> Callable[[], StoredArray]:
         when = self._time if self._time is not None else creation_time(None)

@@ -33,7 +33,7 @@ from amudai.arrow import (
 from amudai.edit import Publication, Root
 from amudai.encoding import profile_of
 from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, StorageError, located
-from amudai.format import Properties, any_value, any_values, ticks_of
+from amudai.format import Properties, ShardProperties, any_value, any_values, ticks_of, united_properties
 from amudai.index import IndexSpec, index_sinks
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader
 from amudai.sources import Source
@@ -138,6 +138,7 @@ class ShardWriter:
         sealing, root = self._publication.sealing, self._publication.file
         nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
         self._builder = ShardBuilder(nodes, sealing, root, options, self._each, sinks)
+        self._taken_over: bytes | None = None
         self._done = False
         self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
 
@@ -189,7 +190,12 @@ class ShardWriter:
         if self._broken:
             raise InvalidArgument("writer: expected all rows taken, found some that were refused", url=self._url)
 
-    def _append(self, batch: pa.RecordBatch) -> None:
+    def _take_over(self, properties: bytes) -> None:
+        """Take over the properties and creation times of the shard that the rows come from."""
+        self._taken_over = properties
+
+    def _append(self, batch: pa.RecordBatch, internal: Mapping[str, pa.Array] | None = None) -> None:
+        """Append rows. `internal` has the values of internal fields that are known, by their role."""
         at = 0
         most = rows_at_once(batch, self._memory)
         while at < batch.num_rows:
@@ -197,7 +203,11 @@ class ShardWriter:
             count = min(most, batch.num_rows - at, most if left is None else left)
             part = batch.slice(at, count)
             work = stored_columns(part, self._nodes, self._nanoseconds)
-            work[len(self._nodes) : len(self._nodes)] = self._internal.columns(self._builder.rows, count)
+            work[len(self._nodes) : len(self._nodes)] = self._internal.columns(
+                self._builder.rows,
+                count,
+                {role: values.slice(at, count) for role, values in (internal or {}).items()},
+            )
             self._broken = True
             self._builder.append(work, count)
             self._broken = False
@@ -214,7 +224,14 @@ class ShardWriter:
             try:
                 self._check_whole()
                 with located(url=self._url):
-                    self._publication.publish(Root(url=self._url, metadata=self._builder.finish()))
+                    metadata = self._builder.finish()
+                    if self._taken_over is not None:
+                        old, ours = self._taken_over, self._builder.properties
+                        # Creation times are mandatory, but other writers may leave them out.
+                        has_times = ShardProperties.decode(old).creation_min is not None
+                        properties = united_properties([old] if has_times else [metadata.properties, old], ours)
+                        metadata = replace(metadata, properties=properties)
+                    self._publication.publish(Root(url=self._url, metadata=metadata))
                 if self._indexes:
                     self._advise()
             finally:
