@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.errors import AmudaiError, CorruptedData
-from amudai.format import BlockMap, EncodedBuffer, decode_block_map, without_identity
+from amudai.format import IDENTITY_SIZE, BlockMap, EncodedBuffer, decode_block_map, without_identity
 from amudai.lazy import lazy
 from amudai.rows import Rows
 from amudai.storage import MAX_READ, Artifact, FetchedRanges, count_blocks
@@ -82,9 +82,8 @@ class BlockBuffer:
         self._verify = verify
         self._is_metered = is_metered
         self._buffer, self._map = descriptor.block_refs()
-        extent = descriptor.extent
-        assert extent is not None
-        self._end = extent.end  # of the buffer and its identity
+        self._identity = descriptor.identity
+        self._end = self._buffer.end + (0 if self._identity is None else IDENTITY_SIZE)
         artifact.require(self._buffer.start, self._end)
         self._whole: memoryview | None = None
 
@@ -105,7 +104,7 @@ class BlockBuffer:
     def _identified(self, data: memoryview) -> memoryview:
         """The end of the buffer without the identity behind it. An error if it has another identity."""
         try:
-            return without_identity(data, self._descriptor.identity)
+            return without_identity(data, self._identity)
         except CorruptedData as error:
             error.locate(url=self._artifact.url, range=f"{self._buffer.start}..{self._end}")
             raise
@@ -117,7 +116,7 @@ class BlockBuffer:
         if self._whole is not None:
             payload = self._whole[room : room + self._map.size]
         else:
-            end = self._map.end if self._descriptor.identity is None else self._end
+            end = self._map.end if self._identity is None else self._end
             payload = self._identified(self._artifact.read(self._map.start, end))[: self._map.size]
         try:
             return decode_block_map(
