@@ -55,6 +55,26 @@ def test_memory_stays_near_the_limit(tmp_path: Path, columns: int, limit: str, m
     assert [path.name for path in tmp_path.iterdir()] == ["t.amudai.shard"]
 
 
+ONE_VALUE = """
+import random, resource, sys, amudai, pyarrow as pa
+size, target = int(sys.argv[1]), sys.argv[2]
+amudai.write({"v": ["x"]}, target, overwrite=True, threads=1)
+value = pa.array([random.Random(1).randbytes(size)], pa.large_binary())
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+amudai.write(pa.table({"n": [1], "v": value}), target, overwrite=True, threads=1)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1000)
+assert amudai.open(target).read(["v"]).column(0).combine_chunks().equals(value)
+"""
+
+
+@pytest.mark.slow
+def test_one_large_value_takes_twice_its_size(tmp_path: Path) -> None:
+    size = 160_000_000
+    arguments = [str(size), str(tmp_path / "t.amudai.shard")]
+    found = subprocess.run([sys.executable, "-c", ONE_VALUE, *arguments], capture_output=True, text=True, check=True)
+    assert int(found.stdout) <= 2 * size // 1_000_000 + 32
+
+
 @pytest.mark.parametrize("limit", ["1MB", "16MB"])
 def test_little_memory_keeps_every_value(tmp_path: Path, limit: str) -> None:
     rng = np.random.default_rng(5)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.errors import AmudaiError, CorruptedData, located
 from amudai.format import (
+    IDENTITY_SIZE,
     BlockMap,
     EncodedBuffer,
     check_map_padding,
@@ -102,9 +103,8 @@ class BlockBuffer:
         self._is_metered = is_metered
         self.limits = limits
         self._buffer, self._map = descriptor.block_refs()
-        extent = descriptor.extent
-        assert extent is not None
-        self._end = extent.end  # of the buffer and its identity
+        self._identity = descriptor.identity
+        self._end = self._buffer.end + (0 if self._identity is None else IDENTITY_SIZE)
         artifact.require(self._buffer.start, self._end)
         limits.require_values(values, self._buffer.size)
         self._whole: memoryview | None = None
@@ -126,7 +126,7 @@ class BlockBuffer:
     def _identified(self, data: memoryview) -> memoryview:
         """The end of the buffer without the identity behind it. An error if it has another identity."""
         try:
-            return without_identity(data, self._descriptor.identity)
+            return without_identity(data, self._identity)
         except CorruptedData as error:
             error.locate(url=self._artifact.url, range=f"{self._buffer.start}..{self._end}")
             raise
@@ -138,7 +138,7 @@ class BlockBuffer:
         if self._whole is not None:
             payload = self._whole[room : room + self._map.size]
         else:
-            end = self._map.end if self._descriptor.identity is None else self._end
+            end = self._map.end if self._identity is None else self._end
             payload = self._identified(self._artifact.read(self._map.start, end))[: self._map.size]
         try:
             return decode_block_map(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from amudai.errors import CorruptedData
@@ -88,9 +88,12 @@ def lookup_buffers(properties: Properties, count: int | None = None) -> tuple[Lo
     if identities is None:
         return tuple(LookupBuffer(*each) for each in _BUFFER.iter_unpack(stated))
     _require_size(_IDENTITIES, identities, count * IDENTITY_SIZE)
+    each_identity = (identities[at : at + IDENTITY_SIZE] for at in range(0, len(identities), IDENTITY_SIZE))
     return tuple(
-        replace(LookupBuffer(*each), identity=identities[at * IDENTITY_SIZE : (at + 1) * IDENTITY_SIZE])
-        for at, each in enumerate(_BUFFER.iter_unpack(stated))
+        LookupBuffer(start, block_map, end, values, blocks, identity)
+        for (start, block_map, end, values, blocks), identity in zip(
+            _BUFFER.iter_unpack(stated), each_identity, strict=True
+        )
     )
 
 

@@ -38,6 +38,7 @@ _DECIMAL: Final = ("zero_count", "positive_count", "negative_count", "nan_count"
 _FLOATING: Final = (*_DECIMAL, "positive_infinity_count", "negative_infinity_count")
 _STEP: Final = 4096  # values that are hashed at once for a filter
 _FORCED_BLOOM: Final = 1 << 20  # the most distinct values of a filter that the caller requested
+_MAX_COMPARED: Final = 64 * 1024  # bytes: a longer value is too long to be a constant
 
 
 class CountCollector:
@@ -279,6 +280,9 @@ class BytesCollector(_Counting):
                 self._same = False
                 return
             size = int(lengths[0])
+            if size > _MAX_COMPARED:
+                self._same = False
+                return
             rows = data[int(offsets[0]) : int(offsets[0]) + size * count].reshape(count, size)
         first = rows[0].tobytes()
         if self._first is None:
