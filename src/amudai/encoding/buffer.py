@@ -96,7 +96,6 @@ class BlockBuffer:
         self.limits = limits
         self._buffer, self._map = descriptor.block_refs()
         artifact.require(self._buffer.start, self._buffer.end)
-        limits.require_values(values, self._buffer.size)
         self._whole: memoryview | None = None
 
     @property
@@ -122,9 +121,12 @@ class BlockBuffer:
         else:
             payload = self._artifact.read(self._map.start, self._map.end)
         try:
-            return decode_block_map(
+            found = decode_block_map(
                 payload, data_size=room, expected_values=self.values, expected_blocks=self._descriptor.block_count
             )
+            # A number of values that map and descriptor agree on. Others are damage.
+            self.limits.require_values(self.values, self._buffer.size)
+            return found
         except AmudaiError as error:
             error.locate(url=self._artifact.url, range=f"{self._map.start}..{self._map.end}")
             raise
