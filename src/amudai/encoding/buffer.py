@@ -106,7 +106,6 @@ class BlockBuffer:
         self._identity = descriptor.identity
         self._end = self._buffer.end + (0 if self._identity is None else IDENTITY_SIZE)
         artifact.require(self._buffer.start, self._end)
-        limits.require_values(values, self._buffer.size)
         self._whole: memoryview | None = None
 
     @property
@@ -141,9 +140,12 @@ class BlockBuffer:
             end = self._map.end if self._identity is None else self._end
             payload = self._identified(self._artifact.read(self._map.start, end))[: self._map.size]
         try:
-            return decode_block_map(
+            found = decode_block_map(
                 payload, data_size=room, expected_values=self.values, expected_blocks=self._descriptor.block_count
             )
+            # A number of values that map and descriptor agree on. Others are damage.
+            self.limits.require_values(self.values, self._buffer.size)
+            return found
         except AmudaiError as error:
             error.locate(url=self._artifact.url, range=f"{self._map.start}..{self._map.end}")
             raise

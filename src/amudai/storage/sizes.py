@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from amudai.arguments import shown, whole_number
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 
 __all__ = ["Size", "size_of"]
@@ -22,7 +22,7 @@ def size_of(size: Size) -> int:
     (512000000, 1073741824, 4096)
     """
     if isinstance(size, int) and not isinstance(size, bool):
-        return whole_number(size, "size")
+        return size
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", size) if isinstance(size, str) else None
     if match is None or match[2].upper() not in _UNITS:
         raise InvalidArgument(f"size: expected a number of bytes such as 512MB, found {shown(size)}")
