@@ -24,6 +24,7 @@ COMMANDS: Final = (
     "inspect",
     "indexes",
     "index",
+    "columns",
     "verify",
     "export",
     "bench",
