@@ -58,6 +58,7 @@ def with_columns(
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
     store: object | None = None,
+    allow: Callable[[str], bool] | Sequence[str] = (),
     overwrite: bool = False,
     memory_limit: Size = "512MB",
     temp_dir: str | os.PathLike[str] | None = None,
@@ -85,6 +86,8 @@ def with_columns(
         Whether a column that exists is replaced, at its place. Its indexes go with it. Otherwise it is an error.
     profile, timestamps, decimals, store, overwrite, memory_limit, temp_dir, threads, progress
         As `amudai.write` takes them.
+    allow
+        As `amudai.open` takes it.
 
     Examples
     --------
@@ -93,7 +96,7 @@ def with_columns(
     >>> more.read().to_pydict()
     {'word': ['a', 'bb', 'ccc'], 'length': [1, 2, 3]}
     """
-    source = _Source(shard, to, store)
+    source = _Source(shard, to, store, allow)
     reader = source.reader
     schema, batches = columns_of(columns)
     if not len(schema):
@@ -138,7 +141,7 @@ def with_columns(
             publication.publish(add_columns(root, builder.finish(), _with_new(old, schema)))
         finally:
             builder.close()
-    found = open_shard(to, store=store)
+    found = source.opened()
     warn_of_needless_indexes(found._reader, indexes)
     return found
 
@@ -149,6 +152,7 @@ def drop_columns(
     to: str | os.PathLike[str],
     *,
     store: object | None = None,
+    allow: Callable[[str], bool] | Sequence[str] = (),
     overwrite: bool = False,
 ) -> Shard:
     """Leave columns out of a shard, and open the result. No value is read or written.
@@ -167,6 +171,8 @@ def drop_columns(
         Where the new root goes: a path or URL in the folder of the shard.
     store, overwrite
         As `amudai.write` takes them.
+    allow
+        As `amudai.open` takes it.
 
     Examples
     --------
@@ -176,7 +182,7 @@ def drop_columns(
     """
     if isinstance(columns, str):
         raise InvalidArgument(f"columns: expected a list of names, found the name {columns!r}")
-    source = _Source(shard, to, store)
+    source = _Source(shard, to, store, allow)
     paths = [source.changeable(name) for name in columns]
     return source.publish(_without(source, paths), overwrite)
 
@@ -187,6 +193,7 @@ def rename_columns(
     to: str | os.PathLike[str],
     *,
     store: object | None = None,
+    allow: Callable[[str], bool] | Sequence[str] = (),
     overwrite: bool = False,
 ) -> Shard:
     """Give columns other names, and open the result. No value is read or written, and all indexes stay in use.
@@ -204,6 +211,8 @@ def rename_columns(
         Where the new root goes: a path or URL in the folder of the shard.
     store, overwrite
         As `amudai.write` takes them.
+    allow
+        As `amudai.open` takes it.
 
     Examples
     --------
@@ -212,7 +221,7 @@ def rename_columns(
     >>> new.schema.names
     ['first', 'b']
     """
-    source = _Source(shard, to, store)
+    source = _Source(shard, to, store, allow)
     names: dict[int, str] = {}
     for path, name in columns.items():
         if not isinstance(name, str) or not name:
@@ -232,11 +241,17 @@ def rename_columns(
 class _Source:
     """A shard, and the place of a new root that refers to it."""
 
-    def __init__(self, shard: Shard | str | os.PathLike[str], to: str | os.PathLike[str], store: object | None) -> None:
-        self._to, self._store = to, store
+    def __init__(
+        self,
+        shard: Shard | str | os.PathLike[str],
+        to: str | os.PathLike[str],
+        store: object | None,
+        allow: Callable[[str], bool] | Sequence[str],
+    ) -> None:
+        self._to, self._store, self._allow = to, store, allow
         self.store: Store
         self.store, self.target = open_store(to, store)
-        self.reader = ShardReader(shard, store) if isinstance(shard, str | os.PathLike) else shard._reader
+        self.reader = shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=allow)
         if self.reader.url == self.target:
             expected = "expected another place than the shard, whose stripes stay in use"
             raise InvalidArgument(f"to: {expected}", url=self.target)
@@ -278,7 +293,11 @@ class _Source:
             Publication(self.store, self.target, overwrite=overwrite) as publication,
         ):
             publication.publish(root)
-        return open_shard(self._to, store=self._store)
+        return self.opened()
+
+    def opened(self) -> Shard:
+        """The new shard."""
+        return open_shard(self._to, store=self._store, allow=self._allow)
 
 
 def _without(source: _Source, paths: Sequence[NodePath]) -> Root:

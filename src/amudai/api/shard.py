@@ -153,8 +153,8 @@ class Shard(Tabular):
         >>> shard.schema.names, list(shard.internal)
         (['n'], ['Kusto.Amudai.IngestionTimestamp'])
         >>> shard.internal["IngestionTimestamp"].read().to_pylist()
-        [Timestamp('2026-01-01 00:00:00'), Timestamp('2026-01-01 00:00:00')]
-        >>> shard.scan(where="`@IngestionTimestamp` >= datetime(2026-02-01)").count()
+        [Timestamp('2026-01-01 00:00:00+0000', tz='UTC'), Timestamp('2026-01-01 00:00:00+0000', tz='UTC')]
+        >>> shard.scan(where="`@IngestionTimestamp` >= datetime(2026-02-01T00:00Z)").count()
         0
         """
         return InternalFields(self._reader, self._fields, self._threads)

@@ -18,6 +18,7 @@ from amudai.format import AnyValue, RangeStats
 from amudai.lazy import lazy
 from amudai.shard import ShardReader
 from amudai.types import (
+    INGESTION_TIMESTAMP,
     NANOSECONDS,
     BasicType,
     NodePath,
@@ -185,6 +186,8 @@ class ArrowFields:
         with located(url=self._reader.url):
             if self._kept is None or node.internal:
                 found = arrow_field(node, self._bounds)
+                if node.internal == INGESTION_TIMESTAMP and pa.types.is_timestamp(found.type):
+                    found = found.with_type(pa.timestamp(found.type.unit, "UTC"))
             else:
                 found, projection = self._kept.find(node, self._stored)
                 if wanted is None:

@@ -28,6 +28,7 @@ COMMANDS: Final = (
     "undelete",
     "upsert",
     "compact",
+    "columns",
     "verify",
     "merge",
     "copy",

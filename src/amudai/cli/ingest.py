@@ -93,6 +93,12 @@ def run(
     timestamps: Annotated[
         str, typer.Option("--timestamps", help="How times are stored: ticks (of 100 ns, exact) or int64 (as they are).")
     ] = "ticks",
+    ingestion_time: Annotated[
+        bool, typer.Option("--ingestion-time", help="Note for each row when it was written, in an internal field.")
+    ] = False,
+    record_id: Annotated[
+        bool, typer.Option("--record-id", help="Give each row an identity of 16 bytes, in an internal field.")
+    ] = False,
     on_error: Annotated[
         str,
         typer.Option("--on-error", help="What to do with a bad record: raise (stop), skip, or keep its text as a row."),
@@ -155,7 +161,7 @@ def run(
     )
     indexes = index_specs(index, hash, level, tokenizer=tokenizer, granularity=granularity, max_bytes=max_bytes)
     writing: dict[str, Any] = {"profile": profile, "layout": _layout(layout), "stripe_rows": stripe_rows}
-    writing["timestamps"] = _timestamps(timestamps)
+    writing |= {"timestamps": _timestamps(timestamps), "ingestion_time": ingestion_time, "record_id": record_id}
     if not only_new and not dry_run:
         require_new(target, overwrite)
     bad = BadRecordCount(reading["types"])
@@ -184,6 +190,7 @@ def run(
                 | {"layout": layout if layout != "single" else None, "only_new": only_new, "overwrite": overwrite}
                 | {"on_error": on_error if on_error != "raise" else None, "json": json}
                 | {"timestamps": timestamps if timestamps != "ticks" else None}
+                | {"ingestion_time": ingestion_time, "record_id": record_id}
             )
             told = {**reading, "format": format}
             print_plan(source, command_of(sources, target, source, told, words, _ADDED), json=json)

@@ -52,6 +52,7 @@ def _document(layout: ShardLayout, verbose: bool) -> dict[str, Any]:
         "rows": layout.num_rows,
         "deleted": layout.num_positions - layout.num_rows,
         "bytes": layout.size,
+        "created": None if layout.created is None else [each.isoformat() for each in layout.created],
         "properties": json_value(layout.properties),
         "stripes": [
             {
@@ -87,6 +88,9 @@ def _tree(layout: ShardLayout, count: int, verbose: bool) -> Tree:
     name = layout.url.rsplit("/", 1)[-1]
     counts = f"{count_text(layout.num_rows, 'row')}{_deleted(layout)}, {count_text(count, 'stripe')}"
     tree = Tree(Text.assemble((name, "bold"), f": {counts}, {size_text(layout.size)}"), guide_style="dim")
+    if layout.created is not None:
+        times = [f"{each:%Y-%m-%d %H:%M:%S} UTC" for each in dict.fromkeys(layout.created)]
+        tree.add(Text(f"created {' to '.join(times)}"))
     for key, value in layout.properties.items():
         tree.add(Text(f"property {key} = {json_value(value)}"))
     for stripe in layout.stripes[:_MOST_STRIPES]:
