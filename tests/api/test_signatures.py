@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,9 @@ def test_every_parameter_reaches_the_writer(tmp_path: Path, monkeypatch: pytest.
         "field_properties": {"a": {"unit": "s"}},
         "timestamps": "int64",
         "decimals": "int64",
+        "created": datetime(2026, 1, 1, tzinfo=UTC),
+        "ingestion_time": True,
+        "record_id": True,
         "stripe_rows": 7,
         "stripe_bytes": "1MB",
         "memory_limit": "64MB",

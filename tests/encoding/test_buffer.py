@@ -116,14 +116,14 @@ def borders(counts: Sequence[int]) -> list[tuple[int, int]]:
 
 def test_only_the_blocks_that_are_wanted_are_read(blocks: list[Block]) -> None:
     buffer = runs.buffer_of(blocks)
-    store = buffer._artifact._store
+    store = buffer._artifact.store
     before = store.counters.bytes
     numbers(buffer, Rows.one(2, 4))  # of the first block
     read = store.counters.bytes - before
     assert read < len(blocks[0].data) + 500  # with the map
     # Everything at once: one request for blocks and map.
     fresh = runs.buffer_of(blocks)
-    store = fresh._artifact._store
+    store = fresh._artifact.store
     before = store.counters.requests
     numbers(fresh, Rows.one(0, sum(COUNTS)))
     assert store.counters.requests - before == 1
@@ -133,10 +133,10 @@ def test_bytes_that_were_read_by_others(blocks: list[Block]) -> None:
     buffer, other = runs.buffer_of(blocks), runs.buffer_of(blocks)
     start, end = buffer.ref
     buffer.keep(buffer._artifact.read(start, end))
-    before = buffer._artifact._store.counters.requests
+    before = buffer._artifact.store.counters.requests
     for _, spans in runs.patterns(COUNTS, np.random.default_rng(1)):
         assert numbers(buffer, runs.ranges_of(spans)) == numbers(other, runs.ranges_of(spans))
-    assert buffer._artifact._store.counters.requests == before
+    assert buffer._artifact.store.counters.requests == before
 
 
 def test_blocks_far_apart_in_large_files() -> None:

@@ -10,7 +10,7 @@ import obstore.store
 import pytest
 
 import amudai
-from amudai.format import TAIL_READ, FieldDescriptor, StripeFieldDescriptor
+from amudai.format import TAIL_READ, BufferKind, FieldDescriptor, StripeFieldDescriptor
 from amudai.format import schema as schema_format
 from amudai.storage import MemoryStore
 from tests.forge import Column, Forge, constants, lists, numbers, strings, structs
@@ -181,7 +181,8 @@ def blocks_of(column: Column) -> list[int]:
 
 def far_from_the_tail(column: Column) -> Column:
     """The same column with something behind it that is larger than what opening reads."""
-    column.stored.buffers.append(Buffer(kind=77, raw=bytes(2 * TAIL_READ)))
+    # Of several buffers of a kind, the first counts.
+    column.stored.buffers.append(Buffer(kind=BufferKind.DATA, raw=bytes(2 * TAIL_READ)))
     return column
 
 

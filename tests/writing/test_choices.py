@@ -233,7 +233,7 @@ def blocks_of(stripe: StripeReader, encoding: NativeEncoding) -> Iterator[tuple[
     for buffer in encoding.buffers:
         if buffer.block_map is None or buffer.buffer is None:
             continue
-        artifact = stripe.artifact_of(buffer.buffer)
+        artifact = stripe._fields.artifact_of(buffer.buffer)
         at = buffer.buffer.start
         for count, size in oracle_map.decode(bytes(artifact.read(buffer.block_map.start, buffer.block_map.end))):
             yield buffer.kind, bytes(artifact.read(at, at + size)), count

@@ -172,13 +172,17 @@ class ShardLayout:
         return tuple(problem for stripe in self.stripes for field in stripe.fields for problem in field.problems)
 
     def to_dict(self) -> dict[str, Any]:
-        """The layout as dictionaries and lists; a problem is its message. Values of properties stay Python values.
+        """The layout as dictionaries and lists. A problem is its message, and the creation times are text.
+
+        Values of properties stay Python values.
 
         >>> found = amudai.open("tests/fixtures/sample.amudai.shard").inspect(["status"]).to_dict()
         >>> found["stripes"][0]["fields"][0]["storage"]
         'blocks'
         """
         found: dict[str, Any] = _plain(self)
+        if self.created is not None:
+            found["created"] = [each.isoformat() for each in self.created]
         return found
 
 

@@ -10,34 +10,36 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.shard.build.artifact import INDEX_SUFFIX, ArtifactSpace, PreparedStripe, RowSink, Sinks
+    from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, RowSink, Sinks
     from amudai.shard.build.container_builders import ListBuilder, StructBuilder, builder_of
     from amudai.shard.build.field_builder import BitEncoder, FieldBuildContext, FieldBuilder
     from amudai.shard.build.metadata import ShardMetadata, StripeMetadata, write_metadata
     from amudai.shard.build.placed import folded, sum_of_known
     from amudai.shard.build.prepared import PreparedField
-    from amudai.shard.build.shard import STRIPE_SUFFIX, BuildOptions, ShardBuilder, StripeBuilder
+    from amudai.shard.build.shard import BuildOptions, ShardBuilder, StripeBuilder
     from amudai.shard.build.stored import Bits, StoredArray, StoredDictionary
     from amudai.shard.build.stripe import place_fields
     from amudai.shard.portable import PortableShard
     from amudai.shard.reader import ShardReader, fingerprint_of_tail
     from amudai.shard.stripe import StripeReader
+    from amudai.shard.suffixes import INDEX_SUFFIX, STRIPE_SUFFIX
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "amudai.shard.build.artifact": "INDEX_SUFFIX ArtifactSpace PreparedStripe RowSink Sinks",
+            "amudai.shard.build.artifact": "ArtifactSpace PreparedStripe RowSink Sinks",
             "amudai.shard.build.container_builders": "ListBuilder StructBuilder builder_of",
             "amudai.shard.build.field_builder": "BitEncoder FieldBuildContext FieldBuilder",
             "amudai.shard.build.metadata": "ShardMetadata StripeMetadata write_metadata",
             "amudai.shard.build.placed": "folded sum_of_known",
             "amudai.shard.build.prepared": "PreparedField",
-            "amudai.shard.build.shard": "STRIPE_SUFFIX BuildOptions ShardBuilder StripeBuilder",
+            "amudai.shard.build.shard": "BuildOptions ShardBuilder StripeBuilder",
             "amudai.shard.build.stored": "Bits StoredArray StoredDictionary",
             "amudai.shard.build.stripe": "place_fields",
             "amudai.shard.portable": "PortableShard",
             "amudai.shard.reader": "ShardReader fingerprint_of_tail",
             "amudai.shard.stripe": "StripeReader",
+            "amudai.shard.suffixes": "INDEX_SUFFIX STRIPE_SUFFIX",
         },
     )
 

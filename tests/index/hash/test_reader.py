@@ -15,7 +15,7 @@ import amudai
 from amudai.errors import AmudaiError, CorruptedData
 from amudai.format import AnyValue, DataRef, IndexArtifact, IndexDescriptor
 from amudai.index import Keys
-from amudai.index.hash.keys import hash_key, key_prefix
+from amudai.index.hash.keys import hash_key, hashed_path, key_prefix
 from amudai.index.hash.reader import HashIndexReader
 from amudai.shard import ShardReader
 from amudai.types import BasicType, SchemaNode
@@ -55,7 +55,7 @@ def test_everything_is_found_in_what_the_reference_built(index_type: str, tmp_pa
 
 
 def hashes_of(*names: str) -> list[int]:
-    return [hash_key(key_prefix((TEXT,)), TEXT, name.encode()) for name in names]
+    return [hash_key(key_prefix(hashed_path((TEXT,))), TEXT, name.encode()) for name in names]
 
 
 Entry = tuple[int, list[int]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Protocol
 
 from amudai.format import (
     FOOTER,
@@ -30,12 +30,11 @@ from amudai.shard.build.placed import PlacedStripe, metadata_of
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.shard.build.stripe import digest, place_fields
+from amudai.shard.suffixes import INDEX_SUFFIX
 from amudai.storage import SealedFile, Sealing, Spool
 from amudai.types import SchemaNode, nodes_below
 
-__all__ = ["INDEX_SUFFIX", "ArtifactSpace", "PreparedStripe", "RowSink", "Sinks", "node_count"]
-
-INDEX_SUFFIX: Final = ".amudai.index"
+__all__ = ["ArtifactSpace", "PreparedStripe", "RowSink", "Sinks", "node_count"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,12 +21,12 @@ from amudai.shard.build.placed import PlacedStripe, metadata_of
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.shard.build.stripe import digest, fields_below, place_fields
+from amudai.shard.suffixes import STRIPE_SUFFIX
 from amudai.storage import SealedFile, Sealing, Spool
 from amudai.types import SchemaNode
 
-__all__ = ["STRIPE_SUFFIX", "BuildOptions", "ShardBuilder", "StripeBuilder"]
+__all__ = ["BuildOptions", "ShardBuilder", "StripeBuilder"]
 
-STRIPE_SUFFIX: Final = ".amudai.stripe"
 # The spool gets this fraction of the memory. The rest is for staged values and dictionaries.
 _SPOOL_SHARE: Final = 16
 
