@@ -14,7 +14,7 @@ import pytest
 
 import amudai
 from amudai import TermIndex
-from amudai.edit import Publication, Root, folder_garbage
+from amudai.edit import Publication, Root
 from amudai.format import FILES_PROPERTY, RootFiles, any_value
 from amudai.shard import ShardReader
 from amudai.storage import LocalStore, MemoryStore, file_url
@@ -268,8 +268,8 @@ def test_a_part_file_of_a_killed_writer(tmp_path: Path, clean: Callable[[Path], 
     assert parts(tmp_path) == []
     assert amudai.open(path).read().to_pydict() == {"n": [1, 2]}
     (left,) = stripes(tmp_path) - used
-    assert folder_garbage(LocalStore(), file_url(tmp_path) + "/") == [], "its root may be published any moment"
-    assert folder_garbage(LocalStore(), file_url(tmp_path) + "/", NOW) == [file_url(tmp_path / left)]
+    assert amudai.gc(tmp_path) == (), "its root may be published any moment"
+    assert [file.url for file in amudai.gc(tmp_path, older_than=NOW)] == [file_url(tmp_path / left)]
 
 
 def test_a_part_file_of_a_running_writer_stays(tmp_path: Path) -> None:
@@ -279,6 +279,7 @@ def test_a_part_file_of_a_running_writer_stays(tmp_path: Path) -> None:
     running._name_part()
     assert len(parts(tmp_path)) == 1
     assert amudai.collect_garbage(path, older_than=NOW) == []
+    assert [file.removed for file in amudai.gc(tmp_path, older_than=NOW, dry_run=False)] == [False]
     assert len(parts(tmp_path)) == 1
     running.publish(str(tmp_path / "done"))
     running.discard()
@@ -320,8 +321,8 @@ def test_nothing_is_removed_beside_a_root_that_cannot_be_read(
     b.write_bytes(a.read_bytes()[:-1])
     with pytest.raises(amudai.CorruptedData, match=r"b\.amudai\.shard"):
         amudai.collect_garbage(a, older_than=NOW)
-    with pytest.raises(amudai.CorruptedData, match=r"b\.amudai\.shard"):
-        folder_garbage(LocalStore(), file_url(tmp_path) + "/", NOW)
+    with pytest.raises(amudai.StorageError, match=r"a root that cannot be read.*b\.amudai\.shard"):
+        amudai.gc(tmp_path, older_than=NOW)
     clock(DAY)
     write(a, 3)
     assert old <= stripes(tmp_path)
@@ -333,8 +334,5 @@ def test_the_garbage_of_a_folder(tmp_path: Path) -> None:
     write(a, 2)
     write(b, 3)
     (tmp_path / "notes.txt").write_text("of somebody else")
-    folder = file_url(tmp_path) + "/"
-    assert folder_garbage(LocalStore(), folder) == []
-    assert folder_garbage(LocalStore(), folder, NOW) == [file_url(tmp_path / name) for name in old]
-    with pytest.raises(amudai.UnsupportedFeature, match="folder"):
-        folder_garbage(MemoryStore(), "", NOW)
+    assert amudai.gc(tmp_path) == ()
+    assert [file.url for file in amudai.gc(tmp_path, older_than=NOW)] == [file_url(tmp_path / name) for name in old]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from amudai.edit.columns import IndexChange, add_columns, first_free_id, with_fields
     from amudai.edit.copying import copy_shard, owned_urls
     from amudai.edit.deletes import with_deleted
-    from amudai.edit.garbage import GRACE, collect_garbage, folder_garbage, references_in
+    from amudai.edit.garbage import GRACE, collect_garbage
     from amudai.edit.indexes import feed, with_indexes
     from amudai.edit.merged_indexes import IndexPart, index_parts
     from amudai.edit.merging import MergedSource, Merging
@@ -35,7 +35,7 @@ else:
             "amudai.edit.columns": "IndexChange add_columns first_free_id with_fields",
             "amudai.edit.deletes": "with_deleted",
             "amudai.edit.copying": "copy_shard owned_urls",
-            "amudai.edit.garbage": "GRACE collect_garbage folder_garbage references_in",
+            "amudai.edit.garbage": "GRACE collect_garbage",
             "amudai.edit.indexes": "feed with_indexes",
             "amudai.edit.merged_indexes": "IndexPart index_parts",
             "amudai.edit.merging": "MergedSource Merging",
@@ -62,11 +62,9 @@ __all__ = [
     "copy_shard",
     "feed",
     "first_free_id",
-    "folder_garbage",
     "index_parts",
     "orphans_below",
     "owned_urls",
-    "references_in",
     "with_deleted",
     "with_fields",
     "with_indexes",

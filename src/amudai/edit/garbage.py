@@ -21,7 +21,6 @@ __all__ = [
     "FolderReferences",
     "FormerFiles",
     "collect_garbage",
-    "folder_garbage",
     "former_files",
     "now",
     "references_in",
@@ -117,22 +116,6 @@ def references_in(store: Store, folder: str) -> FolderReferences:
                 for name, since in said.retired.items():
                     retired[name] = max(since, retired.get(name, since))
     return FolderReferences(frozenset(used), retired)
-
-
-def folder_garbage(store: Store, folder: str, grace: timedelta = GRACE) -> list[str]:
-    """The URLs of stripe and index files in a folder that no root there refers to, in the order of their names.
-
-    A file counts only `grace` after it got its name, and after the root that owned it was replaced: a writer names its
-    root last, and readers keep the shard that they opened. Removes nothing.
-    """
-    known, at = references_in(store, folder), now()
-    return [
-        file.url
-        for file in files_in(store, folder)
-        if _removable(file.name)
-        and file.name not in known.used
-        and at - max(file.changed, known.retired.get(file.name, file.changed)) >= grace
-    ]
 
 
 def expired_of(retired: dict[str, datetime], at: datetime, grace: timedelta) -> list[str]:

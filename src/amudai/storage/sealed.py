@@ -19,7 +19,7 @@ from amudai.errors import ExistingFile, InvalidArgument, MissingFile, StorageErr
 from amudai.storage.contract import Store
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
 from amudai.storage.spool import Data, Spool, SpoolRange, view_of
-from amudai.storage.unpublished import UnpublishedFile, sync_folder
+from amudai.storage.unpublished import UnpublishedFile, is_part, remove_abandoned, sync_folder
 
 __all__ = ["SealedFile", "Sealing", "remove_files"]
 
@@ -285,13 +285,21 @@ class _Local(_Publisher):
 
 
 def remove_files(store: Store, urls: Iterable[str]) -> list[str]:
-    """Remove files as far as possible; return the URLs of the removed ones. Needs the capability `local_path`."""
+    """Remove files as far as possible; return the URLs of the removed ones. Needs the capability `local_path`.
+
+    A part file whose writer is still running stays.
+    """
     if not store.capabilities.local_path:
         raise UnsupportedFeature("removing files: expected local files, found a store that cannot remove files")
     removed = []
     for url in urls:
         with suppress(OSError, StorageError):
-            os.unlink(store.local_path(url))
+            path = store.local_path(url)
+            if is_part(os.path.basename(path)):
+                if not remove_abandoned(path):
+                    continue
+            else:
+                os.unlink(path)
             store.forget(url)
             removed.append(url)
     return removed
