@@ -469,3 +469,43 @@ def test_any_changes_of_columns(data: st.DataObject, rows: int, stripe_rows: int
 def _indexes(table: pa.Table) -> list[Any]:
     texts = [field.name for field in table.schema if pa.types.is_string(field.type)]
     return [HashIndex(*texts), TermIndex(texts[0], level="stripe")] if texts else []
+
+
+# ---- with deletes and merges ----
+
+
+def test_columns_of_a_shard_with_deleted_rows(source: amudai.Shard, tmp_path: Path) -> None:
+    fewer = amudai.delete(source, positions=[1, 4], to=tmp_path / "fewer.amudai.shard")
+    new = amudai.with_columns(fewer, {"n": [10, 11, 12, 13, 14]}, tmp_path / "added.amudai.shard")
+    assert new.read(["n"]).to_pydict() == {"n": [10, 12, 13]}
+    new = amudai.with_columns(new, {"word": list("abcde")}, tmp_path / "replaced.amudai.shard", replace=True)
+    new = amudai.rename_columns(
+        amudai.drop_columns(new, ["id"], tmp_path / "dropped.amudai.shard"),
+        {"word": "w"},
+        tmp_path / "renamed.amudai.shard",
+    )
+    assert (new.num_rows, new.num_positions) == (3, 5)
+    assert new.read(["w", "n"]).to_pydict() == {"w": ["a", "c", "d"], "n": [10, 12, 13]}
+    assert new.count(where=col("w") == "b") == 0
+    assert new.verify().ok
+    back = amudai.undelete(new, to=tmp_path / "back.amudai.shard")
+    assert back.read(["w"]).to_pydict() == {"w": list("abcde")}
+
+
+@pytest.mark.parametrize("indexes", ["keep", "rebuild", "drop"])
+def test_merged_shards_whose_columns_were_dropped_and_renamed(
+    source: amudai.Shard, tmp_path: Path, indexes: Any
+) -> None:
+    dropped = amudai.drop_columns(source, ["id", "tags"], tmp_path / "dropped.amudai.shard")
+    renamed = amudai.rename_columns(dropped, {"word": "text"}, tmp_path / "renamed.amudai.shard")
+    merged = amudai.merge([renamed, renamed], tmp_path / "merged.amudai.shard", indexes=indexes)
+    expected = renamed.read()
+    assert_exact(merged.read(), pa.concat_tables([expected, expected]))
+    assert positions(merged, col("text") == "full") == [4, 9]
+    assert positions(merged, col("text").has("disk")) == [0, 3, 5, 8]
+    again = amudai.rename_columns(merged, {"text": "w", "http": "web"}, tmp_path / "again.amudai.shard")
+    again = amudai.with_columns(again, {"id": list(range(10))}, tmp_path / "more.amudai.shard")
+    assert positions(again, col("w") == "full") == [4, 9]
+    assert positions(again, col("web.path") == "/b") == [2, 7]
+    assert again["id"].read().to_pylist() == list(range(10))
+    assert again.verify().ok

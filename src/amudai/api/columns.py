@@ -379,7 +379,7 @@ def _parts(
     rest = next(filled, None)
     rows = 0
     for stripe in reader.stripes:
-        end = rows + stripe.num_rows
+        end = rows + stripe.num_positions
         if rows == end:
             yield pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
         while rows < end:

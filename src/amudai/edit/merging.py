@@ -232,6 +232,8 @@ class Merging:
         metadata = [part.source.root.metadata for part in parts]
         known = [part.fields for part in parts]
         count = 1 + max((node.schema_id for node in nodes_below(self.nodes)), default=-1)
+        if self._schema == metadata[0].schema:
+            count = max(count, len(metadata[0].fields))  # the last columns may have been dropped
         return Root(
             url=self._naming.url,
             metadata=ShardMetadata(
@@ -317,7 +319,7 @@ class _Part:
                 self._widen(stripe, column, metadata, found)
             else:
                 self._take(column, metadata, metadata.rows, found)
-        return tuple(found[at] for at in range(len(found)))
+        return tuple(found.get(at) for at in range(1 + max(found, default=-1)))  # ids of dropped columns are gaps
 
     def _raw_size(self, metadata: StripeMetadata, fields: Sequence[bytes | None]) -> int | None:
         """The bytes of the values of a stripe without any encoding: more if values were stored again."""
