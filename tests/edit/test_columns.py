@@ -501,6 +501,7 @@ def test_merged_shards_whose_columns_were_dropped_and_renamed(
     merged = amudai.merge([renamed, renamed], tmp_path / "merged.amudai.shard", indexes=indexes)
     expected = renamed.read()
     assert_exact(merged.read(), pa.concat_tables([expected, expected]))
+    assert merged.verify().ok
     assert positions(merged, col("text") == "full") == [4, 9]
     assert positions(merged, col("text").has("disk")) == [0, 3, 5, 8]
     again = amudai.rename_columns(merged, {"text": "w", "http": "web"}, tmp_path / "again.amudai.shard")

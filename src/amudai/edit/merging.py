@@ -231,7 +231,8 @@ class Merging:
             digests |= {name: digest for name, digest in old.digests.items() if name not in unused}
         metadata = [part.source.root.metadata for part in parts]
         known = [part.fields for part in parts]
-        count = 1 + max((node.schema_id for node in nodes_below(self.nodes)), default=-1)
+        ids = {node.schema_id for node in nodes_below(self.nodes)}
+        count = 1 + max(ids, default=-1)
         if self._schema == metadata[0].schema:
             count = max(count, len(metadata[0].fields))  # the last columns may have been dropped
         return Root(
@@ -239,7 +240,7 @@ class Merging:
             metadata=ShardMetadata(
                 schema=self._schema,
                 stripes=stripes,
-                fields=tuple(self._folded([each[at] for each in known]) for at in range(count)),
+                fields=tuple(self._folded([each[at] for each in known]) if at in ids else None for at in range(count)),
                 properties=united_properties([each.properties for each in metadata], self._ours),
                 urls=frozenset(urls),
                 raw_data_size=sum_of_known(stripe.raw_data_size for stripe in stripes),
