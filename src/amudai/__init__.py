@@ -26,9 +26,11 @@ if TYPE_CHECKING:
         Index,
         JsonLinesWriter,
         Limits,
+        LostRows,
         Predicate,
         Problem,
         Progress,
+        Salvage,
         Scan,
         Shard,
         ShardFile,
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
         open,  # noqa: A004
         read_files,
         rename_columns,
+        salvage,
         undelete,
         upsert,
         with_columns,
@@ -74,10 +77,10 @@ else:
         {
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
-                "Garbage HashIndex Index JsonLinesWriter Limits Predicate Problem Progress Scan Shard ShardFile "
-                "ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes col "
-                "collect_garbage compact copy delete drop_columns gc ingest merge open read_files rename_columns "
-                "undelete upsert with_columns write"
+                "Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress Salvage Scan Shard "
+                "ShardFile ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes "
+                "col collect_garbage compact copy delete drop_columns gc ingest merge open read_files rename_columns "
+                "salvage undelete upsert with_columns write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema LimitExceeded NeedlessIndexWarning "
@@ -106,10 +109,12 @@ __all__ = [
     "JsonLinesWriter",
     "LimitExceeded",
     "Limits",
+    "LostRows",
     "NeedlessIndexWarning",
     "Predicate",
     "Problem",
     "Progress",
+    "Salvage",
     "Scan",
     "Shard",
     "ShardFile",
@@ -136,6 +141,7 @@ __all__ = [
     "open",
     "read_files",
     "rename_columns",
+    "salvage",
     "undelete",
     "upsert",
     "with_columns",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
     from amudai.api.progress import Progress
+    from amudai.api.salvaging import Salvage, salvage
     from amudai.api.scan import Scan
     from amudai.api.shard import Shard
     from amudai.api.stripe import Stripe
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         BufferLayout,
         FieldLayout,
         Index,
+        LostRows,
         Problem,
         ShardFile,
         ShardLayout,
@@ -58,6 +60,7 @@ else:
             "amudai.api.merging": "merge",
             "amudai.api.opening": "open",
             "amudai.api.progress": "Progress",
+            "amudai.api.salvaging": "Salvage salvage",
             "amudai.api.scan": "Scan",
             "amudai.api.shard": "Shard",
             "amudai.api.stripe": "Stripe",
@@ -67,7 +70,8 @@ else:
             "amudai.exports": "CsvWriter JsonLinesWriter",
             "amudai.index": "HashIndex TermIndex",
             "amudai.inspect": (
-                "BlockLayout BufferLayout FieldLayout Index Problem ShardFile ShardLayout StripeLayout Verification"
+                "BlockLayout BufferLayout FieldLayout Index LostRows Problem ShardFile ShardLayout StripeLayout "
+                "Verification"
             ),
             "amudai.limits": "Limits",
             "amudai.predicate": "Column Predicate col",
@@ -91,9 +95,11 @@ __all__ = [
     "Index",
     "JsonLinesWriter",
     "Limits",
+    "LostRows",
     "Predicate",
     "Problem",
     "Progress",
+    "Salvage",
     "Scan",
     "Shard",
     "ShardFile",
@@ -118,6 +124,7 @@ __all__ = [
     "open",
     "read_files",
     "rename_columns",
+    "salvage",
     "undelete",
     "upsert",
     "with_columns",

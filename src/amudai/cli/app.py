@@ -30,6 +30,7 @@ COMMANDS: Final = (
     "compact",
     "columns",
     "verify",
+    "salvage",
     "merge",
     "copy",
     "files",
