@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amudai import AmudaiError, _kernels
-from amudai.sources.logs.block import Matches, block_of, matches_in
+from amudai.sources.logs.block import LineMatches, block_of, matches_in
 from amudai.sources.logs.program import Program, compiled
 from amudai.sources.records import Lines
 
@@ -85,7 +85,7 @@ def numbered(part: Both) -> Both:
     return Both(names(part.template, "{?="), names(part.regex, "(?P<?>"))
 
 
-def matched(texts: list[bytes], program: Program, per_second: int = 1_000_000) -> tuple[np.ndarray, Matches]:
+def matched(texts: list[bytes], program: Program, per_second: int = 1_000_000) -> tuple[np.ndarray, LineMatches]:
     data = np.frombuffer(b"".join(texts), np.uint8)
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     starts = np.append(0, ends[:-1]).astype(np.int64)
