@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from amudai import _kernels
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.rows import Rows
+from tests import effort
 from tests.damage.blocks import EDITS, Edit, Held, binaries, edited, examples
 from tests.oracle import block, codec
 from tests.oracle.binary import fsst, lz4, zstd
@@ -83,7 +84,7 @@ def test_scattered_rows(shape: str, encode: Callable[[list[bytes]], bytes]) -> N
     values = SHAPES[shape](random)
     held = Held((len(values), block.build(b"", encode(values))))
     assert rows_of(held, list(range(len(values)))) == values
-    for count in [1] * 60 + [2, 3, 5, 9] * 8:
+    for count in [1] * effort.scaled(60) + [2, 3, 5, 9] * effort.scaled(8):
         rows = sorted(random.sample(range(len(values)), count))
         assert rows_of(held, rows) == [values[row] for row in rows]
     for row in (0, len(values) - 2, len(values) - 1):
