@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUICK := AMUDAI_TEST_EFFORT=quick AMUDAI_GOLDEN=tests/fixtures/reference
+# Tests start many Pythons. Without the compiled form of our modules, each would compile them again.
+unexport PYTHONDONTWRITEBYTECODE
 NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
 .PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test damage stubs proto bench clean build

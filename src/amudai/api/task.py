@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from amudai.plan import Task as PlannedTask
+from amudai.plan import ScanTask
 from amudai.scan import run_task
 
 __all__ = ["Task"]
@@ -26,7 +26,7 @@ class Task:
 
     __slots__ = ("_planned",)
 
-    def __init__(self, planned: PlannedTask) -> None:
+    def __init__(self, planned: ScanTask) -> None:
         self._planned = planned
 
     @property
@@ -59,5 +59,5 @@ class Task:
         rows = self.rows
         return f"<amudai.Task of {self.url}: rows {rows.start:,}..{rows.stop:,}>"
 
-    def __reduce__(self) -> tuple[type[Task], tuple[PlannedTask]]:
+    def __reduce__(self) -> tuple[type[Task], tuple[ScanTask]]:
         return Task, (self._planned,)

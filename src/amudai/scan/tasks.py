@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields
-from amudai.plan import ShardPlan, Task
+from amudai.plan import ScanTask, ShardPlan
 from amudai.rows import Rows
 from amudai.scan.run import ScanRun
 from amudai.shard import ShardReader
@@ -16,16 +16,16 @@ from amudai.threads import thread_count
 __all__ = ["run_task", "tasks_of"]
 
 
-def tasks_of(plan: ShardPlan, count: int) -> tuple[Task, ...]:
+def tasks_of(plan: ShardPlan, count: int) -> tuple[ScanTask, ...]:
     """About `count` tasks. Their concatenated results are the rows of the plan."""
     shard = plan.shard.portable()
     return tuple(
-        Task(shard=shard, request=plan.request, start=start, end=end, types=plan.fields.wanted)
+        ScanTask(shard=shard, request=plan.request, start=start, end=end, types=plan.fields.wanted)
         for start, end in plan.stretches(count)
     )
 
 
-def run_task(task: Task, threads: int | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def run_task(task: ScanTask, threads: int | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """Open the shard of a task and scan the task's rows."""
     shard = ShardReader.of_portable(task.shard)
     fields = ArrowFields(shard, task.types if isinstance(task.types, pa.Schema) else dict(task.types))
