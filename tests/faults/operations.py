@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from amudai import HashIndex, Shard, TermIndex
 
 ROWS = 60
 INDEXES = [TermIndex("text"), HashIndex("word")]
-FIRST, SECOND, OLD, TARGET = "first.amudai.shard", "second.amudai.shard", "old.amudai.shard", "target.amudai.shard"
+FIRST, SECOND, TARGET = "first.amudai.shard", "second.amudai.shard", "target.amudai.shard"
 
 
 def rows(shift: int) -> pa.Table:
@@ -79,3 +80,11 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "copy": lambda place, options: amudai.copy(place.open(FIRST), _path(place), store=place.store, **options),
 }
+
+
+def prepared_folder(folder: Path) -> Path:
+    """A folder with the shards that operations read, and an old shard where they write."""
+    place = Place(f"{folder}/")
+    place.prepare()
+    place.write(TARGET, 7 * ROWS)
+    return folder

@@ -5,59 +5,26 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from amudai import AmudaiError
 from tests.effort import some
-from tests.faults.operations import FIRST, OPERATIONS, ROWS, SECOND, TARGET, Place
+from tests.faults.changes import Changes, watched
+from tests.faults.operations import FIRST, OPERATIONS, SECOND, TARGET, Place, prepared_folder
 
-# What changes files. Reading may fail as well, which the tests of stores show.
-CALLS = ("open", "write", "writev", "pwrite", "fsync", "replace", "rename", "link", "ftruncate", "truncate", "mkdir")
 CODES = (errno.ENOSPC, errno.EACCES, errno.EIO)
 
 
-class Faults:
-    """Counts calls, and fails at one of them."""
-
-    def __init__(self, at: int, code: int) -> None:
-        self.calls = 0
-        self.at = at
-        self.code = code
-
-    def wrap(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        def wrapped(*arguments: Any, **options: Any) -> Any:
-            if name == "open" and not arguments[1] & (os.O_CREAT | os.O_WRONLY | os.O_RDWR):
-                return call(*arguments, **options)
-            self.calls += 1
-            if self.calls == self.at:
-                raise OSError(self.code, os.strerror(self.code), name)
-            return call(*arguments, **options)
-
-        return wrapped
-
-
-@contextmanager
-def failing(at: int, code: int) -> Iterator[Faults]:
-    faults = Faults(at, code)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in CALLS:
-            if hasattr(os, name):
-                patch.setattr(os, name, faults.wrap(name, getattr(os, name)))
-        yield faults
+def fail(code: int, name: str) -> None:
+    raise OSError(code, os.strerror(code), name)
 
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("prepared")
-    place = Place(f"{folder}/")
-    place.prepare()
-    place.write(TARGET, 7 * ROWS)
-    return folder
+    return prepared_folder(tmp_path_factory.mktemp("prepared"))
 
 
 @pytest.mark.slow
@@ -71,7 +38,7 @@ def test_every_change_of_a_file_may_fail(prepared: Path, tmp_path: Path, name: s
         shutil.copytree(prepared, tmp_path / "run")
 
     fresh()
-    with failing(0, errno.EIO) as counted:
+    with watched(Changes(0, partial(fail, errno.EIO))) as counted:
         operation(place, {"overwrite": True}).close()
     assert counted.calls > 2, "nothing was counted"
     expected = {each: place.content(each) for each in (FIRST, SECOND, TARGET)}
@@ -80,7 +47,7 @@ def test_every_change_of_a_file_may_fail(prepared: Path, tmp_path: Path, name: s
     for at, code in some(turns, len(name)):
         fresh()
         raised = False
-        with failing(at, code):
+        with watched(Changes(at, partial(fail, code))):
             try:
                 operation(place, {"overwrite": True}).close()
             except AmudaiError:

@@ -1,4 +1,4 @@
-"""A store that fails at its n-th call, for every n: the new shard or none, the sources untouched, the next run works."""
+"""A store that fails at its n-th call, for every n: the new shard or none, and the next run works."""
 
 from __future__ import annotations
 
@@ -67,9 +67,8 @@ def test_every_call_may_fail(files: dict[str, bytes], name: str, fault: Fault) -
         store = FaultyStore(files, fault, at)
         try:
             operation(Place("", store), {}).close()
-        except AmudaiError as error:
+        except AmudaiError:
             failures += 1
-            assert "injected" in str(error) or "expected" in str(error)
         if store.left > 0:
             break  # no call is left that could fail
         after = Place("", MemoryStore(store._files))
