@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from amudai.errors import (
         AmudaiError,
         CorruptedData,
+        FilesInUseWarning,
         InvalidArgument,
         InvalidSchema,
         LimitExceeded,
@@ -80,8 +81,8 @@ else:
                 "undelete upsert with_columns write"
             ),
             "amudai.errors": (
-                "AmudaiError CorruptedData InvalidArgument InvalidSchema LimitExceeded NeedlessIndexWarning "
-                "StorageError UnsupportedFeature"
+                "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
+                "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
         },
     )
@@ -98,6 +99,7 @@ __all__ = [
     "Field",
     "FieldLayout",
     "FieldStats",
+    "FilesInUseWarning",
     "Garbage",
     "HashIndex",
     "Index",
