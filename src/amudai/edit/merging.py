@@ -291,7 +291,9 @@ class _Part:
         self._ids = source.ids
         self._same_ids = all(old == new for old, new in self._ids.items())
         self._made: dict[int, list[StripeFieldDescriptor]] = {}  # descriptors that were made here, by schema id
-        self._simple = self._same_ids and all(column.is_complete and not column.is_widened for column in source.columns)
+        self._widened = frozenset(column.node.schema_id for column in source.columns if column.is_widened)
+        complete = all(column.is_complete for column in source.columns)
+        self._simple = self._same_ids and complete and not self._widened
 
     def stripes(self) -> Iterator[StripeMetadata]:
         """The stripes with the ids and indexes of the new shard."""
@@ -316,7 +318,7 @@ class _Part:
             return metadata.fields
         found: dict[int, bytes | None] = {}
         for column in self.source.columns:
-            if column.is_widened:
+            if column.node.schema_id in self._widened:
                 self._widen(stripe, column, metadata, found)
             else:
                 self._take(column, metadata, metadata.rows, found)
@@ -324,7 +326,7 @@ class _Part:
 
     def _raw_size(self, metadata: StripeMetadata, fields: Sequence[bytes | None]) -> int | None:
         """The bytes of the values of a stripe without any encoding: more if values were stored again."""
-        if not any(column.is_widened for column in self.source.columns):
+        if not self._widened:
             return metadata.raw_data_size
         decoded = (StripeFieldDescriptor.decode(payload).field for payload in fields if payload is not None)
         return sum_of_known(field.raw_data_size for field in decoded)
