@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from amudai.api.deletion import Deletion, Positions
+from amudai.api.deletion import Deletion, PositionsLike
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.where import Where
@@ -18,7 +18,7 @@ __all__ = ["delete", "undelete"]
 def delete(
     shard: Shard | str | os.PathLike[str],
     where: Where | None = None,
-    positions: Positions | None = None,
+    positions: PositionsLike | None = None,
     *,
     to: str | os.PathLike[str],
     store: object | None = None,
@@ -63,15 +63,15 @@ def delete(
     edit = Deletion(shard, to, store, overwrite, temp_dir, allow, threads)
     with edit, reporting(progress, edit.reader.num_positions) as report:
         chosen = edit.chosen(where, positions)
-        edit.publish(edit.root(), edit.changed(chosen, Rows.unite))
+        edit.publish(edit.root_of(edit.reader), edit.changed(chosen, Rows.unite))
         report(edit.reader.num_positions, 0, 0)
-    return edit.result()
+    return edit.opened()
 
 
 def undelete(
     shard: Shard | str | os.PathLike[str],
     where: Where | None = None,
-    positions: Positions | None = None,
+    positions: PositionsLike | None = None,
     *,
     to: str | os.PathLike[str],
     store: object | None = None,
@@ -105,6 +105,6 @@ def undelete(
     edit = Deletion(shard, to, store, overwrite, temp_dir, allow, threads)
     with edit, reporting(progress, edit.reader.num_positions) as report:
         chosen = edit.chosen(where, positions, include_deleted=True)
-        edit.publish(edit.root(), edit.changed(chosen, Rows.subtract))
+        edit.publish(edit.root_of(edit.reader), edit.changed(chosen, Rows.subtract))
         report(edit.reader.num_positions, 0, 0)
-    return edit.result()
+    return edit.opened()

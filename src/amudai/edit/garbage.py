@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 # A reader opens a stripe file when it first reads the stripe, which may be this long after it opened the shard.
-GRACE: Final = timedelta(hours=1)
+GRACE: Final[timedelta] = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from amudai.storage import Store, is_part
 __all__ = ["ORPHAN_GRACE", "Orphan", "orphans_below"]
 
 # A writer names its files right before its root. One that is slower than this does not exist.
-ORPHAN_GRACE: Final = timedelta(days=1)
+ORPHAN_GRACE: Final[timedelta] = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
