@@ -87,10 +87,13 @@ def upsert(
     names = _key_columns(edit.shard, key)
     with edit, reporting(progress) as report:
         location = _beside(to)
+        # The new rows need the indexes of the others, to be kept beside them or to be merged with them.
+        wanting = indexes in ("keep", "merge")
+        specs = specs_of([edit.reader], with_stripes=indexes == "keep", known_only=True) if wanting else ()
         writer = ShardWriter(
             location,
             edit.shard.schema,
-            indexes=specs_of(edit.reader, with_stripes=indexes == "keep") if indexes in ("keep", "merge") else (),
+            indexes=specs,
             ingestion_time=INGESTION_TIMESTAMP in edit.shard.internal,
             record_id=RECORD_IDENTITY in edit.shard.internal,
             store=store,

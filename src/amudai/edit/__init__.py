@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from amudai.edit.garbage import GRACE, collect_garbage
     from amudai.edit.indexes import feed, with_indexes
     from amudai.edit.merged_indexes import IndexPart, index_parts
-    from amudai.edit.merging import MergedSource, Merging
+    from amudai.edit.merging import DROP_HINT, MergedSource, Merging
     from amudai.edit.naming import Naming
     from amudai.edit.orphans import ORPHAN_GRACE, Orphan, orphans_below
     from amudai.edit.publish import Publication
@@ -36,7 +36,7 @@ else:
             "amudai.edit.garbage": "GRACE collect_garbage",
             "amudai.edit.indexes": "feed with_indexes",
             "amudai.edit.merged_indexes": "IndexPart index_parts",
-            "amudai.edit.merging": "MergedSource Merging",
+            "amudai.edit.merging": "DROP_HINT MergedSource Merging",
             "amudai.edit.naming": "Naming",
             "amudai.edit.orphans": "ORPHAN_GRACE Orphan orphans_below",
             "amudai.edit.publish": "Publication",
@@ -45,6 +45,7 @@ else:
     )
 
 __all__ = [
+    "DROP_HINT",
     "GRACE",
     "ORPHAN_GRACE",
     "IndexChange",

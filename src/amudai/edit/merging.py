@@ -55,7 +55,10 @@ from amudai.shard import (
 from amudai.storage import SealedFile
 from amudai.types import DELETED_RECORD, SchemaNode, nodes_below
 
-__all__ = ["MergedSource", "Merging"]
+__all__ = ["DROP_HINT", "MergedSource", "Merging"]
+
+# What a user can do about an index that a merge cannot take along.
+DROP_HINT: Final = 'indexes="drop" leaves it out'
 
 # How many rows of a column are stored again at a time.
 _BATCH_ROWS: Final = 1 << 17
@@ -274,7 +277,7 @@ class _IndexMoves:
         if not others:
             return payload
         if not self.drop_others or any(each.required for each in others):
-            hint = "" if self.drop_others else '; indexes="drop" leaves it out'
+            hint = "" if self.drop_others else f"; {DROP_HINT}"
             expected = "expected a known type, whose rows can get other numbers"
             raise UnsupportedFeature(f"index of a stripe: {expected}, found {others[0].index_type!r}{hint}")
         return IndexCollection(tuple(each for each in found if self.is_movable(each.index_type))).encode()
