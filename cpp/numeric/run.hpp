@@ -104,6 +104,7 @@ inline void require_all_present(const Block& block, Arena& arena) {
 template <class T>
 std::size_t decode_run(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
                        std::span<T> out, std::uint8_t* validity, std::size_t at) {
+    out = out.first(at + total(spans));  // nothing behind the last value is touched
     Arena arena;
     std::size_t nulls = 0;
     for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
