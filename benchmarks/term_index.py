@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable
 
 import pyarrow as pa
 
@@ -28,6 +25,7 @@ from amudai.rows import Origin
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader, Sinks
 from amudai.storage import open_store
 from benchmarks.datasets import load
+from benchmarks.memory import watched
 
 BATCH_ROWS = 65_536
 QUESTIONS = [
@@ -41,32 +39,6 @@ QUESTIONS = [
     ("within", "eadloc", Match.WITHIN, False),
     ("within, case-sensitive", "eadloc", Match.WITHIN, True),
 ]
-
-
-def own_memory() -> int:
-    """Bytes of memory that only this process uses."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("RssAnon"):
-            return int(line.split()[1]) * 1024
-    return 0
-
-
-@contextmanager
-def watched() -> Iterator[list[int]]:
-    """The peak of memory above the start, from samples; filled in at the end."""
-    before, most, done = own_memory(), [0], threading.Event()
-
-    def sample() -> None:
-        while not done.wait(0.005):
-            most[0] = max(most[0], own_memory() - before)
-
-    thread = threading.Thread(target=sample)
-    thread.start()
-    try:
-        yield most
-    finally:
-        done.set()
-        thread.join()
 
 
 def build(messages: pa.ChunkedArray, sink: TermBuilder, location: str) -> tuple[float, float]:

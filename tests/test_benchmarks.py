@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import exports, term_index
+from benchmarks import compaction, deletes, exports, merging, term_index
 
 
 @pytest.mark.slow
@@ -31,3 +31,39 @@ def test_exports_are_measured(
     monkeypatch.setattr(sys, "argv", ["exports", "--rows", "3000", "--rounds", "1"])
     exports.main()
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["csv", "json"]
+
+
+@pytest.mark.slow
+def test_deletes_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AMUDAI_BENCH_CACHE", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["deletes", "--rows", "3000", "--share", "0.01", "--rounds", "1"])
+    monkeypatch.setattr(deletes, "WORKS", dict(list(deletes.WORKS.items())[-2:]))
+    deletes.main()
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("delete 30 of 3,000 rows by position")
+    assert [line.split("  ")[0] for line in said[2:]] == list(deletes.WORKS)
+
+
+@pytest.mark.slow
+def test_merges_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AMUDAI_BENCH_CACHE", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["merging", "--shards", "3", "--rows", "3000", "--parts", "2"])
+    merging.main()
+    said = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert said == ["metadata", *(["merge", *["has"] * 3, "rebuild", *["has"] * 3])]
+
+
+@pytest.mark.slow
+def test_compaction_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AMUDAI_BENCH_CACHE", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["compaction", "--rows", "3000", "--parts", "2"])
+    compaction.main()
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("2 shards, ")
+    assert [line.split("  ")[0].strip() for line in said[1:]] == ["as it is", "sorted", "indexed"]

@@ -1,4 +1,5 @@
 // Bindings for indexed text: runs, merging them, and look-ups of terms and rows.
+#include "numeric/shift.hpp"
 #include "text/row_lists.hpp"
 #include "text/term_lists.hpp"
 #include "text/term_merge.hpp"
@@ -258,6 +259,35 @@ void bind_term(nb::module_& m) {
           "A piece of a run for `TermListMerge`: terms with their lists. Term i has the lists bounds[i]..bounds[i + 1], "
           "list i has counts[i] integers. The first copied[i] of them are in blocks that tickets[i] stands for, the others "
           "in `integers`.");
+
+    m.def("shift_blocks", [](In<std::uint8_t> data, In<std::uint64_t> sizes, In<std::uint64_t> shifts,
+                             In<std::uint64_t> ordinals, bool verify) {
+        const auto lengths = span(sizes);
+        std::size_t total = 0;
+        for (const auto size : lengths) {
+            if (size > data.shape(0) - total) throw nb::value_error("sizes: expected the size of the data");
+            total += size;
+        }
+        if (total != data.shape(0)) throw nb::value_error("sizes: expected the size of the data");
+        if (shifts.shape(0) != sizes.shape(0) || ordinals.shape(0) != sizes.shape(0)) {
+            throw nb::value_error("shifts: expected one for each block");
+        }
+        const auto bytes = span(data);
+        std::vector<std::uint8_t> shifted(bytes.begin(), bytes.end()), moved(lengths.size());
+        {
+            const nb::gil_scoped_release unlocked;
+            std::size_t at = 0;
+            for (std::size_t i = 0; i < lengths.size(); at += lengths[i++]) {
+                const auto block = std::span(shifted).subspan(at, lengths[i]);
+                moved[i] = numeric::shift_block(block, span(ordinals)[i], span(shifts)[i], verify);
+            }
+        }
+        return nb::make_tuple(owned(std::move(shifted)), owned(std::move(moved)));
+    }, "data"_a.noconvert(), "sizes"_a.noconvert(), "shifts"_a.noconvert(), "ordinals"_a.noconvert(), "verify"_a,
+    nb::sig("def shift_blocks(data: NDArray[np.uint8], sizes: NDArray[np.uint64], shifts: NDArray[np.uint64], "
+            "ordinals: NDArray[np.uint64], verify: bool) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]"),
+    "Consecutive blocks of 64-bit numbers, with a number added to all numbers of each block; and whether that was "
+    "possible, which it is for blocks without nulls that hold differences. Other blocks are returned as they are.");
 
     m.def("list_steps", [](In<std::uint64_t> integers, std::uint64_t before, bool begins) {
         Sink out;

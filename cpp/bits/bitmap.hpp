@@ -30,9 +30,11 @@ inline void copy(const std::uint8_t* source, std::size_t from, std::uint8_t* bit
     if (shift == 0) {
         std::memcpy(out, in, whole);
     } else {
-        for (std::size_t i = 0; i < whole; ++i) {
-            out[i] = static_cast<std::uint8_t>(in[i] >> shift | in[i + 1] << (8 - shift));
+        std::size_t i = 0;
+        for (; i + 8 <= whole; i += 8) {
+            store<std::uint64_t>(out + i, load<std::uint64_t>(in + i) >> shift | std::uint64_t{in[i + 8]} << (64 - shift));
         }
+        for (; i < whole; ++i) out[i] = static_cast<std::uint8_t>(in[i] >> shift | in[i + 1] << (8 - shift));
     }
     at += 8 * whole, from += 8 * whole;
     for (count %= 8; count; ++at, ++from, --count) set(bitmap, at, get(source, from));

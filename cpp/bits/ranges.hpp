@@ -78,6 +78,13 @@ inline std::size_t seek(std::span<const std::uint64_t> values, std::size_t from,
     return static_cast<std::size_t>(std::lower_bound(begin + low, begin + std::min(size, low + step), value) - begin);
 }
 
+// Skips empty words from bit `at + first` on, as bitmaps are often nearly empty. Returns the new `first`.
+inline std::size_t skip_empty(const std::uint8_t* bitmap, std::size_t at, std::size_t count, std::size_t first) {
+    if (at % 8) return first;
+    while (first + 64 <= count && load<std::uint64_t>(bitmap + (at + first) / 8) == 0) first += 64;
+    return first;
+}
+
 // Calls add(start, end) for each stretch of set bits among the `count` bits from bit `at` on. Bit `at` is position
 // `base`.
 template <class Add>
@@ -85,6 +92,7 @@ void for_each_stretch(const std::uint8_t* bitmap, std::size_t at, std::size_t co
     std::uint64_t start = 0;
     bool inside = false;
     for (std::size_t first = 0; first < count; first += 64) {
+        if (!inside) first = skip_empty(bitmap, at, count, first);
         const auto size = std::min<std::size_t>(64, count - first);
         const auto bits = word(bitmap, at + first, size);
         // Bits that differ from the bit before them: a stretch begins or ends there.
@@ -331,6 +339,7 @@ inline std::size_t count_stretches(const std::uint8_t* bitmap, std::size_t at, s
     std::size_t found = 0;
     std::uint64_t before = 0;
     for (std::size_t first = 0; first < count; first += 64) {
+        if (!before) first = skip_empty(bitmap, at, count, first);
         const auto bits = word(bitmap, at + first, std::min<std::size_t>(64, count - first));
         found += static_cast<std::size_t>(std::popcount(bits & ~(bits << 1 | before)));
         before = bits >> 63;

@@ -61,59 +61,31 @@ void look_up_hull(const Block& block, std::span<const Span> spans, std::span<T> 
     }
 }
 
-// Slots that are decoded at a time if most slots of a block are wanted: so few that they stay in the nearest cache, and
-// as many as FastLanes packs together.
-inline constexpr std::size_t window = 1024;
-
-// Decodes the slots of `spans` window by window. A window that lies in one span is decoded straight to its place.
+// Decodes the slots of `spans`, all of one block, to the start of `room`, one span after the other. What stands behind
+// them in `room` may be overwritten.
 template <class T>
-void decode_windows(const Block& block, std::span<const Span> spans, std::span<T> out, Context& context) {
-    const auto buffer = context.arena.take<T>(window);
-    const std::size_t end = spans.back().first + spans.back().count;
-    std::size_t stop = 0;
-    for (std::size_t at = spans.front().first; at < end; at = stop) {
-        stop = std::min(end, at - at % window + window);
-        while (spans.front().first + spans.front().count <= at) spans = spans.subspan(1);
-        const auto& next = spans.front();
-        if (next.first >= stop) continue;
-        if (next.first <= at && stop <= next.first + next.count) {
-            decode_section<T>(block.values, block.count, at, out.first(stop - at), context);
-            out = out.subspan(stop - at);
-            continue;
-        }
-        decode_section<T>(block.values, block.count, at, buffer.first(stop - at), context);
-        for (const auto& span : spans) {
-            if (span.first >= stop) break;
-            const auto from = std::max<std::size_t>(span.first, at);
-            const auto count = std::min<std::size_t>(span.first + span.count, stop) - from;
-            std::memcpy(out.data(), buffer.data() + (from - at), count * sizeof(T));
-            out = out.subspan(count);
-        }
-    }
-}
-
-// Decodes the slots of `spans`, all of one block, into `out`, one span after the other.
-template <class T>
-void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> out, Context& context) {
-    const auto first = spans.front().first;
-    const auto end = spans.back().first + spans.back().count;
-    const auto hull = end - first;
-    if (spans.size() == 1) return decode_section<T>(block.values, block.count, first, out, context);
+void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> room, Context& context) {
+    const std::size_t first = spans.front().first;
+    const auto hull = spans.back().first + spans.back().count - first;
+    auto out = room.data();
+    if (spans.size() == 1) return decode_section<T>(block.values, block.count, first, room.first(hull), context);
     if (are_apart<T>(block, spans)) {
         for (const auto& span : spans) {
-            decode_section<T>(block.values, block.count, span.first, out.first(span.count), context);
-            out = out.subspan(span.count);
+            decode_section<T>(block.values, block.count, span.first, {out, span.count}, context);
+            out += span.count;
         }
         return;
     }
-    if (are_few(spans) && has_seekable_codes<T>(block)) return look_up_spans<T>(block, spans, out, context);
-    if (code_of(block.values) == block_dictionary::code) return look_up_hull<T>(block, spans, out, context);
-    if (seekable<T>(block.values, block.count)) return decode_windows<T>(block, spans, out, context);
-    const auto values = context.arena.take<T>(hull);
+    if (code_of(block.values) == block_dictionary::code) {
+        const bool by_span = are_few(spans) && has_seekable_codes<T>(block);
+        return by_span ? look_up_spans<T>(block, spans, room, context) : look_up_hull<T>(block, spans, room, context);
+    }
+    // Everything from the first span to the last is decoded, in place if there is room, and the gaps are closed.
+    const auto values = hull <= room.size() ? room.first(hull) : context.arena.take<T>(hull);
     decode_section<T>(block.values, block.count, first, values, context);
     for (const auto& span : spans) {
-        std::memcpy(out.data(), values.data() + (span.first - first), span.count * sizeof(T));
-        out = out.subspan(span.count);
+        std::memmove(out, values.data() + (span.first - first), span.count * sizeof(T));
+        out += span.count;
     }
 }
 
@@ -132,16 +104,18 @@ inline void require_all_present(const Block& block, Arena& arena) {
 template <class T>
 std::size_t decode_run(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
                        std::span<T> out, std::uint8_t* validity, std::size_t at) {
+    out = out.first(at + total(spans));  // nothing behind the last value is touched
     Arena arena;
     std::size_t nulls = 0;
     for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
         arena.reset(block.values);
         Context context{inflated, arena, block.begin};
         const auto count = total(wanted);
-        decode_spans<T>(block, wanted, out.subspan(at, count), context);
+        decode_spans<T>(block, wanted, out.subspan(at), context);
         if (validity) {
             const auto present = presence::decode(block.presence, block.count, arena);
-            for (const auto& span : wanted) {
+            const Span all{0, 0, count};
+            for (const auto& span : present.is_uniform() ? std::span{&all, 1} : wanted) {
                 nulls += present.write(span.first, span.count, validity, at);
                 at += span.count;
             }

@@ -23,6 +23,9 @@ struct Presence {
         return true;
     }
 
+    // Whether all slots are present, or all are null.
+    bool is_uniform() const { return form == Form::all_present || form == Form::all_null; }
+
     // Writes bits [at, at + count) of `validity` for slots [first, first + count); returns how many are null.
     std::size_t write(std::size_t first, std::size_t count, std::uint8_t* validity, std::size_t at) const {
         switch (form) {

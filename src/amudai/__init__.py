@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from amudai.errors import (
         AmudaiError,
         CorruptedData,
+        FilesInUseWarning,
         InvalidArgument,
         InvalidSchema,
         LimitExceeded,
@@ -83,8 +84,8 @@ else:
                 "salvage undelete upsert with_columns write"
             ),
             "amudai.errors": (
-                "AmudaiError CorruptedData InvalidArgument InvalidSchema LimitExceeded NeedlessIndexWarning "
-                "StorageError UnsupportedFeature"
+                "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
+                "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
         },
     )
@@ -101,6 +102,7 @@ __all__ = [
     "Field",
     "FieldLayout",
     "FieldStats",
+    "FilesInUseWarning",
     "Garbage",
     "HashIndex",
     "Index",

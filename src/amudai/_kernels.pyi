@@ -540,6 +540,11 @@ def term_lists(offsets: NDArray[np.int64], data: NDArray[np.uint8], bounds: NDAr
     A piece of a run for `TermListMerge`: terms with their lists. Term i has the lists bounds[i]..bounds[i + 1], list i has counts[i] integers. The first copied[i] of them are in blocks that tickets[i] stands for, the others in `integers`.
     """
 
+def shift_blocks(data: NDArray[np.uint8], sizes: NDArray[np.uint64], shifts: NDArray[np.uint64], ordinals: NDArray[np.uint64], verify: bool) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """
+    Consecutive blocks of 64-bit numbers, with a number added to all numbers of each block; and whether that was possible, which it is for blocks without nulls that hold differences. Other blocks are returned as they are.
+    """
+
 def list_steps(integers: NDArray[np.uint64], before: int, begins: bool) -> bytes:
     """
     Integers of a list for `TermListMerge`, after the integer `before`, or from the beginning of the list.

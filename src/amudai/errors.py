@@ -20,6 +20,7 @@ __all__ = [
     "AmudaiError",
     "CorruptedData",
     "ExistingFile",
+    "FilesInUseWarning",
     "InvalidArgument",
     "InvalidSchema",
     "LimitExceeded",
@@ -147,6 +148,10 @@ class RefusedAccess(StorageError, PermissionError):
 
 class NeedlessIndexWarning(UserWarning):
     """A warning that an index which was built brings nothing for the values of its field."""
+
+
+class FilesInUseWarning(UserWarning):
+    """A warning that files were not removed, because another shard refers to them."""
 
 
 class located:  # noqa: N801 - reads as a verb: with located(stripe=3): ...

@@ -82,3 +82,88 @@ def test_salvage_saves_what_is_sound_and_lists_the_rest(tmp_path: Path) -> None:
     shown = run("salvage", tmp_path / "bad.amudai.shard", "-o", saved, "--overwrite", "--missing", "null").output
     assert "30,000 rows saved, 0 rows lost" in shown
     assert f"n, stripe 0, rows 0..{told['lost_rows']}: block checksum" in shown
+
+
+def columns_of(shard: Path, *options: object) -> list[str]:
+    found = json.loads(run("columns", "list", shard, "--json", *options).stdout)
+    return [each["name"] for each in found["columns"]]
+
+
+def test_columns_are_listed(tmp_path: Path) -> None:
+    shard = tmp_path / "a.amudai.shard"
+    amudai.write({"n": [1], "deep": [{"x": "a"}]}, shard, ingestion_time=True)
+    said = run("columns", "list", shard).stdout
+    assert "@Kusto.Amudai.IngestionTimestamp" in said
+    told = json.loads(run("columns", "list", shard, "--json").stdout)
+    assert told["columns"][0] == {"name": "n", "type": "int64", "stored": "int64"}
+    assert [each["name"] for each in told["internal"]] == ["Kusto.Amudai.IngestionTimestamp"]
+    assert "a shard alone" in run("columns", "list", shard, "n", code=2).stderr
+
+
+def test_columns_are_added_dropped_and_renamed(days: list[Path], tmp_path: Path) -> None:
+    shard, folder = days[0], days[0].parent
+    (tmp_path / "new.csv").write_text("length,word\n9,disk\n8,well\n")
+    run("columns", "add", shard, tmp_path / "new.csv", "-o", folder / "more.amudai.shard", "--index", "word")
+    more = amudai.open(folder / "more.amudai.shard")
+    assert more.read()["length"].to_pylist() == [9, 8]
+    assert more.scan(where="word has 'well'").positions().tolist() == [1]
+    assert len(more.indexes) == 2
+    assert (
+        "expected none of this name yet"
+        in run("columns", "add", more.url, tmp_path / "new.csv", "-o", folder / "twice.amudai.shard", code=2).stderr
+    )
+    (tmp_path / "other.csv").write_text("length\n1\n2\n")
+    run("columns", "add", more.url, tmp_path / "other.csv", "-o", folder / "new.amudai.shard", "--replace")
+    assert amudai.open(folder / "new.amudai.shard").read()["length"].to_pylist() == [1, 2]
+    run("columns", "drop", more.url, "word", "text", "-o", folder / "fewer.amudai.shard")
+    assert columns_of(folder / "fewer.amudai.shard") == ["n", "length"]
+
+
+def test_renamed_columns_keep_their_values(days: list[Path]) -> None:
+    target = days[0].parent / "renamed.amudai.shard"
+    run("columns", "rename", days[0], "n=number", "text=message", "-o", target)
+    assert amudai.open(target).read().to_pydict() == {"number": [0, 7], "message": ["disk full", "all well"]}
+    assert run("search", "disk", target, "--count").stdout.strip() == "1"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["drop", "n"], "expected columns and --output, found no -o"),
+        (["drop", "-o", "x.amudai.shard"], "expected columns and --output, found none"),
+        (["rename", "n", "-o", "x.amudai.shard"], "expected OLD=NEW, found 'n'"),
+        (["rename", "n=text", "-o", "x.amudai.shard"], "expected different names, found 'text' twice"),
+        (["drop", "absent", "-o", "x.amudai.shard"], "absent"),
+    ],
+)
+def test_wrong_columns_are_explained(days: list[Path], words: list[str], message: str) -> None:
+    action, *rest = words
+    rest = [str(days[0].parent / each) if each.endswith(".shard") else each for each in rest]
+    assert message in run("columns", action, days[0], *rest, code=2).stderr
+    assert not (days[0].parent / "x.amudai.shard").exists()
+
+
+def test_every_edit_takes_allow(days: list[Path], tmp_path: Path) -> None:
+    (tmp_path / "all").mkdir()
+    (tmp_path / "more.csv").write_text("n,text\n7,new\n")
+    (tmp_path / "x.csv").write_text("x\n1\n2\n")
+    works = {
+        "delete": ["--where", "n = 7"],
+        "undelete": [],
+        "upsert": [tmp_path / "more.csv", "--key", "n"],
+        "index": ["--hash", "n"],
+        "columns add": [tmp_path / "x.csv"],
+        "columns drop": ["n"],
+        "columns rename": ["n=m"],
+    }
+    for work, options in works.items():
+        target = tmp_path / "all" / f"{work}.amudai.shard"
+        command, *action = work.split()
+        words = [command, *action, days[0], *options, "-o", target]
+        assert "allow= to permit it" in run(*words, code=2).stderr, work
+        run(*words, "--allow", tmp_path)
+        assert amudai.open(target, allow=[tmp_path]).num_positions >= 2
+    compacted = tmp_path / "compacted.amudai.shard"
+    run("compact", tmp_path / "all" / "delete.amudai.shard", "-o", compacted, code=3)
+    run("compact", tmp_path / "all" / "delete.amudai.shard", "-o", compacted, "--allow", tmp_path)
+    assert amudai.open(compacted).num_rows == 1

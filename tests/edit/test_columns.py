@@ -290,11 +290,27 @@ def test_what_cannot_be_added(source: amudai.Shard, tmp_path: Path) -> None:
             amudai.with_columns(source, columns, to)
     with pytest.raises(MissingColumn):
         amudai.with_columns(source, {"x": ["a"] * 5}, to, indexes=[TermIndex("word")])
-    for place in (tmp_path / "elsewhere" / "new.amudai.shard", source.url):
-        with pytest.raises(InvalidArgument, match=r"^to: "):
-            amudai.with_columns(source, {"x": [1] * 5}, place)
+    with pytest.raises(InvalidArgument, match=r"^to: expected another place than the shard"):
+        amudai.with_columns(source, {"x": [1] * 5}, source.url)
+    (tmp_path / "elsewhere").mkdir()
+    with pytest.raises(InvalidArgument, match="expected allow= to permit it"):
+        amudai.with_columns(source, {"x": [1] * 5}, tmp_path / "elsewhere" / "new.amudai.shard")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
     assert not to.exists()
     assert_exact(source.read(), TABLE)
+
+
+def test_columns_change_in_another_folder(source: amudai.Shard, tmp_path: Path) -> None:
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    added = amudai.with_columns(source, {"x": [1, 2, 3, 4, 5]}, place / "added.amudai.shard", allow=[tmp_path])
+    assert_exact(added.read(), TABLE.append_column("x", pa.array([1, 2, 3, 4, 5])))
+    # An opened shard brings along what it may refer to.
+    renamed = amudai.rename_columns(added, {"x": "y"}, place / "renamed.amudai.shard")
+    dropped = amudai.drop_columns(renamed, ["y"], place / "dropped.amudai.shard")
+    assert_exact(dropped.read(), TABLE)
+    with pytest.raises(amudai.StorageError, match="allow= permits"):
+        amudai.open(place / "dropped.amudai.shard").read()
 
 
 def test_what_cannot_be_dropped_or_renamed(source: amudai.Shard, tmp_path: Path) -> None:

@@ -123,6 +123,44 @@ def test_moving_removes_what_belonged_to_the_shard_alone(merged: amudai.Shard, t
     assert not list((tmp_path / "day1").iterdir())
 
 
+def test_moving_leaves_files_that_another_shard_refers_to(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "below").mkdir()
+    stripes = amudai.write(ROWS, tmp_path / "a.amudai.shard", layout="two-level", indexes=INDEXES)
+    fewer = amudai.delete(stripes, positions=[0], to=tmp_path / "below" / "fewer.amudai.shard", allow=[tmp_path])
+    expected, used = fewer.read(), {file.url for file in fewer.files}
+    owned = {file.url for file in stripes.files if file.owned} - {stripes.url}
+    assert used & owned
+    with pytest.warns(amudai.FilesInUseWarning, match="another shard refers to") as said:
+        moved = amudai.copy(stripes, to=tmp_path / "out" / "a.amudai.shard", move=True)
+    assert moved.read().equals(amudai.write(ROWS, tmp_path / "same.amudai.shard").read())
+    left = {path.as_uri() for path in tmp_path.iterdir()}
+    assert left & owned == used & owned
+    assert stripes.url not in left
+    assert all(url in str(said[0].message) for url in used & owned)
+    assert amudai.open(fewer.url, allow=[tmp_path]).read().equals(expected)
+
+
+def test_moving_removes_nothing_if_the_root_is_in_use(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    whole = amudai.write(ROWS, tmp_path / "whole.amudai.shard")
+    fewer = amudai.delete(whole, positions=[0], to=tmp_path / "fewer.amudai.shard")
+    with pytest.warns(amudai.FilesInUseWarning, match=r"whole\.amudai\.shard"):
+        amudai.copy(whole, to=tmp_path / "out" / "whole.amudai.shard", move=True)
+    assert amudai.open(whole.url).read().num_rows == 3
+    assert amudai.open(fewer.url).read().num_rows == 2
+
+
+def test_moving_copies_nothing_beside_a_root_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    whole = amudai.write(ROWS, tmp_path / "whole.amudai.shard")
+    (tmp_path / "damaged.amudai.shard").write_bytes(b"nothing")
+    with pytest.raises(StorageError, match=r"a root that cannot be read.*damaged\.amudai\.shard"):
+        amudai.copy(whole, to=tmp_path / "out" / "whole.amudai.shard", move=True)
+    assert list((tmp_path / "out").iterdir()) == []
+    assert amudai.open(whole.url).num_rows == 3
+
+
 def test_a_copy_replaces_nothing_unasked(tmp_path: Path) -> None:
     shard = amudai.write(ROWS, tmp_path / "a.amudai.shard")
     amudai.write({"n": [1]}, tmp_path / "b.amudai.shard")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,11 @@ from hypothesis import strategies as st
 
 import amudai
 from amudai import HashIndex, Predicate, TermIndex, col
+from amudai.format import BooleanStats, FieldDescriptor
 from amudai.plan import shard_plan
+from amudai.shard import ShardReader
 from amudai.storage import MemoryStore
+from amudai.types import SchemaNode
 from tests.edit.ways import COUNTS, WAYS
 from tests.effort import examples
 
@@ -258,3 +262,43 @@ def test_large_deletes_are_bitmaps_and_small_ones_few_bytes(tmp_path: Path) -> N
     assert np.array_equal(half["n"].read().to_numpy(), np.setdiff1d(expected, many))
     assert half.count("n >= 100000") == int((np.setdiff1d(expected, many) >= 100_000).sum())
     assert half._reader.deleted._words is not None
+
+
+def test_counters_and_indexes_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = {"n": list(range(1000)), "text": [f"word{row % 3}" for row in range(1000)]}
+    whole = amudai.write(rows, tmp_path / "whole.amudai.shard", indexes=[amudai.TermIndex("text")], stripe_rows=300)
+    gone = {3, 4, 5, 299, 300, 999}
+    path = tmp_path / "fewer.amudai.shard"
+    amudai.delete(whole, positions=sorted(gone), to=path)
+    with amudai.open(path) as fewer:
+        expected = sum(row % 3 == 0 for row in range(1000) if row not in gone)
+        assert fewer.count(amudai.col("text").has("word0")) == expected
+        assert fewer.count(amudai.col("text").has("word0"), include_deleted=True) == 334
+        assert fewer.scan(where=amudai.col("text").has("word0"), limit=5).count() == 5
+        assert fewer.scan(limit=10).count() == 10
+        assert fewer.count(rows=slice(0, 10)) == 7
+        assert fewer.count(include_deleted=True) == 1000
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("markers were read")
+
+    monkeypatch.setattr("amudai.shard.reader.marked_rows", refuse)
+    with amudai.open(path) as fewer:
+        scan = fewer.scan()
+        assert scan.count() == fewer.count() == 994
+        with pytest.raises(AssertionError, match="markers were read"):
+            fewer.count(rows=slice(0, 10))
+
+
+def test_a_count_compares_counters_with_statistics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = amudai.write({"n": [1, 2, 3]}, tmp_path / "whole.amudai.shard")
+    fewer = amudai.delete(whole, positions=[1], to=tmp_path / "fewer.amudai.shard")
+    described = ShardReader.descriptor
+
+    def changed(self: ShardReader, node: SchemaNode) -> FieldDescriptor | None:
+        found = described(self, node)
+        return found if found is None else replace(found, type_stats=BooleanStats(true_count=2, false_count=1))
+
+    monkeypatch.setattr(ShardReader, "descriptor", changed)
+    with pytest.raises(amudai.CorruptedData, match="expected 1 markers, found statistics of 2"):
+        fewer.count()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -74,22 +77,46 @@ def write(folder: Path, name: str, data: object, **options: object) -> amudai.Sh
     return amudai.write(data, folder / f"{name}.amudai.shard", **options)  # type: ignore[arg-type]
 
 
-def test_a_merge_reads_no_values(tmp_path: Path) -> None:
-    store = MemoryStore()
-    columns = {f"c{at}": pa.array(range(20_000)) for at in range(4)}
+class RangesStore(MemoryStore):
+    """Notes which bytes of which files were read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[tuple[str, int, int]] = []
+
+    def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[memoryview]:
+        self.read += [(url, start, end) for start, end in ranges]
+        return super()._fetch(url, ranges)
+
+
+@pytest.mark.parametrize("layout", ["single", "two-level"])
+def test_a_merge_reads_no_values(layout: Literal["single", "two-level"]) -> None:
+    """No range that is read touches a buffer of values, whatever lies beside it."""
+    store = RangesStore()
+    noise = np.random.default_rng(1)
+    columns = {f"c{at}": pa.array(noise.integers(0, 1 << 60, 20_000)) for at in range(4)}
     shards = [
-        amudai.write(columns, f"{number}.amudai.shard", store=store, stripe_rows=5000, layout="two-level")
+        amudai.write(columns, f"{number}.amudai.shard", store=store, stripe_rows=5000, layout=layout)
         for number in range(3)
     ]
-    stored = sum(file.bytes for shard in shards for file in shard.files if file.kind == "stripe")
-    before = store.counters.bytes
+    kept = [
+        (buffer.file, buffer.start, buffer.start + buffer.bytes)
+        for shard in shards
+        for stripe in shard._reader.stripes
+        for node in shard._reader.schema.fields()
+        for buffer in stripe.column(node).describe().buffers
+        if buffer.kind == "data"
+    ]
+    assert len(kept) == 3 * 4 * 4
+    store.read.clear()
+    before = store.counters.requests, store.counters.bytes
     merged = amudai.merge(shards, to="all.amudai.shard", store=store)
-    read = store.counters.bytes - before
+    # The ranges are all that was read. Asking for the size of a file is a request as well.
+    assert store.counters.bytes - before[1] == sum(end - start for _, start, end in store.read)
+    assert store.counters.requests - before[0] >= len(store.read)
+    for url, start, end in store.read:
+        assert not [each for each in kept if each[0] == url and each[1] < end and start < each[2]]
     assert merged.num_rows == 60_000
-    # Tails of roots, descriptors, and nothing of the stripes.
-    assert read < 400_000
-    assert stored > read / 4
-    assert {file.kind for file in merged.files} == {"root", "stripe"}
 
 
 def test_statistics_are_combined(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
@@ -137,3 +137,30 @@ def test_wrong_arguments(tmp_path: Path) -> None:
     with pytest.raises(amudai.InvalidArgument, match="to: expected another place than the shard"):
         amudai.upsert(shard, table_of([]), "n", to=tmp_path / "a", overwrite=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a"]
+
+
+def test_new_rows_get_internal_fields_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)  # the clock says when the rows came in
+    when = datetime(2020, 1, 2, tzinfo=UTC)
+    old = amudai.write(
+        {"id": [1, 2], "name": ["a", "b"]}, tmp_path / "old.amudai.shard", ingestion_time=when, record_id=True
+    )
+    begin = datetime.now(UTC).replace(microsecond=0)
+    new = amudai.upsert(old, {"id": [2, 3], "name": ["c", "d"]}, key="id", to=tmp_path / "new.amudai.shard")
+    assert new.read().to_pydict() == {"id": [1, 2, 3], "name": ["a", "c", "d"]}
+    # Positions 0 and 1 are the old rows, 2 and 3 the new ones.
+    times = new.internal["IngestionTimestamp"].read().to_pylist()
+    assert times[:1] == old.internal["IngestionTimestamp"].read().to_pylist()[:1]
+    assert all(begin <= each.to_pydatetime() <= datetime.now(UTC) for each in times[-2:])
+    assert new.scan(where=amudai.col("@IngestionTimestamp") > when).count() == 2
+    identities = new.internal["RecordIdentity"].read().to_pylist()
+    assert len(set(identities)) == len(identities)
+    assert None not in identities
+    assert old.internal["RecordIdentity"].read().to_pylist()[0] == identities[0]
+
+
+def test_new_rows_have_no_internal_fields_if_the_shard_has_none(tmp_path: Path) -> None:
+    old = amudai.write({"id": [1, 2]}, tmp_path / "old.amudai.shard")
+    new = amudai.upsert(old, {"id": [2]}, key="id", to=tmp_path / "new.amudai.shard")
+    assert "Kusto.Amudai.IngestionTimestamp" not in new.internal
+    assert "Kusto.Amudai.RecordIdentity" not in new.internal

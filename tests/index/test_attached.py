@@ -78,8 +78,9 @@ def test_what_cannot_be_added_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     with pytest.raises(amudai.InvalidArgument, match="another place"):
         amudai.add_indexes(shard, INDEXES, path)
-    with pytest.raises(amudai.InvalidArgument, match="folder of the shard"):
+    with pytest.raises(amudai.InvalidArgument, match="expected allow= to permit it"):
         amudai.add_indexes(shard, INDEXES, tmp_path / "other" / "y.amudai.shard")
+    assert list((tmp_path / "other").iterdir()) == []
     with pytest.raises(amudai.InvalidArgument, match="text"):
         amudai.add_indexes(shard, [TermIndex("txt")], tmp_path / "y.amudai.shard")
     with pytest.raises(amudai.InvalidArgument, match="int64"):

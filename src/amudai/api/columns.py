@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from amudai.api.advice import warn_of_needless_indexes
-from amudai.api.opening import open as open_shard
+from amudai.api.editing import NewRoot, reader_of
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
-from amudai.api.sizes import rows_at_once, temporary_folder
+from amudai.api.sizes import rows_at_once
 from amudai.arrow import (
     SCHEMA_PROPERTY,
     ArrowFields,
@@ -26,12 +26,12 @@ from amudai.arrow import (
     schema_nodes,
     stored_columns,
 )
-from amudai.edit import IndexChange, Publication, Root, add_columns, first_free_id, with_fields
+from amudai.edit import IndexChange, Root, add_columns, first_free_id, with_fields
 from amudai.encoding import profile_of
 from amudai.errors import InvalidArgument, located
 from amudai.index import IndexSpec, index_before_renaming, index_sinks, index_without
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader
-from amudai.storage import Size, Store, open_store, size_of
+from amudai.storage import Allow, Size, size_of
 from amudai.threads import run_each, thread_count
 from amudai.types import (
     NANOSECONDS,
@@ -58,7 +58,7 @@ def with_columns(
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
     store: object | None = None,
-    allow: Callable[[str], bool] | Sequence[str] = (),
+    allow: Allow = (),
     overwrite: bool = False,
     memory_limit: Size = "512MB",
     temp_dir: str | os.PathLike[str] | None = None,
@@ -67,8 +67,8 @@ def with_columns(
 ) -> Shard:
     """Add columns to a shard, and open the result.
 
-    Only the new columns are written. The new root refers to the stripes of the old one, so it must lie in the same
-    folder, and the old files must stay. The other columns keep their values, statistics and indexes.
+    Only the new columns are written. The new root refers to the stripes of the old one, so the old files must stay. The
+    other columns keep their values, statistics and indexes.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def with_columns(
         or batches). Or a table, reader or frame with all new columns. Streams are not held in memory. There must be a
         value for each position of the shard, in order, deleted rows included: `shard.num_positions` in all.
     to
-        Where the new root goes: a path or URL in the folder of the shard.
+        Where the new root goes. It refers to files outside of its folder by their URLs, which `allow` must permit.
     indexes
         Indexes over the new columns, as `amudai.write` takes them.
     replace
@@ -96,8 +96,8 @@ def with_columns(
     >>> more.read().to_pydict()
     {'word': ['a', 'bb', 'ccc'], 'length': [1, 2, 3]}
     """
-    source = _SourceShard(shard, to, store, allow)
-    reader = source.reader
+    source = _SourceShard(shard, to, store=store, overwrite=overwrite, allow=allow, temp_dir=temp_dir)
+    reader, new = source.reader, source.new
     schema, batches = columns_of(columns)
     if not len(schema):
         raise InvalidArgument("columns: expected at least one, found none")
@@ -107,14 +107,10 @@ def with_columns(
     if taken and not replace:
         expected = "expected none of this name yet: replace=True replaces it"
         raise InvalidArgument(f"column {taken[0]!r}: {expected}", url=reader.url)
-    folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
+    folder = new.temp_folder
     memory = max(1 << 20, size_of(memory_limit))
     pool = thread_count(threads)
-    with (
-        located(url=source.target),
-        Publication(source.store, source.target, overwrite=overwrite, temp_folder=folder) as publication,
-        reporting(progress, reader.directory.total_records) as report,
-    ):
+    with located(url=new.url), new, reporting(progress, reader.directory.total_records) as report:
         root = _without(source, [(node,) for node in source.columns if node.name in taken])
         nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
         nanoseconds = nanosecond_nodes(schema, nodes)
@@ -124,8 +120,8 @@ def with_columns(
         sinks = index_sinks(indexes, stored[: len(nodes)], memory=memory // 4, temp_folder=folder, profile=profile)
         builder = ShardBuilder(
             stored,
-            publication.sealing,
-            publication.file,
+            new.publication.sealing,
+            new.publication.file,
             BuildOptions(profile=profile_of(profile), memory=memory, temp_folder=folder),
             lambda work, count: run_each(work, count, pool),
             sinks,
@@ -138,10 +134,10 @@ def with_columns(
                 builder.append(stored_columns(part, stored[: len(nodes)], paired), part.num_rows)
                 size += part.nbytes
                 report(builder.rows, size, builder.encoded_bytes)
-            publication.publish(add_columns(root, builder.finish(), _with_new(old, schema)))
+            new.publication.publish(add_columns(root, builder.finish(), _with_new(old, schema)))
         finally:
             builder.close()
-    found = source.opened()
+    found = new.opened()
     warn_of_needless_indexes(found._reader, indexes)
     return found
 
@@ -152,12 +148,12 @@ def drop_columns(
     to: str | os.PathLike[str],
     *,
     store: object | None = None,
-    allow: Callable[[str], bool] | Sequence[str] = (),
+    allow: Allow = (),
     overwrite: bool = False,
 ) -> Shard:
     """Leave columns out of a shard, and open the result. No value is read or written.
 
-    The new root refers to the stripes of the old one, so it must lie in the same folder, and the old files must stay.
+    The new root refers to the stripes of the old one, so the old files must stay.
     The bytes of dropped columns stay in those files. An index that covers dropped columns alone is dropped, too. One
     that covers others as well stays for those.
 
@@ -168,7 +164,7 @@ def drop_columns(
     columns
         Names of the columns. A path such as `"http.status"` names a member of a struct.
     to
-        Where the new root goes: a path or URL in the folder of the shard.
+        Where the new root goes. It refers to files outside of its folder by their URLs, which `allow` must permit.
     store, overwrite
         As `amudai.write` takes them.
     allow
@@ -182,9 +178,9 @@ def drop_columns(
     """
     if isinstance(columns, str):
         raise InvalidArgument(f"columns: expected a list of names, found the name {columns!r}")
-    source = _SourceShard(shard, to, store, allow)
+    source = _SourceShard(shard, to, store=store, overwrite=overwrite, allow=allow)
     paths = [source.changeable(name) for name in columns]
-    return source.publish(_without(source, paths), overwrite)
+    return source.published(_without(source, paths))
 
 
 def rename_columns(
@@ -193,12 +189,12 @@ def rename_columns(
     to: str | os.PathLike[str],
     *,
     store: object | None = None,
-    allow: Callable[[str], bool] | Sequence[str] = (),
+    allow: Allow = (),
     overwrite: bool = False,
 ) -> Shard:
     """Give columns other names, and open the result. No value is read or written, and all indexes stay in use.
 
-    The new root refers to the stripes of the old one, so it must lie in the same folder, and the old files must stay.
+    The new root refers to the stripes of the old one, so the old files must stay.
 
     Parameters
     ----------
@@ -208,7 +204,7 @@ def rename_columns(
         The new names by old name. A path such as `"http.status"` names a member of a struct; its new name is a name,
         not a path. All names change at once, so two columns can swap theirs.
     to
-        Where the new root goes: a path or URL in the folder of the shard.
+        Where the new root goes. It refers to files outside of its folder by their URLs, which `allow` must permit.
     store, overwrite
         As `amudai.write` takes them.
     allow
@@ -221,7 +217,7 @@ def rename_columns(
     >>> new.schema.names
     ['first', 'b']
     """
-    source = _SourceShard(shard, to, store, allow)
+    source = _SourceShard(shard, to, store=store, overwrite=overwrite, allow=allow)
     names: dict[int, str] = {}
     for path, name in columns.items():
         if not isinstance(name, str) or not name:
@@ -235,27 +231,26 @@ def rename_columns(
     paths = dict(_paths(source.fields, ()))
     moved = {at for at, path in paths.items() if any(node.schema_id in names for node in path)}
     change = partial(index_before_renaming, renamed=moved, paths=paths)
-    return source.publish(source.changed(fields, change), overwrite)
+    return source.published(source.changed(fields, change))
 
 
 class _SourceShard:
-    """A shard, and the place of a new root that refers to it."""
+    """A shard, and a new root that refers to it."""
 
     def __init__(
         self,
         shard: Shard | str | os.PathLike[str],
         to: str | os.PathLike[str],
+        *,
         store: object | None,
-        allow: Callable[[str], bool] | Sequence[str],
+        overwrite: bool,
+        allow: Allow,
+        temp_dir: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._to, self._store, self._allow = to, store, allow
-        self.store: Store
-        self.store, self.target = open_store(to, store)
-        self.reader = shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=allow)
-        if self.reader.url == self.target:
-            expected = "expected another place than the shard, whose stripes stay in use"
-            raise InvalidArgument(f"to: {expected}", url=self.target)
-        self.root = Root.of(self.reader).at(self.target)
+        self.reader = reader_of(shard, store, allow)
+        allowed = allow or self.reader.allow
+        self.new = NewRoot([self.reader], to, store, overwrite=overwrite, temp_dir=temp_dir, allow=allowed)
+        self.root = self.new.root_of(self.reader)
         self._arrow = ArrowFields(self.reader)
         self.fields = self.reader.schema.fields()
         self.columns = self._arrow.visible()
@@ -286,18 +281,11 @@ class _SourceShard:
         arrow = changed_schema(self.schema, self.columns, left) if kept else None
         return with_fields(self.root, fields, arrow, change)
 
-    def publish(self, root: Root, overwrite: bool) -> Shard:
+    def published(self, root: Root) -> Shard:
         """Write the root and open it."""
-        with (
-            located(url=self.target),
-            Publication(self.store, self.target, overwrite=overwrite) as publication,
-        ):
-            publication.publish(root)
-        return self.opened()
-
-    def opened(self) -> Shard:
-        """The new shard."""
-        return open_shard(self._to, store=self._store, allow=self._allow)
+        with located(url=self.new.url), self.new:
+            self.new.publication.publish(root)
+        return self.new.opened()
 
 
 def _without(source: _SourceShard, paths: Sequence[NodePath]) -> Root:

@@ -18,7 +18,7 @@ from amudai.api.where import Where
 from amudai.api.writing import Layout, ShardWriter
 from amudai.edit import Merging, Naming, Publication
 from amudai.errors import InvalidArgument
-from amudai.index import IndexSpec, is_movable, specs_to_rebuild
+from amudai.index import IndexSpec, is_movable, specs_of
 from amudai.scan import SortBy, sort_keys, sorted_batches
 from amudai.shard import ShardReader
 from amudai.storage import Allow, Allowed, MemoryStore, Size, Store, is_relative, open_store, size_of
@@ -102,7 +102,7 @@ def compact(
             raise InvalidArgument("to: expected another place than the shards, which stay as they are", url=target)
     folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
     memory = size_of(memory_limit)
-    specs = specs_to_rebuild(readers) if indexes is None else indexes
+    specs = specs_of(readers) if indexes is None else indexes
     with _united(readers, widen, folder, threads) as source, reporting(progress, source.num_rows) as report:
         keys = sort_keys(sort_by, source.schema) if sort_by else ()
         schema = source.schema

@@ -63,9 +63,9 @@ def delete(
     edit = Deletion(shard, to, store, overwrite, temp_dir, allow, threads)
     with edit, reporting(progress, edit.reader.num_positions) as report:
         chosen = edit.chosen(where, positions)
-        edit.publish(edit.root(), edit.changed(chosen, Rows.unite))
+        edit.publish(edit.root_of(edit.reader), edit.changed(chosen, Rows.unite))
         report(edit.reader.num_positions, 0, 0)
-    return edit.result()
+    return edit.opened()
 
 
 def undelete(
@@ -105,6 +105,6 @@ def undelete(
     edit = Deletion(shard, to, store, overwrite, temp_dir, allow, threads)
     with edit, reporting(progress, edit.reader.num_positions) as report:
         chosen = edit.chosen(where, positions, include_deleted=True)
-        edit.publish(edit.root(), edit.changed(chosen, Rows.subtract))
+        edit.publish(edit.root_of(edit.reader), edit.changed(chosen, Rows.subtract))
         report(edit.reader.num_positions, 0, 0)
-    return edit.result()
+    return edit.opened()

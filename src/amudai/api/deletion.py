@@ -4,37 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai.api.editing import NewRoot
 from amudai.api.opening import open as open_shard
 from amudai.api.shard import Shard
-from amudai.api.sizes import temporary_folder
 from amudai.api.where import Where
-from amudai.edit import Naming, Publication, Root, with_deleted
-from amudai.errors import InvalidArgument, located
+from amudai.edit import Root, with_deleted
+from amudai.errors import located
 from amudai.rows import Rows, row_ranges
-from amudai.storage import Allow, Allowed, open_store
+from amudai.storage import Allow, Allowed
 
 __all__ = ["Deletion", "PositionsLike"]
 
 PositionsLike: TypeAlias = Sequence[int] | pa.Array | npt.NDArray[Any]
 
 
-class Deletion:
-    """A root that is being made of a shard. Nothing is visible before `publish`.
+class Deletion(NewRoot):
+    """A root that is being made of a shard, with other deleted rows.
 
     Attributes
     ----------
     shard, reader
         The shard whose rows are deleted.
-    naming
-        The place of the new root.
-    publication
-        Writes the new root.
     """
 
     def __init__(
@@ -44,26 +39,13 @@ class Deletion:
         store: object | None,
         overwrite: bool,
         temp_dir: str | os.PathLike[str] | None,
-        allow: Allow,
+        allow: Allow | Allowed,
         threads: int | None,
     ) -> None:
-        self._to, self._store, self._allow, self._threads = to, store, allow, threads
-        target_store, target = open_store(to, store)
-        self.temp_folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
         self.shard = shard if isinstance(shard, Shard) else open_shard(shard, store=store, allow=allow)
         self.reader = self.shard._reader
-        self.naming = Naming(url=target, store=target_store, allow=Allowed.of(allow))
-        if self.reader.url == target and self.reader.store.same_files(target_store):
-            raise InvalidArgument("to: expected another place than the shard, whose stripes stay in use", url=target)
-        self.publication = Publication(target_store, target, overwrite=overwrite, temp_folder=self.temp_folder)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.publication.close()
+        allow = allow or self.reader.allow
+        super().__init__([self.reader], to, store, overwrite=overwrite, temp_dir=temp_dir, allow=allow, threads=threads)
 
     def chosen(self, where: Where | None, positions: PositionsLike | None, *, include_deleted: bool = False) -> Rows:
         """The rows that a user names; all rows if nothing is named."""
@@ -87,19 +69,7 @@ class Deletion:
                 found[stripe.ordinal] = new
         return found
 
-    def root(self) -> Root:
-        """The content of the shard, for the new root."""
-        with located(url=self.naming.url):
-            root = Root.of(self.reader, self.naming)
-            if root.name in root.files:
-                raise InvalidArgument("to: expected another place: the new root refers to the bytes of this file")
-            return root
-
     def publish(self, root: Root, deleted: Mapping[int, Rows]) -> None:
         """Write the root in which exactly these rows of these stripes are deleted, and make it visible."""
-        with located(url=self.naming.url):
+        with located(url=self.url):
             self.publication.publish(with_deleted(root, deleted, self.publication.file, self.temp_folder))
-
-    def result(self) -> Shard:
-        """The new shard, opened."""
-        return open_shard(self._to, store=self._store, allow=self._allow, threads=self._threads)

@@ -6,10 +6,11 @@ import os
 from dataclasses import dataclass
 from datetime import timedelta
 
+from amudai.api.advice import warn_of_files_in_use
 from amudai.api.opening import open as open_shard
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
-from amudai.edit import ORPHAN_GRACE, copy_shard, orphans_below, owned_urls
+from amudai.edit import ORPHAN_GRACE, copy_shard, orphans_below, own_files
 from amudai.errors import InvalidArgument, UnsupportedFeature, located
 from amudai.shard import ShardReader
 from amudai.storage import Allow, container, open_store, remove_files
@@ -64,8 +65,9 @@ def copy(
     to
         Where the copy goes.
     move
-        Whether the root file of the shard, and the files that belong to it alone, are removed afterwards. Files of
-        other shards stay. Shards that refer to the removed files cannot be read any more.
+        Whether the root file of the shard, and the files that belong to it alone, are removed afterwards. Files that
+        another shard in the folder, or below it, refers to stay, and a `FilesInUseWarning` names them; if the root file
+        is one of them, nothing is removed. Shards elsewhere that refer to removed files cannot be read any more.
     store
         The store of `to`, and of `shard` if it is given by its name.
     allow
@@ -86,13 +88,15 @@ def copy(
         raise InvalidArgument("to: expected another place than that of the shard", url=target)
     if move and not reader.store.capabilities.local_path:
         raise UnsupportedFeature("move: expected local files, found a store that cannot remove files", url=reader.url)
+    removable, in_use = own_files(reader) if move else ([], [])
     folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
     with located(url=target):
         copy_shard(reader, target_store, target, overwrite=overwrite, temp_folder=folder)
     copied = open_shard(to, store=store)
-    if move:
+    if removable:
         # The root first: nobody finds a shard whose files are gone.
-        remove_files(reader.store, [reader.url, *owned_urls(reader)])
+        remove_files(reader.store, removable)
+    warn_of_files_in_use(in_use)
     return copied
 
 

@@ -6,15 +6,13 @@ import os
 from collections.abc import Sequence
 
 from amudai.api.advice import warn_of_needless_indexes
-from amudai.api.opening import open as open_shard
+from amudai.api.editing import NewRoot, reader_of
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
-from amudai.api.sizes import temporary_folder
-from amudai.edit import Publication, Root, feed, with_indexes
-from amudai.errors import InvalidArgument, located
+from amudai.edit import feed, with_indexes
+from amudai.errors import located
 from amudai.index import IndexSpec, index_sinks
-from amudai.shard import ArtifactSpace, ShardReader
-from amudai.storage import Allow, Size, container, open_store, size_of
+from amudai.storage import Allow, Size, size_of
 
 __all__ = ["add_indexes"]
 
@@ -34,9 +32,8 @@ def add_indexes(
 ) -> Shard:
     """Index a shard that is there already, and open the result.
 
-    Only the columns to be indexed are read. The new root refers to the stripes of the old one, so it must lie in the
-    same folder, and the old files must stay. If one of them is overwritten or removed, reading the new shard raises an
-    error that names the file.
+    Only the columns to be indexed are read. The new root refers to the stripes of the old one, so the old files must
+    stay. If one of them is overwritten or removed, reading the new shard raises an error that names the file.
 
     Parameters
     ----------
@@ -45,7 +42,7 @@ def add_indexes(
     indexes
         `TermIndex` and `HashIndex`, as `amudai.write` takes them.
     to
-        Where the new root goes.
+        Where the new root goes. It refers to files outside of its folder by their URLs, which `allow` must permit.
     memory_limit, temp_dir, progress, overwrite, store
         As `amudai.write` takes them.
     allow
@@ -59,23 +56,14 @@ def add_indexes(
     >>> shard.scan(where=amudai.col("message").has("disk")).positions().tolist()
     [0]
     """
-    target_store, target = open_store(to, store)
-    folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
-    reader = ShardReader(shard, store, allow=allow) if isinstance(shard, str | os.PathLike) else shard._reader
-    if reader.url == target:
-        raise InvalidArgument("to: expected another place than the shard, whose stripes stay in use", url=target)
-    if container(reader.url) != container(target):
-        raise InvalidArgument("to: expected the folder of the shard, to which it refers", url=target)
+    reader = reader_of(shard, store, allow)
+    new = NewRoot([reader], to, store, overwrite=overwrite, temp_dir=temp_dir, allow=allow or reader.allow)
     nodes = tuple(node for node in reader.schema.fields() if not node.internal)
-    with (
-        located(url=target),
-        Publication(target_store, target, overwrite=overwrite, temp_folder=folder) as publication,
-        reporting(progress, reader.num_positions) as report,
-    ):
-        sinks = index_sinks(indexes, nodes, memory=size_of(memory_limit), temp_folder=folder, profile=profile)
+    with located(url=new.url), new, reporting(progress, reader.num_positions) as report:
+        root, space = new.root_of(reader), new.space()
+        memory = size_of(memory_limit)
+        sinks = index_sinks(indexes, nodes, memory=memory, temp_folder=new.temp_folder, profile=profile)
         try:
-            root = Root.of(reader).at(target)
-            space = ArtifactSpace(publication.sealing, publication.file, container(target), None)
             of_stripes = []
             size = 0
             for stripe in reader.stripes:
@@ -83,9 +71,9 @@ def add_indexes(
                     size += fed
                     report(rows, size, 0)
                 of_stripes.append(space.indexes(sinks.stripe))
-            publication.publish(with_indexes(root, space.indexes(sinks.shard), of_stripes))
+            new.publication.publish(with_indexes(root, space.indexes(sinks.shard), of_stripes))
         finally:
             sinks.close()
-    shard = open_shard(to, store=store, allow=reader.allow)
-    warn_of_needless_indexes(shard._reader, indexes)
-    return shard
+    found = new.opened()
+    warn_of_needless_indexes(found._reader, indexes)
+    return found

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from amudai.api.opening import open as open_shard
+from amudai.api.editing import NewRoot, reader_of
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
-from amudai.api.sizes import temporary_folder
-from amudai.edit import Merging, Naming, Publication
+from amudai.edit import Merging
 from amudai.errors import InvalidArgument, located
 from amudai.index import carried_indexes, is_movable
-from amudai.shard import ArtifactSpace, ShardReader
-from amudai.storage import Allow, Allowed, Size, container, open_store, size_of
+from amudai.storage import Allow, Allowed, Size, size_of
 
 __all__ = ["POLICIES", "merge"]
 
@@ -76,30 +74,22 @@ def merge(
         raise InvalidArgument(f"shards: expected a list of shards, found {shards!r}")
     if indexes not in POLICIES:
         raise InvalidArgument(f"indexes: expected one of {', '.join(POLICIES)}, found {indexes!r}")
-    target_store, target = open_store(to, store)
     allowed = Allowed.of(allow)
-    folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
-    readers = [_reader(shard, store, allowed) for shard in shards]
-    with (
-        located(url=target),
-        Publication(target_store, target, overwrite=overwrite, temp_folder=folder) as publication,
-        reporting(progress, sum(reader.num_positions for reader in readers)) as report,
-    ):
-        merging = Merging(readers, Naming(url=target, store=target_store, allow=allowed), widen=widen)
-        root = merging.root(publication.file, is_movable, drop_others=indexes == "drop", keep_indexes=indexes == "keep")
-        space = ArtifactSpace(publication.sealing, publication.file, container(target), None)
+    readers = [reader_of(shard, store, allowed) for shard in shards]
+    new = NewRoot(readers, to, store, overwrite=overwrite, temp_dir=temp_dir, allow=allowed)
+    with located(url=new.url), new, reporting(progress, sum(reader.num_positions for reader in readers)) as report:
+        merging = Merging(readers, new.naming, widen=widen)
+        root = merging.root(
+            new.publication.file, is_movable, drop_others=indexes == "drop", keep_indexes=indexes == "keep"
+        )
         found = carried_indexes(
             merging,
             indexes,
-            space,
+            new.space(),
             memory=size_of(memory_limit),
-            temp_folder=folder,
+            temp_folder=new.temp_folder,
             profile="balanced",
             report=report,
         )
-        publication.publish(replace(root, metadata=replace(root.metadata, indexes=found)))
-    return open_shard(to, store=store, allow=allow)
-
-
-def _reader(shard: Shard | str | os.PathLike[str], store: object | None, allow: Allowed) -> ShardReader:
-    return shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=allow)
+        new.publication.publish(replace(root, metadata=replace(root.metadata, indexes=found)))
+    return new.opened()

@@ -17,7 +17,7 @@ from amudai.api.writing import Layout, ShardWriter
 from amudai.arguments import shown
 from amudai.arrow import ArrowFields
 from amudai.errors import AmudaiError, InvalidArgument
-from amudai.index import IndexSpec, specs_to_rebuild
+from amudai.index import IndexSpec, specs_of
 from amudai.inspect import LostRows, SoundRows, counted, sound_rows
 from amudai.plan import SelectedColumn, read_arrays, select
 from amudai.rows import Rows
@@ -132,7 +132,9 @@ def salvage(
     selected = select(fields, columns)
     specs = indexes
     if specs is None:
-        known: tuple[IndexSpec, ...] = _unless_damaged(lambda: specs_to_rebuild([source]), (), "the indexes", notes)
+        known: tuple[IndexSpec, ...] = _unless_damaged(
+            lambda: specs_of([source], known_only=True), (), "the indexes", notes
+        )
         names = {column.projection.node.name for column in selected}
         specs = [spec for spec in known if names.issuperset(parse_path(path)[0] for path in spec.fields)]
     stripes = source.stripes

@@ -55,7 +55,7 @@ class Scan:
         >>> amudai.open("tests/fixtures/sample.amudai.shard").scan(where="status = 503").count()
         4
         """
-        return self._run.rows().count
+        return self._run.count()
 
     def positions(self) -> npt.NDArray[np.uint64]:
         """The positions of the rows that match, ascending, as `shard.take` takes them.

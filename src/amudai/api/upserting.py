@@ -24,10 +24,10 @@ from amudai.errors import AmudaiError, InvalidArgument, located
 from amudai.index import carried_indexes, is_movable, specs_of
 from amudai.predicate import Predicate, col
 from amudai.rows import Rows
-from amudai.shard import STRIPE_SUFFIX, ArtifactSpace, ShardReader
+from amudai.shard import STRIPE_SUFFIX, ShardReader
 from amudai.sources import Source
 from amudai.storage import Allow, Size, remove_files, size_of
-from amudai.types import quote_name
+from amudai.types import INGESTION_TIMESTAMP, RECORD_IDENTITY, quote_name
 
 __all__ = ["upsert"]
 
@@ -56,7 +56,8 @@ def upsert(
 
     Rows of the shard with one of the keys are deleted, as by `amudai.delete`, and all rows of `data` are appended in a
     stripe of their own. No old value is rewritten, and the old shard stays as it is. The rows of `data` are written to
-    a file beside the new root, which belongs to the new root. The keys of `data` are held in memory.
+    a file beside the new root, which belongs to the new root. The keys of `data` are held in memory. If the shard has
+    ingestion times or record identities, the new rows get their own.
 
     Parameters
     ----------
@@ -86,10 +87,15 @@ def upsert(
     names = _key_columns(edit.shard, key)
     with edit, reporting(progress) as report:
         location = _beside(to)
+        # The new rows need the indexes of the others, to be kept beside them or to be merged with them.
+        wanting = indexes in ("keep", "merge")
+        specs = specs_of([edit.reader], with_stripes=indexes == "keep", known_only=True) if wanting else ()
         writer = ShardWriter(
             location,
             edit.shard.schema,
-            indexes=specs_of(edit.reader, with_stripes=indexes == "keep") if indexes in ("keep", "merge") else (),
+            indexes=specs,
+            ingestion_time=INGESTION_TIMESTAMP in edit.shard.internal,
+            record_id=RECORD_IDENTITY in edit.shard.internal,
             store=store,
             memory_limit=memory_limit,
             temp_dir=temp_dir,
@@ -98,7 +104,7 @@ def upsert(
         )
         keys = []
         size = 0
-        with located(url=edit.naming.url), writer as out:
+        with located(url=edit.url), writer as out:
             for batch in batches_of(data.to_reader() if isinstance(data, Source) else data, edit.shard.schema)[1]:
                 keys.append(batch.select(names))
                 out.write(batch)
@@ -109,11 +115,10 @@ def upsert(
         with _removed_on_failure(edit, location, store) as added:
             merging = Merging([edit.reader, added], edit.naming)
             root = merging.root(edit.publication.file, is_movable, drop_others=indexes == "drop")
-            space = ArtifactSpace(edit.publication.sealing, edit.publication.file, edit.naming.folder, None)
             kept = carried_indexes(
                 merging,
                 indexes,
-                space,
+                edit.space(),
                 memory=size_of(memory_limit),
                 temp_folder=edit.temp_folder,
                 profile="balanced",
@@ -123,7 +128,7 @@ def upsert(
             root = replace(root, metadata=replace(root.metadata, indexes=kept), owned=owned)
             gone = _rows_with(edit.shard, wanted, names, threads)
             edit.publish(root, edit.changed(gone, Rows.unite))
-    return edit.result()
+    return edit.opened()
 
 
 def _key_columns(shard: Shard, key: str | Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from amudai import InvalidArgument, Shard, drop_columns, read_files, rename_columns, with_columns
-from amudai.cli.options import Hashes, Indexes, Json, Location, Overwrite, index_specs, opened, require_new
+from amudai.cli.options import Allow, Hashes, Indexes, Json, Location, Overwrite, index_specs, opened, require_new
 from amudai.cli.terminal import Bar, output, print_json, table
 
 __all__ = ["run"]
@@ -29,14 +29,13 @@ def run(
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option(
-            "--output", "-o", metavar="SHARD", help="Path of the new shard, in the same folder.", show_default=False
-        ),
+        typer.Option("--output", "-o", metavar="SHARD", help="Path of the new shard.", show_default=False),
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="add: replace columns that exist.")] = False,
     index: Indexes = None,
     hash: Hashes = None,  # noqa: A002
     overwrite: Overwrite = False,
+    allow: Allow = None,
     json: Json = False,
 ) -> int:
     """List, add, drop or rename columns. A new shard refers to the files of the old one: keep them."""
@@ -44,7 +43,7 @@ def run(
     if action == "list":
         if given or to is not None:
             raise InvalidArgument("columns list: expected a shard alone, found more arguments")
-        with opened(location) as shard:
+        with opened(location, allow) as shard:
             return _show(shard, json)
     if not given or to is None:
         raise InvalidArgument(f"columns {action}: expected columns and --output, found {'no -o' if given else 'none'}")
@@ -53,12 +52,19 @@ def run(
         specs = index_specs(index, hash, "shard", tokenizer=None, granularity=None, max_bytes=None)
         with Bar("adding") as bar, read_files(given) as source:
             made = with_columns(
-                location, source.to_reader(), to, indexes=specs, replace=replace, overwrite=overwrite, progress=bar
+                location,
+                source.to_reader(),
+                to,
+                indexes=specs,
+                replace=replace,
+                overwrite=overwrite,
+                allow=allow or (),
+                progress=bar,
             )
     elif action == "drop":
-        made = drop_columns(location, given, to, overwrite=overwrite)
+        made = drop_columns(location, given, to, overwrite=overwrite, allow=allow or ())
     else:
-        made = rename_columns(location, dict(map(_pair, given)), to, overwrite=overwrite)
+        made = rename_columns(location, dict(map(_pair, given)), to, overwrite=overwrite, allow=allow or ())
     return _show(made, json)
 
 

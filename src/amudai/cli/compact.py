@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from amudai import compact
-from amudai.cli.options import Json, Overwrite, Profile, Target, Where, names_of, require_new
+from amudai.cli.options import Allow, Json, Overwrite, Profile, Target, Where, names_of, require_new
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
 
 __all__ = ["run"]
@@ -29,6 +29,7 @@ def run(
     ] = None,
     profile: Profile = "balanced",
     overwrite: Overwrite = False,
+    allow: Allow = None,
     json: Json = False,
 ) -> int:
     """Write the rows of shards anew as one shard, without deleted rows. The new shard refers to no other file."""
@@ -47,6 +48,7 @@ def run(
             stripe_rows=stripe_rows,
             profile=profile,
             overwrite=overwrite,
+            allow=allow or (),
             progress=bar,
         )
     seconds = time.perf_counter() - begin

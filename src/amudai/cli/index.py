@@ -35,9 +35,7 @@ def run(
     location: Location,
     to: Annotated[
         str,
-        typer.Option(
-            "--output", "-o", metavar="SHARD", help="Path of the new shard, in the same folder.", show_default=False
-        ),
+        typer.Option("--output", "-o", metavar="SHARD", help="Path of the new shard.", show_default=False),
     ],
     index: Indexes = None,
     hash: Hashes = None,  # noqa: A002

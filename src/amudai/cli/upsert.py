@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from amudai import read_files, upsert
-from amudai.cli.options import Json, Location, Overwrite, Target, names_of, opened, require_new
+from amudai.cli.options import Allow, Json, Location, Overwrite, Target, names_of, opened, require_new
 from amudai.cli.terminal import Bar, count_text, output, print_json, time_text
 
 __all__ = ["run"]
@@ -27,15 +27,17 @@ def run(
     ],
     format: Annotated[str | None, typer.Option("--format", "-f", help="Format of the files.")] = None,  # noqa: A002
     overwrite: Overwrite = False,
+    allow: Allow = None,
     json: Json = False,
 ) -> int:
     """Replace the rows that have the same key as a row in FILES, and add the other rows of FILES."""
     require_new(to, overwrite)
     begin = time.perf_counter()
-    with opened(location) as shard:
+    with opened(location, allow) as shard:
         types = {field.name: field.type for field in shard.schema}
         with read_files(sources, format=format, types=types) as source, Bar("writing") as bar:
-            found = upsert(shard, source, names_of(key, "--key") or [], to=to, overwrite=overwrite, progress=bar)
+            keys = names_of(key, "--key") or []
+            found = upsert(shard, source, keys, to=to, overwrite=overwrite, allow=allow or (), progress=bar)
         added = found.num_positions - shard.num_positions
         replaced = shard.num_rows + added - found.num_rows
     seconds = time.perf_counter() - begin

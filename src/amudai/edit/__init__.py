@@ -3,11 +3,9 @@
 `root.py` has `Root`, a frozen value with the whole content of a root, including fields that this version does not know.
 `take_over.py` reads it from an open shard. An operation is a pure function from `Root` to `Root`: `indexes.py` has the
 first, which adds indexes, and feeds the builders of indexes with the values of a shard; `columns.py` adds fields,
-`deletes.py` marks rows as deleted. `publish.py` is the only place where a root gets its URL; it says which files the
-root owns. `garbage.py` removes files that former roots owned.
-`merging.py` makes one root of several. `publish.py` is the only place where a root gets its URL; it says which files
-the root owns. `garbage.py` and `orphans.py` find and remove files that no root needs, `copying.py` copies a shard with
-all its files.
+`deletes.py` marks rows as deleted, `merging.py` makes one root of several. `publish.py` is the only place where a root
+gets its URL; it says which files the root owns. `references.py` reads what the roots of a folder refer to; `garbage.py`
+and `orphans.py` find and remove files that no root needs, and `copying.py` copies a shard with all its files.
 
 An operation that leaves positions unchanged keeps all indexes.
 """
@@ -18,12 +16,12 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.edit.columns import IndexChange, add_columns, first_free_id, with_fields
-    from amudai.edit.copying import copy_shard, owned_urls
+    from amudai.edit.copying import copy_shard, own_files
     from amudai.edit.deletes import with_deleted
     from amudai.edit.garbage import GRACE, collect_garbage
     from amudai.edit.indexes import feed, with_indexes
     from amudai.edit.merged_indexes import IndexPart, index_parts
-    from amudai.edit.merging import MergedSource, Merging
+    from amudai.edit.merging import DROP_HINT, MergedSource, Merging
     from amudai.edit.naming import Naming
     from amudai.edit.orphans import ORPHAN_GRACE, Orphan, orphans_below
     from amudai.edit.publish import Publication
@@ -34,11 +32,11 @@ else:
         {
             "amudai.edit.columns": "IndexChange add_columns first_free_id with_fields",
             "amudai.edit.deletes": "with_deleted",
-            "amudai.edit.copying": "copy_shard owned_urls",
+            "amudai.edit.copying": "copy_shard own_files",
             "amudai.edit.garbage": "GRACE collect_garbage",
             "amudai.edit.indexes": "feed with_indexes",
             "amudai.edit.merged_indexes": "IndexPart index_parts",
-            "amudai.edit.merging": "MergedSource Merging",
+            "amudai.edit.merging": "DROP_HINT MergedSource Merging",
             "amudai.edit.naming": "Naming",
             "amudai.edit.orphans": "ORPHAN_GRACE Orphan orphans_below",
             "amudai.edit.publish": "Publication",
@@ -47,6 +45,7 @@ else:
     )
 
 __all__ = [
+    "DROP_HINT",
     "GRACE",
     "ORPHAN_GRACE",
     "IndexChange",
@@ -64,7 +63,7 @@ __all__ = [
     "first_free_id",
     "index_parts",
     "orphans_below",
-    "owned_urls",
+    "own_files",
     "with_deleted",
     "with_fields",
     "with_indexes",

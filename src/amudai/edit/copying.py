@@ -9,13 +9,14 @@ import xxhash
 
 from amudai.edit.naming import Naming
 from amudai.edit.publish import Publication
+from amudai.edit.references import references_of
 from amudai.edit.root import Root
 from amudai.errors import located
 from amudai.format import HEADER, IndexCollection, NativeEncoding, StripeFieldDescriptor
 from amudai.shard import INDEX_SUFFIX, STRIPE_SUFFIX, ShardMetadata, ShardReader
 from amudai.storage import MAX_READ, Artifact, SealedFile, Sealing, Store, container, is_relative
 
-__all__ = ["copy_shard", "owned_urls"]
+__all__ = ["copy_shard", "own_files", "owned_urls"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +65,20 @@ def owned_urls(reader: ShardReader) -> list[str]:
     if said is None or said.root != reader.url[len(folder) :]:
         return []
     return [folder + name for name in sorted(said.owned)]
+
+
+def own_files(reader: ShardReader) -> tuple[list[str], list[str]]:
+    """The files that can go with a shard: those that belong to it alone, its root first; and those that must stay.
+
+    A file stays if another root, in the folder of the shard or below it, refers to it. If the root file stays, so do
+    all others: the shard remains as it is. Raises StorageError if one of the other roots cannot be read.
+    """
+    mine = [reader.url, *owned_urls(reader)]
+    others = (file for file in reader.store.files_below(container(reader.url)) if file.url != reader.url)
+    used = references_of(reader.store, others).used
+    if reader.url in used:
+        return [], mine
+    return [url for url in mine if url not in used], [url for url in mine if url in used]
 
 
 def _other_files(reader: ShardReader) -> Iterator[tuple[str, Artifact]]:

@@ -6,29 +6,28 @@ root, and part files of such a writer. A file that any root in the folder refers
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from amudai.edit.references import is_part_of_shard, references_of
 from amudai.errors import AmudaiError, CorruptedData, StorageError
-from amudai.format import MAGIC, RootFiles
-from amudai.shard import INDEX_SUFFIX, STRIPE_SUFFIX, ShardReader
-from amudai.storage import Store, container, files_in, remove_files, remove_parts, resolve
+from amudai.format import RootFiles
+from amudai.shard import ShardReader
+from amudai.storage import Store, container, remove_files, remove_parts, resolve
 
 __all__ = [
     "GRACE",
-    "FolderReferences",
     "FormerFiles",
     "collect_garbage",
     "former_files",
     "now",
-    "references_in",
     "remove_unused",
 ]
 
 # A reader opens a stripe file when it first reads the stripe, which may be this long after it opened the shard.
-GRACE: Final = timedelta(hours=1)
+GRACE: Final[timedelta] = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,40 +81,10 @@ def remove_unused(store: Store, url: str, names: Collection[str]) -> list[str]:
     """Remove files beside the root at `url`, except those that a root in the folder refers to; return their URLs."""
     if not names:
         return []
-    used = references_in(store, container(url)).used
-    return remove_files(store, [resolve(name, url) for name in names if _removable(name) and name not in used])
-
-
-@dataclass(frozen=True, slots=True)
-class FolderReferences:
-    """What the roots in a folder say about the files beside them.
-
-    Attributes
-    ----------
-    used
-        Names of the files that a root refers to or owns.
-    retired
-        When the files that former roots owned were replaced.
-    """
-
-    used: frozenset[str]
-    retired: Mapping[str, datetime]
-
-
-def references_in(store: Store, folder: str) -> FolderReferences:
-    """What all roots in a folder refer to. A root that cannot be read is an error: it may refer to any file."""
-    used: set[str] = set()
-    retired: dict[str, datetime] = {}
-    for file in files_in(store, folder):
-        if not _removable(file.name) and _is_native(file.path):
-            reader = ShardReader(file.url, store)
-            said = reader.files
-            used.update(resolve(each, reader.url, reader.allow)[len(folder) :] for each in reader.urls)
-            if said is not None:
-                used.update(said.references, said.owned)
-                for name, since in said.retired.items():
-                    retired[name] = max(since, retired.get(name, since))
-    return FolderReferences(frozenset(used), retired)
+    folder = container(url)
+    used = references_of(store, store.files_below(folder, deep=False)).used
+    unused = [folder + name for name in names if _removable(name) and folder + name not in used]
+    return remove_files(store, unused)
 
 
 def expired_of(retired: dict[str, datetime], at: datetime, grace: timedelta) -> list[str]:
@@ -136,16 +105,7 @@ def _said(reader: ShardReader) -> RootFiles | None:
 
 def _removable(name: str) -> bool:
     """Whether the name is one that this library gives to stripe and index files in the folder of the root."""
-    return "/" not in name and name.endswith((STRIPE_SUFFIX, INDEX_SUFFIX))
-
-
-def _is_native(path: str) -> bool:
-    """Whether a file begins as every file of the format does."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError as error:
-        raise StorageError(f"expected a file that can be read, found that {error.strerror}", url=path) from error
+    return "/" not in name and is_part_of_shard(name)
 
 
 def _is_there(store: Store, name: str, root: str) -> bool:

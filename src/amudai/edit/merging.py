@@ -55,7 +55,10 @@ from amudai.shard import (
 from amudai.storage import SealedFile
 from amudai.types import DELETED_RECORD, SchemaNode, nodes_below
 
-__all__ = ["MergedSource", "Merging"]
+__all__ = ["DROP_HINT", "MergedSource", "Merging"]
+
+# What a user can do about an index that a merge cannot take along.
+DROP_HINT: Final = 'indexes="drop" leaves it out'
 
 # How many rows of a column are stored again at a time.
 _BATCH_ROWS: Final = 1 << 17
@@ -274,7 +277,7 @@ class _IndexMoves:
         if not others:
             return payload
         if not self.drop_others or any(each.required for each in others):
-            hint = "" if self.drop_others else '; indexes="drop" leaves it out'
+            hint = "" if self.drop_others else f"; {DROP_HINT}"
             expected = "expected a known type, whose rows can get other numbers"
             raise UnsupportedFeature(f"index of a stripe: {expected}, found {others[0].index_type!r}{hint}")
         return IndexCollection(tuple(each for each in found if self.is_movable(each.index_type))).encode()
@@ -291,7 +294,9 @@ class _Part:
         self._ids = source.ids
         self._same_ids = all(old == new for old, new in self._ids.items())
         self._made: dict[int, list[StripeFieldDescriptor]] = {}  # descriptors that were made here, by schema id
-        self._simple = self._same_ids and all(column.is_complete and not column.is_widened for column in source.columns)
+        self._widened = frozenset(column.node.schema_id for column in source.columns if column.is_widened)
+        complete = all(column.is_complete for column in source.columns)
+        self._simple = self._same_ids and complete and not self._widened
 
     def stripes(self) -> Iterator[StripeMetadata]:
         """The stripes with the ids and indexes of the new shard."""
@@ -316,7 +321,7 @@ class _Part:
             return metadata.fields
         found: dict[int, bytes | None] = {}
         for column in self.source.columns:
-            if column.is_widened:
+            if column.node.schema_id in self._widened:
                 self._widen(stripe, column, metadata, found)
             else:
                 self._take(column, metadata, metadata.rows, found)
@@ -324,7 +329,7 @@ class _Part:
 
     def _raw_size(self, metadata: StripeMetadata, fields: Sequence[bytes | None]) -> int | None:
         """The bytes of the values of a stripe without any encoding: more if values were stored again."""
-        if not any(column.is_widened for column in self.source.columns):
+        if not self._widened:
             return metadata.raw_data_size
         decoded = (StripeFieldDescriptor.decode(payload).field for payload in fields if payload is not None)
         return sum_of_known(field.raw_data_size for field in decoded)

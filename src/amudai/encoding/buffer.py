@@ -71,6 +71,16 @@ class PickedBlocks:
         return PickedBlocks(self.ordinals[low:high], self.begins[low:high], self.sizes[low:high], self.counts[low:high])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ShiftedBlocks:
+    """The bytes of blocks, the values and bytes of each, and whether it could be shifted. If not, it is unchanged."""
+
+    data: npt.NDArray[np.uint8]
+    counts: U64
+    sizes: U64
+    moved: npt.NDArray[np.bool_]
+
+
 class BlockBuffer:
     """An encoded buffer of blocks, opened for reading. Its block map is read when it is first needed.
 
@@ -216,23 +226,41 @@ class BlockBuffer:
             counts = np.diff(values[low : low + at_once + 1])
             yield self._neighbours(low, ends.item(0), ends.item(-1), np.diff(ends), counts)[0]
 
-    def whole_blocks(self, first: int, last: int) -> list[tuple[memoryview, int]]:
-        """The verified bytes of the blocks that hold only values of `first..last`, each with its number of values.
+    def whole_blocks(self, starts: U64, ends: U64) -> tuple[U64, U64]:
+        """For each range of values, the first and the end of the blocks that hold only values of the range.
 
-        Empty if no block begins at `first`.
+        The two are the same if no block begins with the range, or blocks have no checksums.
         """
-        offsets, values = self.block_map.offsets, self.block_map.values
-        low = int(np.searchsorted(values, np.uint64(first)))
-        high = int(np.searchsorted(values, np.uint64(last), "right")) - 1
-        if high <= low or values.item(low) != first:
-            return []
-        ends, counts = offsets[low : high + 1], np.diff(values[low : high + 1])
-        begin = ends.item(0)
-        _, data = self._neighbours(low, begin, ends.item(-1), np.diff(ends), counts)
-        return [
-            (data[start - begin : end - begin], count)
-            for start, end, count in zip(ends[:-1].tolist(), ends[1:].tolist(), counts.tolist(), strict=True)
-        ]
+        values = self.block_map.values
+        low = np.searchsorted(values, starts).astype(np.uint64)
+        high = np.searchsorted(values, ends, "right").astype(np.uint64) - np.uint64(1)
+        whole = (high > low) & (values[np.minimum(low, len(values) - 1).astype(np.int64)] == starts)
+        return low, np.where(whole & self._descriptor.block_checksums, high, low)
+
+    def shifted_blocks(self, ordinals: U64, shifts: U64) -> ShiftedBlocks:
+        """Blocks of 64-bit integers in ascending order, with a number added to all integers of each block."""
+        picked = self._picked(ordinals)
+        sizes = picked.sizes.tolist()
+        pieces = self._read(picked)
+        places = zip(pieces.which.tolist(), pieces.starts.tolist(), sizes, strict=True)
+        data = b"".join([pieces.buffers[which][start : start + size] for which, start, size in places])
+        try:
+            found, moved = _kernels.shift_blocks(
+                np.frombuffer(data, np.uint8), picked.sizes, shifts, picked.ordinals, self._verify
+            )
+        except AmudaiError as error:
+            error.locate(url=self._artifact.url)
+            raise
+        return ShiftedBlocks(found, picked.counts, picked.sizes, moved.view(np.bool_))
+
+    def block_sizes(self, ordinals: U64) -> U64:
+        """Bytes of each of these blocks."""
+        return self._picked(ordinals).sizes
+
+    def _picked(self, ordinals: U64) -> PickedBlocks:
+        offsets, values, at = self.block_map.offsets, self.block_map.values, ordinals.astype(np.int64)
+        begins = offsets[at]
+        return PickedBlocks(ordinals, begins, offsets[at + 1] - begins, values[at + 1] - values[at])
 
     def check_padding(self) -> None:
         """Raise an error if there is anything but zeros where a buffer has no meaning."""

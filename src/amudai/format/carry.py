@@ -76,9 +76,8 @@ def unknown_fields_of_stripes(payload: Bytes) -> list[bytes]:
 
 def _checked(kind: str, payload: Bytes) -> Message:
     message: Message = parse(getattr(wire, kind), payload)
-    size = message.ByteSize()
     message.DiscardUnknownFields()
-    if message.ByteSize() != size:
+    if message.ByteSize() != len(payload):  # there were unknown fields, or another writer spells numbers differently
         message = parse(getattr(wire, kind), payload)
         for each in _messages(message):
             _refuse_references(each)
@@ -101,13 +100,18 @@ def _renamed_buffers(message: Message, payload: Bytes, rename: Rename) -> bool:
         return False
     if _VALUE_ELSEWHERE in bytes(payload) or not all(each.HasField("native") for each in message.encodings):
         return False
+    known: dict[tuple[str, bool], str] = {}  # nearly all references of a descriptor lead to one file
     for encoding in message.encodings:
         for buffer in encoding.native.buffers:
             identified = buffer.HasField("identity_first")
             for ref in (buffer.buffer, buffer.block_map):
                 span = ref.range
                 if span.end > span.start:
-                    ref.url = rename(ref.url, identified)
+                    old = ref.url, identified
+                    new = known.get(old)
+                    if new is None:
+                        new = known[old] = rename(*old)
+                    ref.url = new
     return True
 
 

@@ -11,7 +11,7 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.index.artifacts import open_artifact
     from amudai.index.build import index_sinks
-    from amudai.index.carrying import carried_indexes, is_movable, specs_of, specs_to_rebuild
+    from amudai.index.carrying import carried_indexes, is_movable, specs_of
     from amudai.index.catalog import index_type
     from amudai.index.changes import index_before_renaming, index_without
     from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
@@ -28,7 +28,7 @@ else:
         {
             "amudai.index.artifacts": "open_artifact",
             "amudai.index.build": "index_sinks",
-            "amudai.index.carrying": "carried_indexes is_movable specs_of specs_to_rebuild",
+            "amudai.index.carrying": "carried_indexes is_movable specs_of",
             "amudai.index.catalog": "index_type",
             "amudai.index.changes": "index_before_renaming index_without",
             "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType",
@@ -72,5 +72,4 @@ __all__ = [
     "open_artifact",
     "open_range",
     "specs_of",
-    "specs_to_rebuild",
 ]

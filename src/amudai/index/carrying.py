@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 
-from amudai.edit import IndexPart, Merging, index_parts
+from amudai.edit import DROP_HINT, IndexPart, Merging, index_parts
 from amudai.errors import InvalidArgument, UnsupportedFeature, located
 from amudai.format import IndexDescriptor, moved_indexes
 from amudai.index.build import index_sinks, paths_for
@@ -13,7 +13,7 @@ from amudai.index.catalog import index_type
 from amudai.index.contract import BuildPlan, IndexSpec
 from amudai.shard import ArtifactSpace, ShardReader
 
-__all__ = ["carried_indexes", "is_movable", "specs_of", "specs_to_rebuild"]
+__all__ = ["carried_indexes", "is_movable", "specs_of"]
 
 Report = Callable[[int, int, int], object]
 
@@ -23,35 +23,23 @@ def is_movable(name: str) -> bool:
     return index_type(name) is not None
 
 
-def specs_of(reader: ShardReader, *, with_stripes: bool) -> tuple[IndexSpec, ...]:
-    """The indexes that a shard with more rows needs, so that they are found as the rows of `reader` are.
+def specs_of(
+    readers: Sequence[ShardReader], *, with_stripes: bool = True, known_only: bool = False
+) -> tuple[IndexSpec, ...]:
+    """The indexes that any of the shards has, of the whole shard and, `with_stripes`, of stripes.
 
-    These are the indexes of the whole shard and, `with_stripes`, those of its last stripe. Indexes that this version
-    cannot build are left out.
-    """
-    found: dict[IndexSpec, None] = {}
-    stripe = reader.stripes[-1].indexes if with_stripes and reader.stripes else ()
-    for descriptor in (*reader.indexes, *stripe):
-        kind = index_type(descriptor.index_type)
-        spec = None if kind is None or kind.spec is None else kind.spec(descriptor, reader)
-        if spec is not None:
-            found[spec] = None
-    return tuple(found)
-
-
-def specs_to_rebuild(readers: Sequence[ShardReader]) -> tuple[IndexSpec, ...]:
-    """The indexes that any of the shards has, of the whole shard or of stripes.
-
-    Raises UnsupportedFeature if this version cannot build one of them.
+    Indexes that this version cannot build raise UnsupportedFeature, or are left out if `known_only`.
     """
     found: dict[IndexSpec, None] = {}
     for reader in readers:
         for descriptor in reader.indexes:
-            found[_spec_of(descriptor, reader)] = None
-        for stripe in reader.stripes:
+            if not known_only or _known_spec(descriptor, reader) is not None:
+                found[_spec_of(descriptor, reader)] = None
+        for stripe in reader.stripes if with_stripes else ():
             if stripe.directory.indexes is not None:
                 for descriptor in stripe.indexes:
-                    found[_at_stripes(_spec_of(descriptor, reader))] = None
+                    if not known_only or _known_spec(descriptor, reader) is not None:
+                        found[_at_stripes(_spec_of(descriptor, reader))] = None
     return tuple(found)
 
 
@@ -107,18 +95,22 @@ def carried_indexes(
 
 def _spec(part: IndexPart) -> IndexSpec:
     """The spec of an index that can be merged or rebuilt. An error for any other."""
-    return _spec_of(part.descriptor, part.shard, 'indexes="drop" leaves it out')
+    return _spec_of(part.descriptor, part.shard, DROP_HINT)
 
 
 def _spec_of(descriptor: IndexDescriptor, shard: ShardReader, hint: str = "indexes= names those to build") -> IndexSpec:
-    name = descriptor.index_type
-    with located(url=shard.url, index=name):
-        kind = index_type(name)
-        spec = None if kind is None or kind.spec is None else kind.spec(descriptor, shard)
+    with located(url=shard.url, index=descriptor.index_type):
+        spec = _known_spec(descriptor, shard)
         if spec is None:
             expected = "expected one that this version can merge or rebuild"
             raise UnsupportedFeature(f"index: {expected}, found another; {hint}")
         return spec
+
+
+def _known_spec(descriptor: IndexDescriptor, shard: ShardReader) -> IndexSpec | None:
+    """The spec of an index; None if this version cannot build one like it."""
+    kind = index_type(descriptor.index_type)
+    return None if kind is None or kind.spec is None else kind.spec(descriptor, shard)
 
 
 def _require_all(merging: Merging, spec: IndexSpec, parts: Sequence[IndexPart]) -> None:
@@ -156,7 +148,7 @@ def _kept(merging: Merging) -> bytes:
             if not is_movable(descriptor.index_type):
                 expected = "expected one of a known type"
                 raise UnsupportedFeature(
-                    f'index: {expected}, found {descriptor.index_type!r}; indexes="drop" leaves it out',
+                    f"index: {expected}, found {descriptor.index_type!r}; {DROP_HINT}",
                     url=source.reader.url,
                 )
         if len(merging.sources) > 1 or any(old != new for old, new in source.ids.items()):

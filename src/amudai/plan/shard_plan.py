@@ -106,6 +106,15 @@ class ShardPlan:
         return visibility.of(self._found)
 
     @property
+    def count(self) -> int | None:
+        """How many rows match, up to the limit, if evidence alone tells; None otherwise."""
+        if self._found.maybe:
+            return None
+        rows, limit = self._found.yes, self.request.limit
+        count = rows.count if self.request.include_deleted else self.shard.visibility.count(rows)
+        return count if limit is None else min(count, limit)
+
+    @property
     def hidden(self) -> int:
         """How many rows are not in `positions` only because they are deleted."""
         return self._found.count - self.positions.count

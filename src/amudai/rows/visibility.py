@@ -21,6 +21,8 @@ class Visibility:
     deleted
         Returns the deleted rows among the rows that it is given, and perhaps others; None if nothing is deleted. Only
         the stripes that hold some of these rows need be looked at.
+    deleted_count
+        Returns how many rows are deleted in all, if that is known without looking at them; None otherwise.
 
     Examples
     --------
@@ -28,10 +30,13 @@ class Visibility:
     >>> gone = Rows.one(2, 5, shard)
     >>> Visibility(shard, lambda rows: gone).of(Positions.surely(Rows.all(shard))).count
     7
+    >>> Visibility(shard, lambda rows: gone).count(Rows.one(0, 4, shard))
+    2
     """
 
     origin: Origin
     deleted: Callable[[Rows], Rows] | None = None
+    deleted_count: Callable[[], int | None] = lambda: None
 
     def of(self, positions: Positions) -> Positions:
         """The live rows among `positions`."""
@@ -39,3 +44,10 @@ class Visibility:
             return positions
         deleted = self.deleted(positions.candidates)
         return Positions(positions.yes.subtract(deleted), positions.maybe.subtract(deleted))
+
+    def count(self, rows: Rows) -> int:
+        """How many of `rows` are live."""
+        if self.deleted is None or not rows:
+            return rows.count
+        known = self.deleted_count() if rows.count == self.origin.size else None
+        return rows.count - (rows.intersect(self.deleted(rows)).count if known is None else known)

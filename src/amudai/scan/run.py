@@ -90,6 +90,15 @@ class ScanRun:
         self._found = found.count
         return found
 
+    def count(self) -> int:
+        """How many rows match, up to the limit."""
+        with self._receipt.phase("plan"):
+            found = self.plan.count
+        if found is None:
+            return self.rows().count
+        self._found = found
+        return found
+
     def positions(self) -> npt.NDArray[np.uint64]:
         """The positions of all rows that match, up to the limit."""
         found = self.rows()

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from amudai.errors import CorruptedData, InvalidArgument, StorageError, UnsupportedFeature, located
 from amudai.format import (
     DIRECTORY_LENGTH,
+    BooleanStats,
     DataRef,
     FieldDescriptor,
     FieldList,
@@ -254,12 +255,26 @@ class ShardReader:
         """
         _ = self.stripes  # compares the counters of the directory with those of the stripes
         if self.deleted_marker is not None:
-            return Visibility(self.origin, self._deleted_in_stripes_of)
+            return Visibility(self.origin, self._deleted_in_stripes_of, self._counted_markers)
         counted = self.directory.deleted_records
         if counted:
             found = f"expected {counted} markers, found no field {DELETED_RECORD}"
             raise CorruptedData(f"deleted records: {found}", url=self.url)
         return Visibility(self.origin)
+
+    def _counted_markers(self) -> int | None:
+        """How many rows are deleted according to the directory and the statistics of the markers; None if these are
+        missing. Raises CorruptedData if the two disagree.
+        """
+        marker, counted = self.deleted_marker, self.directory.deleted_records
+        described = None if marker is None else self.descriptor(marker)
+        stats = None if described is None else described.type_stats
+        if not isinstance(stats, BooleanStats):
+            return None
+        if stats.true_count != counted:
+            message = f"deleted records: expected {counted} markers, found statistics of {stats.true_count}"
+            raise CorruptedData(message, url=self.url)
+        return counted
 
     @lazy
     def deleted(self) -> Rows:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from amudai.storage.arrow_fs import ArrowStore
     from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, FetchedRanges
     from amudai.storage.contract import Requests, Store, StoreCapabilities, StoredFile
-    from amudai.storage.folder import FolderFile, files_in, remove_parts
+    from amudai.storage.folder import remove_parts
     from amudai.storage.fsspec_fs import FsspecStore
     from amudai.storage.local import LocalStore
     from amudai.storage.memory import MemoryStore
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from amudai.storage.sealed import SealedFile, Sealing, remove_files
     from amudai.storage.sizes import Size, size_of
     from amudai.storage.spool import Spool
+    from amudai.storage.unpublished import is_part
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -37,7 +38,7 @@ else:
             "amudai.storage.arrow_fs": "ArrowStore",
             "amudai.storage.artifact": "MAX_READ MERGE_GAP Artifact FetchedRanges",
             "amudai.storage.contract": "Requests Store StoreCapabilities StoredFile",
-            "amudai.storage.folder": "FolderFile files_in remove_parts",
+            "amudai.storage.folder": "remove_parts",
             "amudai.storage.fsspec_fs": "FsspecStore",
             "amudai.storage.local": "LocalStore",
             "amudai.storage.memory": "MemoryStore",
@@ -49,6 +50,7 @@ else:
             "amudai.storage.sealed": "SealedFile Sealing remove_files",
             "amudai.storage.sizes": "Size size_of",
             "amudai.storage.spool": "Spool",
+            "amudai.storage.unpublished": "is_part",
         },
     )
 
@@ -60,7 +62,6 @@ __all__ = [
     "ArrowStore",
     "Artifact",
     "FetchedRanges",
-    "FolderFile",
     "FsspecStore",
     "LocalStore",
     "MemoryStore",
@@ -80,7 +81,7 @@ __all__ = [
     "container",
     "count_blocks",
     "file_url",
-    "files_in",
+    "is_part",
     "is_relative",
     "metered",
     "object_store_at",

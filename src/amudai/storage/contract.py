@@ -130,8 +130,11 @@ class Store(ABC):
         """The size of the file at `url`, and when it was modified."""
         return StoredFile(url, self.size(url))
 
-    def files_below(self, url: str) -> Iterator[StoredFile]:  # noqa: ARG002 - refused
-        """All files in the folder `url` and in the folders below it, in no order. Needs the capability `listable`."""
+    def files_below(self, url: str, *, deep: bool = True) -> Iterator[StoredFile]:  # noqa: ARG002 - refused
+        """All files in the folder `url` and, if `deep`, in the folders below it, in no order.
+
+        Needs the capability `listable`.
+        """
         raise self._lacks("listable")
 
     def read_ranges(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[memoryview]:

@@ -64,10 +64,10 @@ class FsspecStore(Store):
             info = self._info(url)
             return StoredFile(url, self._size_in(info), _modified(info))
 
-    def files_below(self, url: str) -> Iterator[StoredFile]:
-        """All files in the folder `url` and in the folders below it."""
+    def files_below(self, url: str, *, deep: bool = True) -> Iterator[StoredFile]:
+        """All files in the folder `url` and, if `deep`, in the folders below it."""
         with located(url=url), translated():
-            found = self._filesystem.find(url, detail=True)
+            found = self._filesystem.find(url, maxdepth=None if deep else 1, detail=True)
         for path, info in found.items():
             yield StoredFile(path, int(info.get("size") or 0), _modified(info))
 

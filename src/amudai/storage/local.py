@@ -88,13 +88,15 @@ class LocalStore(Store):
             facts = os.stat(self.local_path(url))
         return StoredFile(url, facts.st_size, facts.st_mtime_ns)
 
-    def files_below(self, url: str) -> Iterator[StoredFile]:
-        """All files in the folder `url` and in the folders below it. Links to folders are not followed."""
+    def files_below(self, url: str, *, deep: bool = True) -> Iterator[StoredFile]:
+        """All files in the folder `url` and, if `deep`, in the folders below it. Links to folders are not followed."""
         with located(url=url):
             folder = self.local_path(url)
             if not os.path.isdir(folder):
                 raise MissingFile(NO_FOLDER)
-            for path, _, names in os.walk(folder):
+            for path, folders, names in os.walk(folder):
+                if not deep:
+                    folders.clear()
                 for name in names:
                     whole = os.path.join(path, name)
                     try:

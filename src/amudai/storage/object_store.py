@@ -103,12 +103,14 @@ class ObjectStore(Store):
                 found = self._store.head(key)
         return StoredFile(url, int(found["size"]), _nanoseconds(found))
 
-    def files_below(self, url: str) -> Iterator[StoredFile]:
-        """All objects in the folder `url` and in the folders below it."""
+    def files_below(self, url: str, *, deep: bool = True) -> Iterator[StoredFile]:
+        """All objects in the folder `url` and, if `deep`, in the folders below it."""
         if not self._capabilities.listable:
             raise self._lacks("listable")
         with located(url=url), translated():
-            for page in self._store.list(self._key(url).rstrip("/") or None):
+            prefix = self._key(url).rstrip("/") or None
+            pages = self._store.list(prefix) if deep else [self._store.list_with_delimiter(prefix)["objects"]]
+            for page in pages:
                 for found in page:
                     yield StoredFile(self._url(found["path"]), int(found["size"]), _nanoseconds(found))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from amudai import _kernels
 from amudai.encoding import compress_small_numbers, open_numbers
 from amudai.errors import CorruptedData
 from amudai.index.term.page_layout import PageLayout
+from amudai.index.term.sections import block as checked_block
+from amudai.index.term.sections import packed_program, packed_steps_program
 from amudai.rows import Rows
 from tests.effort import examples
 from tests.encoding.runs import Block, buffer_of
@@ -289,3 +292,65 @@ def test_the_layout_says_where_pages_are(leaves: int) -> None:
     assert layout.levels.tolist() == levels
     assert PageLayout.of(layout.properties, len(levels)) == layout
     assert PageLayout.of(layout.properties, len(levels) + 1) is None
+
+
+def blocks_of(values: np.ndarray, program: bytes, each: int) -> tuple[np.ndarray, np.ndarray]:
+    data, sizes = _kernels.encode_numbers(values, None, 0, program, each, None, True)
+    return np.frombuffer(data, np.uint8), sizes.astype(np.uint64)
+
+
+def numbers_in(data: np.ndarray, sizes: np.ndarray, counts: list[int]) -> list[int]:
+    borders = np.concatenate(([0], np.cumsum(sizes))).astype(int).tolist()
+    pieces = [bytes(data[start:end]) for start, end in pairwise(borders)]
+    opened = open_numbers(buffer_of([Block(*each) for each in zip(pieces, counts, strict=True)]), 0, sum(counts), "u8")
+    assert opened is not None
+    found = np.zeros(sum(counts), np.uint64)
+    _kernels.decode_stretch(*opened, found, None)
+    return found.tolist()
+
+
+@given(st.lists(st.integers(1, 1 << 30), min_size=8, max_size=200), st.integers(1, 9), st.data())
+def test_blocks_of_differences_are_shifted(steps: list[int], each: int, data: st.DataObject) -> None:
+    values = np.cumsum(np.array(steps, np.uint64), dtype=np.uint64)
+    stored, sizes = blocks_of(values, packed_steps_program, each)
+    counts = [min(each, len(values) - at) for at in range(0, len(values), each)]
+    shifts = np.array(data.draw(st.lists(st.integers(0, 1 << 40), min_size=len(sizes), max_size=len(sizes))), np.uint64)
+    shifted, moved = _kernels.shift_blocks(stored, sizes, shifts, np.arange(len(sizes), dtype=np.uint64), True)
+    # A block of one number holds no differences, and stays as it is.
+    expected = values + np.repeat(np.where(moved.astype(bool), shifts, np.uint64(0)), counts)
+    assert all(moved[np.array(counts) > 2])
+    assert numbers_in(shifted, sizes, counts) == expected.tolist()
+
+
+def test_blocks_that_cannot_be_shifted_stay_as_they_are() -> None:
+    values = u8(3, 9, 20, 21)
+    one = np.zeros(1, np.uint64)
+    most = u8((1 << 64) - 3)
+    with_null = block.build(bytes([2, 1, 0, 1, 1]), b"\x05\0" + bytes(20), True)
+    for data, sizes, shift in (
+        (*blocks_of(values, packed_program, 4), u8(5)),
+        (*blocks_of(values, packed_steps_program, 4), most),
+        (np.frombuffer(with_null, np.uint8), u8(len(with_null)), u8(5)),
+        (np.frombuffer(short := checked_block(b"\x05\0"), np.uint8), u8(len(short)), u8(5)),
+    ):
+        shifted, moved = _kernels.shift_blocks(data, sizes, shift, one, True)
+        assert moved.tolist() == [0]
+        assert shifted.tobytes() == data.tobytes()
+
+
+def test_damaged_blocks_are_not_shifted() -> None:
+    data, sizes = blocks_of(np.arange(3, 40, 2, dtype=np.uint64), packed_steps_program, 10)
+    shifts, ordinals = u8(5, 5), u8(7, 8)
+    damaged = data.copy()
+    damaged[int(sizes[0]) + 12] ^= 1
+    with pytest.raises(CorruptedData, match="block checksum") as caught:
+        _kernels.shift_blocks(damaged, sizes, shifts, ordinals, True)
+    assert "block 8" in str(caught.value)
+    for wrong in (sizes[:1], sizes + np.uint64(1), u8(1 << 63, 1 << 63)):
+        with pytest.raises(ValueError, match="size"):
+            _kernels.shift_blocks(data, wrong, shifts[: len(wrong)], ordinals[: len(wrong)], True)
+    with pytest.raises(ValueError, match="one for each block"):
+        _kernels.shift_blocks(data, sizes, shifts[:1], ordinals, True)
+    tiny = np.zeros(5, np.uint8)
+    with pytest.raises(CorruptedData, match="block bytes"):
+        _kernels.shift_blocks(tiny, u8(5), u8(1), u8(0), True)

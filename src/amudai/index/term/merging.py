@@ -1,16 +1,15 @@
 """Merging term indexes: sorted terms are merged, and their lists are taken over with other numbers.
 
 The lists of each index are spooled as one run, in a form that a kernel merges. A list stays a list: each belongs to one
-stripe, and stripes of different shards stay different stripes. Long lists are stored as a first row and differences, so
-their blocks are copied with another first row. No value is read.
+stripe, and stripes of different shards stay different stripes. Blocks of long lists hold a first row and differences,
+so they are copied with another first row. No value is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate
-from struct import Struct
 from typing import Final
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.edit import IndexPart, MergedSource
+from amudai.encoding import BlockBuffer
 from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature, located
 from amudai.format import IndexDescriptor
 from amudai.index.contract import BuildPlan, IndexSpec
@@ -26,7 +26,6 @@ from amudai.index.paths import paths_of
 from amudai.index.term.artifact_columns import TermsColumn
 from amudai.index.term.positions_writer import CopiedBlocks
 from amudai.index.term.reader import TermReader, open_term_index
-from amudai.index.term.sections import block as section_block
 from amudai.index.term.slots import SlotMap
 from amudai.index.term.spec import TermIndex
 from amudai.index.term.stored_form import COLLATIONS, ELEMENT, GRANULARITIES, TOKENIZERS
@@ -45,15 +44,9 @@ U64 = npt.NDArray[np.uint64]
 
 _MAX_STRIPE: Final = 0xFFFF
 _AT_ONCE: Final = 1 << 20  # integers of lists that are read at a time
-_LEAST_COPIED: Final = 1024  # shorter lists are read: they have few blocks of their own, or none
-
-# A block of differences: bytes of nulls and of values, then the code of the encoding and the first integer.
-_DELTA_BLOCK: Final = Struct("<IIHQ")
-_FIRST: Final = Struct("<Q")
-_ENVELOPE: Final = 8
-_FIRST_AT: Final = 2
-_DELTA: Final = 5
-_LARGEST: Final = (1 << 64) - 1
+_LEAST_COPIED: Final = 512  # shorter lists are read: they have no blocks of their own
+_COPIED_BYTES: Final = 8 * 1024 * 1024  # bytes of blocks that are copied at a time
+_NOTHING: Final = np.empty(0, np.uint64)
 
 
 def term_spec(descriptor: IndexDescriptor, shard: ShardReader) -> TermIndex | None:
@@ -86,8 +79,9 @@ class TermMerging:
         self._spec = spec
         self._plan = plan
         self._parts = parts
-        self._spool = Spool(plan.temp_folder, plan.memory // 4)
-        self._copies: list[tuple[tuple[int, int], U32, U32]] = []
+        # Holds the runs to be merged, and blocks of the new index.
+        self._spool = Spool(plan.temp_folder, plan.memory * 3 // 8)
+        self._copies: list[CopiedBlocks] = []
         self._slots: dict[str, list[int]] = {}  # of the shards before each, for fields whose positions are slots
 
     def finish(self, space: ArtifactSpace) -> IndexDescriptor:
@@ -97,8 +91,7 @@ class TermMerging:
             with located(url=part.shard.url, index=part.descriptor.index_type):
                 runs.append([self._spooled(piece) for piece in self._run(part)])
         merge = _kernels.TermListMerge([[self._spool.view(*piece) for piece in run] for run in runs])
-        spool = Spool(self._plan.temp_folder, self._plan.memory // 8)
-        built = written(merge, spool, tuning_of(self._plan.profile), self._blocks)
+        built = written(merge, self._spool, tuning_of(self._plan.profile), self._copies.__getitem__)
         found = placed(built, space, self._spec, self._plan)
         self.close()
         return found
@@ -111,19 +104,10 @@ class TermMerging:
         start = self._spool.append(piece)
         return start, start + len(piece)
 
-    def _keep(self, data: bytes, counts: U32, sizes: U32) -> int:
-        """Keep blocks that are copied as they are; return a ticket for them."""
-        self._copies.append((self._spooled(data), counts, sizes))
-        return len(self._copies) - 1
-
-    def _blocks(self, ticket: int) -> CopiedBlocks:
-        place, counts, sizes = self._copies[ticket]
-        return CopiedBlocks(self._spool.view(*place), counts, sizes)
-
     def _run(self, part: IndexPart) -> Iterator[bytes]:
         """The terms of an index with their lists, as the new shard numbers rows, stripes and fields."""
         reader = open_term_index(part.descriptor, part.shard, part.anchor)
-        lists_of = _Renumbered(part, reader, self._shifts(part), self._keep)
+        lists_of = _Renumbered(part, reader, self._shifts(part), self._spool, self._copies)
         for leaves in reader.tree.all():
             yield from lists_of.pieces(leaves)
 
@@ -171,14 +155,16 @@ def _slots_of(source: MergedSource, path: NodePath) -> int:
 class _Renumbered:
     """The lists of one index in a form that can be merged.
 
-    `keep` takes the bytes of blocks, and the values and bytes of each block, and returns a ticket for them.
+    Blocks that are copied are appended to `spool`, and their places to `copies`. The ticket of a list is its place in
+    `copies`.
     """
 
     def __init__(
-        self, part: IndexPart, reader: TermReader, shifts: dict[int, int], keep: Callable[[bytes, U32, U32], int]
+        self, part: IndexPart, reader: TermReader, shifts: dict[int, int], spool: Spool, copies: list[CopiedBlocks]
     ) -> None:
         self._reader = reader
-        self._keep = keep
+        self._spool = spool
+        self._copies = copies
         self._first_stripe = part.first_stripe
         stored = sorted(part.ids)
         self._stored = np.array(stored, np.uint32)
@@ -224,15 +210,38 @@ class _Renumbered:
     def _copied(self, lists: PositionLists, shifts: U64) -> tuple[U64, U64]:
         """For each list how many of its first integers are copied with their blocks, and the ticket of the blocks."""
         copied, tickets = np.zeros(len(lists.ends), np.uint64), np.zeros(len(lists.ends), np.uint64)
-        for at in np.flatnonzero(lists.ends - lists.starts >= np.uint64(_LEAST_COPIED)).tolist():
-            found = self._reader.blocks(int(lists.starts[at]), int(lists.ends[at]))
-            shifted = _shifted_blocks(found, int(shifts[at]))
-            if shifted:
-                counts = np.array([count for _, count in found[: len(shifted)]], np.uint32)
-                sizes = np.array([len(block) for block in shifted], np.uint32)
-                copied[at] = counts.sum()
-                tickets[at] = self._keep(b"".join(shifted), counts, sizes)
+        chosen = np.flatnonzero(lists.ends - lists.starts >= np.uint64(_LEAST_COPIED))
+        blocks = self._reader.blocks
+        if blocks is None or not len(chosen):
+            return copied, tickets
+        low, high = blocks.whole_blocks(lists.starts[chosen], lists.ends[chosen])
+        held = (high - low).astype(np.int64)
+        borders = np.concatenate(([0], np.cumsum(held)))  # where the blocks of each list begin among all of them
+        ordinals = np.arange(borders[-1], dtype=np.uint64) + np.repeat(low - borders[:-1].astype(np.uint64), held)
+        found = self._shifted(blocks, ordinals, np.repeat(shifts[chosen], held))
+        for at, first, last in zip(chosen.tolist(), borders[:-1].tolist(), borders[1:].tolist(), strict=True):
+            copies = found.part(first, last)
+            if copies is not None:
+                copied[at], tickets[at] = copies.count, len(self._copies)
+                self._copies.append(copies)
         return copied, tickets
+
+    def _shifted(self, blocks: BlockBuffer, ordinals: U64, shifts: U64) -> _SpooledBlocks:
+        """Append blocks with other integers to the spool, some megabytes at a time."""
+        ends = np.cumsum(blocks.block_sizes(ordinals))
+        parts, low, begin = [], 0, self._spool.size
+        while low < len(ends):
+            done = ends.item(low - 1) if low else 0
+            high = max(low + 1, int(np.searchsorted(ends, np.uint64(done + _COPIED_BYTES), "right")))
+            parts.append(blocks.shifted_blocks(ordinals[low:high], shifts[low:high]))
+            self._spool.append(parts[-1].data)
+            low = high
+        return _SpooledBlocks(
+            begin + np.concatenate(([0], ends.astype(np.int64))),
+            np.concatenate([part.counts for part in parts] or [_NOTHING]).astype(np.uint32),
+            np.concatenate([part.sizes for part in parts] or [_NOTHING]).astype(np.uint32),
+            np.concatenate([part.moved for part in parts] or [_NOTHING.view(np.bool_)]),
+        )
 
     def _short(self, terms: TermsColumn, bounds: U64, lists: _MovedLists) -> bytes:
         """Terms whose integers fit into memory together."""
@@ -271,6 +280,27 @@ class _Renumbered:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _SpooledBlocks:
+    """Blocks in a spool: where each begins and the last ends, their values and bytes, and which were shifted."""
+
+    places: npt.NDArray[np.int64]
+    counts: U32
+    sizes: U32
+    moved: npt.NDArray[np.bool_]
+
+    def part(self, first: int, last: int) -> CopiedBlocks | None:
+        """Blocks `first .. last`, up to the first that was not shifted; None if there is none."""
+        moved = self.moved[first:last]
+        last = last if moved.all() else first + int(np.argmin(moved))
+        if first == last:
+            return None
+        counts = self.counts[first:last]
+        return CopiedBlocks(
+            self.places.item(first), self.places.item(last), int(counts.sum()), counts, self.sizes[first:last]
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _MovedLists:
     """Lists with their numbers in the new shard.
 
@@ -289,19 +319,6 @@ class _MovedLists:
     def part(self, first: int, last: int) -> _MovedLists:
         """Lists `first .. last`."""
         return _MovedLists(*(getattr(self, each.name)[first:last] for each in fields(self)))
-
-
-def _shifted_blocks(blocks: Sequence[tuple[memoryview, int]], shift: int) -> list[bytes]:
-    """Blocks of ascending integers that all grow by `shift`, as far as the blocks begin with their first integer."""
-    found = []
-    for block, _ in blocks:
-        nulls, size, code, first = _DELTA_BLOCK.unpack_from(block)
-        if nulls or code != _DELTA or first + shift > _LARGEST:
-            break
-        section = bytearray(block[_ENVELOPE : _ENVELOPE + size])
-        _FIRST.pack_into(section, _FIRST_AT, first + shift)
-        found.append(section_block(bytes(section)))
-    return found
 
 
 def _varint(number: int) -> bytes:

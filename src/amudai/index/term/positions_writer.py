@@ -42,9 +42,11 @@ _FEW: Final = 32  # fewer values are not worth a block of their own
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CopiedBlocks:
-    """Blocks of integers that are copied as they are: their bytes, and the values and bytes of each block."""
+    """Blocks of integers that are in the spool already: their place, how many integers they hold, and those of each."""
 
-    data: memoryview
+    start: int
+    end: int
+    count: int
     counts: npt.NDArray[np.uint32]
     sizes: npt.NDArray[np.uint32]
 
@@ -96,9 +98,8 @@ class PositionsWriter:
                 self._write_shared(self._shared.take(self._shared.count // _SHARED * _SHARED))
 
     def _copy(self, blocks: CopiedBlocks) -> None:
-        start = self._spool.append(blocks.data)
-        self._buffer.add(start, start + len(blocks.data), blocks.counts, blocks.sizes)
-        self.count += int(blocks.counts.sum())
+        self._buffer.add(blocks.start, blocks.end, blocks.counts, blocks.sizes)
+        self.count += blocks.count
 
     def finish(self, node: SchemaNode) -> PreparedField:
         """Write the remaining integers and return the field."""
@@ -118,6 +119,9 @@ class PositionsWriter:
                 self._put_packed(values)
 
     def _end_list(self) -> None:
+        if not self._long.count:
+            self._compressed = None
+            return
         values = self._long.take(self._long.count)
         if len(values) >= _FEW and self._put_compressed(values):
             values = values[:0]
@@ -157,7 +161,8 @@ class PositionsWriter:
     # ---- short lists ----
 
     def _end_shared(self) -> None:
-        self._write_shared(self._shared.take(self._shared.count))
+        if self._shared.count:
+            self._write_shared(self._shared.take(self._shared.count))
 
     def _write_shared(self, values: U64) -> None:
         if not len(values):

@@ -158,13 +158,10 @@ class TermReader:
                 return found
             return decode_numbers(self._blocks, rows, "u8", nullable=False).numbers("u8")
 
-    def blocks(self, start: int, end: int) -> list[tuple[memoryview, int]]:
-        """The blocks that hold integers from `start` on and none behind `end`, each with its number of integers.
-
-        Empty if no block begins at `start`.
-        """
-        with located(url=self._positions.file.url):
-            return [] if self._blocks is None else self._blocks.whole_blocks(start, end)
+    @property
+    def blocks(self) -> BlockBuffer | None:
+        """The blocks of all position lists, if this library wrote the index."""
+        return self._blocks
 
     @lazy
     def _blocks(self) -> BlockBuffer | None:

@@ -1,0 +1,92 @@
+"""The new root that an operation makes of shards, and its place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from amudai.api.opening import open as open_shard
+from amudai.api.shard import Shard
+from amudai.api.sizes import temporary_folder
+from amudai.edit import Naming, Publication, Root
+from amudai.errors import InvalidArgument, located
+from amudai.shard import ArtifactSpace, ShardReader
+from amudai.storage import Allow, Allowed, open_store
+
+__all__ = ["NewRoot", "reader_of"]
+
+
+def reader_of(shard: Shard | str | os.PathLike[str], store: object | None, allow: Allow | Allowed) -> ShardReader:
+    """The reader of a shard that a user passed: an opened one, or one that is opened now."""
+    return shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=Allowed.of(allow))
+
+
+class NewRoot:
+    """A root that is being made of the bytes of shards. Nothing is visible before `publication.publish`.
+
+    Parameters
+    ----------
+    of
+        The shards. The new root must not take the place of one of them.
+    to, store, overwrite, temp_dir, allow, threads
+        As operations take them.
+
+    Attributes
+    ----------
+    naming
+        The place of the new root, and how it names files.
+    publication
+        Writes the new root.
+    temp_folder
+        Where temporary files go.
+    """
+
+    def __init__(
+        self,
+        of: Sequence[ShardReader],
+        to: str | os.PathLike[str],
+        store: object | None,
+        *,
+        overwrite: bool,
+        temp_dir: str | os.PathLike[str] | None = None,
+        allow: Allow | Allowed = (),
+        threads: int | None = None,
+    ) -> None:
+        self._to, self._store, self._allow, self._threads = to, store, allow, threads
+        target_store, target = open_store(to, store)
+        self.temp_folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
+        self.naming = Naming(url=target, store=target_store, allow=Allowed.of(allow))
+        if any(reader.url == target and reader.store.same_files(target_store) for reader in of):
+            raise InvalidArgument("to: expected another place than the shard, whose stripes stay in use", url=target)
+        self.publication = Publication(target_store, target, overwrite=overwrite, temp_folder=self.temp_folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.publication.close()
+
+    @property
+    def url(self) -> str:
+        """The URL of the new root."""
+        return self.naming.url
+
+    def root_of(self, reader: ShardReader) -> Root:
+        """The content of a shard, for the new root."""
+        with located(url=self.url):
+            root = Root.of(reader, self.naming)
+            if root.name in root.files:
+                raise InvalidArgument("to: expected another place: the new root refers to the bytes of this file")
+            return root
+
+    def space(self) -> ArtifactSpace:
+        """Where the artifacts of indexes go."""
+        return ArtifactSpace(self.publication.sealing, self.publication.file, self.naming.folder, None)
+
+    def opened(self) -> Shard:
+        """The new shard."""
+        return open_shard(self._to, store=self._store, allow=self._allow, threads=self._threads)

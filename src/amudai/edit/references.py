@@ -1,0 +1,79 @@
+"""What the roots in a folder refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from amudai.errors import AmudaiError, StorageError
+from amudai.format import MAGIC
+from amudai.shard import INDEX_SUFFIX, STRIPE_SUFFIX, ShardReader
+from amudai.storage import Store, StoredFile, container, is_relative
+
+__all__ = ["References", "is_part_of_shard", "references_of"]
+
+_ROOT_SUFFIX: Final = ".amudai.shard"
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What roots say about other files, by the URLs of the files.
+
+    Attributes
+    ----------
+    used
+        The files that a root refers to or owns.
+    retired
+        When files that former roots owned were replaced.
+    """
+
+    used: frozenset[str]
+    retired: Mapping[str, datetime]
+
+
+def references_of(store: Store, files: Iterable[StoredFile]) -> References:
+    """What the roots among `files` refer to.
+
+    Raises StorageError if a root cannot be read: then nobody knows what it refers to.
+    """
+    used: set[str] = set()
+    retired: dict[str, datetime] = {}
+    for file in files:
+        if is_part_of_shard(file.url) or not _is_root(store, file):
+            continue
+        folder = container(file.url)
+        try:
+            reader = ShardReader(file.url, store)
+            said = reader.files
+            names = {*reader.urls} if said is None else {*reader.urls, *said.owned, *said.references}
+        except AmudaiError as error:
+            message = "a root that cannot be read: expected a sound root, because its files are not garbage"
+            raise StorageError(f"{message}; {error.message}", url=file.url) from error
+        used.update(_urls(folder, names, is_own=said is not None))
+        for name, since in (said.retired if said is not None else {}).items():
+            retired[folder + name] = max(since, retired.get(folder + name, since))
+    return References(frozenset(used), retired)
+
+
+def is_part_of_shard(url: str) -> bool:
+    """Whether the name of a file is one that this library gives to files of stripes and indexes."""
+    return url.endswith((STRIPE_SUFFIX, INDEX_SUFFIX))
+
+
+def _is_root(store: Store, file: StoredFile) -> bool:
+    """Whether a file is a root: by its name, or by the mark at its beginning."""
+    if file.url.endswith(_ROOT_SUFFIX):
+        return True
+    return file.size >= len(MAGIC) and bytes(store.read_range(file.url, 0, len(MAGIC))) == MAGIC
+
+
+def _urls(folder: str, names: set[str], *, is_own: bool) -> Iterator[str]:
+    for name in names:
+        if is_relative(name):
+            yield folder + name
+            continue
+        yield name
+        if not is_own:
+            yield folder + name[name.rfind("/") + 1 :]  # the shard may have been moved
