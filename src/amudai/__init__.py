@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         TermIndex,
         Verification,
         add_indexes,
+        attach,
         col,
         collect_garbage,
         compact,
@@ -49,9 +50,11 @@ if TYPE_CHECKING:
         drop_columns,
         gc,
         ingest,
+        materialize,
         merge,
         open,  # noqa: A004
         read_files,
+        refresh,
         rename_columns,
         undelete,
         upsert,
@@ -75,9 +78,9 @@ else:
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
                 "Garbage HashIndex Index JsonLinesWriter Limits Predicate Problem Progress Scan Shard ShardFile "
-                "ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes col "
-                "collect_garbage compact copy delete drop_columns gc ingest merge open read_files rename_columns "
-                "undelete upsert with_columns write"
+                "ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes attach "
+                "col collect_garbage compact copy delete drop_columns gc ingest materialize merge open read_files "
+                "refresh rename_columns undelete upsert with_columns write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema LimitExceeded NeedlessIndexWarning "
@@ -124,6 +127,7 @@ __all__ = [
     "UnsupportedFeature",
     "Verification",
     "add_indexes",
+    "attach",
     "col",
     "collect_garbage",
     "compact",
@@ -132,9 +136,11 @@ __all__ = [
     "drop_columns",
     "gc",
     "ingest",
+    "materialize",
     "merge",
     "open",
     "read_files",
+    "refresh",
     "rename_columns",
     "undelete",
     "upsert",

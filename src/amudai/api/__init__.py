@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.api.attaching import attach, materialize, refresh
     from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.compaction import compact
     from amudai.api.deleting import delete, undelete
@@ -47,6 +48,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.api.attaching": "attach materialize refresh",
             "amudai.api.deleting": "delete undelete",
             "amudai.api.columns": "drop_columns rename_columns with_columns",
             "amudai.api.field": "Field FieldStats",
@@ -106,6 +108,7 @@ __all__ = [
     "TermIndex",
     "Verification",
     "add_indexes",
+    "attach",
     "col",
     "collect_garbage",
     "compact",
@@ -114,9 +117,11 @@ __all__ = [
     "drop_columns",
     "gc",
     "ingest",
+    "materialize",
     "merge",
     "open",
     "read_files",
+    "refresh",
     "rename_columns",
     "undelete",
     "upsert",

@@ -7,7 +7,8 @@ first, which adds indexes, and feeds the builders of indexes with the values of 
 root owns. `garbage.py` removes files that former roots owned.
 `merging.py` makes one root of several. `publish.py` is the only place where a root gets its URL; it says which files
 the root owns. `garbage.py` and `orphans.py` find and remove files that no root needs, `copying.py` copies a shard with
-all its files.
+all its files. `attaching.py` makes a root over Parquet files, of which `parquet_footers.py` reads the footers;
+`materializing.py` stores such values in the shard itself.
 
 An operation that leaves positions unchanged keeps all indexes.
 """
@@ -17,30 +18,36 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.edit.attaching import Attachment, attached_stripes
     from amudai.edit.columns import IndexChange, add_columns, first_free_id, with_fields
     from amudai.edit.copying import copy_shard, owned_urls
     from amudai.edit.deletes import with_deleted
     from amudai.edit.garbage import GRACE, collect_garbage
     from amudai.edit.indexes import feed, with_indexes
+    from amudai.edit.materializing import with_stored_values
     from amudai.edit.merged_indexes import IndexPart, index_parts
     from amudai.edit.merging import MergedSource, Merging
     from amudai.edit.naming import Naming
     from amudai.edit.orphans import ORPHAN_GRACE, Orphan, orphans_below
+    from amudai.edit.parquet_footers import AttachedFile
     from amudai.edit.publish import Publication
     from amudai.edit.root import Root
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.edit.attaching": "Attachment attached_stripes",
             "amudai.edit.columns": "IndexChange add_columns first_free_id with_fields",
             "amudai.edit.deletes": "with_deleted",
             "amudai.edit.copying": "copy_shard owned_urls",
             "amudai.edit.garbage": "GRACE collect_garbage",
             "amudai.edit.indexes": "feed with_indexes",
+            "amudai.edit.materializing": "with_stored_values",
             "amudai.edit.merged_indexes": "IndexPart index_parts",
             "amudai.edit.merging": "MergedSource Merging",
             "amudai.edit.naming": "Naming",
             "amudai.edit.orphans": "ORPHAN_GRACE Orphan orphans_below",
+            "amudai.edit.parquet_footers": "AttachedFile",
             "amudai.edit.publish": "Publication",
             "amudai.edit.root": "Root",
         },
@@ -49,6 +56,8 @@ else:
 __all__ = [
     "GRACE",
     "ORPHAN_GRACE",
+    "AttachedFile",
+    "Attachment",
     "IndexChange",
     "IndexPart",
     "MergedSource",
@@ -58,6 +67,7 @@ __all__ = [
     "Publication",
     "Root",
     "add_columns",
+    "attached_stripes",
     "collect_garbage",
     "copy_shard",
     "feed",
@@ -68,4 +78,5 @@ __all__ = [
     "with_deleted",
     "with_fields",
     "with_indexes",
+    "with_stored_values",
 ]

@@ -16,19 +16,25 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.sources.catalog import FORMATS
-    from amudai.sources.contract import Decision, Duplicates, MixedZones, Multiline
+    from amudai.sources.contract import Decision, Duplicates, MixedZones, Multiline, SourceOptions
+    from amudai.sources.files import InputFile
     from amudai.sources.finding import SkippedFile
+    from amudai.sources.partitions import Partitions
     from amudai.sources.records import BadRecord, BadRecords, OnError, Tell
     from amudai.sources.source import Inputs, Source, read_files
+    from amudai.sources.unify import unified
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "amudai.sources.catalog": "FORMATS",
-            "amudai.sources.contract": "Decision Duplicates MixedZones Multiline",
+            "amudai.sources.contract": "Decision Duplicates MixedZones Multiline SourceOptions",
+            "amudai.sources.files": "InputFile",
             "amudai.sources.finding": "SkippedFile",
+            "amudai.sources.partitions": "Partitions",
             "amudai.sources.records": "BadRecord BadRecords OnError Tell",
             "amudai.sources.source": "Inputs Source read_files",
+            "amudai.sources.unify": "unified",
         },
     )
 
@@ -38,12 +44,16 @@ __all__ = [
     "BadRecords",
     "Decision",
     "Duplicates",
+    "InputFile",
     "Inputs",
     "MixedZones",
     "Multiline",
     "OnError",
+    "Partitions",
     "SkippedFile",
     "Source",
+    "SourceOptions",
     "Tell",
     "read_files",
+    "unified",
 ]
