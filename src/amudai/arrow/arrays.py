@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.arrow.foreign import as_stored, converted
 from amudai.arrow.scaled import from_scaled, is_scaled
 from amudai.arrow.ticks import from_ticks, from_timespan
 from amudai.column import (
@@ -38,6 +37,8 @@ _TEXT: Final = {BasicType.STRING: "string", BasicType.BINARY: "bytes"}
 def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
     """The column as an array of this Arrow type: its natural type, or the one that the writer kept."""
     if isinstance(column, ArrowValues):
+        from amudai.arrow.foreign import as_stored, converted  # imports what writes, which other readers do not need
+
         found = converted(column.array, kind)
         return to_array(as_stored(column.array, projection), projection, kind) if found is None else found
     if isinstance(kind, pa.BaseExtensionType):

@@ -3,8 +3,8 @@
 `contract.py` says what a `ColumnSource` can be asked. There is one module for each way to store a column: `blocks.py`,
 `dictionary.py`, `constant.py`, `absent.py`, `structs.py`, `lists.py`, `unions.py`, `parquet.py`. `open.py` opens a
 column and `policy.py` picks among its encodings; nothing outside this room asks how values are stored. Sources form a
-tree: each container opens and keeps the columns below it. Values leave as `ColumnValues`, trees of decoded buffers: what Arrow
-makes of them is the matter of `arrow`.
+tree: each container opens and keeps the columns below it. Values leave as `ColumnValues`, trees of decoded buffers or
+arrays of another format: what Arrow makes of them is the matter of `arrow`.
 """
 
 from typing import TYPE_CHECKING

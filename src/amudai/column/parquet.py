@@ -83,7 +83,8 @@ class ParquetSource(ParentSource, NativeSource):
             start, end = int(ends[index - 1]) if index else 0, int(ends[index])
             mine = rows.clip(start, end)
             if mine:
-                parts.append(ArrowValues(_taken(self._decoded(index, leaves), mine, start)))
+                taken = _taken(self._decoded(index, leaves), mine, start)
+                parts.append(ArrowValues(self._named(taken, projection, index)))
             if rows.end <= end:
                 break
         if not parts:
@@ -102,6 +103,44 @@ class ParquetSource(ParentSource, NativeSource):
         columns = tuple(each[index].column_chunk_id for each in leaves)
         key = (file.artifact.url, chunk.row_group_id, columns)
         return self._context.recent_chunks.get(key, lambda: file.read(chunk.row_group_id, columns))
+
+    def _named(self, values: pa.Array, projection: Projection, index: int) -> pa.Array:
+        """The values with the members of structs in the order of the projection, and by their names there.
+
+        Members of a file can have other names than those of the shard, in which they may have been renamed.
+        """
+        children = projection.children
+        if not children or isinstance(values, pa.ExtensionArray | pa.DictionaryArray):
+            return values
+        if not isinstance(values, pa.StructArray):
+            return self._named_items(values, children, index)
+        stored = sorted(children, key=lambda child: next(self._leaves(child))[index].column_chunk_id)
+        members = {child.node.schema_id: self._named(values.field(at), child, index) for at, child in enumerate(stored)}
+        wanted = [members[child.node.schema_id] for child in children]
+        fields = [pa.field(child.node.name, each.type) for child, each in zip(children, wanted, strict=True)]
+        kind = pa.struct(fields)
+        if kind.equals(values.type):
+            return values
+        mask = values.is_null() if values.null_count else None
+        return pa.StructArray.from_arrays(wanted, fields=fields, mask=mask)
+
+    def _named_items(self, values: pa.Array, children: tuple[Projection, ...], index: int) -> pa.Array:
+        """The same for lists and maps."""
+        if all(not child.children for child in children):
+            return values
+        if isinstance(values, pa.MapArray):
+            items = self._named(values.items, children[1], index)
+            if items.type.equals(values.type.item_type):
+                return values
+            kind = pa.map_(values.type.key_field, values.type.item_field.with_type(items.type))
+            entries = pa.StructArray.from_arrays([values.keys, items], fields=[kind.key_field, kind.item_field])
+        else:
+            entries = self._named(values.values, children[0], index)
+            if entries.type.equals(values.type.value_type):
+                return values
+            kind = _list_of(values.type, entries.type)
+        buffers = values.buffers()[: 1 if pa.types.is_fixed_size_list(kind) else 2]
+        return pa.Array.from_buffers(kind, len(values), buffers, values.null_count, values.offset, [entries])
 
     def _file(self, ref: DataRef) -> ParquetFile:
         artifact = self._context.artifact(ref)
@@ -168,6 +207,14 @@ def _chunks(encoding: ParquetEncoding) -> list[tuple[DataRef, ParquetColumnChunk
         for file in encoding.files
         for chunk in file.chunks
     ]
+
+
+def _list_of(kind: pa.DataType, item: pa.DataType) -> pa.DataType:
+    """A list type of the same kind with other items."""
+    field = kind.value_field.with_type(item)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(field, kind.list_size)
+    return pa.large_list(field) if pa.types.is_large_list(kind) else pa.list_(field)
 
 
 def _taken(values: pa.ChunkedArray, rows: Rows, start: int) -> pa.Array:

@@ -21,6 +21,7 @@ from amudai.format import (
     IndexArtifact,
     LookupBuffer,
     NativeEncoding,
+    ParquetEncoding,
     check_footer,
     check_header,
     check_zeros,
@@ -259,7 +260,7 @@ class _Verifier:
         descriptor = stripe.descriptor(source.node)
         if descriptor is not None:
             descriptor.field.whole()
-            whole = all(isinstance(encoding, NativeEncoding) for encoding in descriptor.encodings)
+            whole = all(isinstance(encoding, NativeEncoding | ParquetEncoding) for encoding in descriptor.encodings)
             self.found.is_known &= whole and not descriptor.field.indexes
         found = source.check()
         self.blocks += found.blocks
