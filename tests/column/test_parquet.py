@@ -158,15 +158,7 @@ def test_nested_columns_of_different_types_are_refused(tmp_path: Path) -> None:
 
 def test_members_can_be_renamed_and_dropped(tmp_path: Path) -> None:
     deep = pa.table({"rows": [[{"a": 1, "b": {"c": "x", "d": 2.5}}], None, []]})
-    found = attached(
-        tmp_path / "lake",
-        pa.concat_tables(
-            [
-                TABLE.slice(0, 3),
-            ]
-        ),
-        files=1,
-    )
+    found = attached(tmp_path / "lake", TABLE.slice(0, 3), files=1)
     folder = tmp_path / "lake"
     renamed = amudai.rename_columns(found, {"http.status": "code"}, folder / "renamed.amudai.shard")
     assert renamed.read(["http"]).to_pylist()[1] == {"http": {"code": 201, "path": "/1"}}
@@ -175,7 +167,8 @@ def test_members_can_be_renamed_and_dropped(tmp_path: Path) -> None:
     assert fewer.read(["http"]).to_pylist() == [{"http": None}, {"http": {"code": 201}}, {"http": {"code": 200}}]
     pq.write_table(deep, tmp_path / "deep.parquet")
     lists = amudai.attach(tmp_path / "deep.parquet", tmp_path / "deep.amudai.shard")
-    assert lists.read().equals(deep) or lists.read().to_pylist() == deep.to_pylist()
+    other = amudai.rename_columns(lists, {"rows": "all"}, tmp_path / "other.amudai.shard")
+    assert other.read().to_pylist() == [{"all": row["rows"]} for row in deep.to_pylist()]
 
 
 @pytest.mark.parametrize("how", ["fsspec", "obstore"])
@@ -245,7 +238,6 @@ def test_every_type_that_parquet_has(types: list[pa.DataType], rows: int, group:
             taken = found.take(some, [f"c{column}"]).column(0)
             assert [value for chunk in taken.chunks for value in plain(chunk)] == [wanted[at] for at in some]
         own = amudai.materialize(found, folder / "own.amudai.shard")
-        assert own.read().to_pylist() == found.read().to_pylist() or rows
         for name in found.schema.names:
             a, b = own.read([name]).column(0), found.read([name]).column(0)
             assert [v for chunk in a.chunks for v in plain(chunk)] == [v for chunk in b.chunks for v in plain(chunk)]

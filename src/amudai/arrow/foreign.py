@@ -11,7 +11,7 @@ import pyarrow as pa
 from amudai.arrow.natural import value_type
 from amudai.arrow.stored_forms import stored_form
 from amudai.arrow.storing import to_storage
-from amudai.column import Projection, StoredValues
+from amudai.column import AbsentValues, ColumnValues, Projection, StoredValues
 from amudai.encoding import Values
 from amudai.errors import InvalidArgument
 from amudai.shard import StoredArray
@@ -37,7 +37,7 @@ def converted(array: pa.Array, kind: pa.DataType) -> pa.Array | None:
         raise InvalidArgument(f"type: expected one that can hold the values of {array.type}, found {kind}") from error
 
 
-def as_stored(array: pa.Array, projection: Projection) -> StoredValues:
+def as_stored(array: pa.Array, projection: Projection) -> ColumnValues:
     """The values in the form in which blocks would hold them. `array` has the members that `projection` names."""
     node = _projected(projection)
     if _is_number(array.type) and not array.type.equals(form := stored_form(node)):
@@ -61,7 +61,9 @@ def _plain(array: pa.Array) -> pa.Array:
             return array
 
 
-def _values(stored: StoredArray, projection: Projection) -> StoredValues:
+def _values(stored: StoredArray, projection: Projection) -> ColumnValues:
+    if stored.node.basic_type is BasicType.UNIT:
+        return AbsentValues(stored.length)
     validity = None if stored.validity is None else pa.py_buffer(stored.validity.packed())
     children = tuple(_values(child, wanted) for child, wanted in zip(stored.children, projection.children, strict=True))
     data, offsets = stored.data, stored.offsets
