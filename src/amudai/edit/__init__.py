@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from amudai.edit.copying import copy_shard, owned_urls
     from amudai.edit.deletes import with_deleted
     from amudai.edit.garbage import GRACE, collect_garbage
-    from amudai.edit.indexes import feed, with_indexes
+    from amudai.edit.indexes import feed, stored_batches, with_indexes
     from amudai.edit.materializing import with_stored_values
     from amudai.edit.merged_indexes import IndexPart, index_parts
     from amudai.edit.merging import MergedSource, Merging
@@ -41,7 +41,7 @@ else:
             "amudai.edit.deletes": "with_deleted",
             "amudai.edit.copying": "copy_shard owned_urls",
             "amudai.edit.garbage": "GRACE collect_garbage",
-            "amudai.edit.indexes": "feed with_indexes",
+            "amudai.edit.indexes": "feed stored_batches with_indexes",
             "amudai.edit.materializing": "with_stored_values",
             "amudai.edit.merged_indexes": "IndexPart index_parts",
             "amudai.edit.merging": "MergedSource Merging",
@@ -75,6 +75,7 @@ __all__ = [
     "index_parts",
     "orphans_below",
     "owned_urls",
+    "stored_batches",
     "with_deleted",
     "with_fields",
     "with_indexes",

@@ -28,7 +28,7 @@ from amudai.format import (
     lookup_buffers,
     require_identity,
 )
-from amudai.index import index_type, open_artifact
+from amudai.index import check_index, index_type, open_artifact
 from amudai.inspect.problem import Problem
 from amudai.inspect.texts import counted
 from amudai.rows import Rows
@@ -120,8 +120,11 @@ class _Verifier:
         report: Callable[[int, int, int], object] = lambda *_: None,
         found: _Found | None = None,
         above: tuple[_Place, ...] = (),
+        *,
+        deep: bool = False,
     ) -> None:
         self.reader = reader
+        self.deep = deep
         self.report = report
         self.fields = ArrowFields(reader)
         self.blocks = self.values = 0
@@ -165,6 +168,31 @@ class _Verifier:
                 rows = stripe.first_row + stripe.num_positions * (done + 1) // len(fields)
                 self.report(rows, reader.store.counters.bytes, 0)
         self.indexes(stripes[0] if stripes else ())
+        if self.deep and stripes and not self.problems:
+            self.evidence(fields, stripes[0])
+
+    def evidence(self, fields: Sequence[SchemaNode], stripes: Sequence[StripeReader]) -> None:
+        """Statistics, sketches, filters and indexes against the values that they are about."""
+        from amudai.inspect.deep import RecomputedStatistics, compare_alternatives
+
+        reader = self.reader
+        statistics = RecomputedStatistics(reader)
+        other = ShardReader(reader.url, reader.store, allow=reader.allow, limits=reader.limits, prefer="parquet")
+        for stripe in stripes:
+            for node in fields:
+                self.attempt(lambda stripe=stripe, node=node: statistics.stripe(stripe, node))  # type: ignore[misc]
+                self.attempt(
+                    lambda stripe=stripe, node=node: compare_alternatives(reader, other, stripe, node)  # type: ignore[misc]
+                )
+            self.report(stripe.end_row, reader.store.counters.bytes, 0)
+        self.problems += [Problem.of(error) for error in statistics.shard(fields)]
+        for index in reader.indexes:
+            self.attempt(lambda index=index: check_index(index, reader, reader.index_anchor, stripes))  # type: ignore[misc]
+        for stripe in stripes:
+            for index in stripe.indexes:
+                self.attempt(
+                    lambda stripe=stripe, index=index: check_index(index, reader, stripe.index_anchor, (stripe,))  # type: ignore[misc]
+                )
 
     def files(self) -> None:
         """The marks of all files, and the bytes that nothing refers to."""
@@ -300,15 +328,17 @@ def _place(reader: ShardReader) -> _Place:
     return reader.url, reader.directory_place.start
 
 
-def verify_shard(reader: ShardReader, report: Callable[[int, int, int], object]) -> Verification:
-    """Read everything that the shard holds.
+def verify_shard(reader: ShardReader, report: Callable[[int, int, int], object], *, deep: bool = False) -> Verification:
+    """Read everything that the shard holds. With `deep`, compare statistics and indexes with the values.
 
     `report` is called now and then with the rows that are done, the bytes that were read, and 0.
     """
     before = reader.store.counters.bytes
     # Opened anew: with checksums even if `reader` does not compare them, and with nothing cached.
     verifier = _Verifier(
-        ShardReader(reader.url, reader.store, verify=True, allow=reader.allow, limits=reader.limits), report
+        ShardReader(reader.url, reader.store, verify=True, allow=reader.allow, limits=reader.limits),
+        report,
+        deep=deep,
     )
     verifier.run()
     verifier.files()
