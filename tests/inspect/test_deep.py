@@ -76,7 +76,7 @@ def test_what_we_make_of_it_is_sound(tmp_path: Path) -> None:
     renamed = amudai.rename_columns(both, {"word": "text"}, tmp_path / "d.amudai.shard")
     assert renamed.verify(deep=True).problems == ()
     limited = amudai.write(
-        TABLE, tmp_path / "e.amudai.shard", indexes=[amudai.TermIndex("word", max_bytes=4000)], overwrite=True
+        TABLE, tmp_path / "e.amudai.shard", indexes=[amudai.TermIndex("word", max_bytes=7000)], overwrite=True
     )
     assert limited.verify(deep=True).problems == ()
 
