@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from amudai.sources.files import InputFile
     from amudai.sources.finding import SkippedFile
     from amudai.sources.partitions import Partitions
+    from amudai.sources.reading import Inputs, read_files
     from amudai.sources.records import BadRecord, BadRecords, OnError, Tell
-    from amudai.sources.source import Inputs, Source, read_files
+    from amudai.sources.source import Source
     from amudai.sources.unify import unified
 else:
     __getattr__, __dir__ = lazy_names(
@@ -33,7 +34,8 @@ else:
             "amudai.sources.finding": "SkippedFile",
             "amudai.sources.partitions": "Partitions",
             "amudai.sources.records": "BadRecord BadRecords OnError Tell",
-            "amudai.sources.source": "Inputs Source read_files",
+            "amudai.sources.reading": "Inputs read_files",
+            "amudai.sources.source": "Source",
             "amudai.sources.unify": "unified",
         },
     )
