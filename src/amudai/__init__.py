@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         TermIndex,
         Verification,
         add_indexes,
+        attach,
         col,
         collect_garbage,
         compact,
@@ -51,9 +52,11 @@ if TYPE_CHECKING:
         drop_columns,
         gc,
         ingest,
+        materialize,
         merge,
         open,  # noqa: A004
         read_files,
+        refresh,
         rename_columns,
         salvage,
         undelete,
@@ -77,11 +80,11 @@ else:
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
-                "Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress Salvage Scan Shard "
+                "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats Garbage "
+                "HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress Salvage Scan Shard "
                 "ShardFile ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes "
-                "col collect_garbage compact copy delete drop_columns gc ingest merge open read_files rename_columns "
-                "salvage undelete upsert with_columns write"
+                "attach col collect_garbage compact copy delete drop_columns gc ingest materialize merge open "
+                "read_files refresh rename_columns salvage undelete upsert with_columns write"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
@@ -131,6 +134,7 @@ __all__ = [
     "UnsupportedFeature",
     "Verification",
     "add_indexes",
+    "attach",
     "col",
     "collect_garbage",
     "compact",
@@ -139,9 +143,11 @@ __all__ = [
     "drop_columns",
     "gc",
     "ingest",
+    "materialize",
     "merge",
     "open",
     "read_files",
+    "refresh",
     "rename_columns",
     "salvage",
     "undelete",

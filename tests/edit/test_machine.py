@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -64,6 +65,7 @@ class Edits(RuleBasedStateMachine):
         self.models: dict[str, Model] = {}
         self.versions: dict[str, int] = {}
         self.next = 0
+        self.files = 0  # Parquet files, each with a name of its own
         self.changed: str | None = None
 
     def teardown(self) -> None:
@@ -122,6 +124,41 @@ class Edits(RuleBasedStateMachine):
             table, self.path(to), layout=layout, stripe_rows=stripe_rows, indexes=indexes, overwrite=True
         )
         self.became(to, shard, Model(["n", "word"], rows))
+
+    @rule(
+        to=name,
+        parts=st.lists(st.lists(word, max_size=8), min_size=1, max_size=3),
+        row_group=st.sampled_from((2, 5)),
+        stripe_rows=st.sampled_from((3, 100)),
+        data=st.data(),
+    )
+    def attach(
+        self, to: str, parts: list[list[str | None]], row_group: int, stripe_rows: int, data: st.DataObject
+    ) -> None:
+        rows: list[Row] = []
+        files = []
+        for words in parts:
+            some = [{"n": self.next + at, "word": each} for at, each in enumerate(words)]
+            table = pa.table(
+                {"n": pa.array([row["n"] for row in some], pa.int64()), "word": pa.array(words, pa.string())}
+            )
+            files.append(self.folder / f"{self.files}.parquet")
+            self.files += 1
+            pq.write_table(table, files[-1], row_group_size=row_group)
+            self.next += len(some)
+            rows += some
+        indexes = INDEXES[data.draw(st.sampled_from(sorted(INDEXES)))]
+        shard = amudai.attach(files, self.path(to), indexes=indexes, stripe_rows=stripe_rows, overwrite=True)
+        self.became(to, shard, Model(["n", "word"], rows))
+
+    @precondition(lambda self: self.models)
+    @rule(data=st.data(), keep=st.booleans())
+    def materialize(self, data: st.DataObject, keep: bool) -> None:
+        source = self.whole(data)
+        to = self.target(data, source)
+        columns = data.draw(st.sampled_from((None, ["n"])))
+        shard = amudai.materialize(self.path(source), self.path(to), columns=columns, keep=keep, overwrite=True)
+        self.became(to, shard, deepcopy(self.models[source]))
 
     @precondition(lambda self: self.models)
     @rule(data=st.data())

@@ -127,11 +127,45 @@ def texts(values: list[Any], known: list[Any], kind: BasicType) -> FieldStatisti
         ascii_count = sum(content.isascii() for content in contents)
         stats = StringStats(**lengths(contents, "size"), ascii_count=ascii_count)  # type: ignore[arg-type]
     size = sum(map(len, contents))
+    bounds = byte_range(contents, kind)
     if not contents:
-        return counted(values, size, type_stats=stats)
+        return counted(values, size, type_stats=stats, range_stats=bounds)
     different = set(contents)
     return counted(
-        values, size, type_stats=stats, cardinality=cardinality(different), bloom_filter=bloom_filter(different)
+        values,
+        size,
+        type_stats=stats,
+        range_stats=bounds,
+        cardinality=cardinality(different),
+        bloom_filter=bloom_filter(different),
+    )
+
+
+def byte_range(contents: list[bytes], kind: BasicType, most: int = 32) -> RangeStats:
+    """The least and the greatest, of at most `most` bytes. What is cut off the greatest makes its end grow by one."""
+    if not contents:
+        return RangeStats(min=None, max=None)
+    is_text = kind is BasicType.STRING
+    low, high = min(contents), max(contents)
+    units = [char.encode() for char in high.decode()] if is_text else [bytes([byte]) for byte in high]
+    first = [char.encode() for char in low.decode()] if is_text else [bytes([byte]) for byte in low]
+    while len(b"".join(first)) > most:
+        first.pop()
+    grown: bytes | None = high
+    while len(b"".join(units)) > most:
+        units.pop()
+        grown = None
+    while units and grown is None:
+        unit = units.pop()
+        point = ord(unit.decode()) + 1 if is_text else unit[0] + 1
+        if point > (0x10FFFF if is_text else 0xFF):
+            continue
+        unit = chr(0xE000 if point == 0xD800 else point).encode() if is_text else bytes([point])
+        if len(b"".join(units) + unit) <= most:
+            grown = b"".join(units) + unit
+    make = (lambda bound: AnyValue("string", bound.decode())) if is_text else (lambda bound: AnyValue("bytes", bound))
+    return RangeStats(
+        min=make(b"".join(first)), max=None if grown is None else make(grown), max_inclusive=grown == high
     )
 
 

@@ -80,6 +80,8 @@ def test_of_stripes_and_of_the_shard(path: Path) -> None:
     folded: dict[int, tuple[SchemaNode, FieldStatistics]] = {}
     for stripe, field in stored_fields(shard):
         found, stored = collect(values_of(field), field.node), stored_in(stripe, field)
+        if field.node.basic_type in BYTES and not field.node.is_decimal:
+            found = replace(found, range_stats=None)  # the reference states no bounds of texts and bytes
         if path in WITHOUT_FILTERS and field.node.basic_type is not BasicType.GUID:
             assert stored.bloom_filter is None
             stored = replace(stored, bloom_filter=found.bloom_filter)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.api.attaching import attach, materialize, refresh
     from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.compaction import compact
     from amudai.api.deleting import delete, undelete
@@ -49,6 +50,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.api.attaching": "attach materialize refresh",
             "amudai.api.deleting": "delete undelete",
             "amudai.api.columns": "drop_columns rename_columns with_columns",
             "amudai.api.field": "Field FieldStats",
@@ -112,6 +114,7 @@ __all__ = [
     "TermIndex",
     "Verification",
     "add_indexes",
+    "attach",
     "col",
     "collect_garbage",
     "compact",
@@ -120,9 +123,11 @@ __all__ = [
     "drop_columns",
     "gc",
     "ingest",
+    "materialize",
     "merge",
     "open",
     "read_files",
+    "refresh",
     "rename_columns",
     "salvage",
     "undelete",

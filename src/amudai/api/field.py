@@ -22,7 +22,7 @@ from amudai.plan import ScanRequest, ShardPlan, select_nodes
 from amudai.rows import row_range
 from amudai.scan import ScanRun
 from amudai.shard import ShardReader
-from amudai.types import CONTAINERS, BasicType, SchemaNode
+from amudai.types import BYTES, CONTAINERS, BasicType, SchemaNode
 
 __all__ = ["Field", "FieldStats"]
 
@@ -129,6 +129,8 @@ class Field:
         bounds, cardinality = found.range_stats, found.cardinality
         if self._nodes[-1].basic_type is BasicType.INT16 and pa.types.is_float16(self.type):
             bounds = None  # of the bits as integers, whose order is not that of the numbers
+        if self._nodes[-1].basic_type in BYTES and not self._nodes[-1].is_decimal:
+            bounds = None  # bounds of texts and bytes are cut: they need not be values
         details = dataclasses.asdict(found.type_stats) if found.type_stats is not None else {}
         return FieldStats(
             count=found.position_count + missing,

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from amudai.api.shard import Shard
 from amudai.arguments import shown
+from amudai.column import Prefer
 from amudai.errors import InvalidArgument
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.shard import ShardReader
@@ -26,6 +27,7 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     threads: int | None = None,
     allow: Allow | Allowed = (),
     limits: Limits = DEFAULT_LIMITS,
+    prefer: Prefer = "native",
 ) -> Shard:
     """Open a shard for reading.
 
@@ -52,6 +54,8 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
         of its URL after the prefix. A function may decide for each URL. Other absolute URLs are refused.
     limits
         How much memory and work the shard may take before `LimitExceeded` is raised.
+    prefer
+        What is read of columns that are stored twice, in the shard and in Parquet files: `"native"` or `"parquet"`.
 
     Examples
     --------
@@ -66,4 +70,7 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     """
     if not isinstance(limits, Limits):
         raise InvalidArgument(f"limits: expected amudai.Limits, found {shown(limits)}")
-    return Shard(ShardReader(location, store, verify=verify, allow=allow, limits=limits), schema, threads)
+    if prefer not in ("native", "parquet"):
+        raise InvalidArgument(f"prefer: expected 'native' or 'parquet', found {shown(prefer)}")
+    reader = ShardReader(location, store, verify=verify, allow=allow, limits=limits, prefer=prefer)
+    return Shard(reader, schema, threads)

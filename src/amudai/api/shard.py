@@ -331,18 +331,23 @@ class Shard(Tabular):
         depth: Depth = "blocks" if blocks else "encodings" if encodings else "buffers"
         return inspect_shard(self._reader, paths, chosen, depth)
 
-    def verify(self, *, progress: bool | Report | None = None) -> Verification:
+    def verify(self, *, deep: bool = False, progress: bool | Report | None = None) -> Verification:
         """Read every byte, compare every checksum and decode every value. Problems are reported, not raised.
+
+        This proves that the shard is what its writer wrote. With `deep` it also proves that what the writer noted about
+        the values is true: statistics, sketches, Bloom filters, range, term and hash indexes are computed again from
+        the values and compared, and so are the values of columns that are stored twice. This takes about as long as
+        writing the shard and its indexes.
 
         `progress` is as for `amudai.write`.
 
-        >>> amudai.open("tests/fixtures/sample.amudai.shard").verify().ok
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").verify(deep=True).ok
         True
         """
         from amudai.inspect import verify_shard  # readers do not need it
 
         with reporting(progress, self.num_positions) as report:
-            return verify_shard(self._reader, report)
+            return verify_shard(self._reader, report, deep=deep)
 
     def tree(self, *, fields: int = 50) -> str:
         """The shard as text: stripes, indexes, and the type, size, encodings and statistics of the first columns.

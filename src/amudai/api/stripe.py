@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from amudai.format import python_values
+from amudai.inspect import stripe_properties
 from amudai.shard import StripeReader
 
 __all__ = ["Stripe"]
@@ -47,5 +47,4 @@ class Stripe:
     @property
     def properties(self) -> dict[str, object]:
         """The properties that were given to the stripe when it was written."""
-        found = self._reader.properties
-        return python_values((*found.custom, *found.standard))
+        return stripe_properties(self._reader)

@@ -12,6 +12,7 @@ from amudai.arrow.scaled import from_scaled, is_scaled
 from amudai.arrow.ticks import from_ticks, from_timespan
 from amudai.column import (
     AbsentValues,
+    ArrowValues,
     ColumnValues,
     ConstantValues,
     JoinedValues,
@@ -35,6 +36,11 @@ _TEXT: Final = {BasicType.STRING: "string", BasicType.BINARY: "bytes"}
 
 def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
     """The column as an array of this Arrow type: its natural type, or the one that the writer kept."""
+    if isinstance(column, ArrowValues):
+        from amudai.arrow.foreign import as_stored, converted  # imports what writes, which other readers do not need
+
+        found = converted(column.array, kind)
+        return to_array(as_stored(column.array, projection), projection, kind) if found is None else found
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, to_array(column, projection, kind.storage_type))
     if pa.types.is_dictionary(kind):
@@ -57,7 +63,7 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
         case AbsentValues(length):
             return _nulls(length, kind)
         case JoinedValues(parts):
-            return pa.concat_arrays([to_array(part, projection, kind) for part in parts])
+            return _joined([to_array(part, projection, kind) for part in parts])
         case ConstantValues(length, value):
             return _repeated(length, value, projection, kind)
         case StoredValues(values, children):
@@ -66,6 +72,14 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
             return _scalars(values, projection.node, kind)
         case TimeValues(ticks, nanoseconds):
             return _times(ticks, nanoseconds, projection, kind)
+    raise AssertionError(column)  # the others were handled above
+
+
+def _joined(arrays: list[pa.Array]) -> pa.Array:
+    try:
+        return pa.concat_arrays(arrays)
+    except pa.ArrowInvalid as error:
+        raise OverflowError("more bytes or items than the offsets of this Arrow type can count") from error
 
 
 def _encoded(values: pa.Array) -> pa.DictionaryArray:
@@ -139,7 +153,7 @@ def _times(ticks: ColumnValues, nanoseconds: ColumnValues, projection: Projectio
         repeated = np.repeat(_number(ticks.value, projection.node), ticks.length)
         ticks = StoredValues(Values(ticks.length, data=pa.py_buffer(repeated)))
     if not isinstance(ticks, StoredValues):
-        return to_array(ticks, projection, kind)  # nulls
+        return to_array(ticks, projection, kind)  # nulls, or times of another format, which are whole
     return _scalars(ticks.values, projection.node, kind, after)
 
 

@@ -19,6 +19,9 @@ def run(
     locations: Annotated[
         list[str], typer.Argument(metavar="SHARDS...", help="Paths or URLs of shards.", show_default=False)
     ],
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Also compute statistics and indexes again, and compare them.")
+    ] = False,
     json: Json = False,
     allow: Allow = None,
 ) -> int:
@@ -31,7 +34,7 @@ def run(
         counts: dict[str, int] = {}
         try:
             with opened(location, allow) as shard, Bar("verifying", shard.num_positions) as bar:
-                found = shard.verify(progress=bar)
+                found = shard.verify(deep=deep, progress=bar)
             problems = [problem.message for problem in found.problems]
             counts = {"files": found.files, "blocks": found.blocks, "values": found.values, "bytes": found.bytes}
             seen = ", ".join(count_text(counts[each], each[:-1]) for each in ("files", "blocks", "values"))

@@ -5,10 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import pyarrow as pa
+
 from amudai.encoding import Values
 from amudai.format import AnyValue
 
-__all__ = ["AbsentValues", "ColumnValues", "ConstantValues", "JoinedValues", "StoredValues", "TimeValues"]
+__all__ = [
+    "AbsentValues",
+    "ArrowValues",
+    "ColumnValues",
+    "ConstantValues",
+    "JoinedValues",
+    "StoredValues",
+    "TimeValues",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +62,18 @@ class JoinedValues:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ArrowValues:
+    """Values that another format gave as an Arrow array, in a type of its own."""
+
+    array: pa.Array
+
+    @property
+    def length(self) -> int:
+        """How many positions."""
+        return len(self.array)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TimeValues:
     """Times in two columns: their ticks, and the nanoseconds by which they are after the ticks."""
 
@@ -64,4 +86,4 @@ class TimeValues:
         return self.ticks.length
 
 
-ColumnValues: TypeAlias = StoredValues | ConstantValues | AbsentValues | JoinedValues | TimeValues
+ColumnValues: TypeAlias = StoredValues | ConstantValues | AbsentValues | JoinedValues | ArrowValues | TimeValues

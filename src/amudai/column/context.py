@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
+from amudai.column.parquet_files import ParquetFile, RecentChunks
 from amudai.format import DataRef, StripeFieldDescriptor
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.storage import Artifact
 from amudai.types import SchemaNode
 
-__all__ = ["ColumnContext"]
+__all__ = ["ColumnContext", "Prefer"]
+
+# Which of several encodings of a column is read.
+Prefer: TypeAlias = Literal["native", "parquet"]
+
+
+def _unknown() -> None:
+    """Nothing is known about the row groups."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,8 +38,14 @@ class ColumnContext:
         Returns the file that a reference to a buffer names.
     limits
         How much memory and work the columns may take.
+    prefer
+        Which encoding is read if a column has several: the format's own, or that in Parquet files.
+    group_rows
+        Returns the number of rows of each row group in Parquet files; None if the stripe does not say.
     prefetched
         Bytes of whole buffers that were read ahead, by their extents. Opening a buffer looks here first.
+    parquet_files, recent_chunks
+        The Parquet files that were opened, by URL, and what was read from them.
     """
 
     url: str
@@ -39,4 +54,8 @@ class ColumnContext:
     descriptor: Callable[[SchemaNode], StripeFieldDescriptor | None]
     artifact: Callable[[DataRef | None], Artifact]
     limits: Limits = DEFAULT_LIMITS
+    prefer: Prefer = "native"
+    group_rows: Callable[[], Sequence[int] | None] = _unknown
     prefetched: dict[DataRef | None, memoryview] = field(default_factory=dict)
+    parquet_files: dict[str, ParquetFile] = field(default_factory=dict)
+    recent_chunks: RecentChunks = field(default_factory=RecentChunks)

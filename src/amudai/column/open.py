@@ -13,11 +13,12 @@ from amudai.column.contract import ColumnSource
 from amudai.column.dictionary import DictionarySource
 from amudai.column.lists import FixedSizeListSource, ListSource
 from amudai.column.native import NativeSource
-from amudai.column.policy import pick, require_native, stored_buffers
+from amudai.column.parquet import ParquetSource
+from amudai.column.policy import pick, range_index_of, require_native, stored_buffers, with_values
 from amudai.column.structs import StructSource
 from amudai.column.unions import UnionSource
 from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
-from amudai.format import BufferKind, DataEncoding, FieldDescriptor
+from amudai.format import BufferKind, DataEncoding, FieldDescriptor, NativeEncoding, ParquetEncoding
 from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode
 
 __all__ = ["open_column"]
@@ -66,9 +67,16 @@ def open_column(
         constant = constant_of(node, field)
         if constant is not None:
             return ConstantSource(context, node, path, field, stored_buffers(encodings), constant)
-        if len(encodings) == 1:
+        if len(encodings) == 1 and isinstance(encodings[0], NativeEncoding):
             return _open_native(context, node, path, field, encodings[0])
-        return pick(encodings, lambda encoding: _open_native(context, node, path, field, encoding))
+
+        def open_source(encoding: DataEncoding) -> ColumnSource:
+            if isinstance(encoding, ParquetEncoding):
+                known = range_index_of(encodings)
+                return ParquetSource(context, node, path, field, encoding, known, open_column)
+            return _open_native(context, node, path, field, encoding)
+
+        return pick(with_values(encodings), open_source, context.prefer)
     except AmudaiError as error:
         error.locate(url=context.url, stripe=context.stripe, field=path)
         raise

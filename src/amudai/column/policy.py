@@ -5,35 +5,59 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from amudai.column.context import Prefer
 from amudai.column.contract import ColumnSource
 from amudai.errors import AmudaiError, UnsupportedFeature
-from amudai.format import DataEncoding, NativeEncoding, ParquetEncoding
+from amudai.format import BufferKind, DataEncoding, NativeEncoding
 
-__all__ = ["pick", "require_native", "stored_buffers"]
+__all__ = ["pick", "range_index_of", "require_native", "stored_buffers", "with_values"]
 
 _NOTHING: Final = NativeEncoding(())
 
 
-def pick(encodings: Sequence[DataEncoding], open_source: Callable[[DataEncoding], ColumnSource]) -> ColumnSource:
-    """The source of the first encoding that can be read in full.
+def with_values(encodings: Sequence[DataEncoding]) -> Sequence[DataEncoding]:
+    """The encodings that hold values, and not only the range index of values in Parquet files."""
+    if len(encodings) < 2:
+        return encodings
+    return [encoding for encoding in encodings if not _is_range_index(encoding)] or encodings
+
+
+def range_index_of(encodings: Sequence[DataEncoding]) -> NativeEncoding:
+    """The encoding that holds nothing but the range index of values in Parquet files; an empty one if there is none."""
+    return next((each for each in encodings if isinstance(each, NativeEncoding) and _is_range_index(each)), _NOTHING)
+
+
+def _is_range_index(encoding: DataEncoding) -> bool:
+    kinds = {buffer.kind for buffer in encoding.buffers} if isinstance(encoding, NativeEncoding) else set()
+    return kinds == {BufferKind.RANGE_INDEX}
+
+
+def pick(
+    encodings: Sequence[DataEncoding],
+    open_source: Callable[[DataEncoding], ColumnSource],
+    prefer: Prefer = "native",
+) -> ColumnSource:
+    """The source of the first encoding that can be read in full. Those that are preferred come before the others.
 
     If no encoding can be opened, the error of the first is raised. If some can be opened but none can be read in full,
     the first that can be opened is used: its readable parts stay readable, and reading the others raises the error.
 
     `open_source` opens the source of one encoding. It raises an error if the descriptor shows that this version cannot
-    read it. If only one encoding can be opened, it is used without further checks. If several can be opened, all their
-    blocks are read, and those of the columns below.
+    read it. If only one encoding can be opened, it is used without further checks. If several of the format's own can
+    be opened, all their blocks are read, and those of the columns below.
     """
     if len(encodings) <= 1:
         return open_source(encodings[0] if encodings else _NOTHING)
-    opened: list[ColumnSource] = []
+    native: list[ColumnSource] = []
+    foreign: list[ColumnSource] = []
     first: AmudaiError | None = None
     for encoding in encodings:
         try:
-            opened.append(open_source(encoding))
+            (native if isinstance(encoding, NativeEncoding) else foreign).append(open_source(encoding))
         except AmudaiError as error:
             first = error if first is None else first
-    if len(opened) > 1:
+    opened = [*foreign, *native] if prefer == "parquet" else [*native, *foreign]
+    if len(native) > 1:
         # Only the blocks themselves show whether this version knows their encodings.
         for source in opened:
             if _is_readable(source):
@@ -61,8 +85,7 @@ def require_native(encoding: DataEncoding) -> NativeEncoding:
         if not encoding.packed_group:
             return encoding
         raise UnsupportedFeature("stored values: a packed group")
-    is_parquet = isinstance(encoding, ParquetEncoding)
-    raise UnsupportedFeature(f"stored values: {'columns of a Parquet file' if is_parquet else 'an unknown encoding'}")
+    raise UnsupportedFeature("stored values: an unknown encoding")
 
 
 def stored_buffers(encodings: Sequence[DataEncoding]) -> NativeEncoding:

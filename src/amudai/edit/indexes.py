@@ -10,10 +10,10 @@ from amudai.arrow import project, stored_array, stored_form, to_array
 from amudai.edit.root import Root
 from amudai.format import IndexCollection
 from amudai.rows import Rows
-from amudai.shard import Sinks, StripeReader
+from amudai.shard import Sinks, StoredArray, StripeReader
 from amudai.types import SchemaNode
 
-__all__ = ["feed", "with_indexes"]
+__all__ = ["feed", "stored_batches", "with_indexes"]
 
 # How many rows are read and indexed at a time.
 _BATCH_ROWS: Final = 1 << 17
@@ -37,16 +37,28 @@ def feed(stripe: StripeReader, nodes: Sequence[SchemaNode], sinks: Sinks) -> Ite
     """
     wanted = [(node, wanting) for node in nodes if (wanting := sinks.wanting(node.schema_id))]
     first = stripe.first_row
-    for rows in Rows.all(stripe.origin).each_part(_BATCH_ROWS):
-        size = 0
-        for node, wanting in wanted:
-            kind = stored_form(node)
-            projection = project(node, kind)
-            column = stripe.column(node).read(rows, projection)
-            array = to_array(column, projection, kind)
-            values = stored_array(array, node)
-            size += array.nbytes
+    for rows, columns in stored_batches(stripe, [node for node, _ in wanted]):
+        for (_, wanting), values in zip(wanted, columns, strict=True):
             for sink in wanting:
                 sink.append(values, stripe.ordinal, first)
         first += rows.count
-        yield first, size
+        yield first, sum(map(_size, columns))
+
+
+def stored_batches(stripe: StripeReader, nodes: Sequence[SchemaNode]) -> Iterator[tuple[Rows, list[StoredArray]]]:
+    """The values of columns as they are stored, some rows at a time."""
+    forms = [(node, stored_form(node)) for node in nodes]
+    projections = [project(node, kind) for node, kind in forms]
+    for rows in Rows.all(stripe.origin).each_part(_BATCH_ROWS):
+        yield (
+            rows,
+            [
+                stored_array(to_array(stripe.column(node).read(rows, projection), projection, kind), node)
+                for (node, kind), projection in zip(forms, projections, strict=True)
+            ],
+        )
+
+
+def _size(values: StoredArray) -> int:
+    own = sum(each.nbytes for each in (values.data, values.offsets) if each is not None)
+    return own + sum(map(_size, values.children))

@@ -14,6 +14,14 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.format.attachments import (
+        ATTACHMENT_PROPERTY,
+        ROW_GROUPS_PROPERTY,
+        attachment_of,
+        attachment_property,
+        row_groups_of,
+        row_groups_property,
+    )
     from amudai.format.block_map import DATA_ALIGNMENT, BlockMap, check_map_padding, decode_block_map, encode_block_map
     from amudai.format.carry import carried, unknown_fields, unknown_fields_of_stripes
     from amudai.format.container import (
@@ -115,6 +123,10 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.format.attachments": (
+                "ATTACHMENT_PROPERTY ROW_GROUPS_PROPERTY attachment_of attachment_property row_groups_of "
+                "row_groups_property"
+            ),
             "amudai.format.property_values": (
                 "AnyValue Properties ValueKind any_value any_values python_value python_values ticks_of"
             ),
@@ -162,6 +174,7 @@ else:
     )
 
 __all__ = [
+    "ATTACHMENT_PROPERTY",
     "BUFFER_ALIGNMENT",
     "COMPLETE",
     "DATA_ALIGNMENT",
@@ -176,6 +189,7 @@ __all__ = [
     "MAX_DIRECTORY",
     "MAX_SOURCE_MARKS",
     "MIN_SHARD_SIZE",
+    "ROW_GROUPS_PROPERTY",
     "SHARED_BYTES",
     "SHARED_SCHEMAS",
     "SOURCES_PROPERTY",
@@ -228,6 +242,8 @@ __all__ = [
     "ValueKind",
     "any_value",
     "any_values",
+    "attachment_of",
+    "attachment_property",
     "carried",
     "changeable_schema",
     "changed_indexes",
@@ -255,6 +271,8 @@ __all__ = [
     "references_of",
     "require_few_entries",
     "require_identity",
+    "row_groups_of",
+    "row_groups_property",
     "section",
     "source_mark",
     "source_marks_of",

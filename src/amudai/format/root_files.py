@@ -20,17 +20,23 @@ __all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "has_root_files", "refe
 FILES_PROPERTY: Final = "amudai.files"
 _REFERENCES: Final = "references"
 _FINGERPRINT: Final = struct.Struct("<4Q")
+_WITH_TIME: Final = struct.Struct("<5Q")
 _UNKNOWN: Final = bytes(16)  # in the place of a digest
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """Distinguishes a file from another of the same name: its size, and the hash of the bytes `start` to `end`."""
+    """Distinguishes a file from another of the same name: its size, and the hash of the bytes `start` to `end`.
+
+    `modified` is when it was modified, in nanoseconds from 1970, for files that others may write to; 0 if that does not
+    matter or is unknown.
+    """
 
     size: int
     start: int
     end: int
     digest: int
+    modified: int = 0
 
     @classmethod
     def of(cls, size: int, start: int, content: Bytes) -> Self:
@@ -84,10 +90,7 @@ class RootFiles:
     @classmethod
     def _of(cls, stated: Mapping[str, object]) -> Self:
         owned = tuple(_text(name) for name in _list(stated.get("owned", [])))
-        references = {
-            name: Fingerprint(*_FINGERPRINT.unpack(_bytes(stored)))
-            for name, stored in _bag(stated.get(_REFERENCES, {})).items()
-        }
+        references = {name: _fingerprint(_bytes(stored)) for name, stored in _bag(stated.get(_REFERENCES, {})).items()}
         return cls(
             root=_text(stated.get("root", "")),
             content=_bytes(stated.get("content", b"")),
@@ -111,6 +114,7 @@ class RootFiles:
         if self.references:
             stated[_REFERENCES] = {
                 name: _FINGERPRINT.pack(mark.size, mark.start, mark.end, mark.digest)
+                + (mark.modified.to_bytes(8, "little") if mark.modified else b"")
                 for name, mark in sorted(self.references.items())
             }
         if self.digests:
@@ -137,6 +141,11 @@ def references_of(properties: ShardProperties) -> Mapping[str, Fingerprint]:
 def with_root_files(payload: Bytes, files: RootFiles) -> bytes:
     """The payload of a `ShardProperties` message with its information about files replaced by `files`."""
     return with_property(payload, FILES_PROPERTY, AnyValue("bytes", files.encode()))
+
+
+def _fingerprint(stored: bytes) -> Fingerprint:
+    form = _WITH_TIME if len(stored) == _WITH_TIME.size else _FINGERPRINT
+    return Fingerprint(*form.unpack(stored))
 
 
 def _digests(names: Sequence[str], stored: bytes) -> dict[str, bytes]:

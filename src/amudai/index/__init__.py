@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from amudai.index.carrying import carried_indexes, is_movable, specs_of
     from amudai.index.catalog import index_type
     from amudai.index.changes import index_before_renaming, index_without
+    from amudai.index.checking import check_index
     from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
     from amudai.index.hash.need import needless_fields
     from amudai.index.hash.spec import HashIndex
@@ -31,6 +32,7 @@ else:
             "amudai.index.carrying": "carried_indexes is_movable specs_of",
             "amudai.index.catalog": "index_type",
             "amudai.index.changes": "index_before_renaming index_without",
+            "amudai.index.checking": "check_index",
             "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType",
             "amudai.index.hash.need": "needless_fields",
             "amudai.index.hash.spec": "HashIndex",
@@ -62,6 +64,7 @@ __all__ = [
     "Terms",
     "bloom_rules_out",
     "carried_indexes",
+    "check_index",
     "could_hold",
     "index_before_renaming",
     "index_sinks",

@@ -145,6 +145,10 @@ class IndexType:
         Properties that the descriptor of an index needs before a field is renamed, so that its reader does without the
         name. It is called with the descriptor and, by schema id, the paths of all fields as they are now. None if an
         index of this type cannot outlive a renaming: then it is dropped.
+    check
+        Raises CorruptedData if an index of a shard says anything else than one that was built from its values. It is
+        called with both descriptors, the shard, and the files that they are relative to, and returns whether it could
+        compare them. None if indexes of this type cannot be compared.
     """
 
     name: str
@@ -156,3 +160,4 @@ class IndexType:
     spec: Callable[[IndexDescriptor, ShardReader], IndexSpec | None] | None = None
     merge: Callable[[IndexSpec, BuildPlan, Sequence[IndexPart]], IndexMerging] | None = None
     before_renaming: Callable[[IndexDescriptor, Mapping[int, NodePath]], Properties] | None = None
+    check: Callable[[IndexDescriptor, IndexDescriptor, ShardReader, Artifact, Artifact], bool] | None = None

@@ -12,7 +12,15 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.column import BlockLayout, BufferLayout
-    from amudai.inspect.describe import Depth, creation_times, file_sizes, inspect_shard, total_layouts, user_properties
+    from amudai.inspect.describe import (
+        Depth,
+        creation_times,
+        file_sizes,
+        inspect_shard,
+        stripe_properties,
+        total_layouts,
+        user_properties,
+    )
     from amudai.inspect.files import ShardFile, files_of
     from amudai.inspect.indexes import Index, indexes_of
     from amudai.inspect.labels import field_label
@@ -26,7 +34,9 @@ else:
         __name__,
         {
             "amudai.column": "BlockLayout BufferLayout",
-            "amudai.inspect.describe": "Depth creation_times file_sizes inspect_shard total_layouts user_properties",
+            "amudai.inspect.describe": (
+                "Depth creation_times file_sizes inspect_shard stripe_properties total_layouts user_properties"
+            ),
             "amudai.inspect.files": "ShardFile files_of",
             "amudai.inspect.indexes": "Index indexes_of",
             "amudai.inspect.labels": "field_label",
@@ -60,6 +70,7 @@ __all__ = [
     "inspect_shard",
     "size_text",
     "sound_rows",
+    "stripe_properties",
     "total_layouts",
     "user_properties",
     "verify_shard",

@@ -11,7 +11,15 @@ from typing import Final, Literal, TypeAlias
 from amudai.arrow import SCHEMA_PROPERTY
 from amudai.column import ColumnLayout
 from amudai.errors import AmudaiError
-from amudai.format import FILES_PROPERTY, SOURCES_PROPERTY, AnyValue, python_value, python_values
+from amudai.format import (
+    ATTACHMENT_PROPERTY,
+    FILES_PROPERTY,
+    ROW_GROUPS_PROPERTY,
+    SOURCES_PROPERTY,
+    AnyValue,
+    python_value,
+    python_values,
+)
 from amudai.inspect.indexes import indexes_of
 from amudai.inspect.labels import field_label
 from amudai.inspect.layout import FieldLayout, ShardLayout, StripeLayout, total
@@ -19,7 +27,15 @@ from amudai.inspect.problem import Problem
 from amudai.shard import ShardReader, StripeReader
 from amudai.types import NodePath, nodes_below
 
-__all__ = ["Depth", "creation_times", "file_sizes", "inspect_shard", "total_layouts", "user_properties"]
+__all__ = [
+    "Depth",
+    "creation_times",
+    "file_sizes",
+    "inspect_shard",
+    "stripe_properties",
+    "total_layouts",
+    "user_properties",
+]
 
 Depth: TypeAlias = Literal["buffers", "encodings", "blocks"]
 """How far down to look. Buffers take no more than descriptors; for encodings and for blocks the blocks are read."""
@@ -77,8 +93,14 @@ def creation_times(reader: ShardReader) -> tuple[datetime, datetime] | None:
 def user_properties(reader: ShardReader) -> dict[str, object]:
     """The properties of a shard, without what the library notes for itself."""
     found = python_values((*reader.properties.custom, *reader.properties.standard))
-    own = (SCHEMA_PROPERTY, FILES_PROPERTY, SOURCES_PROPERTY)
+    own = (SCHEMA_PROPERTY, FILES_PROPERTY, SOURCES_PROPERTY, ATTACHMENT_PROPERTY)
     return {name: value for name, value in found.items() if name not in own}
+
+
+def stripe_properties(stripe: StripeReader) -> dict[str, object]:
+    """The properties of a stripe, without what the library notes for itself."""
+    found = python_values((*stripe.properties.custom, *stripe.properties.standard))
+    return {name: value for name, value in found.items() if name != ROW_GROUPS_PROPERTY}
 
 
 def _stripe(stripe: StripeReader, paths: Sequence[NodePath], depth: Depth) -> StripeLayout:
@@ -89,7 +111,7 @@ def _stripe(stripe: StripeReader, paths: Sequence[NodePath], depth: Depth) -> St
         num_rows=stripe.num_rows,
         num_positions=stripe.num_positions,
         bytes=sum(field.bytes for field in fields),
-        properties=python_values((*stripe.properties.custom, *stripe.properties.standard)),
+        properties=stripe_properties(stripe),
         fields=fields,
     )
 

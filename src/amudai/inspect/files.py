@@ -18,7 +18,8 @@ class ShardFile:
     ----------
     kind
         `"root"` for the root file of the shard, `"stripe"` or `"index"` for files that hold values or an index,
-        `"shard"` for the root file of another shard, in which bytes of this one lie, `"other"` for any other file.
+        `"shard"` for the root file of another shard, in which bytes of this one lie, `"parquet"` for a Parquet file,
+        `"other"` for any other file.
     bytes
         Its size.
     owned
@@ -55,4 +56,6 @@ def _kind(name: str) -> str:
         return "stripe"
     if name.endswith(INDEX_SUFFIX):
         return "index"
+    if name.endswith((".parquet", ".parq", ".pq")):
+        return "parquet"
     return "shard" if name.endswith(".amudai.shard") else "other"

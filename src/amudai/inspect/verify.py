@@ -21,13 +21,14 @@ from amudai.format import (
     IndexArtifact,
     LookupBuffer,
     NativeEncoding,
+    ParquetEncoding,
     check_footer,
     check_header,
     check_zeros,
     lookup_buffers,
     require_identity,
 )
-from amudai.index import index_type, open_artifact
+from amudai.index import check_index, index_type, open_artifact
 from amudai.inspect.problem import Problem
 from amudai.inspect.texts import counted
 from amudai.rows import Rows
@@ -119,8 +120,11 @@ class _Verifier:
         report: Callable[[int, int, int], object] = lambda *_: None,
         found: _Findings | None = None,
         above: tuple[_Place, ...] = (),
+        *,
+        deep: bool = False,
     ) -> None:
         self.reader = reader
+        self.deep = deep
         self.report = report
         self.fields = ArrowFields(reader)
         self.blocks = self.values = 0
@@ -164,6 +168,31 @@ class _Verifier:
                 rows = stripe.first_row + stripe.num_positions * (done + 1) // len(fields)
                 self.report(rows, reader.store.counters.bytes, 0)
         self.indexes(stripes[0] if stripes else ())
+        if self.deep and stripes and not self.problems:
+            self.evidence(fields, stripes[0])
+
+    def evidence(self, fields: Sequence[SchemaNode], stripes: Sequence[StripeReader]) -> None:
+        """Statistics, sketches, filters and indexes against the values that they are about."""
+        from amudai.inspect.deep import RecomputedStatistics, compare_alternatives
+
+        reader = self.reader
+        statistics = RecomputedStatistics(reader)
+        other = ShardReader(reader.url, reader.store, allow=reader.allow, limits=reader.limits, prefer="parquet")
+        for stripe in stripes:
+            for node in fields:
+                self.attempt(lambda stripe=stripe, node=node: statistics.stripe(stripe, node))  # type: ignore[misc]
+                self.attempt(
+                    lambda stripe=stripe, node=node: compare_alternatives(reader, other, stripe, node)  # type: ignore[misc]
+                )
+            self.report(stripe.end_row, reader.store.counters.bytes, 0)
+        self.problems += [Problem.of(error) for error in statistics.shard(fields)]
+        for index in reader.indexes:
+            self.attempt(lambda index=index: check_index(index, reader, reader.index_anchor, stripes))  # type: ignore[misc]
+        for stripe in stripes:
+            for index in stripe.indexes:
+                self.attempt(
+                    lambda stripe=stripe, index=index: check_index(index, reader, stripe.index_anchor, (stripe,))  # type: ignore[misc]
+                )
 
     def files(self) -> None:
         """The marks of all files, and the bytes that nothing refers to."""
@@ -259,7 +288,7 @@ class _Verifier:
         descriptor = stripe.descriptor(source.node)
         if descriptor is not None:
             descriptor.field.whole()
-            whole = all(isinstance(encoding, NativeEncoding) for encoding in descriptor.encodings)
+            whole = all(isinstance(encoding, NativeEncoding | ParquetEncoding) for encoding in descriptor.encodings)
             self.found.is_known &= whole and not descriptor.field.indexes
         found = source.check()
         self.blocks += found.blocks
@@ -299,15 +328,17 @@ def _place(reader: ShardReader) -> _Place:
     return reader.url, reader.directory_place.start
 
 
-def verify_shard(reader: ShardReader, report: Callable[[int, int, int], object]) -> Verification:
-    """Read everything that the shard holds.
+def verify_shard(reader: ShardReader, report: Callable[[int, int, int], object], *, deep: bool = False) -> Verification:
+    """Read everything that the shard holds. With `deep`, compare statistics and indexes with the values.
 
     `report` is called now and then with the rows that are done, the bytes that were read, and 0.
     """
     before = reader.store.counters.bytes
     # Opened anew: with checksums even if `reader` does not compare them, and with nothing cached.
     verifier = _Verifier(
-        ShardReader(reader.url, reader.store, verify=True, allow=reader.allow, limits=reader.limits), report
+        ShardReader(reader.url, reader.store, verify=True, allow=reader.allow, limits=reader.limits),
+        report,
+        deep=deep,
     )
     verifier.run()
     verifier.files()

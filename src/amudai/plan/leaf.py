@@ -16,6 +16,7 @@ from amudai.column import ColumnSource, constant_of
 from amudai.encoding import DecimalRanges
 from amudai.format import FieldDescriptor, ValueDictionary
 from amudai.lazy import lazy
+from amudai.plan.byte_range import ByteRange
 from amudai.plan.columns import SelectedColumn, select_nodes
 from amudai.plan.matching_numbers import MatchingNumbers, matching_numbers, matching_ticks
 from amudai.plan.stored_values import stored_bytes
@@ -183,6 +184,11 @@ class LeafQuestion:
             if low is not None and high is not None:
                 return low.up_to(high)
         return None
+
+    @lazy
+    def byte_range(self) -> ByteRange | None:
+        """The stored texts or bytes for which the plain leaf can be true; None if they are not a range."""
+        return ByteRange.of(self.plain, self.node)
 
     def _matching(self, op: str, scalar: pa.Scalar) -> MatchingNumbers | None:
         if self.nanoseconds is not None:

@@ -12,7 +12,7 @@ from amudai.plan.evidence.contract import Evidence
 from amudai.plan.evidence.dictionary import DICTIONARY
 from amudai.plan.evidence.indexes import index_evidence
 from amudai.plan.evidence.ranges import RANGES
-from amudai.plan.evidence.statistics import STATISTICS
+from amudai.plan.evidence.statistics import SHARD_STATISTICS, STATISTICS
 from amudai.plan.leaf import LeafQuestion
 from amudai.plan.open_indexes import OpenIndex
 from amudai.plan.reading import prepare_columns
@@ -74,9 +74,9 @@ class Pruner:
         self._is_prepared = False
         by_index = index_evidence(indexes)
         self._of_words = tuple(evidence for evidence in by_index if evidence.all_words is not None)
-        self._evidence: tuple[Evidence, ...] = (*_OF_FIELDS, *by_index, DICTIONARY, ALIKE)
+        self._evidence: tuple[Evidence, ...] = (SHARD_STATISTICS, *_OF_FIELDS, *by_index, DICTIONARY, ALIKE)
         # Statistics say almost nothing about words, and an index of words usually leaves no row in doubt.
-        self._evidence_of_text = (*by_index, *_OF_FIELDS, DICTIONARY, ALIKE)
+        self._evidence_of_text = (SHARD_STATISTICS, *by_index, *_OF_FIELDS, DICTIONARY, ALIKE)
         self._evidence_behind_indexes = (*_OF_FIELDS, DICTIONARY, ALIKE)
         self.found: dict[str, LeafEvidence] = {}
 

@@ -11,6 +11,7 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, RowSink, Sinks
+    from amudai.shard.build.attached import AttachedField
     from amudai.shard.build.container_builders import ListBuilder, StructBuilder, builder_of
     from amudai.shard.build.field_builder import BitEncoder, FieldBuildContext, FieldBuilder
     from amudai.shard.build.metadata import ShardMetadata, StripeMetadata, write_metadata
@@ -28,6 +29,7 @@ else:
         __name__,
         {
             "amudai.shard.build.artifact": "ArtifactSpace PreparedStripe RowSink Sinks",
+            "amudai.shard.build.attached": "AttachedField",
             "amudai.shard.build.container_builders": "ListBuilder StructBuilder builder_of",
             "amudai.shard.build.field_builder": "BitEncoder FieldBuildContext FieldBuilder",
             "amudai.shard.build.metadata": "ShardMetadata StripeMetadata write_metadata",
@@ -47,6 +49,7 @@ __all__ = [
     "INDEX_SUFFIX",
     "STRIPE_SUFFIX",
     "ArtifactSpace",
+    "AttachedField",
     "BitEncoder",
     "Bits",
     "BuildOptions",

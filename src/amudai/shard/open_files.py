@@ -6,6 +6,9 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TypeVar
 
+import numpy as np
+
+from amudai.column import Prefer
 from amudai.errors import AmudaiError, StorageError, located
 from amudai.format import (
     FOOTER,
@@ -46,6 +49,8 @@ class OpenFiles:
         The end of the directory, for a shard that is embedded in a larger file.
     limits
         How much memory and work the shard may take.
+    prefer
+        Which encoding is read if a column has several.
 
     Attributes
     ----------
@@ -61,12 +66,14 @@ class OpenFiles:
         allow: Allowed,
         end: int | None,
         limits: Limits,
+        prefer: Prefer = "native",
     ) -> None:
         self.store = store
         self.url = url
         self.verify = verify
         self.allow = allow
         self.limits = limits
+        self.prefer: Prefer = prefer
         self._referred: dict[str, Artifact] = {}  # by reference, as stored
         self._resolved: dict[Artifact, str] = {}  # the URL of each file, which its store may know by another name
         self._stores: dict[str, Store] = {}  # of files elsewhere, by scheme and host
@@ -190,11 +197,17 @@ def _opened(store: Store, url: str, expected: Fingerprint | None) -> Artifact:
     if expected is None:
         return Artifact.open(store, url)
     try:
-        found = Artifact.open(store, url)
+        described = store.describe(url) if expected.modified else None
+        found = Artifact.open(store, url) if described is None else Artifact(store, url, described.size)
     except StorageError as error:
         message = f"the file from which this shard was made: {error.message}"
         raise type(error)(message, **error.place) from error
     require_same(found, expected, "from which this shard was made")
+    modified = None if described is None else described.modified
+    if modified is not None and modified != expected.modified:
+        then, now = (np.datetime64(each, "ns") for each in (expected.modified, modified))
+        message = f"expected the file from which this shard was made, modified at {then}, found it modified at {now}"
+        raise StorageError(message, url=url)
     return found
 
 

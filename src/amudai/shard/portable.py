@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from amudai.column import Prefer
 from amudai.format import Fingerprint
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.storage import PortableAllowed, PortableStore
@@ -23,6 +24,8 @@ class PortableShard:
         Where references outside of the shard's folder may lead to.
     limits
         How much memory and work the shard may take.
+    prefer
+        Which encoding is read if a column has several.
     """
 
     url: str
@@ -31,3 +34,4 @@ class PortableShard:
     verify: bool
     allow: PortableAllowed = field(default_factory=PortableAllowed)
     limits: Limits = DEFAULT_LIMITS
+    prefer: Prefer = "native"

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
+from amudai.column import Prefer
 from amudai.errors import CorruptedData, InvalidArgument, StorageError, UnsupportedFeature, located
 from amudai.format import (
     DIRECTORY_LENGTH,
@@ -57,6 +58,8 @@ class ShardReader:
         The end of the directory, for a shard that is embedded in a larger file.
     limits
         How much memory and work the shard may take.
+    prefer
+        Which encoding is read if a column has several: "native", or "parquet" for the one in Parquet files.
 
     Attributes
     ----------
@@ -73,13 +76,15 @@ class ShardReader:
         allow: Allow | Allowed = (),
         end: int | None = None,
         limits: Limits = DEFAULT_LIMITS,
+        prefer: Prefer = "native",
     ) -> None:
         found, self.url = open_store(location, store)
         self.store: Store = found
         self.verify = verify
         self.allow = Allowed.of(allow)
         self.limits = limits
-        self._opened = OpenFiles(found, self.url, verify, self.allow, end, limits)
+        self.prefer: Prefer = prefer
+        self._opened = OpenFiles(found, self.url, verify, self.allow, end, limits, prefer)
         self.root, self.directory_place = self._opened.root, self._opened.directory_place
         self.directory = self._opened.directory
         self._deleted: dict[int, Rows] = {}  # by the number of the stripe
@@ -324,13 +329,21 @@ class ShardReader:
             verify=self.verify,
             allow=allow,
             limits=self.limits,
+            prefer=self.prefer,
         )
 
     @classmethod
     def of_portable(cls, shard: PortableShard) -> ShardReader:
         """Open a shard that another process described. Raises StorageError if it was overwritten since."""
         allow = shard.allow.open()
-        reader = cls(shard.url, shard.store.open(), verify=shard.verify, allow=allow, limits=shard.limits)
+        reader = cls(
+            shard.url,
+            shard.store.open(),
+            verify=shard.verify,
+            allow=allow,
+            limits=shard.limits,
+            prefer=shard.prefer,
+        )
         require_same(reader.root, shard.fingerprint, "which was to be read")
         return reader
 

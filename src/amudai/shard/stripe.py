@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from amudai.format import (
     StripeDirectory,
     StripeFieldDescriptor,
     StripeProperties,
+    row_groups_of,
 )
 from amudai.lazy import lazy
 from amudai.rows import Origin, Rows
@@ -183,7 +184,29 @@ class StripeReader:
     def _context(self) -> ColumnContext:
         """What the columns of this stripe share."""
         fields, files = self._fields, self._files
-        return ColumnContext(self.url, self.ordinal, files.verify, fields.descriptor, fields.artifact_of, files.limits)
+        return ColumnContext(
+            self.url,
+            self.ordinal,
+            files.verify,
+            fields.descriptor,
+            fields.artifact_of,
+            files.limits,
+            files.prefer,
+            self._row_groups,
+        )
+
+    @property
+    def _row_groups(self) -> Callable[[], Sequence[int] | None]:
+        """A function that returns how many rows each row group of the stripe has; None if the stripe does not say."""
+        files, ref, anchor, ordinal = self._files, self.directory.properties, self.anchor, self.ordinal
+
+        def row_groups() -> Sequence[int] | None:
+            if ref is None or ref.is_empty:
+                return None
+            with located(stripe=ordinal):
+                return row_groups_of(files.message(ref, "StripeProperties", anchor, StripeProperties.decode))
+
+        return row_groups
 
     def descriptor(self, node: SchemaNode) -> StripeFieldDescriptor | None:
         """How the field is stored in this stripe; None if it is not stored and all its values are null."""

@@ -16,21 +16,27 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.sources.catalog import FORMATS
-    from amudai.sources.contract import Decision, Duplicates, MixedZones, Multiline
+    from amudai.sources.contract import Decision, Duplicates, MixedZones, Multiline, SourceOptions
+    from amudai.sources.files import InputFile
     from amudai.sources.finding import SkippedFile
+    from amudai.sources.partitions import Partitions
     from amudai.sources.reading import Inputs, read_files
     from amudai.sources.records import BadRecord, BadRecords, OnError, Tell
     from amudai.sources.source import Source
+    from amudai.sources.unify import unified
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "amudai.sources.catalog": "FORMATS",
-            "amudai.sources.contract": "Decision Duplicates MixedZones Multiline",
+            "amudai.sources.contract": "Decision Duplicates MixedZones Multiline SourceOptions",
+            "amudai.sources.files": "InputFile",
             "amudai.sources.finding": "SkippedFile",
+            "amudai.sources.partitions": "Partitions",
             "amudai.sources.records": "BadRecord BadRecords OnError Tell",
             "amudai.sources.reading": "Inputs read_files",
             "amudai.sources.source": "Source",
+            "amudai.sources.unify": "unified",
         },
     )
 
@@ -40,12 +46,16 @@ __all__ = [
     "BadRecords",
     "Decision",
     "Duplicates",
+    "InputFile",
     "Inputs",
     "MixedZones",
     "Multiline",
     "OnError",
+    "Partitions",
     "SkippedFile",
     "Source",
+    "SourceOptions",
     "Tell",
     "read_files",
+    "unified",
 ]

@@ -24,6 +24,7 @@ from amudai.format import (
     ValueKind,
 )
 from amudai.stats import bloom
+from amudai.stats.byte_bounds import ByteBounds
 from amudai.stats.field import FieldStatistics
 from amudai.stats.hashing import BLOOM_SEED, HASH_ALGORITHM, HLL_SEED
 from amudai.stats.hll import BITS_PER_INDEX, Hll
@@ -185,6 +186,7 @@ class BytesCollector(_Counting):
         self._first: bytes | None = None
         self._same = True
         self._decimals = _DecimalCollector() if node.is_decimal else None
+        self._bounds = None if node.is_decimal else ByteBounds(node)
 
     def add(
         self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
@@ -256,6 +258,8 @@ class BytesCollector(_Counting):
         count: int,
         bits: npt.NDArray[np.uint8] | None,
     ) -> None:
+        if self._bounds is not None:
+            self._bounds.add(offsets, data, count, bits)
         _kernels.hll_update(offsets, data, self._fixed, bits, 0, count, self._registers)
         for start in range(0, count, _STEP):
             if self._hashes is None:
@@ -310,7 +314,10 @@ class BytesCollector(_Counting):
             estimate = Hll.from_counters(self._registers.tobytes(), BITS_PER_INDEX).estimate()
             cardinality = Cardinality(count=estimate, is_estimate=True, sketch=sketch)
             filter_ = self._filter()
-        return self._finished(self._total, type_stats=kind, cardinality=cardinality, bloom_filter=filter_)
+        bounds = None if self._bounds is None else self._bounds.finish()
+        return self._finished(
+            self._total, range_stats=bounds, type_stats=kind, cardinality=cardinality, bloom_filter=filter_
+        )
 
     def _filter(self) -> BloomFilter | None:
         if self._hashes is None:

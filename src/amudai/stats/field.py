@@ -95,7 +95,7 @@ def _merged_range(a: RangeStats | None, b: RangeStats | None) -> RangeStats | No
 
 def _less(a: AnyValue, b: AnyValue) -> bool:
     """Whether `a` is less than `b`. Values of different kinds, or of a kind without an order, count as equal."""
-    if a.kind != b.kind or a.kind not in ("bool", "u64", "i64", "double", "string", "decimal"):
+    if a.kind != b.kind or a.kind not in ("bool", "u64", "i64", "double", "string", "bytes", "decimal"):
         return False
     left: Any = a.value
     right: Any = b.value

@@ -17,6 +17,7 @@ from amudai.types import NodePath
 if TYPE_CHECKING:
     from amudai.edit import IndexPart
     from amudai.shard import RowSink, ShardReader
+    from amudai.storage import Artifact
 
 __all__ = ["HASH"]
 
@@ -48,6 +49,14 @@ def _note_paths(descriptor: IndexDescriptor, paths: Mapping[int, NodePath]) -> P
     return any_values({HASHED_PATHS: hashed})
 
 
+def _check(
+    descriptor: IndexDescriptor, rebuilt: IndexDescriptor, shard: ShardReader, anchor: Artifact, own: Artifact
+) -> bool:
+    from amudai.index.hash.checking import same_hashes
+
+    return same_hashes(descriptor, rebuilt, shard, anchor, own)
+
+
 HASH: Final = IndexType(
     name=FIELD_HASHING,
     label="hash index",
@@ -57,5 +66,6 @@ HASH: Final = IndexType(
     build=_build,
     spec=_spec,
     merge=_merge,
+    check=_check,
     before_renaming=_note_paths,
 )

@@ -15,6 +15,7 @@ from amudai.types import BasicType
 if TYPE_CHECKING:
     from amudai.edit import IndexPart
     from amudai.shard import RowSink, ShardReader
+    from amudai.storage import Artifact
 
 __all__ = ["TERM"]
 
@@ -37,6 +38,14 @@ def _merge(spec: IndexSpec, plan: BuildPlan, parts: Sequence[IndexPart]) -> Inde
     return TermMerging(spec, plan, parts)
 
 
+def _check(
+    descriptor: IndexDescriptor, rebuilt: IndexDescriptor, shard: ShardReader, anchor: Artifact, own: Artifact
+) -> bool:
+    from amudai.index.term.checking import same_terms
+
+    return same_terms(descriptor, rebuilt, shard, anchor, own)
+
+
 TERM: Final = IndexType(
     name=INDEX_TYPE,
     label="term index",
@@ -46,5 +55,6 @@ TERM: Final = IndexType(
     aliases=OLDER_NAMES,
     spec=_spec,
     merge=_merge,
+    check=_check,
     before_renaming=lambda _descriptor, _paths: (),  # terms belong to schema ids
 )

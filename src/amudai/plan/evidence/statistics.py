@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from amudai.format import FieldDescriptor
 from amudai.index import Matching, could_hold
+from amudai.plan.byte_range import ByteRange
 from amudai.plan.evidence.contract import Evidence, by_stripe
 from amudai.plan.leaf import LeafQuestion
 from amudai.plan.reading import read_rows
 from amudai.predicate import IsNull, IsValid
 from amudai.rows import Positions, Rows
 from amudai.shard import StripeReader
+from amudai.types import BYTES
 
-__all__ = ["STATISTICS"]
+__all__ = ["SHARD_STATISTICS", "STATISTICS"]
 
 
 def _answer(question: LeafQuestion, rows: Rows) -> Positions | None:
@@ -43,7 +46,7 @@ def _matching(question: LeafQuestion, stripe: StripeReader) -> Matching:
         return Matching.ALL if evaluate(question.plain, first)[0] else Matching.NONE
     wanted = question.between
     if wanted is None:
-        return Matching.SOME
+        return Matching.NONE if _is_outside(question, field) else Matching.SOME
     matching = could_hold(field, question.node, wanted.possible)
     if matching is not Matching.ALL:
         return matching
@@ -52,6 +55,33 @@ def _matching(question: LeafQuestion, stripe: StripeReader) -> Matching:
         return Matching.SOME
     is_sure = wanted.is_exact or could_hold(field, question.node, wanted.sure) is Matching.ALL
     return Matching.ALL if is_sure else Matching.SOME
+
+
+def _is_outside(question: LeafQuestion, field: FieldDescriptor) -> bool:
+    """Whether all texts or bytes for which the plain leaf can be true are outside of the bounds of the field."""
+    stats = field.range_stats
+    if stats is None or question.node.is_decimal or question.node.basic_type not in BYTES:
+        return False
+    if question.keys is not None:
+        return all(ByteRange(low=key, high=key).is_outside(stats) for key in question.keys)
+    wanted = question.byte_range
+    return wanted is not None and wanted.is_outside(stats)
+
+
+def _of_shard(question: LeafQuestion, rows: Rows) -> Positions | None:
+    """No row, if the statistics of the shard as a whole prove that. Then no stripe is looked at."""
+    shard = question.shard
+    if question.inverted or shard.directory.stripe_count < 2 or isinstance(question.plain.leaf, IsNull | IsValid):
+        return None
+    field = shard.descriptor(question.node)
+    if field is None or not field.position_count:
+        return None
+    wanted = question.between
+    if wanted is not None:
+        is_out = could_hold(field, question.node, wanted.possible) is Matching.NONE
+    else:
+        is_out = field.null_count == field.position_count or _is_outside(question, field)
+    return Positions.none(rows.origin) if is_out else None
 
 
 def _nulls(question: LeafQuestion, stripe: StripeReader) -> Matching:
@@ -70,3 +100,4 @@ def _nulls(question: LeafQuestion, stripe: StripeReader) -> Matching:
 
 
 STATISTICS = Evidence("statistics", _answer)
+SHARD_STATISTICS = Evidence("shard statistics", _of_shard, of_fields=False)

@@ -32,6 +32,10 @@ class ContainerBuilder(FieldBuilder):
     def _finished(self) -> tuple[PreparedField, ...]:
         return tuple(child.finish() for child in self.children)
 
+    def _own(self, *buffers: PreparedBuffer) -> tuple[PreparedBuffer, ...]:
+        """The buffers of the field and its nulls; none if its values are in another file."""
+        return () if self.is_attached else (*buffers, *self._presence.finish())
+
 
 class StructBuilder(ContainerBuilder):
     """Structs: each child has one position for each position of the struct."""
@@ -56,7 +60,7 @@ class StructBuilder(ContainerBuilder):
     def finish(self) -> PreparedField:
         """Finish the field."""
         statistics = CountCollector.of_struct(self.count, self._presence.nulls)
-        return PreparedField(self.node, statistics, None, None, self._presence.finish(), self._finished())
+        return PreparedField(self.node, statistics, None, None, self._own(), self._finished())
 
 
 class FixedListBuilder(ContainerBuilder):
@@ -77,7 +81,7 @@ class FixedListBuilder(ContainerBuilder):
     def finish(self) -> PreparedField:
         """Finish the field."""
         statistics = CountCollector.of_struct(self.count, self._presence.nulls)
-        return PreparedField(self.node, statistics, None, None, self._presence.finish(), self._finished())
+        return PreparedField(self.node, statistics, None, None, self._own(), self._finished())
 
 
 class ListBuilder(ContainerBuilder):
@@ -113,7 +117,7 @@ class ListBuilder(ContainerBuilder):
 
     def finish(self) -> PreparedField:
         """Finish the field."""
-        buffers = (self._offsets.finish(), *self._presence.finish())
+        buffers = self._own(self._offsets.finish())
         return PreparedField(self.node, self._statistics.finish(), None, None, buffers, self._finished())
 
 
@@ -162,8 +166,27 @@ class UnionBuilder(ContainerBuilder):
         return PreparedField(self.node, statistics, None, None, (kinds, *places), self._finished())
 
 
+class UnreadBuilder(FieldBuilder):
+    """A field whose values are in another file and are not read: positions alone, and nothing about what is below."""
+
+    def append(self, values: StoredArray) -> None:
+        """Append positions."""
+        self.count += values.length
+
+    def append_nulls(self, count: int) -> None:
+        """Append positions."""
+        self.count += count
+
+    def finish(self) -> PreparedField:
+        """Finish the field."""
+        below = tuple(UnreadBuilder(child, self.context).finish() for child in self.node.children)
+        return PreparedField(self.node, CountCollector.of_unit(self.count), None, None, (), below)
+
+
 def builder_of(node: SchemaNode, context: FieldBuildContext) -> FieldBuilder:
     """The builder of a schema node."""
+    if node.schema_id in context.unread:
+        return UnreadBuilder(node, context)
     if node.internal == NANOSECONDS:
         return NanosecondsBuilder(node, context)
     return _BUILDERS[node.basic_type](node, context)

@@ -34,6 +34,8 @@ class FieldBuildContext:
     spool: Spool
     bloom: frozenset[int]  # schema ids of fields that get a Bloom filter of any size
     memory: ColumnMemory = COLUMN_MEMORY  # the memory of each builder
+    attached: frozenset[int] = frozenset()  # schema ids of fields whose values are in other files and stay there
+    unread: frozenset[int] = frozenset()  # those of them whose values are not even read
 
     def range_index(self, node: SchemaNode) -> RangeIndexBuilder | None:
         """The builder of a field's range index, if the profile wants one."""
@@ -47,6 +49,7 @@ class FieldBuilder(ABC):
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         self.node = node
         self.context = context
+        self.is_attached = node.schema_id in context.attached
         self.count = 0
 
     @abstractmethod

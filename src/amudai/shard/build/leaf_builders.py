@@ -77,14 +77,17 @@ class BooleanBuilder(FieldBuilder):
 
     def _take(self, bits: Bools, valid: Bools | None) -> None:
         self._statistics.add(bits, valid)
-        self._data.append(bits)
-        self._presence.append(len(bits), valid)
         self.count += len(bits)
+        if not self.is_attached:
+            self._data.append(bits)
+            self._presence.append(len(bits), valid)
 
     def finish(self) -> PreparedField:
         """Finish the field."""
         data, presence = self._data.finish(), self._presence.finish()
         statistics = self._statistics.finish()
+        if self.is_attached:
+            return PreparedField(self.node, statistics, None, None, ())
         constant = self._statistics.constant()
         if self.count == 0:
             constant = _NULL
@@ -114,18 +117,20 @@ class NumberBuilder(FieldBuilder):
         self._statistics.add(numbers, valid)
         if self._ranges is not None:
             self._ranges.append(numbers, valid)
-        self._data.append(numbers, valid)
+        if not self.is_attached:
+            self._data.append(numbers, valid)
         self.count += len(numbers)
 
     def finish(self) -> PreparedField:
         """Finish the field."""
-        data = self._data.finish()
-        constant = self._statistics.constant()
+        constant = None if self.is_attached else self._statistics.constant()
         statistics = self._statistics.finish()
         if constant is not None:
             return PreparedField(self.node, statistics, constant, None, ())
-        ranges = None if self._ranges is None else self._ranges.finish()
-        return PreparedField(self.node, statistics, None, None, (data,) if ranges is None else (data, ranges))
+        ranges = () if self._ranges is None else (self._ranges.finish(),)
+        data = () if self.is_attached else (self._data.finish(),)
+        buffers = tuple(each for each in (*data, *ranges) if each is not None)
+        return PreparedField(self.node, statistics, None, None, buffers)
 
 
 class BytesBuilder(FieldBuilder):
@@ -139,6 +144,8 @@ class BytesBuilder(FieldBuilder):
         self._dictionary: DictionaryEncoder | None = None
         # For decimals in blocks. The entries of a dictionary tell more than ranges would.
         self._ranges = context.range_index(node) if node.is_decimal else None
+        if self.is_attached:
+            return
         if context.profile.plain or self._fixed == 0:
             self._blocks = self._block_encoder()
         else:
@@ -178,7 +185,7 @@ class BytesBuilder(FieldBuilder):
             start = self._dictionary.append(slots)
             if start < count or not self._dictionary.pays():
                 self._give_up()
-        if start < count and self._blocks is not None:
+        if start < count and self._dictionary is None:
             rest = slots.part(start, count)
             self._statistics.add(rest.offsets, rest.data, rest.count, rest.valid)
             self._append_block(rest)
@@ -193,10 +200,10 @@ class BytesBuilder(FieldBuilder):
         self._dictionary = None
 
     def _append_block(self, values: BytesBlock) -> None:
-        assert self._blocks is not None
         if self._ranges is not None:
             self._ranges.append(values.data, values.valid)
-        self._blocks.append(values.offsets, values.data, values.count, values.valid)
+        if self._blocks is not None:
+            self._blocks.append(values.offsets, values.data, values.count, values.valid)
 
     def finish(self) -> PreparedField:
         """Finish the field."""
@@ -204,6 +211,9 @@ class BytesBuilder(FieldBuilder):
             self._give_up()
         if self._dictionary is not None:
             self._statistics.add_entries(*self._dictionary.entries())
+        if self.is_attached:
+            known = None if self._ranges is None else self._ranges.finish()
+            return PreparedField(self.node, self._statistics.finish(), None, None, () if known is None else (known,))
         statistics, constant = self._statistics.finish(), self._statistics.constant(_MAX_CONSTANT)
         if constant is not None:
             return PreparedField(self.node, statistics, constant, None, ())

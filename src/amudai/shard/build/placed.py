@@ -11,6 +11,7 @@ from amudai.format import (
     IndexCollection,
     IndexDescriptor,
     NativeEncoding,
+    ParquetEncoding,
     Properties,
     ShardProperties,
     StripeFieldDescriptor,
@@ -87,6 +88,8 @@ def _urls(stripe: PlacedStripe) -> Iterable[str]:
     yield from (piece.data.url for index in stripe.indexes for piece in index.artifacts if piece.data.url)
     for each in stripe.fields.values():
         for encoding in each.encodings:
+            if isinstance(encoding, ParquetEncoding):
+                yield from (file.file.url for file in encoding.files)
             for buffer in encoding.buffers if isinstance(encoding, NativeEncoding) else ():
                 if buffer.buffer is not None and buffer.buffer.url:
                     yield buffer.buffer.url

@@ -13,6 +13,7 @@ from typing import Final
 from amudai.encoding import ColumnMemory, Profile
 from amudai.format import FOOTER, HEADER, Properties, encode_schema
 from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, Sinks, node_count
+from amudai.shard.build.attached import AttachedField
 from amudai.shard.build.container_builders import builder_of
 from amudai.shard.build.field_builder import FieldBuildContext
 from amudai.shard.build.metadata import ShardMetadata
@@ -47,6 +48,8 @@ class BuildOptions:
         Schema ids of fields that get a Bloom filter of any size.
     created
         When the shard was created, in ticks; None if that is not to be said.
+    attached, unread
+        Schema ids of fields whose values stay in other files, and of those among them that are not read.
     """
 
     profile: Profile
@@ -59,6 +62,8 @@ class BuildOptions:
     created: int | None = None
     properties: Properties = ()
     field_properties: Mapping[int, Properties] = field(default_factory=dict)
+    attached: frozenset[int] = frozenset()
+    unread: frozenset[int] = frozenset()
 
 
 # Runs a function for each field, perhaps on several threads, and waits for all of them.
@@ -148,8 +153,11 @@ class ShardBuilder:
 
         return shown
 
-    def end_stripe(self, properties: Properties = ()) -> None:
-        """End the current stripe, if it has any rows."""
+    def end_stripe(self, properties: Properties = (), attached: Mapping[int, AttachedField] | None = None) -> None:
+        """End the current stripe, if it has any rows.
+
+        `attached` says where the values of fields are that stay in other files, by schema id.
+        """
         stripe, self._open = self._open, None
         if stripe is None:
             return
@@ -165,10 +173,10 @@ class ShardBuilder:
                 with self._sealing.file(self._folder + name) as out:
                     out.hash_from_here()
                     out.write(HEADER)
-                    self._place(stripe, fields, name, out, properties)
+                    self._place(stripe, fields, name, out, properties, attached or {})
                     out.write(FOOTER)
             else:
-                self._place(stripe, fields, "", self._root, properties)
+                self._place(stripe, fields, "", self._root, properties, attached or {})
 
     def _place(
         self,
@@ -177,9 +185,15 @@ class ShardBuilder:
         url: str,
         out: SealedFile,
         properties: Properties,
+        attached: Mapping[int, AttachedField],
     ) -> None:
         start = out.tell()
         placed = place_fields(fields, url, out, stripe.spool, self._options.field_properties)
+        placed = {
+            schema_id: attached[schema_id].placed(field) if schema_id in attached else field
+            for schema_id, field in placed.items()
+            if schema_id in attached or schema_id not in self._options.attached
+        }
         size = out.tell() - start
         indexes = self._space(f"stripe {len(self._stripes)}").indexes(self._sinks.stripe).descriptors
         self._stripes.append(PlacedStripe(stripe.rows, url, size, placed, properties, indexes=indexes))
@@ -218,7 +232,9 @@ class StripeBuilder:
     def __init__(self, nodes: Sequence[SchemaNode], options: BuildOptions) -> None:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
         memory = ColumnMemory.of(options.memory, node_count(nodes))
-        context = FieldBuildContext(options.profile, self.spool, options.bloom, memory)
+        context = FieldBuildContext(
+            options.profile, self.spool, options.bloom, memory, options.attached, options.unread
+        )
         self._builders = tuple(builder_of(node, context) for node in nodes)
         self.rows = 0
 

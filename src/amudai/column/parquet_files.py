@@ -1,0 +1,175 @@
+"""Parquet files that hold values of a shard: their footers, and columns of their row groups as Arrow arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, Final
+
+import pyarrow as pa
+
+from amudai.errors import AmudaiError, CorruptedData
+from amudai.lazy import lazy
+from amudai.storage import Artifact, count_blocks
+
+__all__ = ["ParquetFile", "RecentChunks"]
+
+# Decoded chunks that are kept, because a scan asks for a part of a row group at a time.
+_KEPT_BYTES: Final = 128 * 1024 * 1024
+
+
+class ParquetFile:
+    """A Parquet file. Its footer is read at the first question, a column of a row group when its values are needed.
+
+    All methods may be called from several threads: each reads with a reader of its own.
+    """
+
+    def __init__(self, artifact: Artifact, *, verify: bool = True) -> None:
+        self.artifact = artifact
+        self._verify = verify
+        self._idle: list[Any] = []
+
+    @lazy
+    def metadata(self) -> Any:
+        """The footer, as `pyarrow.parquet.FileMetaData`."""
+        with self._reader() as reader:
+            return reader.metadata
+
+    @lazy
+    def schema(self) -> pa.Schema:
+        """The Arrow schema of the file."""
+        with self._reader() as reader:
+            return reader.schema_arrow
+
+    def rows(self, row_group: int) -> int:
+        """How many rows a row group has."""
+        if row_group >= self.metadata.num_row_groups:
+            found = f"expected less than {self.metadata.num_row_groups}, found {row_group}"
+            raise CorruptedData(f"row group: {found}", url=self.artifact.url)
+        return int(self.metadata.row_group(row_group).num_rows)
+
+    def read(self, row_group: int, leaves: Sequence[int]) -> pa.ChunkedArray:
+        """The top-level column to which these leaves of a row group belong, with nothing but these leaves."""
+        rows = self.rows(row_group)
+        if max(leaves) >= self.metadata.num_columns:
+            found = f"expected less than {self.metadata.num_columns}, found {max(leaves)}"
+            raise CorruptedData(f"column chunk: {found}", url=self.artifact.url)
+        with self._reader() as reader:
+            table = reader.reader.read_row_group(row_group, column_indices=sorted(leaves), use_threads=False)
+        count_blocks(len(leaves))
+        if table.num_columns != 1 or table.num_rows != rows:
+            found = f"{table.num_rows} rows of {table.num_columns} columns"
+            message = f"column chunks {list(leaves)}: expected {rows} rows of one column, found {found}"
+            raise CorruptedData(message, url=self.artifact.url)
+        return table.column(0)
+
+    def batches(self, row_group: int, leaves: Sequence[int], rows: int) -> Iterator[pa.RecordBatch]:
+        """These leaves of a row group, at most `rows` rows at a time."""
+        if not leaves:
+            return
+        with self._reader() as reader:
+            yield from reader.reader.iter_batches(
+                rows, row_groups=[row_group], column_indices=sorted(leaves), use_threads=False
+            )
+
+    @contextmanager
+    def _reader(self) -> Iterator[Any]:
+        """A reader that no other thread uses. The footer is parsed only for the first one."""
+        try:
+            try:
+                reader = self._idle.pop()
+            except IndexError:
+                reader = self._opened()
+            yield reader
+        except AmudaiError as error:
+            error.locate(url=self.artifact.url)
+            raise
+        except (pa.ArrowException, OSError, ValueError) as error:
+            message = f"Parquet: expected values that can be read, found {error}"
+            raise CorruptedData(message, url=self.artifact.url) from error
+        self._idle.append(reader)
+
+    def _opened(self) -> Any:
+        import pyarrow.parquet as pq  # takes long to import, and few need it
+
+        return pq.ParquetFile(
+            pa.PythonFile(_ArtifactBytes(self.artifact), mode="r"),
+            metadata=self.__dict__.get("metadata"),
+            # Where a request takes time, the chunks of a row group are read together.
+            pre_buffer=not self.artifact.store.capabilities.mappable,
+            page_checksum_verification=self._verify,
+        )
+
+
+class RecentChunks:
+    """Columns of row groups that were decoded recently. Several threads that ask for the same one decode it once."""
+
+    def __init__(self, most: int = _KEPT_BYTES) -> None:
+        self._most = most
+        self._chunks: dict[tuple[object, ...], Future[pa.ChunkedArray]] = {}
+        self._sizes: dict[tuple[object, ...], int] = {}
+        self._lock = Lock()
+
+    def get(self, key: tuple[object, ...], decode: Callable[[], pa.ChunkedArray]) -> pa.ChunkedArray:
+        """The chunk with this key. `decode` makes it if it is not kept."""
+        with self._lock:
+            known = self._chunks.pop(key, None)
+            waiting: Future[pa.ChunkedArray] = Future() if known is None else known
+            self._chunks[key] = waiting  # a dict keeps its order: the oldest comes first
+        if known is not None:
+            return known.result()
+        try:
+            found = decode()
+        except BaseException as error:
+            with self._lock:
+                self._chunks.pop(key, None)
+            waiting.set_exception(error)
+            raise
+        waiting.set_result(found)
+        with self._lock:
+            self._sizes[key] = found.nbytes
+            for oldest in [each for each in self._chunks if each != key and each in self._sizes]:
+                if sum(self._sizes.values()) <= self._most:
+                    break
+                del self._chunks[oldest], self._sizes[oldest]
+        return found
+
+
+class _ArtifactBytes:
+    """The bytes of a file of a shard, as Python's files read them."""
+
+    closed = False
+
+    def __init__(self, artifact: Artifact) -> None:
+        self._artifact = artifact
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._at = offset + (0, self._at, self._artifact.size)[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def read(self, size: int | None = None) -> memoryview:
+        end = self._artifact.size if size is None or size < 0 else min(self._artifact.size, self._at + size)
+        found = self._artifact.read(min(self._at, end), end)
+        self._at = end
+        return found
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True

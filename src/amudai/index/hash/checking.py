@@ -1,0 +1,66 @@
+"""Comparing two hash indexes: that of a shard, and one that was built from its values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from amudai.errors import CorruptedData
+from amudai.format import IndexDescriptor
+from amudai.index.hash.reader import HashIndexReader, hashed_paths
+from amudai.shard import ShardReader
+from amudai.storage import Artifact
+
+__all__ = ["same_hashes"]
+
+U64 = npt.NDArray[np.uint64]
+
+_AT_ONCE: Final = 1 << 18  # entries
+_STEPS: Final = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def same_hashes(
+    descriptor: IndexDescriptor, rebuilt: IndexDescriptor, shard: ShardReader, anchor: Artifact, own: Artifact
+) -> bool:
+    """Raise CorruptedData if the index has other pairs of hash and row than one that was built from the values.
+
+    Both are reduced to a number of pairs and a sum over them, so that no list is held in memory. Returns False for an
+    index of columns that have other names now: their names are part of the hashes.
+    """
+    if hashed_paths(descriptor):
+        return False
+    found = _sum(HashIndexReader(descriptor, shard, anchor), len(descriptor.artifacts))
+    expected = _sum(HashIndexReader(rebuilt, shard, own), len(rebuilt.artifacts))
+    if found != expected:
+        said = f"found {found[0]}" if found[0] != expected[0] else "found others"
+        raise CorruptedData(f"hash index: expected the {expected[0]} pairs of key and row of the values, {said}")
+    return True
+
+
+def _sum(reader: HashIndexReader, partitions: int) -> tuple[int, int]:
+    count, total = 0, 0
+    for hashes, rows in _entries(reader, partitions):
+        count += len(rows)
+        mixed = hashes ^ (rows * _STEPS[0])
+        mixed ^= mixed >> np.uint64(29)
+        mixed *= _STEPS[1]
+        mixed ^= mixed >> np.uint64(32)
+        total = (total + int(mixed.sum(dtype=np.uint64))) % (1 << 64)
+    return count, total
+
+
+def _entries(reader: HashIndexReader, partitions: int) -> Iterator[tuple[U64, U64]]:
+    """All pairs, each once: other writers repeat a row whose list has a value twice."""
+    last: tuple[int, int] | None = None
+    for number in range(partitions):
+        for hashes, rows in reader.partition(number).entries(_AT_ONCE):
+            if not len(rows):
+                continue
+            fresh = np.ones(len(rows), np.bool_)
+            fresh[1:] = (hashes[1:] != hashes[:-1]) | (rows[1:] != rows[:-1])
+            fresh[0] = (int(hashes[0]), int(rows[0])) != last
+            last = int(hashes[-1]), int(rows[-1])
+            yield hashes[fresh], rows[fresh]

@@ -1,0 +1,242 @@
+"""Does deep verification find statistics and indexes that say something else than the values?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import amudai
+from amudai.edit import Publication, Root
+from amudai.format import (
+    AnyValue,
+    BufferKind,
+    FieldDescriptor,
+    NativeEncoding,
+    StripeFieldDescriptor,
+)
+from amudai.storage import open_store
+from tests.golden import GOLDEN
+
+TABLE = pa.table(
+    {
+        "n": pa.array(range(1000), pa.int64()),
+        "word": [f"w{at % 300} common" for at in range(1000)],
+        "tag": [["red", "blue"][: at % 3] for at in range(1000)],
+        "at": pa.array([1_700_000_000_000_000_000 + 37 * at for at in range(1000)], pa.timestamp("ns")),
+        "price": pa.array([Decimal(at) / 100 for at in range(1000)], pa.decimal128(9, 2)),
+        "ratio": pa.array([None, float("nan"), *[at / 7 for at in range(998)]], pa.float64()),
+        "few": pa.array(["ab"[at % 2] for at in range(1000)]),
+    }
+)
+INDEXES = [amudai.TermIndex("word", "tag"), amudai.HashIndex("n", "word")]
+STRIPED = [amudai.TermIndex("word", level="stripe"), amudai.HashIndex("n", level="stripe")]
+
+
+def forged(shard: amudai.Shard, change: Callable[[Root], Root]) -> amudai.Shard:
+    """The shard with another root."""
+    to = shard.url.replace(".amudai.shard", "-forged.amudai.shard")
+    store, url = open_store(to)
+    with Publication(store, url, overwrite=True) as publication:
+        publication.publish(change(Root.of(shard._reader).at(url)))
+    return amudai.open(to)
+
+
+def with_field(root: Root, schema_id: int, change: Callable[[FieldDescriptor], FieldDescriptor]) -> Root:
+    """The root with another descriptor of a field in its first stripe."""
+    first, *others = root.metadata.stripes
+    payload = first.fields[schema_id]
+    assert payload is not None
+    stored = StripeFieldDescriptor.decode(payload)
+    new = replace(stored, field=replace(change(stored.field.whole()), message=None)).encode()
+    fields = (*first.fields[:schema_id], new, *first.fields[schema_id + 1 :])
+    stripes = (replace(first, fields=fields), *others)
+    return replace(root, metadata=replace(root.metadata, stripes=stripes))
+
+
+@pytest.mark.parametrize("options", [{}, {"stripe_rows": 300}, {"layout": "two-level"}, {"profile": "plain"}])
+@pytest.mark.parametrize("indexes", [INDEXES, STRIPED], ids=["shard", "stripe"])
+def test_what_we_write_is_sound(tmp_path: Path, options: dict[str, Any], indexes: list[Any]) -> None:
+    shard = amudai.write(TABLE, tmp_path / "a.amudai.shard", indexes=indexes, **options)
+    assert shard.verify(deep=True).problems == ()
+
+
+def test_what_we_make_of_it_is_sound(tmp_path: Path) -> None:
+    shard = amudai.write(TABLE, tmp_path / "a.amudai.shard", indexes=INDEXES, stripe_rows=400)
+    fewer = amudai.delete(shard, positions=range(100, 200), to=tmp_path / "b.amudai.shard")
+    for policy in ("merge", "keep"):
+        both = amudai.merge([fewer, shard], tmp_path / f"{policy}.amudai.shard", indexes=policy)  # type: ignore[arg-type]
+        assert both.verify(deep=True).problems == ()
+    renamed = amudai.rename_columns(both, {"word": "text"}, tmp_path / "d.amudai.shard")
+    assert renamed.verify(deep=True).problems == ()
+    limited = amudai.write(
+        TABLE, tmp_path / "e.amudai.shard", indexes=[amudai.TermIndex("word", max_bytes=7000)], overwrite=True
+    )
+    assert limited.verify(deep=True).problems == ()
+
+
+@pytest.mark.slow
+def test_what_the_reference_writes_is_sound() -> None:
+    found = 0
+    for path in sorted(GOLDEN.rglob("*.amudai.shard"))[:60]:
+        shard = amudai.open(path)
+        if shard.verify().ok:
+            assert shard.verify(deep=True).problems == (), path
+            found += 1
+    assert found > 5
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "message"),
+    [
+        ("n", {"max": AnyValue("i64", 998)}, "greatest value of int64: expected 999, as the values say, found 998"),
+        ("n", {"min": AnyValue("i64", 1)}, "least value of int64: expected 0, as the values say, found 1"),
+        ("ratio", {"max": AnyValue("double", 1.0)}, "greatest value of float64: expected 142"),
+    ],
+)
+def test_forged_bounds(tmp_path: Path, column: str, change: dict[str, AnyValue], message: str) -> None:
+    shard = amudai.write(TABLE, tmp_path / "a.amudai.shard")
+    node = shard._reader.schema.find(column)
+    assert node is not None
+
+    def lie(field: FieldDescriptor) -> FieldDescriptor:
+        assert field.range_stats is not None
+        return replace(field, range_stats=replace(field.range_stats, **change))  # type: ignore[arg-type]
+
+    lying = forged(shard, lambda root: with_field(root, node.schema_id, lie))
+    assert lying.verify().ok
+    (problem,) = lying.verify(deep=True).problems
+    assert message in problem.message
+    assert "stripe 0" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "message"),
+    [
+        ("ratio", lambda field: replace(field, null_count=0), "null_count: expected 1"),
+        (
+            "word",
+            lambda field: replace(field, type_stats=replace(field.type_stats, max_size=3)),
+            "statistics: expected",
+        ),
+        (
+            "word",
+            lambda field: replace(
+                field,
+                cardinality=replace(field.cardinality, sketch=replace(field.cardinality.sketch, counters=bytes(4096))),
+            ),
+            "sketch of distinct values",
+        ),
+        (
+            "few",
+            lambda field: replace(field, bloom_filter=replace(field.bloom_filter, data=bytes(32))),
+            "Bloom filter: expected that of the values",
+        ),
+    ],
+    ids=["nulls", "lengths", "sketch", "filter"],
+)
+def test_forged_statistics(
+    tmp_path: Path, column: str, change: Callable[[FieldDescriptor], FieldDescriptor], message: str
+) -> None:
+    shard = amudai.write(TABLE, tmp_path / "a.amudai.shard")
+    node = shard._reader.schema.find(column)
+    assert node is not None
+    lying = forged(shard, lambda root: with_field(root, node.schema_id, change))
+    assert lying.verify().ok
+    assert message in lying.verify(deep=True).problems[0].message
+
+
+def changed(at: int, column: str, value: object) -> pa.Table:
+    """The table with one other value."""
+    values = TABLE[column].to_pylist()
+    values[at] = value
+    return TABLE.set_column(TABLE.schema.get_field_index(column), column, pa.array(values, TABLE[column].type))
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (changed(500, "word", "common"), "term 'w200': expected row 500 and 0 others in stripe 0"),
+        (changed(500, "word", "w200 common more"), "term 'more': expected no such term, found 1 rows"),
+        (changed(500, "word", "w201 common"), "term 'w200': expected row 500"),
+        (changed(7, "n", 10**6), "hash index: expected the 2000 pairs of key and row of the values, found others"),
+    ],
+    ids=["dropped posting", "new term", "moved posting", "dropped key"],
+)
+def test_an_index_of_other_values(tmp_path: Path, other: pa.Table, message: str) -> None:
+    shard = amudai.write(TABLE, tmp_path / "a.amudai.shard")
+    wrong = amudai.write(other, tmp_path / "b.amudai.shard", indexes=INDEXES)
+
+    def graft(root: Root) -> Root:
+        theirs = Root.of(wrong._reader).at(root.url)
+        metadata = replace(
+            root.metadata, indexes=theirs.metadata.indexes, urls=root.metadata.urls | theirs.metadata.urls
+        )
+        return replace(root, metadata=metadata, files={**root.files, **theirs.files})
+
+    lying = forged(shard, graft)
+    assert lying.verify().ok
+    assert message in " ".join(each.message for each in lying.verify(deep=True).problems)
+
+
+def test_a_range_index_of_other_values(tmp_path: Path) -> None:
+    shard = amudai.write(TABLE, tmp_path / "a.amudai.shard")
+    wrong = amudai.write(changed(700, "n", 701), tmp_path / "b.amudai.shard")
+
+    def graft(root: Root) -> Root:
+        theirs = Root.of(wrong._reader).at(root.url)
+        (first,) = root.metadata.stripes
+        mine, other = (
+            StripeFieldDescriptor.decode(each.metadata.stripes[0].fields[0] or b"") for each in (root, theirs)
+        )
+        native, wrongly = mine.encodings[0], other.encodings[0]
+        assert isinstance(native, NativeEncoding)
+        assert isinstance(wrongly, NativeEncoding)
+        ranges = next(each for each in wrongly.buffers if each.kind is BufferKind.RANGE_INDEX)
+        kept = tuple(each for each in native.buffers if each.kind is not BufferKind.RANGE_INDEX)
+        field = replace(mine, encodings=(NativeEncoding((*kept, ranges)),)).encode()
+        stripe = replace(first, fields=(field, *first.fields[1:]))
+        metadata = replace(root.metadata, stripes=(stripe,), urls=root.metadata.urls | theirs.metadata.urls)
+        return replace(root, metadata=metadata, files={**root.files, **theirs.files})
+
+    # Row 700 is not among the least and greatest of its stretch: only a value at an end changes the index.
+    assert forged(shard, graft).verify(deep=True).ok
+    wrong = amudai.write(changed(767, "n", 700), tmp_path / "b.amudai.shard", overwrite=True)
+    lying = forged(amudai.open(shard.url), graft)
+    assert lying.verify().ok
+    (problem,) = lying.verify(deep=True).problems
+    assert (
+        "greatest value of rows 512.. in the range index: expected 767, as the values say, found 766" in problem.message
+    )
+
+
+def test_values_that_are_stored_twice(tmp_path: Path) -> None:
+    pq.write_table(TABLE, tmp_path / "a.parquet")
+    shard = amudai.attach(tmp_path / "a.parquet", tmp_path / "a.amudai.shard", indexes=INDEXES)
+    assert shard.verify(deep=True).problems == ()
+    twice = amudai.materialize(shard, tmp_path / "twice.amudai.shard", keep=True)
+    assert twice.verify(deep=True).problems == ()
+    pq.write_table(changed(500, "few", "c"), tmp_path / "b.parquet")
+    other = amudai.attach(tmp_path / "b.parquet", tmp_path / "b.amudai.shard")
+
+    def graft(root: Root) -> Root:
+        theirs = Root.of(other._reader).at(root.url)
+        mine, wrongly = (
+            StripeFieldDescriptor.decode(each.metadata.stripes[0].fields[7] or b"") for each in (root, theirs)
+        )
+        field = replace(mine, encodings=(mine.encodings[0], wrongly.encodings[0])).encode()
+        (first,) = root.metadata.stripes
+        stripe = replace(first, fields=(*first.fields[:7], field, *first.fields[8:]))
+        metadata = replace(root.metadata, stripes=(stripe,), urls=root.metadata.urls | theirs.metadata.urls)
+        return replace(root, metadata=metadata, files={**root.files, **theirs.files})
+
+    lying = forged(twice, graft)
+    assert lying.verify().ok
+    (problem,) = lying.verify(deep=True).problems
+    assert "row 500: expected 'a' in both encodings, found 'c' in Parquet" in problem.message

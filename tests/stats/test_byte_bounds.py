@@ -1,0 +1,82 @@
+"""Bounds of texts and bytes that are cut: they stay bounds, and text stays text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import amudai
+from amudai import col
+from amudai.stats.byte_bounds import cut_down, cut_up
+
+TALL = chr(0x10FFFF)
+
+
+@given(st.binary(max_size=40), st.integers(1, 34))
+def test_cut_bytes_are_bounds(value: bytes, most: int) -> None:
+    low, high = cut_down(value, text=False, most=most), cut_up(value, text=False, most=most)
+    assert low <= value
+    assert len(low) <= most
+    assert high is None or (high >= value and len(high) <= most)
+    assert (high is None) == (len(value) > most and set(value[:most]) == {255})
+
+
+@given(st.text(st.sampled_from(["a", "z", "ß", "\ud7ff", "\U0001f600", TALL]), max_size=12), st.integers(4, 12))
+def test_cut_texts_are_bounds_and_texts(text: str, most: int) -> None:
+    value = text.encode()
+    low, high = cut_down(value, text=True, most=most), cut_up(value, text=True, most=most)
+    assert low.decode() <= text
+    assert len(low) <= most
+    if high is not None:
+        assert high >= value
+        assert high.decode() >= text
+        assert len(high) <= most
+
+
+WORDS = [f"{chr(97 + at // 100)}{at:04} {'x' * 40}" for at in range(1000)]  # a0000 to j0999
+
+
+@pytest.fixture
+def shard(tmp_path: Path) -> amudai.Shard:
+    return amudai.write(
+        {"word": WORDS, "raw": [word.encode() for word in WORDS]}, tmp_path / "w.amudai.shard", stripe_rows=100
+    )
+
+
+@pytest.mark.parametrize(
+    ("where", "left"),
+    [
+        (col("word") == WORDS[250], 100),
+        (col("word") < "b", 100),
+        (col("word") <= "b", 100),
+        (col("word") > "i", 200),
+        (col("word").isin([WORDS[0], "zz"]), 100),
+        (col("word").startswith_cs("c02"), 100),
+        (col("word").startswith_cs("k"), 0),
+        (col("word") == "c", 0),
+        ((col("word") >= "c0299") & (col("word") < "e"), 200),
+        (col("raw") == WORDS[250].encode(), 100),
+        (col("word") == "zzz", 0),
+        (col("word") == "", 0),
+    ],
+)
+def test_pruning(shard: amudai.Shard, where: amudai.Predicate, left: int) -> None:
+    plan = shard.scan(where=where).explain()
+    assert plan.sure + plan.doubtful <= left
+    words = pa.table({"word": WORDS, "raw": [word.encode() for word in WORDS]})
+    plain = amudai.write(words, str(shard.url).replace("w.amudai", "p.amudai"), profile="plain", overwrite=True)
+    assert shard.scan(where=where).positions().tolist() == plain.scan(where=where).positions().tolist()
+    expected = [at for at, word in enumerate(WORDS) if at in set(shard.scan(where=where).positions().tolist())]
+    assert shard.count(where) == len(expected)
+
+
+def test_the_root_answers_without_the_stripes(shard: amudai.Shard) -> None:
+    with amudai.open(shard.url) as opened:
+        scan = opened.scan(where=col("word") == "zzz")
+        assert scan.count() == 0
+        assert all(not stripe._fields._descriptors for stripe in opened._reader.stripes)
+        assert [step.evidence for leaf in scan.explain().leaves for step in leaf.notes] == ["shard statistics"]
