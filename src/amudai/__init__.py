@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         BufferLayout,
         Column,
         CsvWriter,
+        Dataset,
         Explanation,
         Field,
         FieldLayout,
@@ -41,10 +42,12 @@ if TYPE_CHECKING:
         TermIndex,
         Verification,
         add_indexes,
+        append,
         col,
         collect_garbage,
         compact,
         copy,
+        dataset,
         delete,
         drop_columns,
         gc,
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
         upsert,
         with_columns,
         write,
+        write_dataset,
     )
     from amudai.errors import (
         AmudaiError,
@@ -73,11 +77,11 @@ else:
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats "
+                "BadRecord BlockLayout BufferLayout Column CsvWriter Dataset Explanation Field FieldLayout FieldStats "
                 "Garbage HashIndex Index JsonLinesWriter Limits Predicate Problem Progress Scan Shard ShardFile "
-                "ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes col "
-                "collect_garbage compact copy delete drop_columns gc ingest merge open read_files rename_columns "
-                "undelete upsert with_columns write"
+                "ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes append col "
+                "collect_garbage compact copy dataset delete drop_columns gc ingest merge open read_files "
+                "rename_columns undelete upsert with_columns write write_dataset"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema LimitExceeded NeedlessIndexWarning "
@@ -94,6 +98,7 @@ __all__ = [
     "Column",
     "CorruptedData",
     "CsvWriter",
+    "Dataset",
     "Explanation",
     "Field",
     "FieldLayout",
@@ -124,10 +129,12 @@ __all__ = [
     "UnsupportedFeature",
     "Verification",
     "add_indexes",
+    "append",
     "col",
     "collect_garbage",
     "compact",
     "copy",
+    "dataset",
     "delete",
     "drop_columns",
     "gc",
@@ -140,6 +147,7 @@ __all__ = [
     "upsert",
     "with_columns",
     "write",
+    "write_dataset",
 ]
 
 __version__ = "0.1.0"

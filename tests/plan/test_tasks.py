@@ -115,7 +115,7 @@ def test_a_task_carries_types_and_prefixes(table: pa.Table, tmp_path: Path, proc
     (task,) = shard.scan(["text"]).tasks(1)
     (found,) = processes.map(table_of, [task])
     assert found.schema.field("text").type == pa.large_string()
-    assert task._planned.shard.allow.prefixes == (("file:///elsewhere/", None),)
+    assert task._parts[0].shard.allow.prefixes == (("file:///elsewhere/", None),)
     assert not task._planned.shard.verify
 
 

@@ -11,6 +11,8 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.compaction import compact
+    from amudai.api.dataset_writing import append, write_dataset
+    from amudai.api.datasets import Dataset, dataset
     from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field, FieldStats
     from amudai.api.garbage import collect_garbage
@@ -47,6 +49,8 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.api.datasets": "Dataset dataset",
+            "amudai.api.dataset_writing": "append write_dataset",
             "amudai.api.deleting": "delete undelete",
             "amudai.api.columns": "drop_columns rename_columns with_columns",
             "amudai.api.field": "Field FieldStats",
@@ -82,6 +86,7 @@ __all__ = [
     "BufferLayout",
     "Column",
     "CsvWriter",
+    "Dataset",
     "Explanation",
     "Field",
     "FieldLayout",
@@ -106,10 +111,12 @@ __all__ = [
     "TermIndex",
     "Verification",
     "add_indexes",
+    "append",
     "col",
     "collect_garbage",
     "compact",
     "copy",
+    "dataset",
     "delete",
     "drop_columns",
     "gc",
@@ -122,4 +129,5 @@ __all__ = [
     "upsert",
     "with_columns",
     "write",
+    "write_dataset",
 ]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import pyarrow as pa
 
+from amudai.errors import InvalidArgument
 from amudai.plan import Task as PlannedTask
 from amudai.scan import run_task
 
@@ -24,40 +26,63 @@ class Task:
     {'status': [503, 503, 503, 503]}
     """
 
-    __slots__ = ("_planned",)
+    __slots__ = ("_parts",)
 
-    def __init__(self, planned: PlannedTask) -> None:
-        self._planned = planned
+    def __init__(self, parts: tuple[PlannedTask, ...]) -> None:
+        self._parts = parts
+
+    @property
+    def parts(self) -> tuple[tuple[str, range], ...]:
+        """What the task looks at: the URLs of shards, and the range of positions in each.
+
+        >>> [task] = amudai.open("tests/fixtures/sample.amudai.shard").scan().tasks()
+        >>> [rows for _, rows in task.parts]
+        [range(0, 400)]
+        """
+        return tuple((part.shard.url, range(part.start, part.end)) for part in self._parts)
 
     @property
     def rows(self) -> range:
-        """The positions of the shard that the task looks at."""
-        return range(self._planned.start, self._planned.end)
+        """The positions of the shard that the task looks at. A task of several shards has `parts` instead."""
+        return self._only[1]
 
     @property
     def url(self) -> str:
-        """Where the shard lies."""
-        return self._planned.shard.url
+        """Where the shard lies. A task of several shards has `parts` instead."""
+        return self._only[0]
+
+    @property
+    def _only(self) -> tuple[str, range]:
+        if len(self._parts) != 1:
+            raise InvalidArgument(f"task: expected one shard, found {len(self._parts)}: use `parts`")
+        return self.parts[0]
 
     def to_table(self, *, threads: int | None = 1) -> pa.Table:
         """Run the task: the columns of its rows that match, in memory."""
-        schema, batches = run_task(self._planned, threads)
+        schema, batches = self._run(threads)
         return pa.Table.from_batches(batches, schema)
 
     def to_reader(self, *, threads: int | None = 1) -> pa.RecordBatchReader:
         """Run the task batch by batch."""
-        return pa.RecordBatchReader.from_batches(*run_task(self._planned, threads))
+        return pa.RecordBatchReader.from_batches(*self._run(threads))
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return run_task(self._planned, 1)[1]
+        return self._run(1)[1]
+
+    def _run(self, threads: int | None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        schema, first = run_task(self._parts[0], threads)
+        others = (batch for part in self._parts[1:] for batch in run_task(part, threads)[1])
+        return schema, chain(first, others)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows of the task, for any library that speaks the Arrow PyCapsule protocol."""
         return self.to_reader().__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
+        if len(self._parts) != 1:
+            return f"<amudai.Task of {len(self._parts)} shards>"
         rows = self.rows
         return f"<amudai.Task of {self.url}: rows {rows.start:,}..{rows.stop:,}>"
 
-    def __reduce__(self) -> tuple[type[Task], tuple[PlannedTask]]:
-        return Task, (self._planned,)
+    def __reduce__(self) -> tuple[type[Task], tuple[tuple[PlannedTask, ...]]]:
+        return Task, (self._parts,)

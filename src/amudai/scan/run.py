@@ -17,7 +17,7 @@ import pyarrow as pa
 from amudai.arrow import least_bits
 from amudai.column import ColumnSource, Projection
 from amudai.errors import located
-from amudai.plan import SelectedColumn, ShardPlan, prepare_columns, read_arrays
+from amudai.plan import SelectedColumn, ShardPlan, Task, prepare_columns, read_arrays
 from amudai.rows import Positions, Rows
 from amudai.scan.receipt import Explanation, LeafReport, Note, Receipt
 from amudai.shard import StripeReader
@@ -47,12 +47,12 @@ class StripePart:
 
 
 class ScanRun:
-    """Runs a plan on up to `threads` threads and keeps a receipt."""
+    """Runs a plan on up to `threads` threads and keeps a receipt, which it may share with other runs."""
 
-    def __init__(self, plan: ShardPlan, threads: int) -> None:
+    def __init__(self, plan: ShardPlan, threads: int, receipt: Receipt | None = None) -> None:
         self.plan = plan
         self.threads = threads
-        self._receipt = Receipt()
+        self._receipt = Receipt() if receipt is None else receipt
         self._found: int | None = None
 
     @property
@@ -78,6 +78,10 @@ class ScanRun:
         found = found if limit is None else found.first(limit)
         self._found = found.count
         return found
+
+    def count(self) -> int:
+        """How many rows match, up to the limit."""
+        return self.rows().count
 
     def positions(self) -> npt.NDArray[np.uint64]:
         """The positions of all rows that match, up to the limit."""
@@ -209,7 +213,27 @@ class ScanRun:
         with self._receipt.phase("read"):
             return read_arrays(stripe, column, rows)
 
+    # ---- tasks ----
+
+    def tasks(self, count: int) -> tuple[tuple[Task, ...], ...]:
+        """About `count` tasks, each of one part. Their concatenated results are the rows of the plan."""
+        plan, shard = self.plan, self.plan.shard.portable()
+        return tuple(
+            (Task(shard=shard, request=plan.request, start=start, end=end, types=plan.fields.wanted),)
+            for start, end in plan.stretches(count)
+        )
+
     # ---- report ----
+
+    @property
+    def limit(self) -> int | None:
+        """The most rows that the run finds."""
+        return self.plan.request.limit
+
+    @property
+    def where(self) -> str:
+        """The predicate as text."""
+        return str(self.plan.bound)
 
     def explanation(self) -> Explanation:
         """The plan, and what its runs have done so far."""

@@ -46,6 +46,8 @@ class OpenFiles:
         The end of the directory, for a shard that is embedded in a larger file.
     limits
         How much memory and work the shard may take.
+    tail
+        The size of the root file and its last bytes, the directory included, if they are known already.
 
     Attributes
     ----------
@@ -61,6 +63,7 @@ class OpenFiles:
         allow: Allowed,
         end: int | None,
         limits: Limits,
+        tail: tuple[int, memoryview] | None = None,
     ) -> None:
         self.store = store
         self.url = url
@@ -72,7 +75,7 @@ class OpenFiles:
         self._stores: dict[str, Store] = {}  # of files elsewhere, by scheme and host
         self._lock = Lock()
         with located(url=url):
-            self.root, self.directory_place = self._open(end)
+            self.root, self.directory_place = self._open(end) if tail is None else self._known(*tail)
             self.directory = self.message(self.directory_place, "ShardDirectory", self.root, ShardDirectory.decode)
         self._artifacts = {url: self.root}
 
@@ -90,6 +93,13 @@ class OpenFiles:
         if first < start:
             start = first
             tail = whole.read(start, stop)
+        return Artifact(self.store, self.url, size, (start, tail)), DataRef("", first, last)
+
+    def _known(self, size: int, tail: memoryview) -> tuple[Artifact, DataRef]:
+        first, last = directory_range(tail, size, None)
+        start = size - len(tail)
+        if first < start:
+            return self._open(None)
         return Artifact(self.store, self.url, size, (start, tail)), DataRef("", first, last)
 
     @lazy

@@ -56,6 +56,8 @@ class ShardReader:
         The end of the directory, for a shard that is embedded in a larger file.
     limits
         How much memory and work the shard may take.
+    tail
+        The size of the root file and its last bytes, if they are known already. Opening then needs no request.
 
     Attributes
     ----------
@@ -72,13 +74,14 @@ class ShardReader:
         allow: Allow | Allowed = (),
         end: int | None = None,
         limits: Limits = DEFAULT_LIMITS,
+        tail: tuple[int, memoryview] | None = None,
     ) -> None:
         found, self.url = open_store(location, store)
         self.store: Store = found
         self.verify = verify
         self.allow = Allowed.of(allow)
         self.limits = limits
-        self._opened = OpenFiles(found, self.url, verify, self.allow, end, limits)
+        self._opened = OpenFiles(found, self.url, verify, self.allow, end, limits, tail)
         self.root, self.directory_place = self._opened.root, self._opened.directory_place
         self.directory = self._opened.directory
         self._deleted: dict[int, Rows] = {}  # by the number of the stripe
@@ -205,6 +208,16 @@ class ShardReader:
                 except StorageError:
                     artifact = self.root  # a root of the reference implementation that was moved, as in `_descriptor`
                 yield artifact, ref.start, ref.end
+
+    def tail(self) -> memoryview:
+        """The end of the root file, from the first byte of metadata: of the shard, and of stripes that are inside."""
+        start = self.directory_place.start
+        nodes = tuple(nodes_below(self.schema.fields()))
+        places = [*self.places(), *(place for stripe in self.stripes for place in stripe.metadata_places(nodes))]
+        for artifact, first, _ in places:
+            if artifact is self.root:
+                start = min(start, first)
+        return self.root.read(start, self.root.size)
 
     def _descriptor(self, ref: DataRef) -> tuple[memoryview, located]:
         try:

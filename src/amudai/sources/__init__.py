@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amudai.sources.catalog import FORMATS
     from amudai.sources.contract import Decision, Duplicates, MixedZones, Multiline
     from amudai.sources.finding import SkippedFile
+    from amudai.sources.partitions import folder_columns
     from amudai.sources.records import BadRecord, BadRecords, OnError, Tell
     from amudai.sources.source import Inputs, Source, read_files
 else:
@@ -27,6 +28,7 @@ else:
             "amudai.sources.catalog": "FORMATS",
             "amudai.sources.contract": "Decision Duplicates MixedZones Multiline",
             "amudai.sources.finding": "SkippedFile",
+            "amudai.sources.partitions": "folder_columns",
             "amudai.sources.records": "BadRecord BadRecords OnError Tell",
             "amudai.sources.source": "Inputs Source read_files",
         },
@@ -45,5 +47,6 @@ __all__ = [
     "SkippedFile",
     "Source",
     "Tell",
+    "folder_columns",
     "read_files",
 ]
