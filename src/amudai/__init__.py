@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedFeature,
     )
+    from amudai.interop import read_pandas, scan_polars, sql
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -87,6 +88,7 @@ else:
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema LimitExceeded NeedlessIndexWarning "
                 "StorageError UnsupportedFeature"
             ),
+            "amudai.interop": "read_pandas scan_polars sql",
         },
     )
 
@@ -142,7 +144,10 @@ __all__ = [
     "merge",
     "open",
     "read_files",
+    "read_pandas",
     "rename_columns",
+    "scan_polars",
+    "sql",
     "undelete",
     "upsert",
     "with_columns",

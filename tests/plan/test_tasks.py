@@ -116,7 +116,7 @@ def test_a_task_carries_types_and_prefixes(table: pa.Table, tmp_path: Path, proc
     (found,) = processes.map(table_of, [task])
     assert found.schema.field("text").type == pa.large_string()
     assert task._parts[0].shard.allow.prefixes == (("file:///elsewhere/", None),)
-    assert not task._planned.shard.verify
+    assert not task._parts[0].shard.verify
 
 
 def test_batches_of_a_task_keep_to_their_size(shard: amudai.Shard) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.api.arrow_dataset import ArrowDataset
     from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.compaction import compact
     from amudai.api.dataset_writing import append, write_dataset
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from amudai.api.scan import Scan
     from amudai.api.shard import Shard
     from amudai.api.stripe import Stripe
+    from amudai.api.tabular import Tabular
     from amudai.api.task import Task
     from amudai.api.upserting import upsert
+    from amudai.api.where import Where, predicate_of
     from amudai.api.writing import ShardWriter, write
     from amudai.exports import CsvWriter, JsonLinesWriter
     from amudai.index import HashIndex, TermIndex
@@ -51,6 +54,9 @@ else:
         {
             "amudai.api.datasets": "Dataset dataset",
             "amudai.api.dataset_writing": "append write_dataset",
+            "amudai.api.arrow_dataset": "ArrowDataset",
+            "amudai.api.tabular": "Tabular",
+            "amudai.api.where": "Where predicate_of",
             "amudai.api.deleting": "delete undelete",
             "amudai.api.columns": "drop_columns rename_columns with_columns",
             "amudai.api.field": "Field FieldStats",
@@ -81,6 +87,7 @@ else:
     )
 
 __all__ = [
+    "ArrowDataset",
     "BadRecord",
     "BlockLayout",
     "BufferLayout",
@@ -107,9 +114,11 @@ __all__ = [
     "Source",
     "Stripe",
     "StripeLayout",
+    "Tabular",
     "Task",
     "TermIndex",
     "Verification",
+    "Where",
     "add_indexes",
     "append",
     "col",
@@ -123,6 +132,7 @@ __all__ = [
     "ingest",
     "merge",
     "open",
+    "predicate_of",
     "read_files",
     "rename_columns",
     "undelete",

@@ -10,15 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pyarrow as pa
 
-from amudai.datasets.schema_fields import SchemaFields
+from amudai.datasets.masks import true_rows
 from amudai.predicate import (
     Always,
     And,
-    Bound,
-    BoundAlways,
-    BoundAnd,
-    BoundLeaf,
-    BoundOr,
     Compare,
     IsIn,
     IsNull,
@@ -28,8 +23,6 @@ from amudai.predicate import (
     Or,
     Predicate,
     Text,
-    bind,
-    evaluate,
 )
 from amudai.types import parse_path
 
@@ -100,20 +93,7 @@ def _constant(path: str, constants: Mapping[str, pa.Scalar]) -> pa.Scalar | None
 
 def _answer(leaf: Predicate, value: pa.Scalar, negated: bool) -> Always:
     assert isinstance(leaf, Compare | IsIn | IsNull | IsValid | Text | Matches)
-    fields = SchemaFields(pa.schema([pa.field(parse_path(leaf.path)[0], value.type)]))
-    row = pa.array([value.as_py()], value.type)
-    if _true(bind(leaf, fields), row):
+    row = pa.table({parse_path(leaf.path)[0]: pa.array([value.as_py()], value.type)})
+    if true_rows(leaf, row)[0]:
         return Always(True)
-    return Always(False) if _true(bind(Not(leaf), fields), row) else Always(negated)
-
-
-def _true(bound: Bound, row: pa.Array) -> bool:
-    match bound:
-        case BoundAlways(value):
-            return value
-        case BoundAnd(terms):
-            return all(_true(term, row) for term in terms)
-        case BoundOr(terms):
-            return any(_true(term, row) for term in terms)
-        case BoundLeaf():
-            return bool(evaluate(bound, row)[0])
+    return Always(False) if true_rows(Not(leaf), row)[0] else Always(negated)

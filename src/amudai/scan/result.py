@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from amudai.arrow import conformed
+from amudai.arrow import conformed, rows_without_columns
 from amudai.scan.run import PART_ROWS, ScanRun
 
 __all__ = ["ResultColumns"]
@@ -61,7 +61,7 @@ class ResultColumns:
 
     def _built(self, batch: pa.RecordBatch | None, rows: int) -> pa.RecordBatch:
         if not self._schema.names:
-            return pa.RecordBatch.from_struct_array(pa.array([{}] * rows, pa.struct([])))
+            return rows_without_columns(rows)
         given = {} if batch is None else {name: index for index, name in enumerate(batch.schema.names)}
         columns = []
         for field in self._schema:

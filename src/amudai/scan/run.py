@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.arrow import least_bits
+from amudai.arrow import least_bits, rows_without_columns
 from amudai.column import ColumnSource, Projection
 from amudai.errors import located
 from amudai.plan import SelectedColumn, ShardPlan, Task, prepare_columns, read_arrays
@@ -199,6 +199,8 @@ class ScanRun:
 
     def _read_batches(self, stripe: StripeReader, rows: Rows) -> list[pa.RecordBatch]:
         """Rows of a stripe. There are several batches if the values are too long for the offsets of one."""
+        if not self.plan.columns:
+            return [rows_without_columns(rows.count)]
         arrays = []
         for column in self.plan.columns:
             chunks = read_arrays(stripe, column, rows)
