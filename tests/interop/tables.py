@@ -10,20 +10,8 @@ import pyarrow as pa
 
 import amudai
 
-WORDS = [
-    "timeout",
-    "Timeout",
-    "TIMEOUT.",
-    "retry",
-    "İstanbul",
-    "\u212aelvin",
-    "kelvin",
-    "50%",
-    "a_b",
-    "x\ny",
-    "straße",
-    "",
-]
+WORDS = ["timeout", "Timeout", "TIMEOUT.", "retry", "İstanbul", "\u212aelvin", "kelvin"]
+WORDS += ["50%", "a_b", "x\ny", "straße", ""]
 
 
 def logs(count: int = 300) -> pa.Table:

@@ -81,7 +81,7 @@ def test_filters_are_pushed_down(rows: ArrowDataset) -> None:
 def test_all_ways_to_read(rows: ArrowDataset) -> None:
     assert isinstance(rows, ds.Dataset)
     assert rows.schema.equals(TABLE.schema)
-    assert rows.to_table().equals(TABLE)
+    assert repr(rows.to_table().to_pylist()) == repr(TABLE.to_pylist())  # as text, because NaN equals nothing
     assert pa.Table.from_batches(rows.to_batches(columns=["id"])).equals(TABLE.select(["id"]))
     assert rows.head(7, columns=["id"]).equals(TABLE.select(["id"]).slice(0, 7))
     assert rows.take([5, 3], columns=["id"])["id"].to_pylist() == [5, 3]

@@ -32,7 +32,8 @@ class Both:
         pq.write_table(TABLE, folder / "logs.parquet")
         self.plain = duckdb.connect()
         register(self.plain)
-        self.plain.sql(f"CREATE VIEW logs AS SELECT * FROM '{folder}/logs.parquet'")
+        # A table, not a view: on Parquet files DuckDB rules out row groups by bounds that do not know of NaN.
+        self.plain.sql(f"CREATE TABLE logs AS SELECT * FROM '{folder}/logs.parquet'")
         self.plain.register("hosts", HOSTS)
 
     def answers(self, query: str) -> tuple[list[Any], list[Any]]:
@@ -194,14 +195,11 @@ def test_variables_of_the_caller_are_tables(both: Both) -> None:
 
 
 def test_functions_mean_what_predicates_mean(both: Both) -> None:
-    for name, argument, text in [
-        ("has", "timeout", "'timeout'"),
-        ("hasprefix_cs", "Tim", "'Tim'"),
-        ("has_all", ["50", "retry"], "['50', 'retry']"),
-    ]:
-        found = amudai.sql(
-            f"SELECT id FROM logs WHERE {name}(message, {text}) ORDER BY id", logs=both.source
-        ).fetchall()
+    asked: list[tuple[str, Any, str]] = [("has", "timeout", "'timeout'"), ("hasprefix_cs", "Tim", "'Tim'")]
+    asked.append(("has_all", ["50", "retry"], "['50', 'retry']"))
+    for name, argument, text in asked:
+        query = f"SELECT id FROM logs WHERE {name}(message, {text}) ORDER BY id"
+        found = amudai.sql(query, logs=both.source).fetchall()
         expected = both.source.read(["id"], getattr(amudai.col("message"), name)(argument))["id"].to_pylist()
         assert [row[0] for row in found] == expected
         assert expected

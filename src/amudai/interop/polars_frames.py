@@ -114,7 +114,7 @@ def _operator(polars: Any, name: str) -> Any:
         evaluated = _Evaluated(getattr(col("text"), name)(asked))  # refuses what is no word
         # A scan finds the literal in a predicate and asks its indexes.
         mark = polars.lit(f"{MARK}{json.dumps([name, asked])}").alias("amudai")
-        text = polars.struct(self._expression.alias("text"), mark)
+        text = polars.struct(self._expression, mark)
         return text.map_batches(evaluated, return_dtype=polars.Boolean, is_elementwise=True)
 
     ask.__name__ = name
@@ -129,7 +129,7 @@ class _Evaluated:
         self._predicate = predicate
 
     def __call__(self, series: Any) -> Any:
-        text = series.struct.field("text")
+        text = series.struct.field(series.struct.fields[0])
         mask = true_rows(self._predicate, pa.table({"text": text.to_arrow()}))
         known = pa.array(mask, mask=text.is_null().to_numpy())
         return required("polars", "scan_polars", extra="polars").from_arrow(known).alias(series.name)

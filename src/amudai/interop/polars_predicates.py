@@ -151,8 +151,8 @@ class _Reader:
         struct = inputs[0]["Function"]
         if struct["function"] != "AsStruct":
             raise _Unknown
-        (column, _), (mark, _) = (each["Alias"] for each in struct["input"])
-        text = _word(mark)
+        column, mark = struct["input"]
+        text = _word(mark["Alias"][0])
         if not text.startswith(MARK):
             raise _Unknown
         name, words = json.loads(text.removeprefix(MARK))
