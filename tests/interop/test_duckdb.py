@@ -121,9 +121,10 @@ def condition(chance: random.Random, table: str, depth: int = 2) -> str:
     )
 
 
+@pytest.mark.slow
 def test_generated_queries_have_the_answers_of_duckdb(both: Both) -> None:
     chance = random.Random(17)
-    for _ in range(scaled(100)):
+    for _ in range(scaled(60)):
         form = chance.choice(
             [
                 "SELECT l.id, l.status FROM logs l WHERE {l}",

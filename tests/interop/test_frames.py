@@ -117,11 +117,12 @@ def test_polars_of_a_shard_with_deleted_rows(tmp_path: Path) -> None:
     assert same(found, frame.head(20).filter(pl.col("id") > 15).select("id"))
 
 
+@pytest.mark.slow
 def test_generated_predicates_of_polars(source: Any) -> None:
     chance = random.Random(5)
     leaves = list(predicates().values())
     lazy, frame = amudai.scan_polars(source), pl.from_arrow(TABLE)
-    for _ in range(scaled(40)):
+    for _ in range(scaled(20)):
         one, other = chance.sample(leaves, 2)
         both = chance.choice([one & other, one | other, ~(one & other), ~(one | other), ~one | other])
         assert same(lazy.filter(both).select("id").collect(), frame.filter(both).select("id")), str(both)

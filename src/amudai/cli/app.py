@@ -16,6 +16,7 @@ __all__ = ["app_for", "run"]
 # In the order of first use: write a shard, search it, look inside, take the rows elsewhere.
 COMMANDS: Final = (
     "ingest",
+    "append",
     "search",
     "head",
     "sample",
