@@ -54,6 +54,7 @@ ORDER = [
     {"datasets"},
     {"api"},
     {"interop"},
+    {"spark"},
     {"cli", "web"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from amudai.api.arrow_dataset import ArrowDataset
     from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.compaction import compact
-    from amudai.api.dataset_writing import append, write_dataset
+    from amudai.api.dataset_writing import append, new_shard_name, write_dataset
     from amudai.api.datasets import Dataset, dataset
     from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field, FieldStats
@@ -53,7 +53,7 @@ else:
         __name__,
         {
             "amudai.api.datasets": "Dataset dataset",
-            "amudai.api.dataset_writing": "append write_dataset",
+            "amudai.api.dataset_writing": "append new_shard_name write_dataset",
             "amudai.api.arrow_dataset": "ArrowDataset",
             "amudai.api.tabular": "Tabular",
             "amudai.api.where": "Where predicate_of",
@@ -131,6 +131,7 @@ __all__ = [
     "gc",
     "ingest",
     "merge",
+    "new_shard_name",
     "open",
     "predicate_of",
     "read_files",

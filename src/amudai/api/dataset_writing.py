@@ -25,7 +25,7 @@ from amudai.errors import ExistingFile, InvalidArgument, InvalidSchema, MissingF
 from amudai.index import IndexSpec, specs_of
 from amudai.storage import Size, open_store, size_of
 
-__all__ = ["append", "write_dataset"]
+__all__ = ["append", "new_shard_name", "write_dataset"]
 
 # So many shards are written at a time. If rows come for more folders, the shard that was idle longest is ended.
 _MOST_WRITERS: Final = 32
@@ -159,7 +159,7 @@ def append(
     found = find_shards(text, store)
     if found.folder is None:
         return _append_to_shard(text, data, indexes, options)
-    write(data, f"{text.rstrip('/')}/{_new_name()}", indexes=indexes or (), **options)
+    write(data, f"{text.rstrip('/')}/{new_shard_name()}", indexes=indexes or (), **options)
     return dataset(text, store=store, threads=threads)
 
 
@@ -173,8 +173,8 @@ def _append_to_shard(path: str, data: Any, indexes: Sequence[IndexSpec] | None, 
     with _locked(folder), open_shard(path, store=store) as old:
         specs = specs_of(old._reader, with_stripes=True) if indexes is None else indexes
         # Names with `_` are no shards of a dataset of the folder. In the same folder, references stay relative.
-        added = os.path.join(folder, f"_{name.removesuffix(SHARD_SUFFIX)}.{_new_name()}")
-        kept = os.path.join(folder, f"_{name.removesuffix(SHARD_SUFFIX)}.{_new_name()}")
+        added = os.path.join(folder, f"_{name.removesuffix(SHARD_SUFFIX)}.{new_shard_name()}")
+        kept = os.path.join(folder, f"_{name.removesuffix(SHARD_SUFFIX)}.{new_shard_name()}")
         write(data, added, indexes=specs, **options)
         try:
             os.link(root, kept)
@@ -240,7 +240,7 @@ class _Writers:
             f"{_escaped(name)}={_text(value)}/" for name, value in zip(self._columns, values, strict=True)
         )
         _make_folder(f"{self._base}/{folders}", self._options["store"])
-        location = f"{self._base}/{folders}{_new_name()}"
+        location = f"{self._base}/{folders}{new_shard_name()}"
         return ShardWriter(location, self._schema, memory_limit=self._memory, **self._options)
 
     def close(self) -> None:
@@ -294,7 +294,7 @@ def _escaped(text: str) -> str:
     return escaped.replace(".", "%2E") if escaped in (".", "..") else escaped
 
 
-def _new_name() -> str:
+def new_shard_name() -> str:
     """A name for a new shard, later than all names before."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{secrets.token_hex(4)}{SHARD_SUFFIX}"
 

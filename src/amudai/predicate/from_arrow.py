@@ -234,6 +234,19 @@ def _is_in(call: _Call) -> Predicate:
     )
 
 
+def _if_else(call: _Call) -> Predicate:
+    """`if_else(is_valid(x), is_in(x, values), null)`, as DuckDB writes SQL's IN. Like our `isin`, it is null for nulls."""
+    test, inner, other = call.arguments
+    if not isinstance(test, _Call) or not isinstance(inner, _Call) or not isinstance(other, pa.Scalar):
+        _unsupported(call)
+    if (test.name, inner.name) != ("is_valid", "is_in") or other.is_valid or _path(test) != _path(inner):
+        _unsupported(call)
+    if inner.options["value_set"].values.null_count:
+        _unsupported(call)
+    inner.options["null_matching_behavior"] = pa.scalar(_EMIT_NULL)
+    return _is_in(inner)
+
+
 def _is_null(call: _Call) -> Predicate:
     if _option(call, "nan_is_null"):
         raise UnsupportedFeature("expression: is_null: expected nan_is_null=False, found True")
@@ -269,6 +282,7 @@ _JOINS: Final[dict[str, Callable[[Sequence[Predicate]], Predicate]]] = {
     "invert": lambda terms: ~terms[0],
 }
 _FUNCTIONS: Final[dict[str, Callable[[_Call], Predicate]]] = {
+    "if_else": _if_else,
     "is_in": _is_in,
     "is_null": _is_null,
     "is_valid": _is_valid,
@@ -389,7 +403,7 @@ def _compared(node: _Node) -> Iterator[tuple[str, pa.DataType]]:
                 yield right, left.type
         elif each.name == "is_in":
             yield _path(each), each.options["value_set"].values.type
-        elif each.name in _JOINS:
+        elif each.name in _JOINS or each.name == "if_else":
             waiting += each.arguments
         elif each.name in _TEXT or each.name == "match_substring_regex":
             yield _path(each), pa.string()
