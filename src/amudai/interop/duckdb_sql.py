@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
+from inspect import currentframe
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,7 +63,7 @@ def sql(query: str, *, connection: Any | None = None, **tables: Tabular) -> Any:
     for name, table in tables.items():
         if not isinstance(table, Tabular):
             raise InvalidArgument(f"{name}: expected a shard or a dataset, found {shown(table)}")
-    found = dict(tables) | _variables(query, tables, sys._getframe(1))
+    found = dict(tables) | _variables(query, tables, _caller(currentframe()))
     opened = duckdb.connect() if connection is None else connection
     register(opened)
     wanted = prefilters(query, {name: table.schema for name, table in found.items()})
@@ -112,12 +112,16 @@ def _combined(column: Any) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _variables(query: str, tables: Mapping[str, Tabular], frame: FrameType) -> dict[str, Tabular]:
+def _caller(frame: FrameType | None) -> FrameType | None:
+    return None if frame is None else frame.f_back
+
+
+def _variables(query: str, tables: Mapping[str, Tabular], frame: FrameType | None) -> dict[str, Tabular]:
     """The shards and datasets that the query names and that are variables of the caller."""
     known = {name.lower() for name in tables}
     found: dict[str, Tabular] = {}
     for name in table_names(query):
-        if name.lower() not in known:
+        if name.lower() not in known and frame is not None:
             value = frame.f_locals.get(name, frame.f_globals.get(name))
             if isinstance(value, Tabular):
                 found[name] = value

@@ -235,7 +235,7 @@ def _is_in(call: _Call) -> Predicate:
 
 
 def _if_else(call: _Call) -> Predicate:
-    """`if_else(is_valid(x), is_in(x, values), null)`, as DuckDB writes SQL's IN. Like our `isin`, it is null for nulls."""
+    """`if_else(is_valid(x), is_in(x, values), null)`, as DuckDB writes SQL's IN. Our `isin` is null for nulls, too."""
     test, inner, other = call.arguments
     if not isinstance(test, _Call) or not isinstance(inner, _Call) or not isinstance(other, pa.Scalar):
         _unsupported(call)
