@@ -156,3 +156,13 @@ class TestTheProcessorIsAsked:
         """
         found = run(program).split()
         assert found == [_kernels._native.__name__]  # type: ignore[attr-defined]
+
+
+def test_writing_a_table_imports_no_reader_of_files(tmp_path: Path) -> None:
+    program = """
+    import amudai
+
+    amudai.write({"n": [1, 2, 3], "s": ["a", "b", None]}, "t.amudai.shard")
+    imported("amudai.sources.csv", "amudai.sources.json", "amudai.sources.logs", "pyarrow.parquet")
+    """
+    assert run(IMPORTED, program, folder=tmp_path).split() == []

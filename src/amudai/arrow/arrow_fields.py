@@ -60,8 +60,6 @@ class ArrowFields:
             self._wanted = {field.name: field.type for field in self._whole}
         elif wanted is not None:
             self._wanted = _types(wanted)
-        self._fields: dict[int, pa.Field] = {}
-        self._projections: dict[int, Projection] = {}
 
     @property
     def wanted(self) -> tuple[tuple[str, pa.DataType], ...] | pa.Schema:
@@ -130,6 +128,14 @@ class ArrowFields:
     @lazy
     def schema(self) -> pa.Schema:
         """All columns."""
+        shared = self._shared
+        if shared is None:
+            return self._schema()
+        if shared.whole is None:
+            shared.whole = self._schema()
+        return shared.whole
+
+    def _schema(self) -> pa.Schema:
         metadata = None if self._whole is None else self._whole.metadata
         if self._kept is not None:
             metadata = metadata if self._whole is not None else self._kept.schema.metadata
@@ -143,18 +149,34 @@ class ArrowFields:
         with located(url=reader.url):
             return kept_fields(reader.schema, reader.properties.custom)
 
+    @lazy
+    def _shared(self) -> KeptFields | None:
+        """The kept fields, if the caller requested no types: shards with the same schema share what is found then."""
+        return None if self._wanted or self._whole is not None else self._kept
+
+    @lazy
+    def _fields(self) -> dict[int, pa.Field]:
+        return {} if self._shared is None else self._shared.fields
+
+    @lazy
+    def _projections(self) -> dict[int, Projection]:
+        return {} if self._shared is None else self._shared.projections
+
     def field(self, node: SchemaNode) -> pa.Field:
         """A top-level column as Arrow sees it."""
+        if node.internal:
+            return self._find(node)  # its type depends on the values of this shard
         found = self._fields.get(node.schema_id)
         if found is None:
             self._check_wanted()
-            found = self._find(node)
-            self._fields[node.schema_id] = found
+            found = self._fields[node.schema_id] = self._find(node)
         return found
 
     def projection(self, node: SchemaNode) -> Projection:
         """What must be read for a top-level column as a whole."""
         field = self.field(node)
+        if node.internal:
+            return self._with_nanoseconds(project(node, field.type), field.type)
         found = self._projections.get(node.schema_id)
         if found is None:
             found = self._projections[node.schema_id] = self._with_nanoseconds(project(node, field.type), field.type)

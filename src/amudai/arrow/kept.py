@@ -21,29 +21,37 @@ SCHEMA_PROPERTY: Final = "amudai.arrow.schema"
 
 
 class KeptFields:
-    """The Arrow fields that a writer kept for the columns of a schema, computed when they are accessed."""
+    """The Arrow fields that a writer kept for the columns of a schema, computed when they are accessed.
+
+    Attributes
+    ----------
+    schema
+        The Arrow schema of the written data.
+    fields, projections
+        By schema id, what readers of such shards found for columns whose types nobody changed.
+    whole
+        The Arrow schema that those readers found for all columns, or None.
+    """
 
     def __init__(self, stored: bytes) -> None:
         try:
             self.schema: pa.Schema = pa.ipc.read_schema(pa.py_buffer(stored))
         except (pa.ArrowException, ValueError, OSError) as error:
             raise _unreadable(error) from error
-        self._found: dict[int, tuple[pa.Field, Projection]] = {}
+        self.fields: dict[int, pa.Field] = {}
+        self.projections: dict[int, Projection] = {}
+        self.whole: pa.Schema | None = None
         self._places: dict[int, int] | None = None
 
     def find(self, node: SchemaNode, columns: Callable[[], tuple[SchemaNode, ...]]) -> tuple[pa.Field, Projection]:
         """The Arrow field of a column, and what must be read for it. `columns` returns all columns."""
-        found = self._found.get(node.schema_id)
-        if found is None:
-            # By name, so that one column of ten thousand costs one. Only a name that occurs twice needs all columns.
-            named = self.schema.get_all_field_indices(node.name)
-            field = self._field(named[0] if len(named) == 1 else self.places(columns())[node.schema_id])
-            try:
-                found = field, project(node, field.type)
-            except InvalidArgument as error:
-                raise CorruptedData(f"kept Arrow schema: {error.message}", field=node.name) from error
-            self._found[node.schema_id] = found
-        return found
+        # By name, so that one column of ten thousand costs one. Only a name that occurs twice needs all columns.
+        named = self.schema.get_all_field_indices(node.name)
+        field = self._field(named[0] if len(named) == 1 else self.places(columns())[node.schema_id])
+        try:
+            return field, project(node, field.type)
+        except InvalidArgument as error:
+            raise CorruptedData(f"kept Arrow schema: {error.message}", field=node.name) from error
 
     def places(self, columns: tuple[SchemaNode, ...]) -> dict[int, int]:
         """The index of each column in the kept schema, by schema id. `columns` must be all columns."""

@@ -20,7 +20,10 @@ from amudai.storage import Spool
 __all__ = ["BytesEncoder", "cut"]
 
 FLUSH_SLOTS: Final = 65_536
+# A block that is larger than expected by this factor gets a choice of its own. It may be an exception, as are a large
+# value and the short block before it. The next such block in a row decides for the blocks behind it.
 _DRIFT: Final = 1.15
+_EXCEPTIONS: Final = 2
 # Blocks of values longer than this are limited by bytes alone.
 _LONG: Final = 256
 _STEP: Final = 1024  # a bit-packed chunk: offsets of whole chunks waste nothing
@@ -50,6 +53,7 @@ class BytesEncoder:
         self._staged: list[BytesBlock] = []
         self._count = self._bytes = 0
         self._choice: BytesChoice | None = None
+        self._drifts = 0
         self._most = max(memory.staged, profile.text_bytes) if memory.staged == ColumnMemory().staged else memory.staged
 
     def append(self, offsets: npt.NDArray[np.integer] | None, data: U8, count: int, valid: Bools | None = None) -> None:
@@ -59,7 +63,7 @@ class BytesEncoder:
         whole = BytesBlock(None if offsets is None else offsets, data, count, valid)
         for start, end in cut(whole, self._fixed, FLUSH_SLOTS, self._most):
             piece = _part(whole, start, end, self._fixed)
-            if self._staged and len(piece.content) >= self._most:
+            if self._staged and piece.count == 1 and len(piece.content) >= self._most:
                 self._flush(final=True)  # joining a large value with others would copy it
             self._staged.append(piece)
             self._count += piece.count
@@ -117,9 +121,13 @@ class BytesEncoder:
         drifted = region is None or len(region) > _DRIFT * choice.bytes_per_slot * block.count + 256
         # A block with hardly any bytes says nothing about the next blocks.
         undecided = not self._profile.plain and choice.bytes_per_slot == float("inf")
-        if undecided or (drifted and choice.encoding is not PLAIN):
-            self._choice = choice = self._choose(block)
+        drifted = drifted and choice.encoding is not PLAIN
+        if undecided or drifted:
+            choice = self._choose(block)
+            if undecided or self._drifts >= _EXCEPTIONS:
+                self._choice = choice
             region = encode_region(block, choice.encoding, choice.level, self._profile.price)
+        self._drifts = self._drifts + 1 if drifted else 0
         if region is None:
             region = encode_region(block, PLAIN, 0, self._profile.price)
         assert region is not None

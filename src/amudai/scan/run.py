@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,17 @@ class StripePart:
 
     stripe: StripeReader
     positions: Positions
+
+
+class _Chunk(NamedTuple):
+    """Rows of a stripe, and a column to read of them."""
+
+    stripe: StripeReader
+    rows: Rows
+    column: SelectedColumn
+
+    def read(self) -> list[pa.Array]:
+        return read_arrays(self.stripe, self.column, self.rows)
 
 
 class ScanRun:
@@ -106,21 +117,30 @@ class ScanRun:
                 for stripe, mine in stripes
                 for chunk in mine.parts(self._chunk_rows(stripe, mine, columns))
             ]
-        work = [(*chunk, column) for column in columns for chunk in chunks]
-        threads = self.threads if rows.count * len(columns) > SERIAL_VALUES else 1
-        arrays: list[list[pa.Array]] = []
-        taken = 0
-        for read in in_order(self._read_chunk, work, threads, ahead=len(work) + 1):
-            arrays.append(read)
-            if len(chunks) > 1:  # each chunk is checked where it is decoded
-                taken += sum(array.get_total_buffer_size() for array in read)
-                with located(url=self.plan.shard.url):
-                    self.plan.shard.limits.require_memory(taken, 8)
+        work = [_Chunk(*chunk, column) for column in columns for chunk in chunks]
+        if self.threads == 1 or rows.count * len(columns) <= SERIAL_VALUES:
+            with self._receipt.phase("read"):
+                arrays = self._within_memory(map(_Chunk.read, work), len(chunks))
+        else:
+            arrays = self._within_memory(in_order(self._read_chunk, work, self.threads, len(work) + 1), len(chunks))
         chunked = []
         for index, column in enumerate(columns):
             mine = arrays[index * len(chunks) : (index + 1) * len(chunks)]
             chunked.append(pa.chunked_array([array for several in mine for array in several], column.field.type))
         return pa.Table.from_arrays(chunked, schema=schema)
+
+    def _within_memory(self, reading: Iterable[list[pa.Array]], chunks: int) -> list[list[pa.Array]]:
+        """The arrays of all columns. An error if they take more memory than the limits of the shard allow."""
+        if chunks == 1:
+            return list(reading)  # each chunk is checked where it is decoded
+        arrays: list[list[pa.Array]] = []
+        taken = 0
+        for read in reading:
+            arrays.append(read)
+            taken += sum(array.get_total_buffer_size() for array in read)
+            with located(url=self.plan.shard.url):
+                self.plan.shard.limits.require_memory(taken, 8)
+        return arrays
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The columns of the rows that match, in batches of at most `batch_rows` rows."""
@@ -210,10 +230,9 @@ class ScanRun:
             arrays.append(chunks[0])
         return [pa.RecordBatch.from_arrays(arrays, schema=self.plan.schema)]
 
-    def _read_chunk(self, chunk: tuple[StripeReader, Rows, SelectedColumn]) -> list[pa.Array]:
-        stripe, rows, column = chunk
+    def _read_chunk(self, chunk: _Chunk) -> list[pa.Array]:
         with self._receipt.phase("read"):
-            return read_arrays(stripe, column, rows)
+            return chunk.read()
 
     # ---- tasks ----
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from amudai.sources.contract import Decision, Duplicates, MixedZones, Multiline
     from amudai.sources.finding import SkippedFile
     from amudai.sources.partitions import folder_columns
+    from amudai.sources.reading import Inputs, read_files
     from amudai.sources.records import BadRecord, BadRecords, OnError, Tell
-    from amudai.sources.source import Inputs, Source, read_files
+    from amudai.sources.source import Source
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -30,7 +31,8 @@ else:
             "amudai.sources.finding": "SkippedFile",
             "amudai.sources.partitions": "folder_columns",
             "amudai.sources.records": "BadRecord BadRecords OnError Tell",
-            "amudai.sources.source": "Inputs Source read_files",
+            "amudai.sources.reading": "Inputs read_files",
+            "amudai.sources.source": "Source",
         },
     )
 
