@@ -44,7 +44,7 @@ def scan_polars(source: Tabular | str | os.PathLike[str]) -> Any:
     >>> import polars as pl
     >>> logs = amudai.scan_polars("tests/fixtures/sample.amudai.shard")
     >>> logs.filter(pl.col("message").amudai.has("timeout"), pl.col("status") >= 500).select("status").collect().height
-    4
+    11
     """
     polars = required("polars", "scan_polars", extra="polars", least=_LEAST)
     install_polars_namespace()
