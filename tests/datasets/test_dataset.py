@@ -273,6 +273,20 @@ def test_a_shard_that_was_overwritten_is_read_anew(three: amudai.Dataset, tmp_pa
     assert amudai.dataset(tmp_path).count("n >= 1000") == 50
 
 
+def test_a_shard_that_is_overwritten_while_a_dataset_is_open_is_read_as_it_is_now(
+    three: amudai.Dataset, tmp_path: Path
+) -> None:
+    three.save_catalog()
+    lake = amudai.dataset(tmp_path)
+    assert lake.num_rows == 150
+    amudai.write(logs(1000), tmp_path / "1.amudai.shard", overwrite=True)
+    assert lake.read(["n"])["n"].to_pylist() == [*range(50), *range(1000, 1050), *range(100, 150)]
+    assert lake.read(["message"], rows=slice(50, 52))["message"].to_pylist() == [
+        "request 1000 took 14 ms",
+        "request 1001 took 15 ms",
+    ]
+
+
 # ---- the catalog ----
 
 

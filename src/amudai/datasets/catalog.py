@@ -64,10 +64,17 @@ class Catalog:
     def _identities(self) -> Iterator[tuple[str, int, int | None]]:
         return zip(*(self._column(name).to_pylist() for name in ("shard", "size", "modified")), strict=True)
 
-    def rows_of(self, shards: Sequence[FoundShard]) -> npt.NDArray[np.int64]:
-        """The row of each shard; -1 if the catalog does not have it, or another file of this name."""
+    def rows_of(self, shards: Sequence[FoundShard], *, listed: bool) -> npt.NDArray[np.int64]:
+        """The row of each shard; -1 if the catalog does not have it, or another file of this name.
+
+        If the shards were `listed`, those whose store does not say when they were modified are not recognised: another
+        file may have the same size.
+        """
         known = {identity: row for row, identity in enumerate(self._identities)}
-        found = (known.get((shard.name, shard.size or -1, shard.modified), -1) for shard in shards)
+        found = (
+            -1 if listed and shard.modified is None else known.get((shard.name, shard.size or -1, shard.modified), -1)
+            for shard in shards
+        )
         return np.fromiter(found, np.int64, len(shards))
 
     def counts(self, name: str) -> npt.NDArray[np.int64]:

@@ -68,7 +68,9 @@ class Members:
         self._catalog = catalog
         self._listed = listed
         # The row of each shard in the catalog; -1 if the catalog does not have it.
-        self._rows = np.full(len(self.shards), -1, np.int64) if catalog is None else catalog.rows_of(self.shards)
+        self._rows = (
+            np.full(len(self.shards), -1, np.int64) if catalog is None else catalog.rows_of(self.shards, listed=listed)
+        )
         self._open: OrderedDict[int, ShardReader] = OrderedDict()
         self._lock = Lock()
 
@@ -96,10 +98,13 @@ class Members:
                 self._open.move_to_end(index)
                 return found
         shard = self.shards[index]
+        store = self.store if self.store.serves(shard.url) else open_store(shard.url)[0]
         tail = None
         if self._catalog is not None and self._listed and self._rows[index] >= 0:
-            tail = self._catalog.tail(int(self._rows[index]))
-        store = self.store if self.store.serves(shard.url) else open_store(shard.url)[0]
+            now = store.describe(shard.url)
+            # The end of an older file would lead to values of the newer one that has its place.
+            if (now.size, now.modified) == (shard.size, shard.modified):
+                tail = self._catalog.tail(int(self._rows[index]))
         found = ShardReader(
             shard.url, store, verify=self.places.verify, allow=self.places.allow, limits=self.places.limits, tail=tail
         )
