@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import pyarrow as pa
 
+from amudai.arguments import names
 from amudai.errors import InvalidArgument
 from amudai.plan import Task as PlannedTask
 from amudai.scan import run_task
+from amudai.types import parse_path, quote_name
 
 __all__ = ["Task"]
 
@@ -57,6 +60,15 @@ class Task:
             raise InvalidArgument(f"task: expected one shard, found {len(self._parts)}: use `parts`")
         return self.parts[0]
 
+    def select(self, columns: Sequence[str]) -> Task:
+        """The same rows with fewer columns, by their names, in this order.
+
+        >>> [task] = amudai.open("tests/fixtures/sample.amudai.shard").scan(["ts", "status", "http.path"]).tasks()
+        >>> task.select(["http", "status"]).to_table().slice(0, 1).to_pylist()
+        [{'http': {'path': '/api/users'}, 'status': 200}]
+        """
+        return Task(tuple(_with_columns(part, names(columns, "columns")) for part in self._parts))
+
     def to_table(self, *, threads: int | None = 1) -> pa.Table:
         """Run the task: the columns of its rows that match, in memory."""
         schema, batches = self._run(threads)
@@ -86,3 +98,15 @@ class Task:
 
     def __reduce__(self) -> tuple[type[Task], tuple[tuple[PlannedTask, ...]]]:
         return Task, (self._parts,)
+
+
+def _with_columns(part: PlannedTask, columns: tuple[str, ...]) -> PlannedTask:
+    request, result = part.request, part.result
+    if request.columns is None:
+        wanted = tuple(quote_name(name) for name in columns)
+    else:
+        # Several paths may lead into one column. A shard of a dataset may lack columns.
+        wanted = tuple(path for name in columns for path in request.columns if parse_path(path)[0] == name)
+    if result is not None:
+        result = pa.schema([result.field(name) for name in columns], metadata=result.metadata)
+    return replace(part, request=replace(request, columns=wanted), result=result)

@@ -1,8 +1,8 @@
 """Who else wants to read it?
 
 Each engine has one file: `duckdb_sql.py` (with `prefilter.py`, which finds conditions in SQL), `polars_frames.py` (with
-`polars_predicates.py`), `pandas_frames.py` and `spark_source.py`. Packages of engines are imported when they are used
-(`packages.py`).
+`polars_predicates.py`), `pandas_frames.py`, `dask_frames.py` and `spark_source.py`. Packages of engines are imported
+when they are used (`packages.py`).
 """
 
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.interop.dask_frames import read_dask
     from amudai.interop.duckdb_sql import register, sql
     from amudai.interop.pandas_frames import read_pandas
     from amudai.interop.polars_frames import scan_polars
@@ -18,6 +19,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.interop.dask_frames": "read_dask",
             "amudai.interop.duckdb_sql": "register sql",
             "amudai.interop.pandas_frames": "read_pandas",
             "amudai.interop.polars_frames": "scan_polars",
@@ -26,6 +28,7 @@ else:
     )
 
 __all__ = [
+    "read_dask",
     "read_pandas",
     "register",
     "scan_polars",
