@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 QUICK := AMUDAI_TEST_EFFORT=quick AMUDAI_GOLDEN=tests/fixtures/reference
+# Tests start many Pythons. Without the compiled form of our modules, each would compile them again.
+unexport PYTHONDONTWRITEBYTECODE
 NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test stubs proto bench clean build
+.PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test damage stubs proto bench clean build
 
 # Everything CI does. Two steps run side by side: each has stretches that keep only one core busy.
 test: build
@@ -59,6 +61,10 @@ sanitize: build
 # The sdist, the wheel made of it, and the quick tests on the installed wheel, away from the source tree.
 wheel-test: build
 	$(QUICK) $(BIN)/python tools/wheel_test.py
+
+# A hundred thousand damages of shards, each read in every way. It can be stopped and continued; see docs/safety.md.
+damage: build
+	$(BIN)/python -m tests.damage.campaign --state build/damage.json
 
 stubs: build
 	$(BIN)/python tools/stubs.py

@@ -1,21 +1,25 @@
-"""How hard the tests try: how many examples hypothesis makes of each property.
+"""How hard the tests try: how many examples hypothesis makes of each property, and how many places are damaged.
 
-`AMUDAI_TEST_EFFORT` is `quick`, `default`, `thorough`, or a number that the examples are multiplied by. Up to `default`
-the examples are the same in every run, so that a failure belongs to a change. `thorough` makes new ones each time.
+`AMUDAI_TEST_EFFORT` is `quick`, `normal`, `full`, `thorough`, or a number that the examples are multiplied by. Tests
+state what they try at the effort `full`. Up to `full` the examples are the same in every run, so that a failure belongs
+to a change. `thorough` makes new ones each time.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
 
 from hypothesis import settings
 
-NAMED: Final = {"quick": 0.1, "default": 1.0, "thorough": 10.0}
+Item = TypeVar("Item")
+
+NAMED: Final = {"quick": 0.1, "normal": 0.3, "full": 1.0, "thorough": 10.0}
 
 
 def _effort() -> float:
-    stated = os.environ.get("AMUDAI_TEST_EFFORT", "default")
+    stated = os.environ.get("AMUDAI_TEST_EFFORT", "normal")
     try:
         return NAMED[stated] if stated in NAMED else float(stated)
     except ValueError:
@@ -27,16 +31,26 @@ EFFORT: Final = _effort()
 
 
 def scaled(count: int) -> int:
-    """`count` examples at the default effort: fewer or more at another."""
+    """`count` examples at the effort `full`: fewer or more at another."""
     return max(2, int(count * EFFORT))
 
 
+def spaced(stride: int) -> int:
+    """Every `stride`th place at the effort `full`: fewer places below it. The stride stays odd."""
+    return max(stride, round(stride / EFFORT)) | 1
+
+
+def some(items: Sequence[Item], seed: int) -> Sequence[Item]:
+    """All items, or at the effort `quick` every third: which third depends on the seed."""
+    return items if NAMED["quick"] < EFFORT else items[seed % 3 :: 3]
+
+
 def examples(count: int, **options: Any) -> settings:
-    """Settings of a test that tries `count` examples at the default effort, in the time that they need."""
+    """Settings of a test that tries `count` examples at the effort `full`, in the time that they need."""
     return settings(max_examples=scaled(count), **{"deadline": None, **options})
 
 
 def load_profile() -> None:
-    """Make the effort the default of all tests: those that say nothing try 100 examples."""
+    """Make the effort the default of all tests: those that say nothing try 100 examples at the effort `full`."""
     settings.register_profile("amudai", max_examples=scaled(100), deadline=None, derandomize=EFFORT <= 1)
     settings.load_profile("amudai")

@@ -308,6 +308,45 @@ def test_what_a_package_offers_is_pickled_by_its_own_name() -> None:
         assert pickle.loads(pickle.dumps(value)) is value
 
 
+# ---- names ----
+
+
+def types_named(path: Path) -> Iterator[tuple[str, str]]:
+    """The name of each type that a module defines, and its meaning: where a class is, what an alias stands for."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.ClassDef(name=name):
+                yield name, f"{path.relative_to(ROOT)}:{node.lineno}"
+            case ast.AnnAssign(
+                target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias"), value=ast.expr() as value
+            ):
+                yield name, ast.unparse(value).replace("npt.", "")
+
+
+def ambiguous_types(modules: list[Path]) -> dict[str, set[str]]:
+    """Names that mean several types, a leading underscore aside. Aliases of one type may repeat."""
+    meanings: dict[str, set[str]] = {}
+    for path in modules:
+        for name, value in types_named(path):
+            meanings.setdefault(name.lstrip("_"), set()).add(value)
+    return {name: values for name, values in meanings.items() if len(values) > 1}
+
+
+def test_the_name_of_a_type_has_one_meaning() -> None:
+    modules = [path for path in SOURCE.rglob("*.py") if "wire" not in path.parts]  # those are generated
+    assert ambiguous_types(modules) == {}
+
+
+def test_names_with_two_meanings_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.test_house.ROOT", tmp_path)
+    first, second = tmp_path / "a.py", tmp_path / "b.py"
+    first.write_text(
+        "class Field: ...\nclass Own: ...\nBits: TypeAlias = npt.NDArray[np.bool_]\nOther: TypeAlias = int"
+    )
+    second.write_text("class _Field: ...\nBits: TypeAlias = NDArray[np.bool_]\nOther: TypeAlias = str")
+    assert ambiguous_types([first, second]) == {"Field": {"a.py:1", "b.py:1"}, "Other": {"int", "str"}}
+
+
 # ---- docstrings ----
 
 

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
         Index,
         JsonLinesWriter,
         Limits,
+        LostRows,
         Predicate,
         Problem,
         Progress,
+        Salvage,
         Scan,
         Shard,
         ShardFile,
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
         open,  # noqa: A004
         read_files,
         rename_columns,
+        salvage,
         undelete,
         upsert,
         with_columns,
@@ -79,10 +82,10 @@ else:
         {
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Dataset Explanation Field FieldLayout FieldStats "
-                "Garbage HashIndex Index JsonLinesWriter Limits Predicate Problem Progress Scan Shard ShardFile "
-                "ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes append col "
-                "collect_garbage compact copy dataset delete drop_columns gc ingest merge open read_files "
-                "rename_columns undelete upsert with_columns write write_dataset"
+                "Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress Salvage Scan Shard "
+                "ShardFile ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes "
+                "append col collect_garbage compact copy dataset delete drop_columns gc ingest merge open read_files "
+                "rename_columns salvage undelete upsert with_columns write write_dataset"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData InvalidArgument InvalidSchema LimitExceeded NeedlessIndexWarning "
@@ -113,10 +116,12 @@ __all__ = [
     "JsonLinesWriter",
     "LimitExceeded",
     "Limits",
+    "LostRows",
     "NeedlessIndexWarning",
     "Predicate",
     "Problem",
     "Progress",
+    "Salvage",
     "Scan",
     "Shard",
     "ShardFile",
@@ -146,6 +151,7 @@ __all__ = [
     "read_files",
     "read_pandas",
     "rename_columns",
+    "salvage",
     "scan_polars",
     "sql",
     "undelete",

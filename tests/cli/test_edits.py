@@ -67,3 +67,18 @@ def test_gc(days: list[Path], tmp_path: Path) -> None:
     assert (removed["kind"], removed["bytes"], removed["removed"]) == ("stripe", 11, True)
     assert not lost.exists()
     run("gc", tmp_path, "--older-than", "-1", code=2)
+
+
+def test_salvage_saves_what_is_sound_and_lists_the_rest(tmp_path: Path) -> None:
+    rows = 30_000
+    amudai.write({"n": range(rows), "text": ["x"] * rows}, tmp_path / "t.amudai.shard").close()
+    content = bytearray((tmp_path / "t.amudai.shard").read_bytes())
+    content[100] ^= 1
+    (tmp_path / "bad.amudai.shard").write_bytes(content)
+    saved = tmp_path / "saved.amudai.shard"
+    told = json.loads(run("salvage", tmp_path / "bad.amudai.shard", "-o", saved, "--json").output)
+    assert told["rows"] + told["lost_rows"] == rows
+    assert [(each["column"], each["stripe"], each["first"]) for each in told["lost"]] == [("n", 0, 0)]
+    shown = run("salvage", tmp_path / "bad.amudai.shard", "-o", saved, "--overwrite", "--missing", "null").output
+    assert "30,000 rows saved, 0 rows lost" in shown
+    assert f"n, stripe 0, rows 0..{told['lost_rows']}: block checksum" in shown

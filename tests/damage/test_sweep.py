@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from amudai.errors import AmudaiError, CorruptedData, StorageError, UnsupportedFeature
+from tests import effort
 from tests.damage.specimens import SPECIMENS, Specimen, same
 
 pytestmark = pytest.mark.slow
@@ -35,7 +36,7 @@ def test_cut_short(specimen: Specimen) -> None:
 
 @EACH
 def test_moved_pieces(specimen: Specimen) -> None:
-    _check(specimen, _moves(specimen, Random(specimen.name), 60 // len(specimen.files)))
+    _check(specimen, _moves(specimen, Random(specimen.name), effort.scaled(60) // len(specimen.files) + 1))
 
 
 @EACH
@@ -94,7 +95,7 @@ def _is_named(specimen: Specimen, message: str) -> bool:
 
 def _flips(specimen: Specimen, stride: int) -> Iterator[Damage]:
     for name, content in specimen.files.items():
-        for at in range(0, len(content), stride):
+        for at in range(0, len(content), effort.spaced(stride)):
             yield f"{name}, byte {at}", name, _flipped(content, at)
 
 
@@ -103,9 +104,10 @@ def _flipped(content: bytes, at: int) -> bytes:
 
 
 def _cuts(specimen: Specimen) -> Iterator[Damage]:
-    """Every length of the root file, and some lengths of other files, where a missing end is noticed only later."""
+    """Lengths of the root file, every one at full effort, and fewer of other files, whose end is missed only later."""
     for name, content in specimen.files.items():
-        for size in range(0, len(content), 1 if name == specimen.root else specimen.stride):
+        stride = effort.spaced(1 if name == specimen.root else specimen.stride)
+        for size in range(0, len(content), stride):
             yield f"{name}, the first {size} bytes", name, content[:size]
 
 

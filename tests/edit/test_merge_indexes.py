@@ -9,7 +9,7 @@ from typing import Literal
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import amudai
@@ -19,6 +19,7 @@ from amudai.format import AnyValue, IndexCollection, IndexDescriptor, MovedIndex
 from amudai.index import index_type
 from amudai.shard import ShardReader
 from amudai.storage import LocalStore, file_url
+from tests.effort import examples
 
 WORDS = ["disk", "full", "Disk", "error", "timeout", "10.0.0.1", "é", "x" * 140, "zz"]
 QUESTIONS = [
@@ -68,7 +69,7 @@ def from_indexes(shard: amudai.Shard) -> None:
     for question in QUESTIONS:
         scan = shard.scan(where=question)
         assert scan.count() == len(scan.positions())
-        explained = str(shard.scan(where="text has 'disk' and n == 3").explain())
+    explained = str(shard.scan(where="text has 'disk' and n == 3").explain())
     assert len(plain) < 64 or "index" in explained
 
 
@@ -94,7 +95,7 @@ def test_every_question_has_the_same_answer_with_and_without_indexes(level: str,
         assert answers(again) == {key: first[key] + shifted[key] for key in expected}, how
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     sizes=st.lists(st.integers(0, 200), min_size=1, max_size=4),
     seed=st.integers(0, 1000),

@@ -13,12 +13,13 @@ from amudai.encoding import BINARY, NUMERIC
 from amudai.shard import ShardReader
 from amudai.types import WIDTHS, BasicType
 from tests import golden
+from tests.effort import scaled
 from tests.encoding import runs
 from tests.encoding.checks import Numbers, Strings, decode_fixed, decode_numbers, decode_variable
 from tests.encoding.runs import Block
 
 # The oracle takes microseconds for a value: of large shards only some blocks are read.
-FEW_VALUES = 1_000_000
+FEW_VALUES = scaled(1_000_000)
 STEP = 7
 
 

@@ -96,7 +96,7 @@ INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 @pytest.mark.parametrize("shape", ["narrow", "wide", "few", "runs", "equal but one"])
 def test_integers_up_to_the_limits_of_their_type(name: str, shape: str, tmp_path: Path) -> None:
     rng, limits = np.random.default_rng(len(shape)), np.iinfo(name)
-    count, low, high = 3000, int(limits.min), int(limits.max)
+    count, low, high = 1200, int(limits.min), int(limits.max)
     values: dict[str, Any] = {
         "narrow": high - rng.integers(0, 50, count).astype(object),
         "wide": np.frombuffer(rng.bytes(count * limits.bits // 8), name),

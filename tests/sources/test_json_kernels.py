@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from amudai.sources.json.plan import Holds
 from amudai.sources.json.records import Shape
 from amudai.sources.json.troubles import Trouble
+from tests.effort import examples
 from tests.encoding.runs import KERNELS
 
 pytestmark = pytest.mark.native
@@ -142,7 +143,7 @@ PIECES = [
 ]
 
 
-@settings(deadline=None, max_examples=500)
+@examples(500)
 @given(
     changes=st.lists(st.tuples(st.integers(0, 200), st.sampled_from(PIECES), st.integers(0, 2)), max_size=3),
     nan=st.booleans(),

@@ -291,7 +291,7 @@ def test_null_slots_are_not_looked_at() -> None:
 )
 def test_misfits_say_why(text: str, trouble: str) -> None:
     with pytest.raises(InvalidArgument, match=trouble) as caught:
-        to_unscaled(column([Decimal(1)] * 20_000 + [Decimal(text)] * 2), 2, 16)
+        to_unscaled(column([Decimal(1)]) * 20_000 + column([Decimal(text)] * 2), 2, 16)
     assert str(caught.value).startswith("decimal at 20000: ")
 
 

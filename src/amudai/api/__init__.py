@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
     from amudai.api.progress import Progress
+    from amudai.api.salvaging import Salvage, salvage
     from amudai.api.scan import Scan
     from amudai.api.shard import Shard
     from amudai.api.stripe import Stripe
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         BufferLayout,
         FieldLayout,
         Index,
+        LostRows,
         Problem,
         ShardFile,
         ShardLayout,
@@ -68,6 +70,7 @@ else:
             "amudai.api.merging": "merge",
             "amudai.api.opening": "open",
             "amudai.api.progress": "Progress",
+            "amudai.api.salvaging": "Salvage salvage",
             "amudai.api.scan": "Scan",
             "amudai.api.shard": "Shard",
             "amudai.api.stripe": "Stripe",
@@ -77,7 +80,8 @@ else:
             "amudai.exports": "CsvWriter JsonLinesWriter",
             "amudai.index": "HashIndex TermIndex",
             "amudai.inspect": (
-                "BlockLayout BufferLayout FieldLayout Index Problem ShardFile ShardLayout StripeLayout Verification"
+                "BlockLayout BufferLayout FieldLayout Index LostRows Problem ShardFile ShardLayout StripeLayout "
+                "Verification"
             ),
             "amudai.limits": "Limits",
             "amudai.predicate": "Column Predicate col",
@@ -103,9 +107,11 @@ __all__ = [
     "Index",
     "JsonLinesWriter",
     "Limits",
+    "LostRows",
     "Predicate",
     "Problem",
     "Progress",
+    "Salvage",
     "Scan",
     "Shard",
     "ShardFile",
@@ -136,6 +142,7 @@ __all__ = [
     "predicate_of",
     "read_files",
     "rename_columns",
+    "salvage",
     "undelete",
     "upsert",
     "with_columns",

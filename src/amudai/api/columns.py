@@ -96,7 +96,7 @@ def with_columns(
     >>> more.read().to_pydict()
     {'word': ['a', 'bb', 'ccc'], 'length': [1, 2, 3]}
     """
-    source = _Source(shard, to, store, allow)
+    source = _SourceShard(shard, to, store, allow)
     reader = source.reader
     schema, batches = columns_of(columns)
     if not len(schema):
@@ -182,7 +182,7 @@ def drop_columns(
     """
     if isinstance(columns, str):
         raise InvalidArgument(f"columns: expected a list of names, found the name {columns!r}")
-    source = _Source(shard, to, store, allow)
+    source = _SourceShard(shard, to, store, allow)
     paths = [source.changeable(name) for name in columns]
     return source.publish(_without(source, paths), overwrite)
 
@@ -221,7 +221,7 @@ def rename_columns(
     >>> new.schema.names
     ['first', 'b']
     """
-    source = _Source(shard, to, store, allow)
+    source = _SourceShard(shard, to, store, allow)
     names: dict[int, str] = {}
     for path, name in columns.items():
         if not isinstance(name, str) or not name:
@@ -238,7 +238,7 @@ def rename_columns(
     return source.publish(source.changed(fields, change), overwrite)
 
 
-class _Source:
+class _SourceShard:
     """A shard, and the place of a new root that refers to it."""
 
     def __init__(
@@ -300,7 +300,7 @@ class _Source:
         return open_shard(self._to, store=self._store, allow=self._allow)
 
 
-def _without(source: _Source, paths: Sequence[NodePath]) -> Root:
+def _without(source: _SourceShard, paths: Sequence[NodePath]) -> Root:
     """The root without these columns, and without the nanoseconds of those."""
     if not paths:
         return source.root

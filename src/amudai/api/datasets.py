@@ -26,8 +26,8 @@ from amudai.datasets import (
     Found,
     FoundShard,
     Locations,
+    MemberOptions,
     Members,
-    Places,
     catalog_table,
     columns_of_member,
     find_shards,
@@ -93,7 +93,7 @@ def dataset(
         raise InvalidArgument(f"limits: expected amudai.Limits, found {shown(limits)}")
     if catalog not in ("check", "trust", "ignore"):
         raise InvalidArgument(f"catalog: expected check, trust or ignore, found {shown(catalog)}")
-    places = Places(verify=verify, allow=Allowed.of(allow), limits=limits)
+    places = MemberOptions(verify=verify, allow=Allowed.of(allow), limits=limits)
     if catalog == "trust":
         return Dataset(*_trusted(locations, store), places, threads, listed=False)
     found = find_shards(locations, store)
@@ -127,7 +127,7 @@ class Dataset(Tabular):
     """
 
     def __init__(
-        self, found: Found, catalog: Catalog | None, places: Places, threads: int | None, *, listed: bool = True
+        self, found: Found, catalog: Catalog | None, places: MemberOptions, threads: int | None, *, listed: bool = True
     ) -> None:
         self._found = found
         self._catalog = catalog
@@ -386,7 +386,7 @@ def _opened_again(
     limits: Limits,
     threads: int,
 ) -> Dataset:
-    places = Places(verify=verify, allow=allow.open(), limits=limits)
+    places = MemberOptions(verify=verify, allow=allow.open(), limits=limits)
     return Dataset(Found(store.open(), folder, shards), None, places, threads)
 
 

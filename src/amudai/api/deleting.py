@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from amudai.api.deletion import Deletion, Positions
+from amudai.api.deletion import Deletion, PositionsLike
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.where import Where
@@ -18,7 +18,7 @@ __all__ = ["delete", "undelete"]
 def delete(
     shard: Shard | str | os.PathLike[str],
     where: Where | None = None,
-    positions: Positions | None = None,
+    positions: PositionsLike | None = None,
     *,
     to: str | os.PathLike[str],
     store: object | None = None,
@@ -71,7 +71,7 @@ def delete(
 def undelete(
     shard: Shard | str | os.PathLike[str],
     where: Where | None = None,
-    positions: Positions | None = None,
+    positions: PositionsLike | None = None,
     *,
     to: str | os.PathLike[str],
     store: object | None = None,

@@ -19,9 +19,9 @@ from amudai.errors import InvalidArgument, located
 from amudai.rows import Rows, row_ranges
 from amudai.storage import Allow, Allowed, open_store
 
-__all__ = ["Deletion", "Positions"]
+__all__ = ["Deletion", "PositionsLike"]
 
-Positions: TypeAlias = Sequence[int] | pa.Array | npt.NDArray[Any]
+PositionsLike: TypeAlias = Sequence[int] | pa.Array | npt.NDArray[Any]
 
 
 class Deletion:
@@ -65,7 +65,7 @@ class Deletion:
     ) -> None:
         self.publication.close()
 
-    def chosen(self, where: Where | None, positions: Positions | None, *, include_deleted: bool = False) -> Rows:
+    def chosen(self, where: Where | None, positions: PositionsLike | None, *, include_deleted: bool = False) -> Rows:
         """The rows that a user names; all rows if nothing is named."""
         if positions is not None:
             return row_ranges(positions, self.reader.origin)[0]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from amudai.arguments import names
 from amudai.errors import InvalidArgument
-from amudai.plan import Task as PlannedTask
+from amudai.plan import ScanTask
 from amudai.scan import run_task
 from amudai.types import parse_path, quote_name
 
@@ -31,7 +31,7 @@ class Task:
 
     __slots__ = ("_parts",)
 
-    def __init__(self, parts: tuple[PlannedTask, ...]) -> None:
+    def __init__(self, parts: tuple[ScanTask, ...]) -> None:
         self._parts = parts
 
     @property
@@ -96,11 +96,11 @@ class Task:
         rows = self.rows
         return f"<amudai.Task of {self.url}: rows {rows.start:,}..{rows.stop:,}>"
 
-    def __reduce__(self) -> tuple[type[Task], tuple[tuple[PlannedTask, ...]]]:
+    def __reduce__(self) -> tuple[type[Task], tuple[tuple[ScanTask, ...]]]:
         return Task, (self._parts,)
 
 
-def _with_columns(part: PlannedTask, columns: tuple[str, ...]) -> PlannedTask:
+def _with_columns(part: ScanTask, columns: tuple[str, ...]) -> ScanTask:
     request, result = part.request, part.result
     if request.columns is None:
         wanted = tuple(quote_name(name) for name in columns)

@@ -154,8 +154,9 @@ def _removed_on_failure(edit: Deletion, location: str, store: object | None) -> 
     try:
         yield added
     except BaseException:
-        with suppress(AmudaiError):
-            remove_files(added.store, [added.url])
+        if not edit.publication.is_published:
+            with suppress(AmudaiError):
+                remove_files(added.store, [added.url])
         raise
 
 

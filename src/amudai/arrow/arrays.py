@@ -27,7 +27,7 @@ from amudai.types import CONTAINERS, TIMESPAN, WIDTHS, BasicType, SchemaNode, de
 
 __all__ = ["least_bits", "to_array"]
 
-Nanoseconds: TypeAlias = npt.NDArray[np.uint8]
+TickRemainders: TypeAlias = npt.NDArray[np.uint8]
 
 _LAST_NANOSECOND: Final = 99
 _TEXT: Final = {BasicType.STRING: "string", BasicType.BINARY: "bytes"}
@@ -111,7 +111,7 @@ def least_bits(kind: pa.DataType) -> int:
 # ---- single values ----
 
 
-def _scalars(values: Values, node: SchemaNode, kind: pa.DataType, after: Nanoseconds | None = None) -> pa.Array:
+def _scalars(values: Values, node: SchemaNode, kind: pa.DataType, after: TickRemainders | None = None) -> pa.Array:
     if node.is_decimal and pa.types.is_decimal(kind):
         return _decimals(values, kind)
     if node.basic_type is BasicType.DATETIME and not _is_integer(kind):
@@ -143,7 +143,7 @@ def _times(ticks: ColumnValues, nanoseconds: ColumnValues, projection: Projectio
     return _scalars(ticks.values, projection.node, kind, after)
 
 
-def _nanoseconds(column: ColumnValues, node: SchemaNode) -> Nanoseconds | None:
+def _nanoseconds(column: ColumnValues, node: SchemaNode) -> TickRemainders | None:
     """The nanoseconds after ticks, 0 where nothing is stored; None if they are all 0."""
     match column:
         case ConstantValues(length, value) if value.kind != "null":

@@ -49,10 +49,19 @@ class ArrowFields:
     wanted
         The types of some columns; or a schema with all columns that a user sees, in this order. Columns of a schema
         that the shard lacks are null.
+    natural
+        Whether the types that the writer kept are ignored, as if there were none.
     """
 
-    def __init__(self, reader: ShardReader, wanted: Mapping[str, pa.DataType] | pa.Schema | None = None) -> None:
+    def __init__(
+        self,
+        reader: ShardReader,
+        wanted: Mapping[str, pa.DataType] | pa.Schema | None = None,
+        *,
+        natural: bool = False,
+    ) -> None:
         self._reader = reader
+        self._natural = natural
         self._whole = wanted if isinstance(wanted, pa.Schema) else None
         self._wanted: dict[str, pa.DataType] = {}
         if self._whole is not None:
@@ -146,6 +155,8 @@ class ArrowFields:
     @lazy
     def _kept(self) -> KeptFields | None:
         reader = self._reader
+        if self._natural:
+            return None
         with located(url=reader.url):
             return kept_fields(reader.schema, reader.properties.custom)
 

@@ -31,6 +31,7 @@ COMMANDS: Final = (
     "compact",
     "columns",
     "verify",
+    "salvage",
     "merge",
     "copy",
     "files",

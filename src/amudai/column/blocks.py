@@ -48,6 +48,9 @@ class BitsSource(NativeSource):
     def _data_form(self) -> Form:
         return "u1", None
 
+    def _positions_of(self, kind: BufferKind) -> int:
+        return 8 if kind is BufferKind.DATA else super()._positions_of(kind)
+
     def _cascades(self, kind: BufferKind, buffer: BlockBuffer) -> Counter[str]:
         # The values and the nulls of booleans have the same encodings: only the values are reported.
         return Counter() if kind is BufferKind.PRESENCE else super()._cascades(kind, buffer)

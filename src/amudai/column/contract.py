@@ -165,6 +165,10 @@ class ColumnSource(ABC):
         """How many blocks the column's own buffers have. Reads their block maps."""
         return 0
 
+    def block_starts(self) -> npt.NDArray[np.uint64]:
+        """The positions at which damage of one block may begin or end. Reads the block maps of the column's buffers."""
+        return np.empty(0, np.uint64)
+
     def encodings(self) -> Counter[str]:
         """The cascades of encodings of the column's blocks, and how many blocks use each. Reads the blocks."""
         return Counter()

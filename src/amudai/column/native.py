@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.column.context import ColumnContext
@@ -184,6 +185,20 @@ class NativeSource(ColumnSource):
                 continue
             if ref not in self._context.prefetched:
                 yield ref
+
+    def block_starts(self) -> npt.NDArray[np.uint64]:
+        """The positions at which damage of one block may begin or end. Reads the block maps of the column's buffers."""
+        starts = [np.empty(0, np.uint64)]
+        for kind, buffer in self._block_buffers():
+            begins = buffer.block_map.values[:-1].astype(np.uint64)
+            if kind is BufferKind.OFFSETS:
+                starts.append(begins[begins > 0] - np.uint64(1))  # the end of a list is the next offset
+            starts.append(begins * np.uint64(self._positions_of(kind)))
+        return np.unique(np.concatenate(starts))
+
+    def _positions_of(self, kind: BufferKind) -> int:
+        """How many positions one value of the buffer stands for."""
+        return 8 if kind is BufferKind.PRESENCE else 1
 
     def block_count(self) -> int:
         """How many blocks the column's own buffers have. Reads their block maps."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from amudai.datasets.catalog import Catalog, catalog_table
     from amudai.datasets.finding import CATALOG_NAME, SHARD_SUFFIX, Found, FoundShard, Locations, find_shards
     from amudai.datasets.masks import true_rows
-    from amudai.datasets.members import SHARD_COLUMN, Members, Places, columns_of_member
+    from amudai.datasets.members import SHARD_COLUMN, MemberOptions, Members, columns_of_member
     from amudai.datasets.run import DatasetRun
 else:
     __getattr__, __dir__ = lazy_names(
@@ -24,7 +24,7 @@ else:
             "amudai.datasets.catalog": "Catalog catalog_table",
             "amudai.datasets.finding": "CATALOG_NAME Found FoundShard Locations SHARD_SUFFIX find_shards",
             "amudai.datasets.masks": "true_rows",
-            "amudai.datasets.members": "Members Places SHARD_COLUMN columns_of_member",
+            "amudai.datasets.members": "Members MemberOptions SHARD_COLUMN columns_of_member",
             "amudai.datasets.run": "DatasetRun",
         },
     )
@@ -38,8 +38,8 @@ __all__ = [
     "Found",
     "FoundShard",
     "Locations",
+    "MemberOptions",
     "Members",
-    "Places",
     "catalog_table",
     "columns_of_member",
     "find_shards",

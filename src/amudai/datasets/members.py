@@ -26,7 +26,7 @@ from amudai.storage import Allowed, Store, open_store
 from amudai.threads import in_order
 from amudai.types import quote_name
 
-__all__ = ["SHARD_COLUMN", "Members", "Places", "columns_of_member"]
+__all__ = ["SHARD_COLUMN", "MemberOptions", "Members", "columns_of_member"]
 
 # A column of every dataset that is returned only if it is named: the name of the shard that a row is in.
 SHARD_COLUMN: Final = "@shard"
@@ -35,7 +35,7 @@ _MOST_OPEN: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class MemberOptions:
     """How the shards of a dataset are opened. The attributes are parameters of `ShardReader`."""
 
     verify: bool = True
@@ -58,7 +58,7 @@ class Members:
     """
 
     def __init__(
-        self, found: Found, places: Places, threads: int, catalog: Catalog | None = None, *, listed: bool = True
+        self, found: Found, places: MemberOptions, threads: int, catalog: Catalog | None = None, *, listed: bool = True
     ) -> None:
         self.found = found
         self.store: Store = found.store

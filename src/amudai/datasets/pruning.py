@@ -19,10 +19,10 @@ __all__ = ["possible_shards"]
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 # The facts of a column, by its path; None if nobody knows any.
-Lookup: TypeAlias = Callable[[str], ColumnFacts | None]
+FactsLookup: TypeAlias = Callable[[str], ColumnFacts | None]
 
 
-def possible_shards(bound: Bound, facts: Lookup, count: int) -> Bools:
+def possible_shards(bound: Bound, facts: FactsLookup, count: int) -> Bools:
     """A mask of the shards that may have rows for which the predicate is true. `facts` are about `count` shards."""
     match bound:
         case BoundAlways(value):
@@ -41,7 +41,7 @@ def possible_shards(bound: Bound, facts: Lookup, count: int) -> Bools:
             return _leaf(bound, facts, count)
 
 
-def _leaf(leaf: BoundLeaf, lookup: Lookup, count: int) -> Bools:
+def _leaf(leaf: BoundLeaf, lookup: FactsLookup, count: int) -> Bools:
     possible = np.ones(count, np.bool_)
     asked = PlainLeaf(leaf)
     facts = lookup(".".join(quote_name(node.name) for node in leaf.nodes)) if asked.is_single else None

@@ -18,7 +18,7 @@ from amudai.datasets.pruning import possible_shards
 from amudai.datasets.schema_fields import SchemaFields
 from amudai.errors import AmudaiError
 from amudai.lazy import lazy
-from amudai.plan import ScanRequest, ShardPlan, Task, select
+from amudai.plan import ScanRequest, ScanTask, ShardPlan, select
 from amudai.predicate import Always, Predicate, bind
 from amudai.rows import Rows
 from amudai.scan import Explanation, LeafReport, Note, Receipt, ResultColumns, ScanRun
@@ -239,14 +239,14 @@ class DatasetRun:
 
     # ---- tasks ----
 
-    def tasks(self, count: int) -> tuple[tuple[Task, ...], ...]:
+    def tasks(self, count: int) -> tuple[tuple[ScanTask, ...], ...]:
         """About `count` tasks. A task may have parts of several small shards, and a large shard several tasks."""
         kept = self._kept[0]
         share = max(1, -(-count // max(1, len(kept))))
         planned = in_order(lambda each: self._parts(each, share), kept, self.threads)
         parts = [part for found in planned for part in found]
         size = -(-sum(part.end - part.start for part in parts) // count)
-        grouped: list[list[Task]] = []
+        grouped: list[list[ScanTask]] = []
         filled = size
         for part in parts:
             if filled >= size:
@@ -256,7 +256,7 @@ class DatasetRun:
             filled += part.end - part.start
         return tuple(tuple(group) for group in grouped)
 
-    def _parts(self, index: int, count: int) -> list[Task]:
+    def _parts(self, index: int, count: int) -> list[ScanTask]:
         run, _ = self._run(index, 1, self.limit)
         constants = tuple(
             (name, value) for name, value in self.members.constants(index).items() if name in self.schema.names

@@ -101,6 +101,11 @@ class Publication:
         if self._overwrite:
             self._clean(expired_of(retired, at, self._grace), at - self._grace)
 
+    @property
+    def is_published(self) -> bool:
+        """Whether the root has its name. `publish` may still raise an error afterwards."""
+        return self.sealing.is_published
+
     def close(self) -> None:
         """Release all files. Unpublished files are discarded."""
         self.sealing.close()

@@ -142,7 +142,7 @@ class _Decoded:
         self.payload = payload
         self._root = FlatTable.root(data)
         self._fields = _required(self._root.tables(_FIELDS), "Schema.fields")
-        self._texts = _Texts(data)
+        self._texts = _StringBuffer(data)
         self._lookup: _Lookup | None = None
         self._by_name: dict[str, int] | None = None
         self._by_id: dict[int, SchemaNode] | None = None
@@ -259,7 +259,7 @@ SHARED_BYTES: Final = 64 * 1024
 _shared = lru_cache(maxsize=SHARED_SCHEMAS)(_Decoded)
 
 
-class _Texts:
+class _StringBuffer:
     """The strings of the buffer. Each is decoded once, however many nodes share it."""
 
     __slots__ = ("_known", "_left", "data")
@@ -291,7 +291,7 @@ class _FieldReader:
 
     __slots__ = ("_id_limit", "_ids", "_room", "_texts", "spent")
 
-    def __init__(self, texts: _Texts, id_count: int, spent: int) -> None:
+    def __init__(self, texts: _StringBuffer, id_count: int, spent: int) -> None:
         self._texts = texts
         self._id_limit = min(id_count - 1, _MAX_ID) if id_count else _MAX_ID
         self._ids: set[int] = set()

@@ -1,8 +1,9 @@
 """What is in a shard, and is it sound?
 
 `layout.py` has the facts: `ShardLayout`, `StripeLayout`, `FieldLayout`, down to the buffers and blocks that the column
-room describes. `describe.py` collects them from an open shard. `verify.py` reads every byte and lists the problems. The
-command line and notebooks show what this room says.
+room describes. `describe.py` collects them from an open shard. `verify.py` reads every byte and lists the problems.
+`soundness.py` finds the rows of a damaged shard that can be read. The command line and notebooks show what this room
+says.
 """
 
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from amudai.inspect.labels import field_label
     from amudai.inspect.layout import FieldLayout, ShardLayout, StripeLayout
     from amudai.inspect.problem import Problem
+    from amudai.inspect.soundness import LostRows, SoundRows, sound_rows
     from amudai.inspect.texts import counted, size_text
     from amudai.inspect.verify import Verification, verify_shard
 else:
@@ -30,6 +32,7 @@ else:
             "amudai.inspect.labels": "field_label",
             "amudai.inspect.layout": "FieldLayout ShardLayout StripeLayout",
             "amudai.inspect.problem": "Problem",
+            "amudai.inspect.soundness": "LostRows SoundRows sound_rows",
             "amudai.inspect.texts": "counted size_text",
             "amudai.inspect.verify": "Verification verify_shard",
         },
@@ -41,9 +44,11 @@ __all__ = [
     "Depth",
     "FieldLayout",
     "Index",
+    "LostRows",
     "Problem",
     "ShardFile",
     "ShardLayout",
+    "SoundRows",
     "StripeLayout",
     "Verification",
     "counted",
@@ -54,6 +59,7 @@ __all__ = [
     "indexes_of",
     "inspect_shard",
     "size_text",
+    "sound_rows",
     "total_layouts",
     "user_properties",
     "verify_shard",

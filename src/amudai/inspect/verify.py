@@ -83,7 +83,7 @@ class Verification:
 
 
 @dataclass(slots=True, eq=False)
-class _Found:
+class _Findings:
     """What a verifier and those of the indexes below it share.
 
     Attributes
@@ -117,14 +117,14 @@ class _Verifier:
         self,
         reader: ShardReader,
         report: Callable[[int, int, int], object] = lambda *_: None,
-        found: _Found | None = None,
+        found: _Findings | None = None,
         above: tuple[_Place, ...] = (),
     ) -> None:
         self.reader = reader
         self.report = report
         self.fields = ArrowFields(reader)
         self.blocks = self.values = 0
-        self.found = _Found() if found is None else found
+        self.found = _Findings() if found is None else found
         self.path = (*above, _place(reader))
         self.places: set[LookupBuffer] = set()  # of all buffers of blocks
         self.found.files.setdefault(reader.root.url, reader.root)

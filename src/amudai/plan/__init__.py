@@ -2,9 +2,9 @@
 
 A `ScanRequest` has the columns, predicate and limits of a scan, and knows no shard. `ShardPlan` binds it to a shard:
 `prune.py` asks all evidence (`evidence/`) which rows match and which stay in doubt, and `check.py` checks the rows in
-doubt on their values. A `Task` is a part of a plan that any process can run. `leaf.py`, `plain_leaf.py` and `words.py`
-have the questions about columns, `matching_numbers.py` and `wanted.py` the stored values that answer them, and
-`unusable.py` the notes about indexes that cannot be asked. `columns.py` selects the columns of the result, and
+doubt on their values. A `ScanTask` is a part of a plan that any process can run. `leaf.py`, `plain_leaf.py` and
+`words.py` have the questions about columns, `matching_numbers.py` and `wanted.py` the stored values that answer them,
+and `unusable.py` the notes about indexes that cannot be asked. `columns.py` selects the columns of the result, and
 `reading.py` reads one column of one stripe.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from amudai.plan.reading import prepare_columns, read_arrays
     from amudai.plan.request import OnDamage, ScanRequest
     from amudai.plan.shard_plan import ShardPlan
-    from amudai.plan.task import Task
+    from amudai.plan.task import ScanTask
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -30,7 +30,7 @@ else:
             "amudai.plan.reading": "prepare_columns read_arrays",
             "amudai.plan.request": "OnDamage ScanRequest",
             "amudai.plan.shard_plan": "ShardPlan",
-            "amudai.plan.task": "Task",
+            "amudai.plan.task": "ScanTask",
         },
     )
 
@@ -40,9 +40,9 @@ __all__ = [
     "OnDamage",
     "PlainLeaf",
     "ScanRequest",
+    "ScanTask",
     "SelectedColumn",
     "ShardPlan",
-    "Task",
     "prepare_columns",
     "read_arrays",
     "select",

@@ -9,11 +9,11 @@ import pyarrow as pa
 from amudai.plan.request import ScanRequest
 from amudai.shard import PortableShard
 
-__all__ = ["Task"]
+__all__ = ["ScanTask"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class ScanTask:
     """A range of rows of a shard to scan, in this process or another.
 
     A task is small and holds no open file and no secret. The process that runs it opens the shard, binds the predicate

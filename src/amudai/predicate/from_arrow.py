@@ -54,7 +54,7 @@ _COMPARE: Final[dict[str, tuple[CompareOp, CompareOp]]] = {  # the operator, and
 _MATCH, _SKIP, _EMIT_NULL, _INCONCLUSIVE = range(4)
 
 
-class _Field(str):
+class _ColumnPath(str):
     """The path of a column."""
 
 
@@ -63,7 +63,7 @@ class _Call:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.arguments: list[_Node] = []
+        self.arguments: list[_ExpressionNode] = []
         self.options: dict[str, Any] = {}
         self.types: pa.DataType | None = None
 
@@ -73,7 +73,7 @@ class _Call:
         self.types = column.type
 
 
-_Node: TypeAlias = _Field | _Call | pa.Scalar
+_ExpressionNode: TypeAlias = _ColumnPath | _Call | pa.Scalar
 
 
 def from_expression(expression: pc.Expression) -> Predicate:
@@ -93,7 +93,7 @@ def from_expression(expression: pc.Expression) -> Predicate:
 # ---- the tree ----
 
 
-def _tree(expression: pc.Expression) -> _Node:
+def _tree(expression: pc.Expression) -> _ExpressionNode:
     try:
         _, (buffer,) = expression.__reduce__()
     except pa.ArrowNotImplementedError as error:
@@ -123,7 +123,7 @@ def _entries(file: memoryview) -> Iterator[tuple[str, str]]:
         raise UnsupportedFeature(f"expression: expected its pickled form to be an Arrow file, found {error}") from error
 
 
-def _node(entries: Iterator[tuple[str, str]], batch: pa.RecordBatch) -> _Node:
+def _node(entries: Iterator[tuple[str, str]], batch: pa.RecordBatch) -> _ExpressionNode:
     """The tree that the first entries spell. It may be deep: a chain of conditions is a level for each of them."""
     calls: list[_Call] = []  # those that have not ended, the innermost last
     for entry in entries:
@@ -135,11 +135,11 @@ def _node(entries: Iterator[tuple[str, str]], batch: pa.RecordBatch) -> _Node:
                 calls[-1].set_options(batch.column(int(column)))
                 continue
             case ("end", _) if calls:
-                node: _Node = calls.pop()
+                node: _ExpressionNode = calls.pop()
             case ("field_ref", name):
-                node = _Field(quote_name(name))
+                node = _ColumnPath(quote_name(name))
             case ("nested_field_ref", count):
-                node = _Field(".".join(quote_name(next(entries)[1]) for _ in range(int(count))))
+                node = _ColumnPath(".".join(quote_name(next(entries)[1]) for _ in range(int(count))))
             case ("literal", column):
                 node = batch.column(int(column))[0]
             case _:
@@ -153,10 +153,10 @@ def _node(entries: Iterator[tuple[str, str]], batch: pa.RecordBatch) -> _Node:
 # ---- its meaning ----
 
 
-def _predicate(node: _Node) -> Predicate:
+def _predicate(node: _ExpressionNode) -> Predicate:
     """The meaning of a tree, without recursion: chains of conditions may be long."""
     found: list[Predicate] = []
-    waiting: list[tuple[_Node, int]] = [(node, 0)]  # with the number of operands that are translated already
+    waiting: list[tuple[_ExpressionNode, int]] = [(node, 0)]  # with the number of operands that are translated already
     while waiting:
         each, count = waiting.pop()
         if count:
@@ -171,12 +171,12 @@ def _predicate(node: _Node) -> Predicate:
     return found[0]
 
 
-def _operands(call: _Call) -> list[_Node]:
+def _operands(call: _Call) -> list[_ExpressionNode]:
     """The operands of a chain of conditions that are joined by the same function."""
     if call.name == "invert":
         return call.arguments
-    found: list[_Node] = []
-    waiting: list[_Node] = [call]
+    found: list[_ExpressionNode] = []
+    waiting: list[_ExpressionNode] = [call]
     while waiting:
         each = waiting.pop()
         if isinstance(each, _Call) and each.name == call.name:
@@ -186,8 +186,8 @@ def _operands(call: _Call) -> list[_Node]:
     return found
 
 
-def _condition(node: _Node) -> Predicate:
-    if isinstance(node, _Field):
+def _condition(node: _ExpressionNode) -> Predicate:
+    if isinstance(node, _ColumnPath):
         return Compare(node, "==", True)
     if isinstance(node, pa.Scalar):
         if not pa.types.is_boolean(node.type) or not node.is_valid:
@@ -204,9 +204,9 @@ def _condition(node: _Node) -> Predicate:
 def _comparison(call: _Call) -> Predicate:
     left, right = (_folded(each) for each in call.arguments)
     straight, turned = _COMPARE[call.name]
-    if isinstance(left, _Field) and isinstance(right, pa.Scalar):
+    if isinstance(left, _ColumnPath) and isinstance(right, pa.Scalar):
         return Compare(left, straight, _value(call, right))
-    if isinstance(right, _Field) and isinstance(left, pa.Scalar):
+    if isinstance(right, _ColumnPath) and isinstance(left, pa.Scalar):
         return Compare(right, turned, _value(call, left))
     raise UnsupportedFeature(f"expression: {call.name}: expected a column and a literal, found other arguments")
 
@@ -300,12 +300,12 @@ def _option(call: _Call, name: str) -> Any:
 
 def _path(call: _Call) -> str:
     node = call.arguments[0]
-    if not isinstance(node, _Field):
+    if not isinstance(node, _ColumnPath):
         raise UnsupportedFeature(f"expression: {call.name}: expected a column, found an expression")
     return str(node)
 
 
-def _folded(node: _Node) -> _Node:
+def _folded(node: _ExpressionNode) -> _ExpressionNode:
     """The node, with a cast of a literal replaced by a literal of the other type."""
     casts: list[_Call] = []
     while isinstance(node, _Call):
@@ -373,33 +373,33 @@ def from_conjunction(expression: pc.Expression, type_of: Callable[[str], pa.Data
 def expression_columns(expression: pc.Expression) -> set[str] | None:
     """The names of the top-level columns that an expression uses; None if it cannot be read."""
     try:
-        waiting: list[_Node] = [_tree(expression)]
+        waiting: list[_ExpressionNode] = [_tree(expression)]
     except UnsupportedFeature:
         return None
     found = set()
     while waiting:
         node = waiting.pop()
-        if isinstance(node, _Field):
+        if isinstance(node, _ColumnPath):
             found.add(parse_path(node)[0])
         elif isinstance(node, _Call):
             waiting += node.arguments
     return found
 
 
-def _compared(node: _Node) -> Iterator[tuple[str, pa.DataType]]:
+def _compared(node: _ExpressionNode) -> Iterator[tuple[str, pa.DataType]]:
     """The columns of comparisons in a tree, each with the type that it is compared with."""
     waiting = [node]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, _Field):
+        if isinstance(each, _ColumnPath):
             yield each, pa.bool_()
         if not isinstance(each, _Call):
             continue
         if each.name in _COMPARE:
             left, right = (_folded(argument) for argument in each.arguments)
-            if isinstance(left, _Field) and isinstance(right, pa.Scalar):
+            if isinstance(left, _ColumnPath) and isinstance(right, pa.Scalar):
                 yield left, right.type
-            elif isinstance(right, _Field) and isinstance(left, pa.Scalar):
+            elif isinstance(right, _ColumnPath) and isinstance(left, pa.Scalar):
                 yield right, left.type
         elif each.name == "is_in":
             yield _path(each), each.options["value_set"].values.type

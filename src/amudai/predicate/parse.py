@@ -54,10 +54,10 @@ def parse_where(text: str) -> Predicate:
       status >= and level = 'info'
                 ^^^
     """
-    return _Parser(text).whole()
+    return _PredicateParser(text).whole()
 
 
-class _Parser:
+class _PredicateParser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._tokens = tokens_of(text)

@@ -112,7 +112,7 @@ def _tokens() -> re.Pattern[str]:
     return re.compile(_TOKEN, re.VERBOSE | re.DOTALL)  # not at import time: compiling takes a while
 
 
-class _Group:
+class _OpenGroup:
     """A group that is being read: its alternatives so far, and where its last operand begins."""
 
     def __init__(self, ignore_case: bool) -> None:
@@ -143,7 +143,7 @@ class _Group:
 
 def _pieces(pattern: str) -> list[_Piece]:
     """The characters and gaps that every match consists of. The pattern must be one that RE2 can parse."""
-    groups = [_Group(ignore_case=False)]
+    groups = [_OpenGroup(ignore_case=False)]
     for token in _tokens().finditer(pattern):
         group = groups[-1]
         match token.lastgroup:
@@ -152,7 +152,7 @@ def _pieces(pattern: str) -> list[_Piece]:
                 if token["end"] == ")":
                     group.ignore_case = ignore_case  # until the group ends
                 else:
-                    groups.append(_Group(ignore_case))
+                    groups.append(_OpenGroup(ignore_case))
             case "close":
                 if len(groups) > 1:
                     groups.pop()

@@ -17,7 +17,7 @@ import pyarrow as pa
 from amudai.arrow import least_bits, rows_without_columns
 from amudai.column import ColumnSource, Projection
 from amudai.errors import located
-from amudai.plan import SelectedColumn, ShardPlan, Task, prepare_columns, read_arrays
+from amudai.plan import ScanTask, SelectedColumn, ShardPlan, prepare_columns, read_arrays
 from amudai.rows import Positions, Rows
 from amudai.scan.receipt import Explanation, LeafReport, Note, Receipt
 from amudai.shard import StripeReader
@@ -236,11 +236,11 @@ class ScanRun:
 
     # ---- tasks ----
 
-    def tasks(self, count: int) -> tuple[tuple[Task, ...], ...]:
+    def tasks(self, count: int) -> tuple[tuple[ScanTask, ...], ...]:
         """About `count` tasks, each of one part. Their concatenated results are the rows of the plan."""
         plan, shard = self.plan, self.plan.shard.portable()
         return tuple(
-            (Task(shard=shard, request=plan.request, start=start, end=end, types=plan.fields.wanted),)
+            (ScanTask(shard=shard, request=plan.request, start=start, end=end, types=plan.fields.wanted),)
             for start, end in plan.stretches(count)
         )
 

@@ -85,7 +85,7 @@ def sorted_batches(
     """
     run_bytes = _run_bytes(memory)
     with Spool(temp_folder, 0) as spool:
-        runs: list[list[_Piece]] = []
+        runs: list[list[_SpooledRows]] = []
         waiting: list[pa.RecordBatch] = []
         size = 0
         for batch in batches:
@@ -118,7 +118,7 @@ def _run_bytes(memory: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _SpooledRows:
     """Some rows of a sorted run: where they are in the spool."""
 
     start: int
@@ -135,7 +135,7 @@ def _in_order(table: pa.Table, keys: Sequence[SortKey]) -> pa.Table:
     return reordered(table, pc.sort_indices(values, sort_keys=orders))  # stable, nulls at the end
 
 
-def _stored(tables: Iterable[pa.Table], spool: Spool, run_bytes: int) -> list[_Piece]:
+def _stored(tables: Iterable[pa.Table], spool: Spool, run_bytes: int) -> list[_SpooledRows]:
     """Append sorted rows to the spool in pieces of similar size."""
     pieces = []
     for table in tables:
@@ -146,7 +146,7 @@ def _stored(tables: Iterable[pa.Table], spool: Spool, run_bytes: int) -> list[_P
                 out.write_table(table.slice(at, count).combine_chunks())
             data = memoryview(sink.getvalue())
             start = spool.append(data)
-            pieces.append(_Piece(start, start + len(data)))
+            pieces.append(_SpooledRows(start, start + len(data)))
     return pieces
 
 
@@ -156,7 +156,7 @@ def _stored(tables: Iterable[pa.Table], spool: Spool, run_bytes: int) -> list[_P
 class _Cursor:
     """A run that is being merged: the rows of its current piece that are not merged yet."""
 
-    def __init__(self, number: int, pieces: Sequence[_Piece], spool: Spool, keys: Sequence[SortKey]) -> None:
+    def __init__(self, number: int, pieces: Sequence[_SpooledRows], spool: Spool, keys: Sequence[SortKey]) -> None:
         self.number = number
         self._pieces = list(reversed(pieces))
         self._spool = spool
@@ -205,7 +205,7 @@ class _Cursor:
         return self._at == self.table.num_rows and not self._pieces
 
 
-def _merged(runs: Sequence[list[_Piece]], spool: Spool, keys: Sequence[SortKey]) -> Iterator[pa.Table]:
+def _merged(runs: Sequence[list[_SpooledRows]], spool: Spool, keys: Sequence[SortKey]) -> Iterator[pa.Table]:
     """The rows of several sorted runs in order."""
     cursors = [_Cursor(number, pieces, spool, keys) for number, pieces in enumerate(runs) if pieces]
     while cursors:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields
-from amudai.plan import ShardPlan, Task
+from amudai.plan import ScanTask, ShardPlan
 from amudai.rows import Rows
 from amudai.scan.result import ResultColumns
 from amudai.scan.run import ScanRun
@@ -17,7 +17,7 @@ from amudai.threads import thread_count
 __all__ = ["run_task"]
 
 
-def run_task(task: Task, threads: int | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def run_task(task: ScanTask, threads: int | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """Open the shard of a task and scan the task's rows."""
     shard = ShardReader.of_portable(task.shard)
     fields = ArrowFields(shard, task.types if isinstance(task.types, pa.Schema) else dict(task.types))

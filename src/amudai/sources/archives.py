@@ -83,7 +83,7 @@ class Archives:
 
     def _tar(self, content: Content, compression: str | None) -> Iterator[tuple[str, Content | str]]:
         if compression is None:
-            plain: _Bytes = _Seekable(self._stack.enter_context(content.open_seekable()))
+            plain: _RandomAccess = _Seekable(self._stack.enter_context(content.open_seekable()))
         else:
             plain = self._stack.enter_context(_Window(content, compression))
         with tarfile.open(fileobj=_At(plain, 0), mode="r|", tarinfo=_TarInfo) as archive:
@@ -105,7 +105,7 @@ class _TarInfo(tarfile.TarInfo):
         return found
 
 
-class _Bytes:
+class _RandomAccess:
     """Bytes that can be read at any place."""
 
     def read_at(self, start: int, size: int) -> bytes:
@@ -113,7 +113,7 @@ class _Bytes:
         raise NotImplementedError
 
 
-class _Seekable(_Bytes):
+class _Seekable(_RandomAccess):
     def __init__(self, file: pa.NativeFile) -> None:
         self._file = file
         self._lock = threading.Lock()
@@ -125,7 +125,7 @@ class _Seekable(_Bytes):
             return found
 
 
-class _Window(_Bytes):
+class _Window(_RandomAccess):
     """A compressed file, decompressed from the beginning. Going back further than a window starts again."""
 
     def __init__(self, content: Content, compression: str) -> None:
@@ -179,7 +179,7 @@ class _Window(_Bytes):
 class _At(io.RawIOBase):
     """Some bytes of an archive as a Python file: up to `size` bytes from `start`, or all if `size` is None."""
 
-    def __init__(self, source: _Bytes, start: int, size: int | None = None) -> None:
+    def __init__(self, source: _RandomAccess, start: int, size: int | None = None) -> None:
         self._source = source
         self._at = start
         self._end = None if size is None else start + size
@@ -263,7 +263,7 @@ class ZipContent(_Member):
 class TarContent(_Member):
     """A member of a tar archive."""
 
-    def __init__(self, content: Content, archive: _Bytes, info: tarfile.TarInfo, workspace: Workspace) -> None:
+    def __init__(self, content: Content, archive: _RandomAccess, info: tarfile.TarInfo, workspace: Workspace) -> None:
         super().__init__(content, info.name, info.size, int(info.mtime * 1_000_000_000), workspace)
         self._tar = archive
         self._start = info.offset_data

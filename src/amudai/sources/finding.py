@@ -16,9 +16,9 @@ from amudai.sources.files import InputFile, shown, translated
 from amudai.sources.remote import check_url, file_at, files_in
 from amudai.storage import LocalStore
 
-__all__ = ["Finder", "FoundFile", "Path", "SkippedFile"]
+__all__ = ["Finder", "FoundFile", "PathLike", "SkippedFile"]
 
-Path: TypeAlias = str | os.PathLike[str]
+PathLike: TypeAlias = str | os.PathLike[str]
 
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+)://")
 
@@ -50,7 +50,7 @@ class Finder:
         self._archives = Archives(workspace, stack)
         self.skipped: list[SkippedFile] = []
 
-    def find(self, paths: Sequence[Path | InputFile]) -> list[FoundFile]:
+    def find(self, paths: Sequence[PathLike | InputFile]) -> list[FoundFile]:
         """The files in the given order: those of a folder or pattern by name, those of an archive in its order."""
         if not paths:
             raise InvalidArgument("paths: expected at least one, found none")
@@ -64,7 +64,7 @@ class Finder:
                 raise InvalidArgument(f"paths: expected names of files, found {type(path).__name__}")
         return found
 
-    def _expanded(self, path: Path) -> list[FoundFile]:
+    def _expanded(self, path: PathLike) -> list[FoundFile]:
         text = os.fsdecode(path)
         scheme = _URL.match(text)
         if isinstance(path, str) and scheme is not None:

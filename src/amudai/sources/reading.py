@@ -26,7 +26,7 @@ from amudai.sources.contract import (
     SourceOptions,
 )
 from amudai.sources.files import InputFile, translated
-from amudai.sources.finding import Finder, Path, SkippedFile
+from amudai.sources.finding import Finder, PathLike, SkippedFile
 from amudai.sources.partitions import Partitions, folder_values
 from amudai.sources.records import OnError, Tell
 from amudai.sources.source import Source
@@ -37,7 +37,7 @@ from amudai.sources.unify import unified
 
 __all__ = ["Inputs", "read_files"]
 
-Inputs: TypeAlias = Path | BinaryStream | Sequence[Path | BinaryStream]
+Inputs: TypeAlias = PathLike | BinaryStream | Sequence[PathLike | BinaryStream]
 
 _CHOICES: Final = {
     "on_error": ("raise", "skip", "keep"),
@@ -189,7 +189,7 @@ def read_files(
         return Source(readers, schema, on_error, on_bad_record, partitions, skipped, stack.pop_all())
 
 
-def _paths(paths: Inputs, workspace: Workspace) -> list[Path | InputFile]:
+def _paths(paths: Inputs, workspace: Workspace) -> list[PathLike | InputFile]:
     """The paths, with a copy in place of each stream."""
     each = [paths] if isinstance(paths, (str, os.PathLike, BinaryStream)) else list(paths)
     return [spooled(path, workspace) if isinstance(path, BinaryStream) else path for path in each]

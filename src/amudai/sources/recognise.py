@@ -13,7 +13,7 @@ from amudai.format import MAGIC
 from amudai.sources.compression import recognised_compression
 from amudai.sources.files import InputFile, translated
 
-__all__ = ["Recognised", "recognise"]
+__all__ = ["RecognisedFormat", "recognise"]
 
 _HEAD: Final = 1 << 16
 _LINES: Final = 50
@@ -27,7 +27,7 @@ _COLUMN: Final = re.compile(r"[^\W\d][\w .\-/()#%$]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class RecognisedFormat:
     """What the first bytes of a file tell.
 
     Attributes
@@ -43,7 +43,7 @@ class Recognised:
     reason: str = ""
 
 
-def recognise(file: InputFile) -> Recognised:
+def recognise(file: InputFile) -> RecognisedFormat:
     """The format and compression of a file, whatever its name."""
     with translated(file):
         with file.content.open() as stored:
@@ -52,19 +52,19 @@ def recognise(file: InputFile) -> Recognised:
         if compression is not None:
             head = _decompressed_head(file, compression)
     if not head:
-        return Recognised(None, compression, "it is empty")
+        return RecognisedFormat(None, compression, "it is empty")
     if head.startswith(b"PAR1"):
-        return Recognised("parquet", compression)
+        return RecognisedFormat("parquet", compression)
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return Recognised("arrow", compression)
+        return RecognisedFormat("arrow", compression)
     if head.startswith(MAGIC):
-        return Recognised(None, compression, "it is part of a shard")
+        return RecognisedFormat(None, compression, "it is part of a shard")
     text = _text(head)
     if text is None:
-        return Recognised(None, compression, "it is no text, and no format that is known")
+        return RecognisedFormat(None, compression, "it is no text, and no format that is known")
     if _JSON.match(text):
-        return Recognised("json", compression)
-    return Recognised("csv" if _is_csv(text) else "log", compression)
+        return RecognisedFormat("json", compression)
+    return RecognisedFormat("csv" if _is_csv(text) else "log", compression)
 
 
 def _decompressed_head(file: InputFile, compression: str) -> bytes:

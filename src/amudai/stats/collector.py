@@ -184,7 +184,7 @@ class BytesCollector(_Counting):
         self._forced = forced
         self._first: bytes | None = None
         self._same = True
-        self._decimals = _Decimals() if node.is_decimal else None
+        self._decimals = _DecimalCollector() if node.is_decimal else None
 
     def add(
         self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
@@ -370,7 +370,7 @@ class ListCollector(_Counting):
         return self._finished(8 * self.count, type_stats=stats)
 
 
-class _Decimals:
+class _DecimalCollector:
     """Smallest and largest decimal, by value, and how many of each kind."""
 
     def __init__(self) -> None:

@@ -162,6 +162,11 @@ class Sealing:
         self._open = False
         self._publisher.publish(self._root)
 
+    @property
+    def is_published(self) -> bool:
+        """Whether the root has its name. Publishing may still raise an error afterwards."""
+        return self._publisher.is_published
+
     def close(self) -> None:
         """Free all resources and drop everything that was not published."""
         self._open = False
@@ -186,6 +191,11 @@ class _Publisher(ABC):
     @abstractmethod
     def publish(self, root: str) -> None:
         """Name all files, the root last."""
+
+    @property
+    @abstractmethod
+    def is_published(self) -> bool:
+        """Whether the root has its name."""
 
     @abstractmethod
     def discard(self) -> None:
@@ -255,11 +265,16 @@ class _Local(_Publisher):
             self._sync(self._root.folder)  # sealed only once the name survives a loss of power
             self._sealed = True
 
+    @property
+    def is_published(self) -> bool:
+        """Whether the root has its name, and keeps it when this is discarded."""
+        root = self._root
+        # An interrupt may have come after the root was replaced and before `_sealed` was set.
+        return self._sealed or (root is not None and self._overwrite and root.aside.has(root.path))
+
     def discard(self) -> None:
-        root, self._root = self._root, None
-        if root is not None and not self._sealed:
-            # An interrupt may have come after the root was replaced and before `_sealed` was set.
-            self._sealed = self._overwrite and root.aside.has(root.path)
+        self._sealed = self.is_published
+        self._root = None
         if not self._sealed:
             for file in reversed(self._named):
                 file.aside.withdraw(file.path)
@@ -335,6 +350,12 @@ class _Remote(_Publisher):
         self._overwrite = overwrite
         self._spool = Spool(temp_folder, IN_MEMORY)
         self._files: dict[str, _RemoteFile] = {}
+        self._published = False
+
+    @property
+    def is_published(self) -> bool:
+        """Whether the store took the root."""
+        return self._published
 
     def check(self, root: str) -> None:
         try:
@@ -358,6 +379,7 @@ class _Remote(_Publisher):
                 if url == root or not self._is_there(url):
                     self._store.put_if_absent(url, self._spool.pieces(self._files[url].ranges))
                     put.append(url)
+            self._published = True
         except BaseException as error:
             if put:
                 error.add_note(f"files that nothing refers to were left behind: {', '.join(put)}")

@@ -6,6 +6,7 @@ import pickle
 import random
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ WORDS = ["c0", "c7", "c39", "burst3", "burst17", "quiet", "id1", "id2ee1", "plai
 PREFIXES = ["c", "c1", "burst", "burst1", "id1", "id2e", "qui", "zzz"]
 
 
+@cache
 def truth(word: str, *, prefix: bool = False) -> list[int]:
     def has(line: str) -> bool:
         return any(each.startswith(word) if prefix else each == word for each in line.lower().split())

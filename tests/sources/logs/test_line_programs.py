@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amudai import AmudaiError, _kernels
-from amudai.sources.logs.block import Matches, block_of, matches_in
+from amudai.sources.logs.block import LineMatches, block_of, matches_in
 from amudai.sources.logs.program import Program, compiled
 from amudai.sources.records import Lines
+from tests.effort import examples
 
 pytestmark = pytest.mark.native
 
@@ -85,14 +86,14 @@ def numbered(part: Both) -> Both:
     return Both(names(part.template, "{?="), names(part.regex, "(?P<?>"))
 
 
-def matched(texts: list[bytes], program: Program, per_second: int = 1_000_000) -> tuple[np.ndarray, Matches]:
+def matched(texts: list[bytes], program: Program, per_second: int = 1_000_000) -> tuple[np.ndarray, LineMatches]:
     data = np.frombuffer(b"".join(texts), np.uint8)
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     starts = np.append(0, ends[:-1]).astype(np.int64)
     return data, matches_in(data, starts, ends, program, per_second)
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(part=parts, texts=lines)
 def test_templates_mean_what_regular_expressions_mean(part: Both, texts: list[str]) -> None:
     template, regex = numbered(part)
@@ -170,7 +171,7 @@ def test_seconds_from_1970(text: str, seconds: int | None, nanoseconds: int | No
         assert int(found.moments[0]) == seconds * 10**9 + nanoseconds
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(
     steps=st.lists(st.tuples(st.integers(0, 17), *[st.integers(-1, 6)] * 3), max_size=12),
     text=st.binary(max_size=40),

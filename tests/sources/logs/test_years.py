@@ -8,11 +8,12 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai.errors import InvalidArgument
 from amudai.sources.logs import reader
+from tests.effort import examples
 from tests.sources.logs.files import NOW, notes, read, rows, write
 
 
@@ -97,7 +98,7 @@ def test_compressed_files_and_many_blocks(tmp_path: Path, monkeypatch: pytest.Mo
 gaps = st.lists(st.timedeltas(datetime.timedelta(0), datetime.timedelta(days=330)), min_size=1, max_size=12)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(gaps=gaps, start=st.datetimes(datetime.datetime(1972, 1, 1), datetime.datetime(2020, 1, 1)))
 def test_any_times_in_order(
     gaps: list[datetime.timedelta], start: datetime.datetime, tmp_path_factory: pytest.TempPathFactory

@@ -45,7 +45,7 @@ def build_term_index(spec: IndexSpec, plan: BuildPlan) -> TermBuilder:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _FinishedRun:
     """A finished run: its place in the spool, and the stripe, the field and the first position of its terms."""
 
     start: int
@@ -133,7 +133,7 @@ class TermBuilder:
 
     def _begin(self) -> None:
         self._spool = Spool(self._plan.temp_folder, self._plan.memory // 4)
-        self._runs: list[_Run] = []
+        self._runs: list[_FinishedRun] = []
 
     def append(self, values: StoredArray, stripe: int, first_row: int) -> None:
         """Append values of one top-level field."""
@@ -161,7 +161,7 @@ class TermBuilder:
     def _keep(self, growing: _GrowingRun, runs: list[tuple[bytes, int, int]]) -> None:
         for data, stripe, first in runs:
             start = self._spool.append(data)
-            run = _Run(start, start + len(data), stripe, growing.path[-1].schema_id, first)
+            run = _FinishedRun(start, start + len(data), stripe, growing.path[-1].schema_id, first)
             with self._lock:
                 self._runs.append(run)
 
@@ -176,7 +176,7 @@ class TermBuilder:
             lambda prices: self._merge(runs, EXACT).estimate(prices),
         )
 
-    def _merge(self, runs: list[_Run], price: int) -> _kernels.TermMerge:
+    def _merge(self, runs: list[_FinishedRun], price: int) -> _kernels.TermMerge:
         return _kernels.TermMerge(
             [self._spool.view(run.start, run.end) for run in runs],
             np.array([run.stripe for run in runs], np.uint16),
@@ -185,7 +185,7 @@ class TermBuilder:
             price,
         )
 
-    def _merged(self, runs: list[_Run], price: int) -> BuiltIndex:
+    def _merged(self, runs: list[_FinishedRun], price: int) -> BuiltIndex:
         # With a budget, the best index so far is kept while the next one is built.
         at_once = 1 if self._spec.max_bytes is None else 2
         spool = Spool(self._plan.temp_folder, self._plan.memory // (8 * at_once))

@@ -14,7 +14,7 @@ from amudai.sources.contract import Decision, FileReader, SourceFormat, SourceOp
 from amudai.sources.csv.dialect import Dialect, decided_dialect, rows_of, told_dialect
 from amudai.sources.csv.header import column_names, has_header
 from amudai.sources.csv.parse import Parser
-from amudai.sources.csv.records import Piece, records_of
+from amudai.sources.csv.records import RecordChunk, records_of
 from amudai.sources.csv.types import NULLS, inferred_type
 from amudai.sources.files import InputFile
 from amudai.sources.records import BLOCK, ENOUGH, BadRecords, Records, Refused, accepted
@@ -66,7 +66,7 @@ class CsvReader(FileReader):
             decimal=self._options.csv.decimal,
         )
 
-        def parsed(piece: Piece) -> tuple[list[pa.Table], list[Refused]]:
+        def parsed(piece: RecordChunk) -> tuple[list[pa.Table], list[Refused]]:
             refused = list(piece.refused)
             if bad.raises:
                 return list(accepted(piece.records, parser.table, refused, limit=len(refused) + 1)), refused
@@ -78,7 +78,7 @@ class CsvReader(FileReader):
             for table in tables:
                 yield from table.to_batches()
 
-    def _body(self) -> Iterator[Piece]:
+    def _body(self) -> Iterator[RecordChunk]:
         """The records without the header."""
         is_first = self._layout.header
         for piece in records_of(self.file, self._layout.dialect, _BLOCK):

@@ -15,20 +15,20 @@ from amudai.sources.files import InputFile
 from amudai.sources.records import BLOCK, LONGEST, SHOWN, Records, Refused, too_long
 from amudai.sources.text import TextStream
 
-__all__ = ["Piece", "records_of"]
+__all__ = ["RecordChunk", "records_of"]
 
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RecordChunk:
     """Some records of a file, and what lies among them and is none."""
 
     records: Records
     refused: tuple[Refused, ...] = ()
 
 
-def records_of(file: InputFile, dialect: Dialect, size: int = BLOCK) -> Iterator[Piece]:
+def records_of(file: InputFile, dialect: Dialect, size: int = BLOCK) -> Iterator[RecordChunk]:
     """The records of a file, the header first, in pieces of about `size` bytes.
 
     A record ends with a line feed, a carriage return or both, outside of quotes. Comments are no records, nor are empty
@@ -62,7 +62,7 @@ def records_of(file: InputFile, dialect: Dialect, size: int = BLOCK) -> Iterator
                 rest, _ = _behind_line(rest, len(rest), stream, size)
                 refused.append((first, too_long(), text))
                 first += 1
-            yield Piece(piece, tuple(refused))
+            yield RecordChunk(piece, tuple(refused))
 
 
 def _split(

@@ -41,7 +41,7 @@ def inferred_type(name: str, texts: pa.ChunkedArray, nulls: pa.Array, decimal: s
     try:
         head = _type(texts[:_HEAD], nulls, decimal)
         return head if pa.types.is_string(head) else _type(texts, nulls, decimal)
-    except _MixedZones as error:
+    except _ZonesDiffer as error:
         if mixed == "text":
             return pa.string()
         way_out = f'set the type of column {name!r} (types= or --type); mixed_zones="text" keeps such columns as text'
@@ -49,7 +49,7 @@ def inferred_type(name: str, texts: pa.ChunkedArray, nulls: pa.Array, decimal: s
         raise InvalidSchema(message) from error
 
 
-class _MixedZones(Exception):
+class _ZonesDiffer(Exception):
     """Some times of a column name a zone, and others do not."""
 
 
@@ -75,7 +75,7 @@ def _type(texts: pa.ChunkedArray, nulls: pa.Array, decimal: str) -> pa.DataType:
         return pa.string()
     kind = time_type(values)
     if kind is None and has_mixed_zones(values):
-        raise _MixedZones
+        raise _ZonesDiffer
     return kind or pa.string()
 
 

@@ -61,15 +61,15 @@ class Inferred:
 
 
 @dataclass(frozen=True, slots=True)
-class _Path:
+class _ObservedPath:
     """What was observed at a path: kinds of values, members of objects, elements of arrays."""
 
     kinds: Kinds
-    members: list[tuple[str, _Path]]
-    elements: _Path | None
+    members: list[tuple[str, _ObservedPath]]
+    elements: _ObservedPath | None
 
     @classmethod
-    def of(cls, observed: tuple[int, list[Any], Any]) -> _Path:
+    def of(cls, observed: tuple[int, list[Any], Any]) -> _ObservedPath:
         found, members, elements = observed
         below = [(name, cls.of(member)) for name, member in members]
         return cls(Kinds(found), below, None if elements is None else cls.of(elements))
@@ -79,7 +79,7 @@ def inferred(records: Records, options: SourceOptions) -> Inferred:
     """The types of columns, from the first records of a file. Types from the caller are used as they are."""
     data = np.frombuffer(records.data, np.uint8)
     observed, _ = _kernels.json_kinds(data, records.starts, records.ends, options.json.nan, ENOUGH)
-    members = _Path.of(observed).members
+    members = _ObservedPath.of(observed).members
     if len(members) > MOST_COLUMNS:
         expected = f"columns: expected at most {MOST_COLUMNS}, found {len(members)}"
         raise InvalidSchema(expected, file=records.file.path)
@@ -94,7 +94,7 @@ def inferred(records: Records, options: SourceOptions) -> Inferred:
     return Inferred(schema, tuple(notes))
 
 
-def _type(path: _Path, name: str, notes: list[str]) -> pa.DataType:
+def _type(path: _ObservedPath, name: str, notes: list[str]) -> pa.DataType:
     """The type that holds all values at a path without changes."""
     kinds = path.kinds & ~(Kinds.NULL | Kinds.NEGATIVE | Kinds.INEXACT | Kinds.OUT_OF_RANGE)
     if not kinds:

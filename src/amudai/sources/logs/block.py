@@ -12,7 +12,7 @@ from amudai import _kernels
 from amudai.sources.logs.program import Program
 from amudai.sources.records import Lines
 
-__all__ = ["I64", "Block", "Flags", "Matches", "block_of", "matches_in", "texts_of"]
+__all__ = ["I64", "Block", "Flags", "LineMatches", "block_of", "matches_in", "texts_of"]
 
 I64 = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -66,7 +66,7 @@ def _without_returns(data: npt.NDArray[np.uint8], ends: I64, returns: Flags) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
+class LineMatches:
     """What a program found in lines.
 
     Attributes
@@ -92,14 +92,14 @@ class Matches:
     to: npt.NDArray[np.int64]
 
 
-def matches_in(data: npt.NDArray[np.uint8], starts: I64, ends: I64, program: Program, per_second: int) -> Matches:
+def matches_in(data: npt.NDArray[np.uint8], starts: I64, ends: I64, program: Program, per_second: int) -> LineMatches:
     """Run a program on lines."""
     count = len(program.fields)
     flags, moments, from_, to = _kernels.match_lines(
         data, starts, ends, program.steps, program.classes, program.literals, count, per_second
     )
     shape = (count, len(starts))
-    return Matches(
+    return LineMatches(
         matched=(flags & _MATCHED).view(np.bool_),
         moments=moments,
         timed=(flags & _TIMED) != 0,

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from amudai.sources.logs.block import Block, Flags, Matches, matches_in, texts_of
-from amudai.sources.logs.multiline import Rows
+from amudai.sources.logs.block import Block, Flags, LineMatches, matches_in, texts_of
+from amudai.sources.logs.multiline import LineGroups
 from amudai.sources.logs.pattern import LinePattern
 from amudai.sources.logs.program import Program, compiled
-from amudai.sources.logs.recognise import Recognised, sample_texts
+from amudai.sources.logs.recognise import RecognisedShape, sample_texts
 from amudai.sources.logs.shapes.keyed import logfmt_with_keys
-from amudai.sources.logs.template import Field
+from amudai.sources.logs.template import TemplateField
 from amudai.sources.logs.timestamps import TimeColumn
 from amudai.sources.logs.values import converted, guessed_type, unescaped
 
@@ -53,7 +53,7 @@ class Extractor(ABC):
         """Which lines begin a record."""
 
     @abstractmethod
-    def columns(self, block: Block, rows: Rows, begins: Flags, misfit: Misfit) -> list[pa.Array]:
+    def columns(self, block: Block, rows: LineGroups, begins: Flags, misfit: Misfit) -> list[pa.Array]:
         """The columns of rows, which are null for rows that begin no record. Blocks come in order."""
 
 
@@ -76,7 +76,7 @@ class PatternExtractor(Extractor):
         found: Flags = matched.to_numpy(zero_copy_only=False)
         return found
 
-    def columns(self, block: Block, rows: Rows, begins: Flags, misfit: Misfit) -> list[pa.Array]:  # noqa: ARG002
+    def columns(self, block: Block, rows: LineGroups, begins: Flags, misfit: Misfit) -> list[pa.Array]:  # noqa: ARG002
         """The groups of the first line of each row."""
         assert self._latest is not None
         assert self._latest[0] is block
@@ -88,7 +88,7 @@ class ShapeExtractor(Extractor):
     """Time and level of a well-known shape, and all other fields if wanted."""
 
     def __init__(
-        self, recognised: Recognised, times: TimeColumn, sample: Block, known: set[str], *, all_fields: bool
+        self, recognised: RecognisedShape, times: TimeColumn, sample: Block, known: set[str], *, all_fields: bool
     ) -> None:
         shape = recognised.shape
         if all_fields and shape.name.startswith("logfmt"):
@@ -100,7 +100,7 @@ class ShapeExtractor(Extractor):
         self._shape = shape
         self._begins = compiled(shape.begins) if shape.begins else None
         self._program = compiled(shape.template, None if all_fields else frozenset({"level"}))
-        self._latest: tuple[Block, Matches] | None = None
+        self._latest: tuple[Block, LineMatches] | None = None
         names = [field.name for field in self._program.fields]
         self._level = names.index("level") if "level" in names else None
         self._others = [number for number in range(len(names)) if number != self._level]
@@ -122,7 +122,7 @@ class ShapeExtractor(Extractor):
         self._latest = block, matches
         return matches.matched
 
-    def columns(self, block: Block, rows: Rows, begins: Flags, misfit: Misfit) -> list[pa.Array]:
+    def columns(self, block: Block, rows: LineGroups, begins: Flags, misfit: Misfit) -> list[pa.Array]:
         """Times, levels and fields."""
         found, at = self._found(block, rows)
         record = begins[rows.first]
@@ -140,7 +140,9 @@ class ShapeExtractor(Extractor):
             columns.append(_values(texts, field, misfit) if is_guessed else texts.cast(field.type))
         return columns
 
-    def _found(self, block: Block, rows: Rows) -> tuple[Matches, np.ndarray[tuple[int], np.dtype[np.int64]] | slice]:
+    def _found(
+        self, block: Block, rows: LineGroups
+    ) -> tuple[LineMatches, np.ndarray[tuple[int], np.dtype[np.int64]] | slice]:
         """The matches of rows, and where each row is among them."""
         if self._begins is not None:
             starts, ends = block.starts[rows.first], block.ends[rows.last]
@@ -199,7 +201,7 @@ def _free(name: str) -> str:
     return f"{name}_1" if name in _BASE else name
 
 
-def _type(field: Field, texts: pa.Array | None, known: set[str]) -> pa.DataType:
+def _type(field: TemplateField, texts: pa.Array | None, known: set[str]) -> pa.DataType:
     if texts is None or field.name in known:
         texts = pa.nulls(0, pa.string())
     return guessed_type(field.kind, texts)

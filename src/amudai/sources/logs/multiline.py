@@ -8,11 +8,11 @@ import numpy as np
 
 from amudai.sources.logs.block import I64, Flags
 
-__all__ = ["Rows", "joined", "single"]
+__all__ = ["LineGroups", "joined", "single"]
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class LineGroups:
     """The rows of a block.
 
     Attributes
@@ -27,17 +27,17 @@ class Rows:
     def __len__(self) -> int:
         return len(self.first)
 
-    def __getitem__(self, part: slice) -> Rows:
-        return Rows(self.first[part], self.last[part])
+    def __getitem__(self, part: slice) -> LineGroups:
+        return LineGroups(self.first[part], self.last[part])
 
 
-def single(count: int) -> Rows:
+def single(count: int) -> LineGroups:
     """Each line is a row."""
     lines = np.arange(count)
-    return Rows(lines, lines)
+    return LineGroups(lines, lines)
 
 
-def joined(begins: Flags, *, goes_on: bool) -> Rows:
+def joined(begins: Flags, *, goes_on: bool) -> LineGroups:
     """A line that begins a record, and the lines after it up to the next record, are a row.
 
     Parameters
@@ -55,4 +55,4 @@ def joined(begins: Flags, *, goes_on: bool) -> Rows:
     else:
         starts[:before] = True
     first = np.flatnonzero(starts)
-    return Rows(first, np.append(first[1:], len(begins)) - 1)
+    return LineGroups(first, np.append(first[1:], len(begins)) - 1)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from amudai.errors import InvalidArgument
 from amudai.sources.logs.grok import expanded, is_grok
-from amudai.sources.logs.template import Field, Kind
+from amudai.sources.logs.template import Kind, TemplateField
 
 __all__ = ["LinePattern", "line_pattern"]
 
@@ -32,10 +32,10 @@ class LinePattern:
     """
 
     regex: str
-    groups: dict[str, Field]
+    groups: dict[str, TemplateField]
 
     @property
-    def fields(self) -> tuple[Field, ...]:
+    def fields(self) -> tuple[TemplateField, ...]:
         """The fields, without repetitions."""
         return tuple({field.name: field for field in self.groups.values()}.values())
 
@@ -61,13 +61,13 @@ def line_pattern(pattern: str) -> LinePattern:
     regex = pattern
     if is_grok(pattern):
         regex, groups = expanded(pattern)
-    numbered = {f"g{number}": Field(name, kind) for number, (name, kind) in enumerate(groups)}
+    numbered = {f"g{number}": TemplateField(name, kind) for number, (name, kind) in enumerate(groups)}
     regex = _without_unnamed(regex)
     names = _GROUP.findall(regex)
     twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if twice is not None:
         raise InvalidArgument(f"pattern: expected a name for each group, found {twice!r} twice in {pattern!r}")
-    named = {name: numbered.get(name, Field(name, "guess")) for name in names}
+    named = {name: numbered.get(name, TemplateField(name, "guess")) for name in names}
     if not named:
         raise InvalidArgument(
             f"pattern: expected named groups such as (?P<host>...) or %{{IP:client}}, found none in {pattern!r}"

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from amudai.sources.logs.template import Field, Group, Named, Node, Op, Run, Step, Text, parsed
+from amudai.sources.logs.template import Group, LiteralText, Named, Node, Op, Run, Step, TemplateField, parsed
 
 __all__ = ["Program", "compiled"]
 
@@ -32,7 +32,7 @@ class Program:
     steps: npt.NDArray[np.int32]
     classes: npt.NDArray[np.uint8]
     literals: npt.NDArray[np.uint8]
-    fields: tuple[Field, ...]
+    fields: tuple[TemplateField, ...]
 
 
 def _always_fits(node: Node) -> bool:
@@ -53,7 +53,7 @@ class _Compiler:
         self._steps: list[list[int]] = []
         self._classes: dict[frozenset[int], int] = {}
         self._literals = bytearray()
-        self._fields: dict[Field, int] = {}
+        self._fields: dict[TemplateField, int] = {}
         self._open_find: int | None = None
 
     def program(self, nodes: tuple[Node, ...]) -> Program:
@@ -83,7 +83,7 @@ class _Compiler:
             return self._is_wanted(node.field) or any(map(self._finds, node.nodes))
         return isinstance(node, Step) and Op.NUMBER <= node.op <= Op.HALF_DAY
 
-    def _is_wanted(self, field: Field) -> bool:
+    def _is_wanted(self, field: TemplateField) -> bool:
         return self._wanted is None or field.name in self._wanted
 
     def _add(self, op: int, x: int = 0, y: int = 0, z: int = 0) -> int:
@@ -94,7 +94,7 @@ class _Compiler:
 
     def _sequence(self, nodes: tuple[Node, ...]) -> None:
         for node in nodes:
-            if isinstance(node, Text):
+            if isinstance(node, LiteralText):
                 self._literal(Op.LITERAL, node.value)
             elif isinstance(node, Run):
                 number = self._classes.setdefault(node.members, len(self._classes))

@@ -14,7 +14,7 @@ from amudai.sources.contract import Decision, FileReader, Multiline, SourceForma
 from amudai.sources.files import InputFile
 from amudai.sources.logs.block import I64, Block, Flags, block_of, matches_in
 from amudai.sources.logs.extract import Extractor, PatternExtractor, ShapeExtractor
-from amudai.sources.logs.multiline import Rows, joined, single
+from amudai.sources.logs.multiline import LineGroups, joined, single
 from amudai.sources.logs.pattern import line_pattern
 from amudai.sources.logs.recognise import recognised
 from amudai.sources.logs.timestamps import TimeColumn, check_timezone
@@ -137,13 +137,13 @@ class LogReader(FileReader):
             found = matches_in(block.data, block.starts, block.ends, extractor.time_program, per_second)
             yield found.moments if found.timed.all() else found.moments[found.timed]
 
-    def _rows(self, block: Block, goes_on: bool) -> tuple[Flags, Rows]:
+    def _rows(self, block: Block, goes_on: bool) -> tuple[Flags, LineGroups]:
         if self._extractor is None:
             return np.zeros(len(block), np.bool_), single(len(block))
         begins = self._extractor.begins(block)
         return begins, joined(begins, goes_on=goes_on) if self._joins else single(len(block))
 
-    def _batch(self, block: Block, rows: Rows, begins: Flags, bad: BadRecords) -> pa.RecordBatch:
+    def _batch(self, block: Block, rows: LineGroups, begins: Flags, bad: BadRecords) -> pa.RecordBatch:
         texts = block.texts(rows.first, rows.last)
         sound = np.ones(len(rows), np.bool_)
 
@@ -169,7 +169,7 @@ class LogReader(FileReader):
             self._repeated = pa.repeat(pa.scalar(self.file.path, pa.string()), 2 * count)
         return self._repeated[:count]
 
-    def _count(self, rows: Rows, begins: Flags) -> None:
+    def _count(self, rows: LineGroups, begins: Flags) -> None:
         covered = int(rows.last[-1] - rows.first[0]) + 1 if len(rows) else 0
         matched = int(begins[rows.first].sum())
         self._counts.matched += matched

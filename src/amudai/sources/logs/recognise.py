@@ -12,7 +12,7 @@ from amudai.sources.logs.shape import LogShape
 from amudai.sources.logs.shapes.catalog import SHAPES
 from amudai.sources.logs.shapes.headed import headed_shape
 
-__all__ = ["Recognised", "recognised"]
+__all__ = ["RecognisedShape", "recognised"]
 
 _NANOSECONDS = 1_000_000_000
 # Lines of a loose shape must be more than this share of all lines.
@@ -22,7 +22,7 @@ _SPREAD = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class RecognisedShape:
     """A shape, and what it finds in the first lines of a file.
 
     Attributes
@@ -38,7 +38,7 @@ class Recognised:
     nanoseconds: bool
 
 
-def recognised(block: Block) -> Recognised | None:
+def recognised(block: Block) -> RecognisedShape | None:
     """The shape with most matching lines, then with most levels, then with most fields; None if none matches."""
     headed = headed_shape(sample_texts(block, 100))
     shapes = (*SHAPES, *([headed] if headed is not None else []))
@@ -68,7 +68,7 @@ def sample_texts(block: Block, count: int) -> list[str]:
     return [block.data[start:end].tobytes().decode("utf-8", "replace") for start, end in bounds]
 
 
-def _scored(block: Block, shape: LogShape) -> tuple[tuple[int, int, int], Recognised]:
+def _scored(block: Block, shape: LogShape) -> tuple[tuple[int, int, int], RecognisedShape]:
     starts, ends = block.starts, block.ends
     filled = starts < ends
     if shape.begins:
@@ -81,7 +81,9 @@ def _scored(block: Block, shape: LogShape) -> tuple[tuple[int, int, int], Recogn
     has_time = "%" in shape.template.replace("%q", "").replace("%L", "")
     matched = found.timed if has_time else found.matched
     count = int(matched.sum())
-    result = Recognised(shape, 2 * int((found.zoned & matched).sum()) > count, _has_nanoseconds(found.moments[matched]))
+    result = RecognisedShape(
+        shape, 2 * int((found.zoned & matched).sum()) > count, _has_nanoseconds(found.moments[matched])
+    )
     # One line of a time in a text does not make it a log, unless it is the first line.
     if count < 2 and not (count and matched[np.argmax(filled)]):
         return (0, 0, 0), result

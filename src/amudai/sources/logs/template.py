@@ -23,13 +23,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["Field", "Group", "Kind", "Named", "Node", "Op", "Run", "Step", "Text", "parsed"]
+__all__ = ["Group", "Kind", "LiteralText", "Named", "Node", "Op", "Run", "Step", "TemplateField", "parsed"]
 
 Kind: TypeAlias = Literal["text", "int", "float", "guess"]
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class TemplateField:
     """A part of a line that becomes a column. The type of kind "guess" comes from the values in the sample."""
 
     name: str
@@ -44,7 +44,7 @@ class Op:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class LiteralText:
     """These bytes."""
 
     value: bytes
@@ -81,11 +81,11 @@ class Group:
 class Named:
     """The nodes of a field."""
 
-    field: Field
+    field: TemplateField
     nodes: tuple[Node, ...]
 
 
-Node: TypeAlias = "Text | Run | Step | Group | Named"
+Node: TypeAlias = "LiteralText | Run | Step | Group | Named"
 
 _MANY: Final = (1 << 31) - 1
 _ANY: Final = frozenset(range(256))
@@ -122,7 +122,7 @@ _TIMES: Final[dict[str, tuple[Node, ...]]] = {
 }
 
 
-class _Parser:
+class _TemplateParser:
     """Reads the text of a template."""
 
     def __init__(self, text: str) -> None:
@@ -227,7 +227,7 @@ class _Parser:
             least, most = int(bounds[0]), int(bounds[-1])
             self._at = end + 1
         if (least, most) == (1, 1) and len(members) == 1:
-            return Text(bytes(members))
+            return LiteralText(bytes(members))
         return Run(members, least, most)
 
     def _named(self) -> Named:
@@ -243,27 +243,27 @@ class _Parser:
             alternatives = self._alternatives()
             nodes: tuple[Node, ...] = alternatives[0] if len(alternatives) == 1 else (Group(alternatives),)
         else:
-            nodes = _Parser(_DEFAULTS[chosen]).template()
+            nodes = _TemplateParser(_DEFAULTS[chosen]).template()
         if not self._take("}"):
             raise self._error("a closing brace")
-        return Named(Field(name, chosen), nodes)
+        return Named(TemplateField(name, chosen), nodes)
 
 
 def _merged(nodes: Iterable[Node]) -> Iterator[Node]:
     """The nodes, with neighbouring texts in one."""
     text = b""
     for node in nodes:
-        if isinstance(node, Text):
+        if isinstance(node, LiteralText):
             text += node.value
             continue
         if text:
-            yield Text(text)
+            yield LiteralText(text)
             text = b""
         yield node
     if text:
-        yield Text(text)
+        yield LiteralText(text)
 
 
 def parsed(template: str) -> tuple[Node, ...]:
     """The nodes of a template."""
-    return _Parser(template).template()
+    return _TemplateParser(template).template()

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from amudai.errors import InvalidArgument
 from amudai.sources.logs.block import I64, Flags
-from amudai.sources.logs.recognise import Recognised
+from amudai.sources.logs.recognise import RecognisedShape
 from amudai.sources.logs.years import FirstYear, Years, in_years
 
 __all__ = ["TimeColumn", "check_timezone"]
@@ -52,7 +52,7 @@ class TimeColumn:
         How many times lost digits.
     """
 
-    recognised: Recognised
+    recognised: RecognisedShape
     timezone: str | None
     allows_mixed: bool
     first_year: FirstYear | None = None

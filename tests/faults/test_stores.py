@@ -1,0 +1,90 @@
+"""A store that fails at its n-th call, for every n: the new shard or none, and the next run works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import pytest
+
+import amudai
+from amudai import AmudaiError, StorageError
+from amudai.storage import MemoryStore
+from tests.faults.operations import FIRST, OPERATIONS, SECOND, TARGET, Place
+
+Fault = Literal["error", "short", "full"]
+
+
+class FaultyStore(MemoryStore):
+    """Fails at one call. `error` raises, `short` returns too few bytes or raises, `full` stores nothing of a file."""
+
+    def __init__(self, files: dict[str, bytes], fault: Fault, at: int) -> None:
+        super().__init__(files)
+        self.fault = fault
+        self.left = at
+
+    def _is_due(self) -> bool:
+        self.left -= 1
+        return self.left == 0
+
+    def _size(self, url: str) -> int:
+        if self._is_due():
+            raise StorageError("injected: no size")
+        return super()._size(url)
+
+    def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[memoryview]:
+        found = super()._fetch(url, ranges)
+        if not self._is_due():
+            return found
+        if self.fault != "short":
+            raise StorageError("injected: no bytes")
+        return [*found[:-1], found[-1][:-1]]
+
+    def _put(self, url: str, parts: Iterable[bytes]) -> None:
+        if self._is_due():
+            next(iter(parts), b"")  # some of it was sent
+            raise StorageError("injected: no space left")
+        super()._put(url, parts)
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    store = MemoryStore({})
+    Place("", store).prepare()
+    return dict(store._files)
+
+
+@pytest.mark.parametrize("fault", ["error", "short"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_call_may_fail(files: dict[str, bytes], name: str, fault: Fault) -> None:
+    operation = OPERATIONS[name]
+    sound = Place("", MemoryStore(files))
+    operation(sound, {}).close()
+    expected = {each: sound.content(each) for each in (FIRST, SECOND, TARGET)}
+    at = failures = 0
+    while True:
+        at += 1
+        store = FaultyStore(files, fault, at)
+        try:
+            operation(Place("", store), {}).close()
+        except AmudaiError:
+            failures += 1
+        if store.left > 0:
+            break  # no call is left that could fail
+        after = Place("", MemoryStore(store._files))
+        for each in (FIRST, SECOND):
+            assert after.content(each) == expected[each], at
+        if TARGET in store._files:
+            assert after.content(TARGET) == expected[TARGET], at
+        else:
+            with pytest.raises(FileNotFoundError):
+                after.open(TARGET)
+            operation(after, {}).close()  # what was left behind does not disturb
+            assert after.content(TARGET) == expected[TARGET], at
+    assert failures > 3
+
+
+def test_the_face_of_a_fault_is_an_error_of_ours(files: dict[str, bytes]) -> None:
+    store = FaultyStore(files, "error", 1)
+    with pytest.raises(StorageError, match=r"injected.*first\.amudai\.shard"):
+        amudai.open(FIRST, store=store)
