@@ -54,6 +54,7 @@ ORDER = [
     {"datasets"},
     {"api"},
     {"interop"},
+    {"spark"},
     {"cli", "web"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(ORDER) for room in rooms}
@@ -155,8 +156,8 @@ def test_private_uses_are_noticed(source: str) -> None:
     assert len(list(private_uses(source, "cli"))) == 1
 
 
-def test_the_front_door_opens_to_api_and_errors_alone() -> None:
-    assert {room for _, room in imported_rooms(SOURCE / "__init__.py")} == {"api", "errors", "lazy"}
+def test_the_front_door_opens_to_api_interop_and_errors_alone() -> None:
+    assert {room for _, room in imported_rooms(SOURCE / "__init__.py")} == {"api", "errors", "interop", "lazy"}
     assert {room for _, room in imported_rooms(SOURCE / "_kernels.py")} == {"_processor"}
     assert {room for _, room in imported_rooms(SOURCE / "__main__.py")} == {"cli"}
 

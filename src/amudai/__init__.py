@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         BufferLayout,
         Column,
         CsvWriter,
+        Dataset,
         Explanation,
         Field,
         FieldLayout,
@@ -43,11 +44,13 @@ if TYPE_CHECKING:
         TermIndex,
         Verification,
         add_indexes,
+        append,
         attach,
         col,
         collect_garbage,
         compact,
         copy,
+        dataset,
         delete,
         drop_columns,
         gc,
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
         upsert,
         with_columns,
         write,
+        write_dataset,
     )
     from amudai.errors import (
         AmudaiError,
@@ -75,21 +79,24 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedFeature,
     )
+    from amudai.interop import read_pandas, scan_polars, sql
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout Column CsvWriter Explanation Field FieldLayout FieldStats Garbage "
-                "HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress Salvage Scan Shard "
-                "ShardFile ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification add_indexes "
-                "attach col collect_garbage compact copy delete drop_columns gc ingest materialize merge open "
-                "read_files refresh rename_columns salvage undelete upsert with_columns write"
+                "BadRecord BlockLayout BufferLayout Column CsvWriter Dataset Explanation Field FieldLayout FieldStats "
+                "Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress Salvage Scan "
+                "Shard ShardFile ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification "
+                "add_indexes append attach col collect_garbage compact copy dataset delete drop_columns gc ingest "
+                "materialize merge open read_files refresh rename_columns salvage undelete upsert with_columns write "
+                "write_dataset"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
                 "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
+            "amudai.interop": "read_pandas scan_polars sql",
         },
     )
 
@@ -101,6 +108,7 @@ __all__ = [
     "Column",
     "CorruptedData",
     "CsvWriter",
+    "Dataset",
     "Explanation",
     "Field",
     "FieldLayout",
@@ -134,11 +142,13 @@ __all__ = [
     "UnsupportedFeature",
     "Verification",
     "add_indexes",
+    "append",
     "attach",
     "col",
     "collect_garbage",
     "compact",
     "copy",
+    "dataset",
     "delete",
     "drop_columns",
     "gc",
@@ -147,13 +157,17 @@ __all__ = [
     "merge",
     "open",
     "read_files",
+    "read_pandas",
     "refresh",
     "rename_columns",
     "salvage",
+    "scan_polars",
+    "sql",
     "undelete",
     "upsert",
     "with_columns",
     "write",
+    "write_dataset",
 ]
 
 __version__ = "0.1.0"

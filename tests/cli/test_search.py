@@ -74,6 +74,30 @@ def test_several_shards_are_one_answer(shard: Path, tmp_path: Path) -> None:
     assert len(run("search", "timeout", other, shard, "-n", 5, "--json").stdout.splitlines()) == 5
 
 
+def test_a_folder_is_searched_as_one_table(tmp_path: Path) -> None:
+    amudai.write_dataset(
+        {"day": [1, 2, 2], "m": ["old timeout", "fine", "new timeout"]}, tmp_path, partition_by=["day"]
+    )
+    found = [json.loads(line) for line in run("search", "timeout", tmp_path, "--json").stdout.splitlines()]
+    assert [(each["m"], each["day"]) for each in found] == [("old timeout", 1), ("new timeout", 2)]
+    assert run("search", "timeout", tmp_path, "--where", "day = 2", "--count").stdout == "1\n"
+    why = json.loads(run("search", "timeout", tmp_path, "-w", "day = 2", "--json", "--explain").stderr)
+    assert (why["shards"], why["shards_ruled_out"]) == (2, {"folders and columns": 1})
+    assert run("head", tmp_path, "-n", 1, "--json").stdout == '{"m": "old timeout", "day": 1}\n'
+    assert len(run("sample", tmp_path, "-n", 2, "--json").stdout.splitlines()) == 2
+
+
+def test_rows_are_appended_to_folders_and_shards(tmp_path: Path) -> None:
+    (tmp_path / "new.jsonl").write_text('{"n": 3}\n')
+    folder, shard = tmp_path / "lake", tmp_path / "one.amudai.shard"
+    amudai.write_dataset({"n": [1, 2]}, folder)
+    amudai.write({"n": [1, 2]}, shard)
+    assert json.loads(run("append", folder, tmp_path / "new.jsonl", "--json").stdout)["shards"] == 2
+    assert "3 rows in all" in run("append", shard, tmp_path / "new.jsonl").stdout
+    assert amudai.open(shard).read()["n"].to_pylist() == amudai.dataset(folder).read()["n"].to_pylist() == [1, 2, 3]
+    assert run("append", tmp_path / "nowhere", tmp_path / "new.jsonl", code=3).stderr.count("\n") == 1
+
+
 def test_columns_and_formats(shard: Path) -> None:
     options = ["--columns", "message, status", "--limit", 2]
     assert run("search", "timeout", shard, *options, "--format", "csv").stdout == (

@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +19,15 @@ from examples.demo.measure import measure
 from examples.demo.tasks import Task, tasks
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-NEEDED = {"polars_frames": "polars", "pandas_frames": "pandas", "duckdb_sql": "duckdb"}
+NEEDED = {
+    "polars_frames": "polars",
+    "pandas_frames": "pandas",
+    "duckdb_sql": "duckdb",
+    "lake_duckdb": "sqlglot",
+    "lake_datafusion": "datafusion",
+    "lake_polars": "polars",
+    "lake_spark": "pyspark",
+}
 
 
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -32,6 +41,8 @@ def test_example(path: Path, tmp_path: Path) -> None:
     needed = NEEDED.get(path.stem)
     if needed is not None and find_spec(needed) is None:
         pytest.skip(f"{needed} is not installed")
+    if path.stem == "lake_spark" and which("java") is None:
+        pytest.skip("Java is not installed, and Spark needs it")
     done = run(str(path), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -115,8 +115,8 @@ def test_a_task_carries_types_and_prefixes(table: pa.Table, tmp_path: Path, proc
     (task,) = shard.scan(["text"]).tasks(1)
     (found,) = processes.map(table_of, [task])
     assert found.schema.field("text").type == pa.large_string()
-    assert task._planned.shard.allow.prefixes == (("file:///elsewhere/", None),)
-    assert not task._planned.shard.verify
+    assert task._parts[0].shard.allow.prefixes == (("file:///elsewhere/", None),)
+    assert not task._parts[0].shard.verify
 
 
 def test_batches_of_a_task_keep_to_their_size(shard: amudai.Shard) -> None:

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.api.arrow_dataset import ArrowDataset
     from amudai.api.attaching import attach, materialize, refresh
     from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.compaction import compact
+    from amudai.api.dataset_writing import append, new_shard_name, write_dataset
+    from amudai.api.datasets import Dataset, dataset
     from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field, FieldStats
     from amudai.api.garbage import collect_garbage
@@ -25,8 +28,10 @@ if TYPE_CHECKING:
     from amudai.api.scan import Scan
     from amudai.api.shard import Shard
     from amudai.api.stripe import Stripe
+    from amudai.api.tabular import Tabular
     from amudai.api.task import Task
     from amudai.api.upserting import upsert
+    from amudai.api.where import Where, predicate_of
     from amudai.api.writing import ShardWriter, write
     from amudai.exports import CsvWriter, JsonLinesWriter
     from amudai.index import HashIndex, TermIndex
@@ -51,6 +56,11 @@ else:
         __name__,
         {
             "amudai.api.attaching": "attach materialize refresh",
+            "amudai.api.datasets": "Dataset dataset",
+            "amudai.api.dataset_writing": "append new_shard_name write_dataset",
+            "amudai.api.arrow_dataset": "ArrowDataset",
+            "amudai.api.tabular": "Tabular",
+            "amudai.api.where": "Where predicate_of",
             "amudai.api.deleting": "delete undelete",
             "amudai.api.columns": "drop_columns rename_columns with_columns",
             "amudai.api.field": "Field FieldStats",
@@ -83,11 +93,13 @@ else:
     )
 
 __all__ = [
+    "ArrowDataset",
     "BadRecord",
     "BlockLayout",
     "BufferLayout",
     "Column",
     "CsvWriter",
+    "Dataset",
     "Explanation",
     "Field",
     "FieldLayout",
@@ -110,22 +122,28 @@ __all__ = [
     "Source",
     "Stripe",
     "StripeLayout",
+    "Tabular",
     "Task",
     "TermIndex",
     "Verification",
+    "Where",
     "add_indexes",
+    "append",
     "attach",
     "col",
     "collect_garbage",
     "compact",
     "copy",
+    "dataset",
     "delete",
     "drop_columns",
     "gc",
     "ingest",
     "materialize",
     "merge",
+    "new_shard_name",
     "open",
+    "predicate_of",
     "read_files",
     "refresh",
     "rename_columns",
@@ -134,4 +152,5 @@ __all__ = [
     "upsert",
     "with_columns",
     "write",
+    "write_dataset",
 ]

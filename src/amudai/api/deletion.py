@@ -51,7 +51,7 @@ class Deletion(NewRoot):
         """The rows that a user names; all rows if nothing is named."""
         if positions is not None:
             return row_ranges(positions, self.reader.origin)[0]
-        return self.shard.scan(where=where, threads=self._threads, include_deleted=include_deleted)._run.rows()
+        return self.shard._run(where=where, threads=self._threads, include_deleted=include_deleted).rows()
 
     def changed(self, rows: Rows, change: Callable[[Rows, Rows], Rows]) -> dict[int, Rows]:
         """The deleted rows of each stripe that had some, or that has some now, by the number of the stripe.

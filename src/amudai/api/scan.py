@@ -1,9 +1,9 @@
-"""A scan: the rows of a shard that match a predicate."""
+"""A scan: the rows of a shard or dataset that match a predicate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +12,16 @@ import pyarrow as pa
 from amudai.api.frames import to_pandas, to_polars
 from amudai.api.task import Task
 from amudai.arguments import whole_number
-from amudai.scan import Explanation, ScanRun, tasks_of
+from amudai.scan import Explanation, ScanRun
+
+if TYPE_CHECKING:
+    from amudai.datasets import DatasetRun
 
 __all__ = ["Scan"]
 
 
 class Scan:
-    """Rows of a shard that match a predicate. Made by `shard.scan` and `shard.search`.
+    """Rows of a shard or dataset that match a predicate. Made by `scan` and `search`.
 
     Nothing is read until rows are asked for. Iterating gives record batches in the order of rows; only a few of them
     are in memory at a time.
@@ -35,7 +38,7 @@ class Scan:
     11
     """
 
-    def __init__(self, run: ScanRun) -> None:
+    def __init__(self, run: ScanRun | DatasetRun) -> None:
         self._run = run
 
     @property
@@ -57,8 +60,10 @@ class Scan:
         """
         return self._run.count()
 
-    def positions(self) -> npt.NDArray[np.uint64]:
-        """The positions of the rows that match, ascending, as `shard.take` takes them.
+    def positions(self) -> npt.NDArray[np.uint64] | pa.Table:
+        """The positions of the rows that match, ascending, as `take` takes them.
+
+        Positions of a dataset are pairs: a table with the name of the shard and the position in the shard.
 
         >>> shard = amudai.open("tests/fixtures/sample.amudai.shard")
         >>> shard.scan(where=amudai.col("status") == 503, limit=3).positions().tolist()
@@ -129,7 +134,7 @@ class Scan:
         11
         """
         wanted = self._run.threads if count is None else whole_number(count, "count", 1)
-        return tuple(Task(task) for task in tasks_of(self._run.plan, wanted))
+        return tuple(Task(parts) for parts in self._run.tasks(wanted))
 
     def explain(self) -> Explanation:
         """What rules rows out, and how many; once the scan has run, also what it read and how long it took.
@@ -156,9 +161,9 @@ class Scan:
         return self.schema.__arrow_c_schema__()
 
     def __repr__(self) -> str:
-        limit = self._run.plan.request.limit
+        limit = self._run.limit
         shown = "" if limit is None else f", limit {limit:,}"
-        return f"<amudai.Scan of {', '.join(self.schema.names)} where {self._run.plan.bound}{shown}>"
+        return f"<amudai.Scan of {', '.join(self.schema.names)} where {self._run.where}{shown}>"
 
     def _repr_html_(self) -> str:
         return self.explain()._repr_html_()

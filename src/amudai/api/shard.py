@@ -34,10 +34,10 @@ from amudai.inspect import (
     inspect_shard,
     user_properties,
 )
-from amudai.plan import ScanRequest, ShardPlan
+from amudai.plan import OnDamage, ScanRequest, ShardPlan
 from amudai.rows import row_range, row_ranges
 from amudai.scan import ScanRun
-from amudai.shard import ShardReader
+from amudai.shard import PortableShard, ShardReader
 from amudai.storage import Requests
 from amudai.threads import thread_count
 from amudai.types import NodePath
@@ -237,6 +237,19 @@ class Shard(Tabular):
         >>> shard.scan(where="message has 'failed' and status >= 500", rows=slice(0, 200)).count()
         4
         """
+        return Scan(self._run(columns, where, rows, limit, batch_rows, threads, on_damaged_index, include_deleted))
+
+    def _run(
+        self,
+        columns: Sequence[str] | None = None,
+        where: Where | None = None,
+        rows: slice | range | None = None,
+        limit: int | None = None,
+        batch_rows: int | None = None,
+        threads: int | None = None,
+        on_damaged_index: OnDamage = "raise",
+        include_deleted: bool = False,
+    ) -> ScanRun:
         request = ScanRequest(
             columns=_names(columns),
             where=predicate_of(where),
@@ -246,7 +259,7 @@ class Shard(Tabular):
             include_deleted=include_deleted,
         )
         plan = ShardPlan(self._reader, self._fields, request, row_range(rows, self._reader.origin))
-        return Scan(ScanRun(plan, self._pool(threads)))
+        return ScanRun(plan, self._pool(threads))
 
     def take(
         self,
@@ -378,6 +391,10 @@ class Shard(Tabular):
 
         return shard_html(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the shard again. The pickle holds no open file and no secret."""
+        return _opened_again, (self._reader.portable(), self._fields.wanted, self._threads)
+
     def close(self) -> None:
         """Close the shard's files. Tables that were read stay valid."""
         self._reader.close()
@@ -392,6 +409,13 @@ class Shard(Tabular):
 
     def _pool(self, threads: int | None) -> int:
         return self._threads if threads is None else thread_count(threads)
+
+
+def _opened_again(
+    portable: PortableShard, wanted: tuple[tuple[str, pa.DataType], ...] | pa.Schema, threads: int
+) -> Shard:
+    schema = wanted if isinstance(wanted, pa.Schema) else dict(wanted)
+    return Shard(ShardReader.of_portable(portable), schema or None, threads)
 
 
 def _names(columns: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -16,6 +16,7 @@ from amudai.arguments import names, whole_number
 from amudai.scan import Explanation
 
 if TYPE_CHECKING:
+    from amudai.api.arrow_dataset import ArrowDataset
     from amudai.predicate import WordMatch
 
 __all__ = ["Tabular"]
@@ -289,6 +290,23 @@ class Tabular(ABC):
         (11, 1)
         """
         return self.scan(columns, where, rows).to_polars()
+
+    def to_pyarrow_dataset(self) -> ArrowDataset:
+        """The rows as a `pyarrow.dataset.Dataset`, for engines that read such datasets: DuckDB, DataFusion and others.
+
+        Columns and filters that an engine pushes down become a scan. A filter that a scan cannot express is evaluated
+        by pyarrow on the rows of the scan, so the rows are always exactly those that the filter asks for.
+
+        Examples
+        --------
+        >>> import pyarrow.compute as pc
+        >>> rows = amudai.open("tests/fixtures/sample.amudai.shard").to_pyarrow_dataset()
+        >>> rows.to_table(columns=["status"], filter=pc.field("status") == 503).num_rows
+        4
+        """
+        from amudai.api.arrow_dataset import ArrowDataset  # imports pyarrow.dataset, which is slow to import
+
+        return ArrowDataset(self)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """All rows, in record batches."""

@@ -184,7 +184,7 @@ def _rows_with(shard: Shard, keys: pa.Table, names: Sequence[str], threads: int 
     found = [Rows.none(shard._reader.origin)]
     for start in range(0, keys.num_rows, _KEYS):
         some = keys.slice(start, _KEYS)
-        run = shard.scan(names, where=_any_of(some, names), threads=threads)._run
+        run = shard._run(names, where=_any_of(some, names), threads=threads)
         # Of several columns, this finds all combinations of their values. Those that are no keys are sorted out.
         found.append(run.rows() if len(names) == 1 else _joined(shard, run.rows(), some, names))
     return Rows.united(found)

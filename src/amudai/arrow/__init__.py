@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from amudai.arrow.arrays import least_bits, to_array
     from amudai.arrow.arrow_fields import INTERNAL_MARK, ArrowFields, short_role
     from amudai.arrow.changed import changed_schema
+    from amudai.arrow.columnless import rows_without_columns
     from amudai.arrow.conforming import conformed
     from amudai.arrow.inputs import batches_of, columns_of, matching
     from amudai.arrow.kept import SCHEMA_PROPERTY
@@ -35,6 +36,7 @@ else:
         {
             "amudai.arrow.arrays": "least_bits to_array",
             "amudai.arrow.arrow_fields": "ArrowFields INTERNAL_MARK short_role",
+            "amudai.arrow.columnless": "rows_without_columns",
             "amudai.arrow.conforming": "conformed",
             "amudai.arrow.changed": "changed_schema",
             "amudai.arrow.inputs": "batches_of columns_of matching",
@@ -75,6 +77,7 @@ __all__ = [
     "number_scalar",
     "project",
     "reordered",
+    "rows_without_columns",
     "schema_nodes",
     "short_role",
     "stored_array",

@@ -17,6 +17,7 @@ __all__ = ["app_for", "run"]
 COMMANDS: Final = (
     "ingest",
     "attach",
+    "append",
     "search",
     "head",
     "sample",

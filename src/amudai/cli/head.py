@@ -7,7 +7,7 @@ from typing import Annotated
 import pyarrow as pa
 import typer
 
-from amudai.cli.options import Allow, Columns, Json, Location, names_of, opened
+from amudai.cli.options import Allow, Columns, Json, Rows, names_of, opened_rows
 from amudai.cli.rows import row_writer
 
 __all__ = ["Count", "Format", "print_rows", "run"]
@@ -17,7 +17,7 @@ Format = Annotated[str, typer.Option("--format", "-f", help="table, jsonl or csv
 
 
 def run(
-    location: Location,
+    location: Rows,
     rows: Count = 10,
     columns: Columns = None,
     format: Format = "table",  # noqa: A002
@@ -25,7 +25,7 @@ def run(
     allow: Allow = None,
 ) -> int:
     """Show the first rows."""
-    with opened(location, allow) as shard:
+    with opened_rows([location], allow) as shard:
         print_rows(shard.head(rows, names_of(columns)), "jsonl" if json else format)
     return 0
 

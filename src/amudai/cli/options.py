@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import amudai
-from amudai import HashIndex, InvalidArgument, Shard, StorageError, TermIndex
+from amudai import Dataset, HashIndex, InvalidArgument, Shard, StorageError, TermIndex
 
 __all__ = [
     "Allow",
@@ -25,16 +25,22 @@ __all__ = [
     "Overwrite",
     "Positions",
     "Profile",
+    "Rows",
     "Target",
     "Tokenizer",
     "Where",
     "index_specs",
+    "is_folder",
     "names_of",
     "opened",
+    "opened_rows",
     "require_new",
     "shard_name",
 ]
 
+Rows = Annotated[
+    str, typer.Argument(metavar="SHARD", help="Path or URL of a shard, or of a folder of shards.", show_default=False)
+]
 Location = Annotated[str, typer.Argument(metavar="SHARD", help="Path or URL of the shard.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Where = Annotated[
@@ -107,6 +113,18 @@ _NAME = re.compile(r"((?:`[^`]*`|[^,`])+)(?:,|$)")
 def opened(location: str, allow: list[str] | None = None) -> Shard:
     """Open the shard at this path or URL. It may refer to files at URLs that `allow` permits."""
     return amudai.open(location, allow=allow or ())
+
+
+def opened_rows(locations: list[str], allow: list[str] | None = None) -> Shard | Dataset:
+    """Open one shard, or several shards and folders as one dataset."""
+    if len(locations) == 1 and not is_folder(locations[0]):
+        return opened(locations[0], allow)
+    return amudai.dataset(locations if len(locations) > 1 else locations[0], allow=allow or ())
+
+
+def is_folder(location: str) -> bool:
+    """Whether a location is a folder of shards: one that exists, or a URL that ends in a slash."""
+    return location.endswith("/") or ("://" not in location and os.path.isdir(location))
 
 
 def shard_name(location: str) -> str:

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from amudai.cli.head import Count, Format, print_rows
-from amudai.cli.options import Allow, Columns, Json, Location, names_of, opened
+from amudai.cli.options import Allow, Columns, Json, Rows, names_of, opened_rows
 
 __all__ = ["run"]
 
 
 def run(
-    location: Location,
+    location: Rows,
     rows: Count = 10,
     columns: Columns = None,
     seed: Annotated[
@@ -23,7 +23,7 @@ def run(
     json: Json = False,
     allow: Allow = None,
 ) -> int:
-    """Show rows picked at random, in the order of the shard. Only the blocks that hold these rows are read."""
-    with opened(location, allow) as shard:
+    """Show rows picked at random, in their order. Only the blocks that hold these rows are read."""
+    with opened_rows([location], allow) as shard:
         print_rows(shard.sample(rows, names_of(columns), seed=seed), "jsonl" if json else format)
     return 0

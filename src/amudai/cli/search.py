@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
 
-from amudai import InvalidArgument, Scan, Shard, TermIndex
+from amudai import Dataset, InvalidArgument, Scan, Shard, TermIndex
 from amudai.cli.guard import NOTHING, OK
-from amudai.cli.options import Allow, Columns, IncludeDeleted, Json, Where, names_of, opened, shard_name
+from amudai.cli.options import Allow, Columns, IncludeDeleted, Json, Where, names_of, opened_rows, shard_name
 from amudai.cli.rows import FORMATS, row_writer
 from amudai.cli.terminal import Bar, count_text, note, print_json, time_text
 from amudai.cli.values import json_line
@@ -26,7 +23,10 @@ __all__ = ["advise", "run"]
 def run(
     words: Annotated[str, typer.Argument(metavar="WORDS", help="Words that a row must contain; '' for any row.")],
     locations: Annotated[
-        list[str], typer.Argument(metavar="SHARDS...", help="Paths or URLs of shards.", show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="SHARDS...", help="Paths or URLs of shards, or of folders of shards.", show_default=False
+        ),
     ],
     column: Annotated[
         list[str] | None,
@@ -66,90 +66,79 @@ def run(
     )
     chosen = names_of(columns)
     begin = time.perf_counter()
-    with ExitStack() as stack:
-        shards = [stack.enter_context(opened(location, allow)) for location in locations]
-        # All scans are made before any row is shown: a query that does not fit one of the shards is an error at once,
-        # not after half of the answer.
-        every = [asked.scan(shard, None if count else chosen, where, column) for shard in shards]
+    with opened_rows(locations, allow) as table:
+        # The scan is made before any row is shown: a query that does not fit is an error at once.
+        scan = asked.scan(table, None if count else _with_shard(table, chosen), where, column, limit or None)
         if count:
-            return _count(locations, every, explain, json)
-        scans: list[Scan] = []
-        names = _names(every)
+            return _count(table, asked.scan(table, None, where, column), explain, json)
+        names = _names(table, scan.schema.names)
         writer = row_writer("jsonl" if json else format, names, asked.pattern())
         found = 0
         with Bar("searching") as bar:
-            scan_of = partial(asked.scan, columns=chosen, where=where, within=column)
-            for batch in _found(locations, shards, scan_of, limit, names, scans):
+            for batch in scan:
                 bar.close()
                 found += batch.num_rows
-                writer.write(batch)
+                writer.write(_labelled(batch, names) if isinstance(table, Dataset) else batch)
                 sys.stdout.flush()  # rows are seen as soon as they are found
         if found or json or format != "table":
             writer.close()
         seconds = time.perf_counter() - begin
         if explain:
             sys.stdout.flush()
-            _explain(locations, scans, json)
+            _explain(scan, json)
         elif sys.stderr.isatty() and sys.stdout.isatty():
             more = " (--limit 0 shows all)" if limit and found == limit else ""
             note(f"{count_text(found, 'row')} in {time_text(seconds)}{more}")
-            if asked.texts and not column:
-                advise(shards)
+            if asked.texts and not column and isinstance(table, Shard):
+                advise([table])
     return OK if found else NOTHING
 
 
-def _count(locations: list[str], scans: list[Scan], explain: bool, json: bool) -> int:
+def _count(table: Shard | Dataset, scan: Scan, explain: bool, json: bool) -> int:
     with Bar("counting"):
-        counts = [scan.count() for scan in scans]
+        counts = _by_shard(table, scan) if json and isinstance(table, Dataset) else None
+        found = scan.count() if counts is None else sum(counts.values())
     if json:
-        each = [{"shard": place, "count": found} for place, found in zip(locations, counts, strict=True)]
-        print_json({"count": sum(counts), "shards": each})
+        names = counts if counts is not None else {table.url: found} if isinstance(table, Shard) else {}
+        each = [{"shard": place, "count": count} for place, count in names.items()]
+        print_json({"count": found, "shards": each})
     else:
-        print(sum(counts))
+        print(found)
     if explain:
         sys.stdout.flush()
-        _explain(locations, scans, json)
-    return OK if any(counts) else NOTHING
+        _explain(scan, json)
+    return OK if found else NOTHING
 
 
-def _names(scans: list[Scan]) -> list[str]:
-    """The columns of the output: those of all shards. If there are several shards, the shard's name comes first."""
-    names: dict[str, None] = {}
-    for scan in scans:
-        names |= dict.fromkeys(scan.schema.names)
-    if len(scans) == 1:
-        return list(names)
+def _by_shard(table: Dataset, scan: Scan) -> dict[str, int]:
+    positions: Any = scan.positions()  # a table
+    found = positions["shard"].to_pylist()
+    return {name: found.count(name) for name in table.shards}
+
+
+def _with_shard(table: Shard | Dataset, chosen: list[str] | None) -> list[str] | None:
+    """The columns to read: of a dataset, the names of the shards come first."""
+    if isinstance(table, Shard):
+        return chosen
+    every = (f"`{name}`" if "." in name or name.startswith("`") else name for name in table.schema.names)
+    return ["@shard", *(every if chosen is None else chosen)]
+
+
+def _names(table: Shard | Dataset, names: list[str]) -> list[str]:
+    """The columns of the output. The column with the name of the shard gets a name that no other column has."""
+    if isinstance(table, Shard):
+        return names
     label = "shard"
     while label in names:
         label = f"_{label}"
-    return [label, *names]
+    return [label, *names[1:]]
 
 
-def _found(
-    locations: list[str],
-    shards: list[Shard],
-    scan_of: Callable[..., Scan],
-    limit: int,
-    names: list[str],
-    scans: list[Scan],
-) -> Iterator[pa.RecordBatch]:
-    """The rows of one shard after the other. The scans that find them are added to `scans`."""
-    left = limit or None
-    for location, shard in zip(locations, shards, strict=True):
-        scan = scan_of(shard, limit=left)
-        scans.append(scan)
-        for batch in scan:
-            if not batch.num_rows:
-                continue
-            if left is not None:
-                left -= batch.num_rows
-            if len(shards) > 1:
-                label = pa.array([shard_name(location)] * batch.num_rows)
-                fields = [pa.field(names[0], label.type), *batch.schema]
-                batch = pa.RecordBatch.from_arrays([label, *batch.columns], schema=pa.schema(fields))
-            yield batch
-        if left == 0:
-            return
+def _labelled(batch: pa.RecordBatch, names: list[str]) -> pa.RecordBatch:
+    """The rows of a dataset, with the last parts of the names of shards."""
+    label = pa.array([shard_name(name) for name in batch.column(0).to_pylist()])
+    fields = [pa.field(names[0], label.type), *list(batch.schema)[1:]]
+    return pa.RecordBatch.from_arrays([label, *batch.columns[1:]], schema=pa.schema(fields))
 
 
 def advise(shards: list[Shard]) -> None:
@@ -164,10 +153,6 @@ def advise(shards: list[Shard]) -> None:
             return
 
 
-def _explain(locations: list[str], scans: list[Scan], json: bool) -> None:
-    for location, scan in zip(locations, scans, strict=False):
-        why = scan.explain()
-        if json:
-            print(json_line({"shard": location, **why.to_dict()}), file=sys.stderr)
-        else:
-            print(f"{location}: {why}" if len(scans) > 1 else str(why), file=sys.stderr)
+def _explain(scan: Scan, json: bool) -> None:
+    why = scan.explain()
+    print(json_line(why.to_dict()) if json else str(why), file=sys.stderr)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from amudai import Scan, Shard
+from amudai import Dataset, Scan, Shard
 
 __all__ = ["Words"]
 
@@ -27,13 +27,13 @@ class Words:
 
     def scan(
         self,
-        shard: Shard,
+        shard: Shard | Dataset,
         columns: list[str] | None = None,
         where: str | None = None,
         within: list[str] | None = None,
         limit: int | None = None,
     ) -> Scan:
-        """A scan for the rows of a shard that contain the words."""
+        """A scan for the rows of a shard or dataset that contain the words."""
         return shard.search(
             " ".join(self.texts),
             columns,

@@ -2,10 +2,10 @@
 
 A `ScanRequest` has the columns, predicate and limits of a scan, and knows no shard. `ShardPlan` binds it to a shard:
 `prune.py` asks all evidence (`evidence/`) which rows match and which stay in doubt, and `check.py` checks the rows in
-doubt on their values. A `ScanTask` is a part of a plan that any process can run. `leaf.py` and `words.py` have the
-questions about columns, `matching_numbers.py` and `wanted.py` the stored values that answer them, and `unusable.py`
-the notes about indexes that cannot be asked. `columns.py` selects the columns of the result, and `reading.py` reads one
-column of one stripe.
+doubt on their values. A `ScanTask` is a part of a plan that any process can run. `leaf.py`, `plain_leaf.py` and
+`words.py` have the questions about columns, `matching_numbers.py` and `wanted.py` the stored values that answer them,
+and `unusable.py` the notes about indexes that cannot be asked. `columns.py` selects the columns of the result, and
+`reading.py` reads one column of one stripe.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.plan.columns import SelectedColumn, select, select_nodes
+    from amudai.plan.plain_leaf import PlainLeaf
     from amudai.plan.prune import EvidenceStep, LeafEvidence
     from amudai.plan.reading import prepare_columns, read_arrays
     from amudai.plan.request import OnDamage, ScanRequest
@@ -24,6 +25,7 @@ else:
         __name__,
         {
             "amudai.plan.columns": "SelectedColumn select select_nodes",
+            "amudai.plan.plain_leaf": "PlainLeaf",
             "amudai.plan.prune": "EvidenceStep LeafEvidence",
             "amudai.plan.reading": "prepare_columns read_arrays",
             "amudai.plan.request": "OnDamage ScanRequest",
@@ -36,6 +38,7 @@ __all__ = [
     "EvidenceStep",
     "LeafEvidence",
     "OnDamage",
+    "PlainLeaf",
     "ScanRequest",
     "ScanTask",
     "SelectedColumn",

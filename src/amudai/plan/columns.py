@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import pyarrow as pa
 
 from amudai.arguments import names
-from amudai.arrow import ArrowFields, list_like, project
+from amudai.arrow import list_like, project
 from amudai.column import Projection
 from amudai.errors import AmudaiError
+from amudai.predicate import TableSchema
 from amudai.types import BasicType, NodePath, SchemaNode, quote_name
 
-__all__ = ["SelectedColumn", "select", "select_nodes"]
+__all__ = ["SelectableFields", "SelectedColumn", "select", "select_nodes"]
+
+
+class SelectableFields(TableSchema, Protocol):
+    """Columns that a request can name: those of a shard, or of a schema without a shard."""
+
+    def projection(self, node: SchemaNode) -> Projection:
+        """What must be read for a top-level column as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,7 @@ class SelectedColumn:
         return quote_name(self.projection.node.name)
 
 
-def select(fields: ArrowFields, columns: Sequence[str] | None) -> tuple[SelectedColumn, ...]:
+def select(fields: SelectableFields, columns: Sequence[str] | None) -> tuple[SelectedColumn, ...]:
     """The columns with these names, in this order; all columns for None.
 
     A path into a struct selects the struct with only the named members. A column that is named twice is selected twice.
@@ -48,7 +57,7 @@ def select(fields: ArrowFields, columns: Sequence[str] | None) -> tuple[Selected
     return tuple(_selected(fields, node, paths) for node, paths in wanted)
 
 
-def select_nodes(fields: ArrowFields, nodes: Sequence[SchemaNode]) -> SelectedColumn:
+def select_nodes(fields: SelectableFields, nodes: Sequence[SchemaNode]) -> SelectedColumn:
     """The top-level column of a path of nodes. Its structs have only the members that are on the path."""
     return _selected(fields, nodes[0], [tuple(nodes[1:])])
 
@@ -80,7 +89,7 @@ def _pruned(node: SchemaNode, field: pa.Field, paths: list[NodePath]) -> pa.Fiel
     return field
 
 
-def _selected(fields: ArrowFields, node: SchemaNode, paths: list[NodePath]) -> SelectedColumn:
+def _selected(fields: SelectableFields, node: SchemaNode, paths: list[NodePath]) -> SelectedColumn:
     field = fields.field(node)
     pruned = _pruned(node, field, paths)
     try:

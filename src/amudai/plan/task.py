@@ -29,6 +29,11 @@ class ScanTask:
         the schema that the caller asked for, with all columns.
     start, end
         The range of rows, counted from the start of the shard.
+    result
+        The columns of the result, if the shard is part of a dataset: columns of the shard are converted to these types,
+        and columns that the shard lacks are null. None for the columns that the shard gives.
+    constants
+        Columns of `result` that have one value in all rows of the shard, by name.
     """
 
     shard: PortableShard
@@ -36,3 +41,5 @@ class ScanTask:
     start: int
     end: int
     types: tuple[tuple[str, pa.DataType], ...] | pa.Schema = ()
+    result: pa.Schema | None = None
+    constants: tuple[tuple[str, pa.Scalar], ...] = ()

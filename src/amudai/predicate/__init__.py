@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from amudai.predicate.column import Column, col
     from amudai.predicate.comparison import is_text
     from amudai.predicate.evaluation import evaluate, evaluate_values
-    from amudai.predicate.from_arrow import from_expression
+    from amudai.predicate.from_arrow import expression_columns, from_conjunction, from_expression
     from amudai.predicate.parse import parse_where
     from amudai.predicate.schema import TableSchema
     from amudai.predicate.terms import Alternative, term_questions
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
         Or,
         Predicate,
         Text,
+        all_of,
+        any_of,
     )
     from amudai.predicate.words import WordMatch, text_columns, words_predicate
 else:
@@ -51,12 +53,13 @@ else:
             "amudai.predicate.column": "Column col",
             "amudai.predicate.comparison": "is_text",
             "amudai.predicate.evaluation": "evaluate evaluate_values",
-            "amudai.predicate.from_arrow": "from_expression",
+            "amudai.predicate.from_arrow": "expression_columns from_conjunction from_expression",
             "amudai.predicate.parse": "parse_where",
             "amudai.predicate.schema": "TableSchema",
             "amudai.predicate.terms": "Alternative term_questions",
             "amudai.predicate.tree": (
-                "EVERYTHING Always And Compare Interval IsIn IsNull IsValid Leaf Matches Not Or Predicate Text"
+                "EVERYTHING Always And Compare Interval IsIn IsNull IsValid Leaf Matches Not Or Predicate Text all_of "
+                "any_of"
             ),
             "amudai.predicate.words": "WordMatch text_columns words_predicate",
         },
@@ -87,10 +90,14 @@ __all__ = [
     "TableSchema",
     "Text",
     "WordMatch",
+    "all_of",
+    "any_of",
     "bind",
     "col",
     "evaluate",
     "evaluate_values",
+    "expression_columns",
+    "from_conjunction",
     "from_expression",
     "is_text",
     "parse_where",

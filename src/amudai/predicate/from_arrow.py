@@ -20,7 +20,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, UnsupportedFeature
 from amudai.format import FlatTable
 from amudai.predicate.plain_values import plain_value
 from amudai.predicate.regex import quoted
@@ -38,9 +38,9 @@ from amudai.predicate.tree import (
     all_of,
     any_of,
 )
-from amudai.types import quote_name
+from amudai.types import parse_path, quote_name
 
-__all__ = ["from_expression"]
+__all__ = ["expression_columns", "from_conjunction", "from_expression"]
 
 _COMPARE: Final[dict[str, tuple[CompareOp, CompareOp]]] = {  # the operator, and the operator with its sides swapped
     "equal": ("==", "=="),
@@ -234,6 +234,19 @@ def _is_in(call: _Call) -> Predicate:
     )
 
 
+def _if_else(call: _Call) -> Predicate:
+    """`if_else(is_valid(x), is_in(x, values), null)`, as DuckDB writes SQL's IN. Our `isin` is null for nulls, too."""
+    test, inner, other = call.arguments
+    if not isinstance(test, _Call) or not isinstance(inner, _Call) or not isinstance(other, pa.Scalar):
+        _unsupported(call)
+    if (test.name, inner.name) != ("is_valid", "is_in") or other.is_valid or _path(test) != _path(inner):
+        _unsupported(call)
+    if inner.options["value_set"].values.null_count:
+        _unsupported(call)
+    inner.options["null_matching_behavior"] = pa.scalar(_EMIT_NULL)
+    return _is_in(inner)
+
+
 def _is_null(call: _Call) -> Predicate:
     if _option(call, "nan_is_null"):
         raise UnsupportedFeature("expression: is_null: expected nan_is_null=False, found True")
@@ -269,6 +282,7 @@ _JOINS: Final[dict[str, Callable[[Sequence[Predicate]], Predicate]]] = {
     "invert": lambda terms: ~terms[0],
 }
 _FUNCTIONS: Final[dict[str, Callable[[_Call], Predicate]]] = {
+    "if_else": _if_else,
     "is_in": _is_in,
     "is_null": _is_null,
     "is_valid": _is_valid,
@@ -316,3 +330,102 @@ def _value(call: _Call, scalar: pa.Scalar) -> Value:
 def _unsupported(call: _Call) -> NoReturn:
     known = ", ".join([*_COMPARE, *_JOINS, *_FUNCTIONS])
     raise UnsupportedFeature(f"expression: expected functions among {known}, found {call.name}")
+
+
+# ---- parts of an expression ----
+
+
+def from_conjunction(expression: pc.Expression, type_of: Callable[[str], pa.DataType | None]) -> tuple[Predicate, bool]:
+    """A predicate that is true wherever an expression is, and whether it is false or null everywhere else.
+
+    It has the conditions that are joined by `and` and that mean the same to pyarrow and to a scan. Comparisons of
+    different kinds of values are left out, because pyarrow converts them as a scan does not.
+
+    Parameters
+    ----------
+    type_of
+        The type of the column at a path; None if there is no such column.
+
+    Examples
+    --------
+    >>> n, types = pc.field("n"), {"n": pa.int64()}
+    >>> from_conjunction((n > 5) & (n + 1 < 9), types.get)
+    (col("n") > 5, False)
+    >>> from_conjunction(n > 5.5, types.get)
+    (Always(True), False)
+    """
+    try:
+        node = _tree(expression)
+    except UnsupportedFeature:
+        return Always(True), False
+    terms = _operands(node) if isinstance(node, _Call) and node.name == "and_kleene" else [node]
+    kept: list[Predicate] = []
+    for term in terms:
+        try:
+            if all(_same_kind(type_of(path), kind) for path, kind in _compared(term)):
+                kept.append(_predicate(term))
+        except AmudaiError:
+            continue
+    found = Always(True) if not kept else kept[0] if len(kept) == 1 else all_of(kept)
+    return found, len(kept) == len(terms)
+
+
+def expression_columns(expression: pc.Expression) -> set[str] | None:
+    """The names of the top-level columns that an expression uses; None if it cannot be read."""
+    try:
+        waiting: list[_ExpressionNode] = [_tree(expression)]
+    except UnsupportedFeature:
+        return None
+    found = set()
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _ColumnPath):
+            found.add(parse_path(node)[0])
+        elif isinstance(node, _Call):
+            waiting += node.arguments
+    return found
+
+
+def _compared(node: _ExpressionNode) -> Iterator[tuple[str, pa.DataType]]:
+    """The columns of comparisons in a tree, each with the type that it is compared with."""
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, _ColumnPath):
+            yield each, pa.bool_()
+        if not isinstance(each, _Call):
+            continue
+        if each.name in _COMPARE:
+            left, right = (_folded(argument) for argument in each.arguments)
+            if isinstance(left, _ColumnPath) and isinstance(right, pa.Scalar):
+                yield left, right.type
+            elif isinstance(right, _ColumnPath) and isinstance(left, pa.Scalar):
+                yield right, left.type
+        elif each.name == "is_in":
+            yield _path(each), each.options["value_set"].values.type
+        elif each.name in _JOINS or each.name == "if_else":
+            waiting += each.arguments
+        elif each.name in _TEXT or each.name == "match_substring_regex":
+            yield _path(each), pa.string()
+
+
+def _same_kind(column: pa.DataType | None, literal: pa.DataType) -> bool:
+    return column is not None and _kind(column) == _kind(literal)
+
+
+def _kind(kind: pa.DataType) -> str:
+    """Types of one kind are compared alike by pyarrow and by a scan."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_integer(kind):
+        return "integer"
+    if types.is_floating(kind):
+        return "float16" if types.is_float16(kind) else "float"
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return "text"
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+        return "binary"
+    if types.is_timestamp(kind):
+        return "timestamp" if kind.tz is None else "instant"
+    return str(kind)

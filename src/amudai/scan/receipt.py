@@ -84,6 +84,9 @@ class Explanation:
         Requests to storage, and the bytes that they returned. Other work on the same shard does not count.
     seconds
         Time by phase (plan, check, read), summed over all threads.
+    shards, shards_ruled_out
+        For a dataset: how many shards it has, and how many of them were ruled out without opening them, by what. Their
+        rows count as ruled out. None for a single shard.
 
     Examples
     --------
@@ -115,6 +118,8 @@ class Explanation:
     requests: int
     bytes: int
     seconds: dict[str, float]
+    shards: int | None = None
+    shards_ruled_out: dict[str, int] | None = None
 
     @property
     def ruled_out(self) -> int:
@@ -132,6 +137,10 @@ class Explanation:
             lines += [f"│    {_noted(note)}" for note in leaf.notes]
             if leaf.checked:
                 lines.append(f"│    values: {_rows(leaf.checked)} checked")
+        if self.shards is not None:
+            lines.append(f"├─ {self.shards:,} shards")
+            for name, count in (self.shards_ruled_out or {}).items():
+                lines.append(f"│    {name}: {count:,} ruled out without opening them")
         lines += [f"├─ index of unknown type {name!r}: not used" for name in self.unknown_indexes]
         lines += [f"├─ index not used: {note}" for note in self.unused_indexes]
         lines.append(

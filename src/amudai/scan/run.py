@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.arrow import least_bits
+from amudai.arrow import least_bits, rows_without_columns
 from amudai.column import ColumnSource, Projection
 from amudai.errors import located
-from amudai.plan import SelectedColumn, ShardPlan, prepare_columns, read_arrays
+from amudai.plan import ScanTask, SelectedColumn, ShardPlan, prepare_columns, read_arrays
 from amudai.rows import Positions, Rows
 from amudai.scan.receipt import Explanation, LeafReport, Note, Receipt
 from amudai.shard import StripeReader
@@ -58,12 +58,12 @@ class _Chunk(NamedTuple):
 
 
 class ScanRun:
-    """Runs a plan on up to `threads` threads and keeps a receipt."""
+    """Runs a plan on up to `threads` threads and keeps a receipt, which it may share with other runs."""
 
-    def __init__(self, plan: ShardPlan, threads: int) -> None:
+    def __init__(self, plan: ShardPlan, threads: int, receipt: Receipt | None = None) -> None:
         self.plan = plan
         self.threads = threads
-        self._receipt = Receipt()
+        self._receipt = Receipt() if receipt is None else receipt
         self._found: int | None = None
 
     @property
@@ -224,6 +224,8 @@ class ScanRun:
 
     def _read_batches(self, stripe: StripeReader, rows: Rows) -> list[pa.RecordBatch]:
         """Rows of a stripe. There are several batches if the values are too long for the offsets of one."""
+        if not self.plan.columns:
+            return [rows_without_columns(rows.count)]
         arrays = []
         for column in self.plan.columns:
             chunks = read_arrays(stripe, column, rows)
@@ -237,7 +239,27 @@ class ScanRun:
         with self._receipt.phase("read"):
             return chunk.read()
 
+    # ---- tasks ----
+
+    def tasks(self, count: int) -> tuple[tuple[ScanTask, ...], ...]:
+        """About `count` tasks, each of one part. Their concatenated results are the rows of the plan."""
+        plan, shard = self.plan, self.plan.shard.portable()
+        return tuple(
+            (ScanTask(shard=shard, request=plan.request, start=start, end=end, types=plan.fields.wanted),)
+            for start, end in plan.stretches(count)
+        )
+
     # ---- report ----
+
+    @property
+    def limit(self) -> int | None:
+        """The most rows that the run finds."""
+        return self.plan.request.limit
+
+    @property
+    def where(self) -> str:
+        """The predicate as text."""
+        return str(self.plan.bound)
 
     def explanation(self) -> Explanation:
         """The plan, and what its runs have done so far."""

@@ -9,20 +9,12 @@ import pyarrow as pa
 from amudai.arrow import ArrowFields
 from amudai.plan import ScanTask, ShardPlan
 from amudai.rows import Rows
+from amudai.scan.result import ResultColumns
 from amudai.scan.run import ScanRun
 from amudai.shard import ShardReader
 from amudai.threads import thread_count
 
-__all__ = ["run_task", "tasks_of"]
-
-
-def tasks_of(plan: ShardPlan, count: int) -> tuple[ScanTask, ...]:
-    """About `count` tasks. Their concatenated results are the rows of the plan."""
-    shard = plan.shard.portable()
-    return tuple(
-        ScanTask(shard=shard, request=plan.request, start=start, end=end, types=plan.fields.wanted)
-        for start, end in plan.stretches(count)
-    )
+__all__ = ["run_task"]
 
 
 def run_task(task: ScanTask, threads: int | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
@@ -31,4 +23,6 @@ def run_task(task: ScanTask, threads: int | None = None) -> tuple[pa.Schema, Ite
     fields = ArrowFields(shard, task.types if isinstance(task.types, pa.Schema) else dict(task.types))
     plan = ShardPlan(shard, fields, task.request, Rows.one(task.start, task.end, shard.origin))
     run = ScanRun(plan, thread_count(threads))
-    return run.schema, run.batches()
+    if task.result is None:
+        return run.schema, run.batches()
+    return task.result, ResultColumns(task.result, dict(task.constants)).batches(run)

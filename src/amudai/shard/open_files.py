@@ -51,6 +51,8 @@ class OpenFiles:
         How much memory and work the shard may take.
     prefer
         Which encoding is read if a column has several.
+    tail
+        The size of the root file and its last bytes, the directory included, if they are known already.
 
     Attributes
     ----------
@@ -67,6 +69,7 @@ class OpenFiles:
         end: int | None,
         limits: Limits,
         prefer: Prefer = "native",
+        tail: tuple[int, memoryview] | None = None,
     ) -> None:
         self.store = store
         self.url = url
@@ -79,7 +82,7 @@ class OpenFiles:
         self._stores: dict[str, Store] = {}  # of files elsewhere, by scheme and host
         self._lock = Lock()
         with located(url=url):
-            self.root, self.directory_place = self._open(end)
+            self.root, self.directory_place = self._open(end) if tail is None else self._known(*tail)
             self.directory = self.message(self.directory_place, "ShardDirectory", self.root, ShardDirectory.decode)
         self._artifacts = {url: self.root}
 
@@ -97,6 +100,13 @@ class OpenFiles:
         if first < start:
             start = first
             tail = whole.read(start, stop)
+        return Artifact(self.store, self.url, size, (start, tail)), DataRef("", first, last)
+
+    def _known(self, size: int, tail: memoryview) -> tuple[Artifact, DataRef]:
+        first, last = directory_range(tail, size, None)
+        start = size - len(tail)
+        if first < start:
+            return self._open(None)
         return Artifact(self.store, self.url, size, (start, tail)), DataRef("", first, last)
 
     @lazy

@@ -60,6 +60,8 @@ class ShardReader:
         How much memory and work the shard may take.
     prefer
         Which encoding is read if a column has several: "native", or "parquet" for the one in Parquet files.
+    tail
+        The size of the root file and its last bytes, if they are known already. Opening then needs no request.
 
     Attributes
     ----------
@@ -77,6 +79,7 @@ class ShardReader:
         end: int | None = None,
         limits: Limits = DEFAULT_LIMITS,
         prefer: Prefer = "native",
+        tail: tuple[int, memoryview] | None = None,
     ) -> None:
         found, self.url = open_store(location, store)
         self.store: Store = found
@@ -84,7 +87,7 @@ class ShardReader:
         self.allow = Allowed.of(allow)
         self.limits = limits
         self.prefer: Prefer = prefer
-        self._opened = OpenFiles(found, self.url, verify, self.allow, end, limits, prefer)
+        self._opened = OpenFiles(found, self.url, verify, self.allow, end, limits, prefer, tail)
         self.root, self.directory_place = self._opened.root, self._opened.directory_place
         self.directory = self._opened.directory
         self._deleted: dict[int, Rows] = {}  # by the number of the stripe
@@ -211,6 +214,16 @@ class ShardReader:
                 except StorageError:
                     artifact = self.root  # a root of the reference implementation that was moved, as in `_descriptor`
                 yield artifact, ref.start, ref.end
+
+    def tail(self) -> memoryview:
+        """The end of the root file, from the first byte of metadata: of the shard, and of stripes that are inside."""
+        start = self.directory_place.start
+        nodes = tuple(nodes_below(self.schema.fields()))
+        places = [*self.places(), *(place for stripe in self.stripes for place in stripe.metadata_places(nodes))]
+        for artifact, first, _ in places:
+            if artifact is self.root:
+                start = min(start, first)
+        return self.root.read(start, self.root.size)
 
     def _descriptor(self, ref: DataRef) -> tuple[memoryview, located]:
         try:

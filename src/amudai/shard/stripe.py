@@ -106,6 +106,14 @@ class StripeFields:
                     if extent is not None:
                         yield self.artifact_of(extent), extent.start, extent.end
 
+    def descriptor_places(self, nodes: Iterable[SchemaNode]) -> Iterator[tuple[Artifact, int, int]]:
+        """Where the descriptors of fields are. They are not read."""
+        fields, anchor = self._list
+        for node in nodes:
+            ref = fields.ref(node.schema_id)
+            if ref is not None:
+                yield self._files.artifact(ref.url, anchor), ref.start, ref.end
+
     def artifact_of(self, ref: DataRef | None) -> Artifact:
         """The file that the reference to a buffer names."""
         return self._files.artifact("" if ref is None else ref.url, self._list[1])
@@ -218,11 +226,19 @@ class StripeReader:
 
     def places(self, nodes: Iterable[SchemaNode]) -> Iterator[tuple[Artifact, int, int]]:
         """Where the metadata and the buffers of the stripe are: the file, the first byte and the end of each."""
+        yield from self._own_places()
+        yield from self._fields.places(nodes)
+
+    def metadata_places(self, nodes: Iterable[SchemaNode]) -> Iterator[tuple[Artifact, int, int]]:
+        """Where the metadata of the stripe and the descriptors of fields are, without any buffer."""
+        yield from self._own_places()
+        yield from self._fields.descriptor_places(nodes)
+
+    def _own_places(self) -> Iterator[tuple[Artifact, int, int]]:
         directory = self.directory
         for ref in (directory.properties, directory.field_list, directory.indexes):
             if ref is not None and not ref.is_empty:
                 yield self._files.artifact(ref.url, self.anchor), ref.start, ref.end
-        yield from self._fields.places(nodes)
 
     def column(self, node: SchemaNode) -> ColumnSource:
         """The values of a top-level column. The columns below it are its children."""

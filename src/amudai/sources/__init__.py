@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from amudai.sources.contract import Decision, Duplicates, MixedZones, Multiline, SourceOptions
     from amudai.sources.files import InputFile
     from amudai.sources.finding import SkippedFile
-    from amudai.sources.partitions import Partitions
+    from amudai.sources.partitions import Partitions, folder_columns
     from amudai.sources.reading import Inputs, read_files
     from amudai.sources.records import BadRecord, BadRecords, OnError, Tell
     from amudai.sources.source import Source
@@ -32,7 +32,7 @@ else:
             "amudai.sources.contract": "Decision Duplicates MixedZones Multiline SourceOptions",
             "amudai.sources.files": "InputFile",
             "amudai.sources.finding": "SkippedFile",
-            "amudai.sources.partitions": "Partitions",
+            "amudai.sources.partitions": "Partitions folder_columns",
             "amudai.sources.records": "BadRecord BadRecords OnError Tell",
             "amudai.sources.reading": "Inputs read_files",
             "amudai.sources.source": "Source",
@@ -56,6 +56,7 @@ __all__ = [
     "Source",
     "SourceOptions",
     "Tell",
+    "folder_columns",
     "read_files",
     "unified",
 ]

@@ -8,7 +8,7 @@ otherwise text. If a file has a column of that name itself, its own values count
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
@@ -18,7 +18,7 @@ import pyarrow as pa
 from amudai.errors import InvalidSchema
 from amudai.sources.files import InputFile
 
-__all__ = ["Partitions", "folder_values"]
+__all__ = ["Partitions", "folder_columns", "folder_values"]
 
 _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
 _FOLDER: Final = re.compile(r"([^/=]+)=([^/]*)")
@@ -40,6 +40,29 @@ def folder_values(path: str) -> dict[str, str | None]:
     return found
 
 
+def folder_columns(
+    paths: Sequence[str], known: Mapping[str, pa.DataType]
+) -> tuple[dict[str, pa.DataType], dict[str, dict[str, pa.Scalar]]]:
+    """The type of each column that folders of these paths give, and the values for each path that has any.
+
+    `known` has types that are decided already. Other columns are int64 or text, by their values.
+
+    >>> folder_columns(["day=1/a", "day=02/b"], {})[0]
+    {'day': DataType(string)}
+    """
+    texts = {path: folder_values(path) for path in paths}
+    names = dict.fromkeys(name for values in texts.values() for name in values)
+    kinds = {
+        name: known[name] if name in known else _kind([values.get(name) for values in texts.values()]) for name in names
+    }
+    values = {
+        path: {name: _value(name, text, kinds[name], path) for name, text in each.items()}
+        for path, each in texts.items()
+        if each
+    }
+    return kinds, values
+
+
 @dataclass(frozen=True, slots=True)
 class Partitions:
     """The columns that folders give to files.
@@ -58,21 +81,8 @@ class Partitions:
     @classmethod
     def of(cls, files: Sequence[InputFile], schema: pa.Schema, types: dict[str, pa.DataType]) -> Partitions:
         """The columns that the folders of these files give. `schema` has the columns of the files themselves."""
-        texts = {file.path: folder_values(file.path) for file in files}
-        names = dict.fromkeys(name for values in texts.values() for name in values)
-        kinds: dict[str, pa.DataType] = {}
-        for name in names:
-            if name in types:
-                kinds[name] = types[name]
-            elif name in schema.names:
-                kinds[name] = schema.field(name).type
-            else:
-                kinds[name] = _kind([values.get(name) for values in texts.values()])
-        values = {
-            path: {name: _value(name, text, kinds[name], path) for name, text in each.items()}
-            for path, each in texts.items()
-            if each
-        }
+        known = {field.name: field.type for field in schema} | types
+        kinds, values = folder_columns([file.path for file in files], known)
         return cls({name: pa.field(name, kind) for name, kind in kinds.items() if name not in schema.names}, values)
 
     def added(self, batch: pa.RecordBatch, file: InputFile) -> pa.RecordBatch:

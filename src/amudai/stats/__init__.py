@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.stats.bloom import probe
+    from amudai.stats.bloom import probe, probe_each
     from amudai.stats.collector import BooleanCollector, BytesCollector, CountCollector, ListCollector, NumberCollector
     from amudai.stats.field import FieldStatistics, merge
     from amudai.stats.hashing import BLOOM_SEED, HASH_ALGORITHM, HLL_SEED, hash_value
@@ -20,7 +20,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "amudai.stats.bloom": "probe",
+            "amudai.stats.bloom": "probe probe_each",
             "amudai.stats.collector": "BooleanCollector BytesCollector CountCollector ListCollector NumberCollector",
             "amudai.stats.field": "FieldStatistics merge",
             "amudai.stats.hashing": "BLOOM_SEED HASH_ALGORITHM HLL_SEED hash_value",
@@ -42,4 +42,5 @@ __all__ = [
     "hash_value",
     "merge",
     "probe",
+    "probe_each",
 ]

@@ -10,12 +10,13 @@ import math
 from typing import Final, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.stats.hashing import Hashes
 
-__all__ = ["BLOCK_SIZE", "MAX_VALUES", "TARGET_FPP", "build", "probe", "probe_many", "size_for"]
+__all__ = ["BLOCK_SIZE", "MAX_VALUES", "TARGET_FPP", "build", "probe", "probe_each", "probe_many", "size_for"]
 
 BytesLike: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
 
@@ -66,6 +67,31 @@ def probe_many(data: BytesLike, hashes: Hashes) -> NDArray[np.bool_]:
     words = stored.view("<u4").reshape(-1, len(_SALTS))
     blocks, bits = _places(hashes, len(words))
     return np.asarray((words[blocks] & bits != 0).all(axis=1))
+
+
+def probe_each(filters: pa.Array, value_hash: int) -> NDArray[np.bool_]:
+    """Whether a value with this hash may be in each of many filters, an array of binary values without nulls.
+
+    >>> with_apple, without = build(np.array([7], np.uint64)), build(np.array([99], np.uint64))
+    >>> probe_each(pa.array([with_apple, without]), 7).tolist()
+    [True, False]
+    """
+    import pyarrow.compute as pc  # takes long to import, and few need it
+
+    hashes = np.array([value_hash], np.uint64)
+    found = np.zeros(len(filters), np.bool_)
+    sizes = np.asarray(pc.binary_length(filters).to_numpy(zero_copy_only=False))
+    for size in np.unique(sizes).tolist():
+        if not size or size % BLOCK_SIZE:
+            raise CorruptedData(f"Bloom filter: expected blocks of {BLOCK_SIZE} bytes, found {size} bytes")
+        mine = np.flatnonzero(sizes == size)
+        same = filters if len(mine) == len(filters) else filters.take(pa.array(mine))
+        start = np.frombuffer(same.buffers()[1], np.int32, 1, 4 * same.offset)[0]
+        data = np.frombuffer(same.buffers()[2], np.uint8, len(mine) * size, int(start))
+        words = data.reshape(len(mine), -1).view("<u4").reshape(len(mine), -1, len(_SALTS))
+        blocks, bits = _places(hashes, words.shape[1])
+        found[mine] = (words[:, blocks[0]] & bits[0] != 0).all(axis=1)
+    return found
 
 
 def _places(hashes: Hashes, blocks: int) -> tuple[NDArray[np.intp], NDArray[np.uint32]]:

@@ -1,0 +1,248 @@
+"""All shards of a dataset, as one table: their names, schemas and facts, and how to open them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from amudai.arrow import ArrowFields, united_arrow_schema
+from amudai.datasets.catalog import Catalog
+from amudai.datasets.facts import ColumnFacts
+from amudai.datasets.finding import Found, FoundShard
+from amudai.datasets.schema_fields import SchemaFields
+from amudai.errors import InvalidSchema
+from amudai.lazy import lazy
+from amudai.limits import DEFAULT_LIMITS, Limits
+from amudai.shard import ShardReader
+from amudai.sources import folder_columns
+from amudai.storage import Allowed, Store, open_store
+from amudai.threads import in_order
+from amudai.types import quote_name
+
+__all__ = ["SHARD_COLUMN", "MemberOptions", "Members", "columns_of_member"]
+
+# A column of every dataset that is returned only if it is named: the name of the shard that a row is in.
+SHARD_COLUMN: Final = "@shard"
+# How many shards stay open for the next scan.
+_MOST_OPEN: Final = 128
+
+
+@dataclass(frozen=True, slots=True)
+class MemberOptions:
+    """How the shards of a dataset are opened. The attributes are parameters of `ShardReader`."""
+
+    verify: bool = True
+    allow: Allowed = field(default_factory=lambda: Allowed.of(()))
+    limits: Limits = DEFAULT_LIMITS
+
+
+class Members:
+    """The shards of a dataset, counted from 0 in the order of the dataset.
+
+    The list of shards never changes. A shard that disappears is an error when it is read.
+
+    Parameters
+    ----------
+    catalog
+        What is known about some of the shards without opening them.
+    listed
+        Whether the files were listed, so that the catalog is known to be about these very files. Otherwise the end of a
+        root file is read again before values are read, because the values might be those of another file by now.
+    """
+
+    def __init__(
+        self, found: Found, places: MemberOptions, threads: int, catalog: Catalog | None = None, *, listed: bool = True
+    ) -> None:
+        self.found = found
+        self.store: Store = found.store
+        self.places = places
+        self.threads = threads
+        self.shards: tuple[FoundShard, ...] = found.shards
+        self._catalog = catalog
+        self._listed = listed
+        # The row of each shard in the catalog; -1 if the catalog does not have it.
+        self._rows = (
+            np.full(len(self.shards), -1, np.int64) if catalog is None else catalog.rows_of(self.shards, listed=listed)
+        )
+        self._open: OrderedDict[int, ShardReader] = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self.shards)
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """A mask of the shards that the catalog has."""
+        return self._rows >= 0
+
+    def index(self, name: str) -> int | None:
+        """The number of the shard with this name; None if there is none."""
+        return self._by_name.get(name)
+
+    @lazy
+    def _by_name(self) -> dict[str, int]:
+        return {shard.name: index for index, shard in enumerate(self.shards)}
+
+    def reader(self, index: int) -> ShardReader:
+        """A shard, opened. No request is needed if the catalog has the end of its root file."""
+        with self._lock:
+            found = self._open.get(index)
+            if found is not None:
+                self._open.move_to_end(index)
+                return found
+        shard = self.shards[index]
+        store = self.store if self.store.serves(shard.url) else open_store(shard.url)[0]
+        tail = None
+        if self._catalog is not None and self._listed and self._rows[index] >= 0:
+            now = store.describe(shard.url)
+            # The end of an older file would lead to values of the newer one that has its place.
+            if (now.size, now.modified) == (shard.size, shard.modified):
+                tail = self._catalog.tail(int(self._rows[index]))
+        found = ShardReader(
+            shard.url, store, verify=self.places.verify, allow=self.places.allow, limits=self.places.limits, tail=tail
+        )
+        with self._lock:
+            self._open[index] = found
+            if len(self._open) > _MOST_OPEN:
+                self._open.popitem(last=False)
+        return found
+
+    def close(self) -> None:
+        """Close all files."""
+        with self._lock:
+            self._open.clear()
+        self.store.close()
+
+    # ---- columns ----
+
+    @lazy
+    def _schemas(self) -> tuple[list[pa.Schema], npt.NDArray[np.intp]]:
+        """The different schemas of the shards, and which of them each shard has."""
+        different: dict[bytes, int] = {}
+        which = np.zeros(len(self.shards), np.intp)
+        schemas: list[pa.Schema] = []
+
+        def note(index: int, payload: bytes) -> None:
+            at = different.setdefault(payload, len(different))
+            if at == len(schemas):
+                schemas.append(pa.ipc.read_schema(pa.py_buffer(payload)))
+            which[index] = at
+
+        for index in np.flatnonzero(self.known).tolist():
+            assert self._catalog is not None
+            note(index, self._catalog.schema(int(self._rows[index])))
+        others = np.flatnonzero(~self.known).tolist()
+        for index, payload in zip(others, in_order(self._stored_schema, others, self.threads), strict=True):
+            note(index, payload)
+        return schemas, which
+
+    def _stored_schema(self, index: int) -> bytes:
+        found: bytes = ArrowFields(self.reader(index)).schema.serialize().to_pybytes()
+        return found
+
+    def schema_number(self, index: int) -> int:
+        """Which of the different schemas a shard has."""
+        return int(self._schemas[1][index])
+
+    def own_fields(self, number: int) -> SchemaFields:
+        """The columns of the shards that have this one of the different schemas."""
+        return self._own_fields[number]
+
+    @lazy
+    def _own_fields(self) -> list[SchemaFields]:
+        return [SchemaFields(schema) for schema in self._schemas[0]]
+
+    @lazy
+    def stored_schema(self) -> pa.Schema:
+        """The columns that any shard has, in the order in which the shards have them."""
+        schemas, which = self._schemas
+        first = {number: self.shards[int(np.argmax(which == number))].url for number in range(len(schemas))}
+        columns = dict.fromkeys(name for schema in schemas for name in schema.names)
+        if not schemas:
+            return pa.schema([])
+        named = [(first[number], schema) for number, schema in enumerate(schemas)]
+        return united_arrow_schema(list(columns), named, widen=True)
+
+    @lazy
+    def _folders(self) -> tuple[dict[str, pa.DataType], dict[str, dict[str, pa.Scalar]]]:
+        known = {each.name: each.type for each in self.stored_schema}
+        return folder_columns([shard.name for shard in self.shards], known)
+
+    @lazy
+    def schema(self) -> pa.Schema:
+        """All columns: those that are stored, and then those that the names of folders give."""
+        stored = self.stored_schema
+        more = [pa.field(name, kind) for name, kind in self._folders[0].items() if name not in stored.names]
+        if SHARD_COLUMN in stored.names:
+            raise InvalidSchema(f"column {SHARD_COLUMN!r}: expected another name in the shards of a dataset")
+        return pa.schema([*stored, *more], metadata=stored.metadata)
+
+    @lazy
+    def fields(self) -> SchemaFields:
+        """All columns, and the column that names the shard."""
+        return SchemaFields(self.schema, pa.schema([pa.field(SHARD_COLUMN, pa.string())]))
+
+    def constants(self, index: int) -> dict[str, pa.Scalar]:
+        """The columns that have one value in all rows of a shard: those that it does not store itself."""
+        shard, own = self.shards[index], self._schemas[0][self.schema_number(index)].names
+        given = self._folders[1].get(shard.name, {})
+        found = {name: value for name, value in given.items() if name not in own}
+        return {**found, SHARD_COLUMN: pa.scalar(shard.name, pa.string())}
+
+    # ---- facts ----
+
+    def facts(self, indexes: npt.NDArray[np.intp]) -> Callable[[str], ColumnFacts | None]:
+        """Finds what the catalog knows about a column in these shards, all of which it has."""
+        catalog, rows = self._catalog, self._rows[indexes]
+        return lambda path: None if catalog is None else catalog.facts(path, rows)
+
+    @lazy
+    def positions(self) -> npt.NDArray[np.int64]:
+        """How many positions each shard has."""
+        return self._counts("positions", lambda reader: reader.num_positions)
+
+    @lazy
+    def rows(self) -> npt.NDArray[np.int64]:
+        """How many rows each shard has that are not deleted."""
+        return self._counts("rows", lambda reader: reader.num_rows)
+
+    def _counts(self, name: str, count: Callable[[ShardReader], int]) -> npt.NDArray[np.int64]:
+        found = np.zeros(len(self.shards), np.int64)
+        if self._catalog is not None:
+            found[self.known] = self._catalog.counts(name)[self._rows[self.known]]
+        others = np.flatnonzero(~self.known).tolist()
+        counted = in_order(lambda index: count(self.reader(index)), others, self.threads)
+        for index, number in zip(others, counted, strict=True):
+            found[index] = number
+        return found
+
+    @lazy
+    def starts(self) -> npt.NDArray[np.int64]:
+        """The number of positions before each shard, and of all positions."""
+        return np.concatenate(([0], np.cumsum(self.positions)))
+
+
+def columns_of_member(
+    columns: Sequence[str] | None, fields: SchemaFields, own: SchemaFields, constants: Mapping[str, pa.Scalar]
+) -> tuple[str, ...]:
+    """The paths to ask a shard for, so that `columns` of the dataset can be made of what it gives.
+
+    A column that has another type in the shard is asked for as a whole.
+    """
+    wanted = [fields.find(name) for name in columns] if columns is not None else [(node,) for node in fields.visible()]
+    asked = columns if columns is not None else fields.schema.names
+    found: dict[str, None] = {}
+    for name, nodes in zip(asked, wanted, strict=True):
+        top = nodes[0].name
+        if top in constants or own.schema.get_field_index(top) < 0:
+            continue
+        is_same = own.schema.field(top).type.equals(fields.field(nodes[0]).type)
+        found[name if is_same and columns is not None else quote_name(top)] = None
+    return tuple(found)

@@ -1,0 +1,38 @@
+"""Who else wants to read it?
+
+Each engine has one file: `duckdb_sql.py` (with `prefilter.py`, which finds conditions in SQL), `polars_frames.py` (with
+`polars_predicates.py`), `pandas_frames.py`, `dask_frames.py` and `spark_source.py`. Packages of engines are imported
+when they are used (`packages.py`).
+"""
+
+from typing import TYPE_CHECKING
+
+from amudai.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from amudai.interop.dask_frames import read_dask
+    from amudai.interop.duckdb_sql import register, sql
+    from amudai.interop.pandas_frames import read_pandas
+    from amudai.interop.polars_frames import scan_polars
+    from amudai.interop.spark_source import spark_read, spark_register
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "amudai.interop.dask_frames": "read_dask",
+            "amudai.interop.duckdb_sql": "register sql",
+            "amudai.interop.pandas_frames": "read_pandas",
+            "amudai.interop.polars_frames": "scan_polars",
+            "amudai.interop.spark_source": "spark_read spark_register",
+        },
+    )
+
+__all__ = [
+    "read_dask",
+    "read_pandas",
+    "register",
+    "scan_polars",
+    "spark_read",
+    "spark_register",
+    "sql",
+]

@@ -1,0 +1,128 @@
+"""SQL over shards and datasets, run by DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import currentframe
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from amudai.api import ArrowDataset, Tabular
+from amudai.arguments import shown
+from amudai.datasets import true_rows
+from amudai.errors import InvalidArgument
+from amudai.interop.packages import required
+from amudai.interop.prefilter import TEXT_FUNCTIONS, prefilters, table_names
+from amudai.predicate import Always, col
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+__all__ = ["register", "sql"]
+
+
+def sql(query: str, *, connection: Any | None = None, **tables: Tabular) -> Any:
+    """Run SQL over shards and datasets, by DuckDB. Needs `pip install amudai[duckdb]`.
+
+    DuckDB runs the query as it is written, so the answer is DuckDB's own. What it pushes down (columns, comparisons)
+    becomes a scan. Conditions on text that it does not push down (LIKE, ILIKE, `contains`, `regexp_matches`,
+    `starts_with`) are found in the query and asked of the indexes first, so that DuckDB gets only rows that may match.
+
+    The functions `has`, `has_cs`, `hasprefix`, `hassuffix`, `has_any`, `has_all` mean what they mean in
+    `amudai.col(...)`.
+
+    Parameters
+    ----------
+    query
+        One statement of DuckDB's SQL.
+    connection
+        A connection of DuckDB with other tables; None for a new one. `tables` are registered in it.
+    tables
+        Shards and datasets by the names that the query has for them. A table that is not given and that the connection
+        does not have may be a variable of the caller that holds a shard or a dataset.
+
+    Returns
+    -------
+    duckdb.DuckDBPyRelation
+        The result, to be fetched with `fetchall()`, `df()`, `pl()`, `to_arrow_table()` and so on.
+
+    Examples
+    --------
+    >>> logs = amudai.open("tests/fixtures/sample.amudai.shard")
+    >>> amudai.sql("SELECT count(*) FROM logs WHERE message ILIKE '%FAILED%' AND status >= 500", logs=logs).fetchall()
+    [(7,)]
+    >>> amudai.sql("SELECT max(status) FROM logs WHERE has(message, 'timeout')").fetchall()
+    [(503,)]
+    """
+    duckdb = required("duckdb", "sql", extra="duckdb", least=(1, 1))
+    required("sqlglot", "sql", extra="duckdb")
+    if not isinstance(query, str):
+        raise InvalidArgument(f"query: expected SQL as text, found {shown(query)}")
+    for name, table in tables.items():
+        if not isinstance(table, Tabular):
+            raise InvalidArgument(f"{name}: expected a shard or a dataset, found {shown(table)}")
+    found = dict(tables) | _variables(query, tables, _caller(currentframe()))
+    opened = duckdb.connect() if connection is None else connection
+    register(opened)
+    wanted = prefilters(query, {name: table.schema for name, table in found.items()})
+    for name, table in found.items():
+        where = wanted[name.lower()]
+        opened.register(name, ArrowDataset(table, None if isinstance(where, Always) else where))
+    return opened.sql(query)
+
+
+def register(connection: Any) -> None:
+    """Give a connection of DuckDB the functions `has`, `hasprefix`, `has_any` and so on.
+
+    >>> import duckdb
+    >>> from amudai.interop import register
+    >>> connection = duckdb.connect()
+    >>> register(connection)
+    >>> connection.sql("SELECT has('read timeout', 'Timeout'), has_any('a b', ['x', 'b'])").fetchall()
+    [(True, True)]
+    """
+    duckdb = required("duckdb", "sql", extra="duckdb", least=(1, 1))
+    for name, kind in TEXT_FUNCTIONS.items():
+        second = "VARCHAR" if kind == "word" else "VARCHAR[]"
+        try:
+            connection.create_function(name, _function(name), ["VARCHAR", second], "BOOLEAN", type="arrow")
+        except (duckdb.CatalogException, duckdb.NotImplementedException) as error:
+            if "already" not in str(error):  # registered by an earlier call
+                raise
+
+
+def _function(name: str) -> Any:
+    def evaluated(texts: Any, words: Any) -> pa.Array:
+        texts, words = _combined(texts), _combined(words)
+        asked = words.to_pylist()
+        found = np.zeros(len(texts), np.bool_)
+        keys = [tuple(each) if isinstance(each, list) else each for each in asked]
+        for key in dict.fromkeys(keys):
+            mine = np.fromiter((each == key for each in keys), np.bool_, len(keys))
+            predicate = getattr(col("text"), name)(list(key) if isinstance(key, tuple) else key)
+            found[mine] = true_rows(predicate, pa.table({"text": texts.filter(pa.array(mine))}))
+        return pa.array(found)
+
+    return evaluated
+
+
+def _combined(column: Any) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _caller(frame: FrameType | None) -> FrameType | None:
+    return None if frame is None else frame.f_back
+
+
+def _variables(query: str, tables: Mapping[str, Tabular], frame: FrameType | None) -> dict[str, Tabular]:
+    """The shards and datasets that the query names and that are variables of the caller."""
+    known = {name.lower() for name in tables}
+    found: dict[str, Tabular] = {}
+    for name in table_names(query):
+        if name.lower() not in known and frame is not None:
+            value = frame.f_locals.get(name, frame.f_globals.get(name))
+            if isinstance(value, Tabular):
+                found[name] = value
+    return found

@@ -1,0 +1,74 @@
+"""The rows of one shard as rows of a dataset: the same columns and types for all shards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import pyarrow as pa
+
+from amudai.arrow import conformed, rows_without_columns
+from amudai.scan.run import PART_ROWS, ScanRun
+
+__all__ = ["ResultColumns"]
+
+
+class ResultColumns:
+    """Turns the batches of a shard into batches of a dataset.
+
+    Parameters
+    ----------
+    schema
+        The columns of the result. A column that the shard does not give and that is no constant is null.
+    constants
+        Columns that have one value in all rows of the shard.
+    """
+
+    def __init__(self, schema: pa.Schema, constants: Mapping[str, pa.Scalar]) -> None:
+        self._schema = schema
+        self._constants = {name: value for name, value in constants.items() if name in schema.names}
+
+    def batches(self, run: ScanRun) -> Iterator[pa.RecordBatch]:
+        """The rows of the run."""
+        if run.schema.names:
+            for batch in run.batches():
+                yield self.batch(batch)
+            return
+        # A batch without columns does not know how many rows it has.
+        left, size = run.count(), run.plan.request.batch_rows or PART_ROWS
+        while left:
+            yield self._built(None, min(left, size))
+            left -= min(left, size)
+
+    def batch(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows of a batch of the shard, which has at least one column."""
+        if batch.schema.equals(self._schema, check_metadata=True):
+            return batch
+        return self._built(batch, batch.num_rows)
+
+    def table(self, run: ScanRun) -> pa.Table:
+        """All rows of the run."""
+        if not run.schema.names:
+            return pa.Table.from_batches(self.batches(run), self._schema)
+        return self.of_table(run.table(), 0)
+
+    def of_table(self, table: pa.Table, rows: int) -> pa.Table:
+        """The rows of a table of the shard. A table without columns does not say how many rows it has."""
+        if not table.schema.names:
+            return pa.Table.from_batches([self._built(None, rows)] if rows else [], self._schema)
+        if table.schema.equals(self._schema, check_metadata=True):
+            return table
+        return pa.Table.from_batches([self.batch(batch) for batch in table.to_batches()], self._schema)
+
+    def _built(self, batch: pa.RecordBatch | None, rows: int) -> pa.RecordBatch:
+        if not self._schema.names:
+            return rows_without_columns(rows)
+        given = {} if batch is None else {name: index for index, name in enumerate(batch.schema.names)}
+        columns = []
+        for field in self._schema:
+            if field.name in self._constants:
+                columns.append(pa.repeat(self._constants[field.name], rows))
+            elif batch is not None and field.name in given:
+                columns.append(conformed(batch.column(given[field.name]), field.type))
+            else:
+                columns.append(pa.nulls(rows, field.type))
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
