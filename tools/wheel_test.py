@@ -27,6 +27,7 @@ FILES = {
     "Makefile",
     "PKG-INFO",
     "README.md",
+    "SECURITY.md",
     "conftest.py",
     "mkdocs.yml",
     "pyproject.toml",

@@ -54,6 +54,7 @@ def files() -> dict[str, bytes]:
     return dict(store._files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["error", "short"])
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_call_may_fail(files: dict[str, bytes], name: str, fault: Fault) -> None:

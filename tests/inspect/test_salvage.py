@@ -89,6 +89,7 @@ def test_rows_with_lost_values_can_be_kept_with_nulls(whole: Path, table: pa.Tab
     assert found["text"].to_pylist() == texts[:first] + [None] * (end - first) + texts[end:]
 
 
+@pytest.mark.slow
 def test_damaged_items_lose_the_lists_that_hold_them(whole: Path, table: pa.Table, tmp_path: Path) -> None:
     with amudai.open(whole) as opened:
         tags = next(each for each in opened.inspect(blocks=True).stripes[0].fields if each.path == "tags")
@@ -107,6 +108,7 @@ def test_damaged_items_lose_the_lists_that_hold_them(whole: Path, table: pa.Tabl
     assert saved.shard.read().equals(table.select(["tags", "n"]).take(kept))
 
 
+@pytest.mark.slow
 def test_every_flip_keeps_what_can_be_read(tmp_path: Path) -> None:
     """Every value of the result is right, and no row is lost that reads well."""
     table = make_table(3000).select(["n", "maybe", "text", "level"])
