@@ -17,6 +17,15 @@ effort.load_profile()
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"  # 2026-01-01
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a test with many cases, run as many as the effort allows, spread over all of them."""
+    kept = effort.spread(items, [f"{item.location[0]}::{item.location[2].partition('[')[0]}" for item in items])
+    left_out = set(items).difference(kept)
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = kept
+
+
 @pytest.fixture(autouse=True)
 def _as_a_user_at_the_root(
     request: pytest.FixtureRequest, doctest_namespace: dict[str, Any], monkeypatch: pytest.MonkeyPatch

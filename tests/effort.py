@@ -3,11 +3,14 @@
 `AMUDAI_TEST_EFFORT` is `quick`, `normal`, `full`, `thorough`, or a number that the examples are multiplied by. Tests
 state what they try at the effort `full`. Up to `full` the examples are the same in every run, so that a failure belongs
 to a change. `thorough` makes new ones each time.
+
+`AMUDAI_TEST_CASES` is the number of parametrized cases that run of each test; all of them if it is not set.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
@@ -28,6 +31,7 @@ def _effort() -> float:
 
 
 EFFORT: Final = _effort()
+CASES: Final = int(os.environ.get("AMUDAI_TEST_CASES", "0"))
 
 
 def scaled(count: int) -> int:
@@ -43,6 +47,22 @@ def spaced(stride: int) -> int:
 def some(items: Sequence[Item], seed: int) -> Sequence[Item]:
     """All items, or at the effort `quick` every third: which third depends on the seed."""
     return items if NAMED["quick"] < EFFORT else items[seed % 3 :: 3]
+
+
+def spread(items: Sequence[Item], tests: Sequence[str], most: int = CASES) -> list[Item]:
+    """The items in their order, with at most `most` of each test, spread over all of its items. 0 stands for all.
+
+    >>> spread("abcdefg", "xxxxxxy", most=3)
+    ['a', 'c', 'e', 'g']
+    """
+    total, seen, found = Counter(tests), Counter[str](), []
+    for item, test in zip(items, tests, strict=True):
+        at, count = seen[test], total[test]
+        seen[test] += 1
+        # Case `at` is kept where the number of kept cases grows.
+        if not most or count <= most or at * most // count != (at - 1) * most // count:
+            found.append(item)
+    return found
 
 
 def examples(count: int, **options: Any) -> settings:

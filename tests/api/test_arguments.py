@@ -119,6 +119,7 @@ def test_predicates_that_are_too_deep(shard: amudai.Shard) -> None:
         _nested(51)
 
 
+@pytest.mark.slow
 def test_long_chains_are_not_deep(shard: amudai.Shard) -> None:
     anything = c("status") == 200
     everything = pc.field("status") == 200

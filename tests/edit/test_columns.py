@@ -394,6 +394,7 @@ def test_unknown_fields_stay_when_columns_change(tmp_path: Path) -> None:
         assert later in new.properties
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", golden.CASES, ids=lambda case: case.name)
 def test_columns_of_shards_of_the_reference(case: golden.Case, tmp_path: Path) -> None:
     for file in case.root.parent.iterdir():

@@ -255,6 +255,7 @@ def overwrite(path: Path) -> None:
         publication.publish(root)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clean", [overwrite, lambda path: amudai.collect_garbage(path, older_than=NOW)])
 def test_a_part_file_of_a_killed_writer(tmp_path: Path, clean: Callable[[Path], object]) -> None:
     path = tmp_path / "x.amudai.shard"
@@ -286,6 +287,7 @@ def test_a_part_file_of_a_running_writer_stays(tmp_path: Path) -> None:
     assert parts(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clean", [overwrite, lambda path: amudai.collect_garbage(path, older_than=NOW)])
 def test_files_of_the_old_root_after_a_kill(tmp_path: Path, clean: Callable[[Path], object]) -> None:
     path = tmp_path / "x.amudai.shard"

@@ -73,6 +73,7 @@ def from_indexes(shard: amudai.Shard) -> None:
     assert len(plain) < 64 or "index" in explained
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["shard", "stripe"])
 @pytest.mark.parametrize("layout", ["single", "two-level"])
 def test_every_question_has_the_same_answer_with_and_without_indexes(level: str, layout: str, tmp_path: Path) -> None:

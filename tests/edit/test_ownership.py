@@ -186,6 +186,7 @@ def walk(folder: Path, state: State, depth: int, collect: bool, counts: list[int
         shutil.rmtree(copy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("collect", [False, True], ids=["grace", "collected"])
 def test_all_orders(tmp_path: Path, collect: bool) -> None:
     folder = tmp_path / "x"

@@ -67,6 +67,7 @@ def test_what_we_write_is_sound(tmp_path: Path, options: dict[str, Any], indexes
     assert shard.verify(deep=True).problems == ()
 
 
+@pytest.mark.slow
 def test_what_we_make_of_it_is_sound(tmp_path: Path) -> None:
     shard = amudai.write(TABLE, tmp_path / "a.amudai.shard", indexes=INDEXES, stripe_rows=400)
     fewer = amudai.delete(shard, positions=range(100, 200), to=tmp_path / "b.amudai.shard")

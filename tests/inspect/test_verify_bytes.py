@@ -152,6 +152,7 @@ def test_a_circle_of_shards(count: int) -> None:
     assert any("found a shard that leads to it" in problem.message for problem in found.problems)
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_indexes() -> None:
     names = ["x.amudai.shard", *(f"{at}.amudai.shard" for at in range(2000))]
     files: dict[str, bytes] = {}

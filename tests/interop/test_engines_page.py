@@ -99,6 +99,7 @@ def by_polars(shard: amudai.Shard, predicate: Any, expected: int) -> str:
     return "no" if pushed(predicate, shard) is None else "yes"
 
 
+@pytest.mark.slow
 def test_the_table_says_what_is_pushed_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shard = tables.shard_of(tables.logs(), tmp_path)
     amudai.scan_polars(shard)  # installs the operators of amudai

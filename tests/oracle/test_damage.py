@@ -208,6 +208,7 @@ def test_damaged_section(example: Example) -> None:
     sweep(bytes.fromhex(example.dump), lambda data: section.decode(data, count, example.dtype))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", BINARY_BLOCKS, ids=lambda example: example.name)
 def test_damaged_region(example: BinaryBlock) -> None:
     count = len(example.values)

@@ -71,6 +71,7 @@ SCANS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", SCANS, ids=str)
 def test_the_results_of_tasks_in_other_processes_make_the_scan(
     shard: amudai.Shard, processes: ProcessPoolExecutor, asked: dict[str, Any]

@@ -57,6 +57,7 @@ def bound_elsewhere(pickled: bytes) -> list[int]:
     return rows_of(bind(pickle.loads(pickled), PlainSchema(TABLE.schema)), TABLE)
 
 
+@pytest.mark.slow
 def test_a_predicate_is_bound_in_another_process() -> None:
     predicate = (col("n") > 1) & ~col("s").has("x") | col("t").is_null()
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:

@@ -59,6 +59,7 @@ def knowledge(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(Pruner, "__init__", without)
 
 
+@pytest.mark.slow
 @examples(80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     kind=st.sampled_from(KINDS),

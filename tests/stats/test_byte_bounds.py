@@ -47,6 +47,7 @@ def shard(tmp_path: Path) -> amudai.Shard:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "left"),
     [

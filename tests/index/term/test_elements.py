@@ -225,6 +225,7 @@ def read_blocks(offsets: int, wanted: Rows, monkeypatch: pytest.MonkeyPatch, sha
     return found, meter.blocks
 
 
+@pytest.mark.slow
 def test_few_slots_read_few_offsets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = np.random.default_rng(5).integers(0, 4, 2_000_000)
     offsets = pa.array(np.concatenate(([0], np.cumsum(sizes))).astype(np.int32))

@@ -126,6 +126,7 @@ def test_everything_a_foreign_artifact_holds_is_found(case: IndexCase) -> None:
     assert lost <= total / 1000
 
 
+@pytest.mark.slow
 @by_case
 @pytest.mark.parametrize("stripes", [1, 3])
 @pytest.mark.parametrize("collation", ["case_preserving", "case_insensitive"])

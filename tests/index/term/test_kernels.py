@@ -89,6 +89,7 @@ def test_rows_that_all_lists_have(seed: int, shapes: list[tuple[int, int]], size
     assert common_rows(stored, most, among) == (every.starts.tolist(), every.ends.tolist())
 
 
+@pytest.mark.slow
 def test_a_few_rows_are_looked_for_in_many_blocks() -> None:
     many = np.arange(0, 60_000, 3, dtype=np.uint64)
     few = u8(0, 1, 2, 3, 29_997, 29_998, 45_000, 59_997, 59_998)
