@@ -37,6 +37,7 @@ OUTCOMES = {
     "error": "every way to read that touches the damage raises an error of this library, others give the right rows",
     "verify": "all ways to read give the right rows, and verify finds the damage",
     "unnoticed": "all ways to read give the right rows, and verify finds nothing",
+    "exchanged": "whole blocks of another shard, with their checksums: a way to read gives their rows, verify finds it",
     "wrong": "a way to read gives other rows without an error",
     "foreign": "an exception that is not of this library",
     "crash": "the process ends, hangs or takes too much memory",
@@ -142,9 +143,9 @@ def _stale(random: Random, subject: Subject) -> tuple[str, Files]:
 
 
 def _exchange(random: Random, subject: Subject) -> tuple[str, Files]:
-    """Two files of a shard exchanged, or a file that is the root itself."""
-    names = sorted(subject.files)
-    if len(names) == 1:
+    """Two files of a shard exchanged, or one that is a copy of the root. Another root would be another shard."""
+    names = sorted(set(subject.files) - {ROOT})
+    if len(names) < 2:
         return _swap(random, subject)
     one, two = random.sample(names, 2)
     if random.random() < 0.3:
@@ -217,6 +218,12 @@ class Campaign:
         def told(outcome: str, detail: str = "") -> Outcome:
             return Outcome(number, subject.name, damage.kind, outcome, detail and f"{damage.what}: {detail}")
 
+        def is_sound() -> bool:
+            try:
+                return subject.open(damage.files).verify().ok
+            except AmudaiError:
+                return False
+
         raised = False
         for name, ask in QUESTIONS.items():
             try:
@@ -227,16 +234,15 @@ class Campaign:
                 return told("foreign", f"{name}: {error!r}")
             else:
                 if answer != subject.answers[name]:
-                    return told("wrong", name)
+                    is_exchanged = damage.kind == "of another shard" and not is_sound()
+                    return told("exchanged" if is_exchanged else "wrong", name)
         try:
-            is_sound = subject.open(damage.files).verify().ok
-        except AmudaiError:
-            is_sound = False
+            sound = is_sound()
         except Exception as error:
             return told("foreign", f"verify: {error!r}")
-        if raised and is_sound:
+        if raised and sound:
             return told("wrong", "verify finds nothing, and reading raises an error")
-        return told("error" if raised else "unnoticed" if is_sound else "verify")
+        return told("error" if raised else "unnoticed" if sound else "verify")
 
 
 # ---- processes ----
