@@ -18,7 +18,7 @@ from hypothesis import settings
 
 Item = TypeVar("Item")
 
-NAMED: Final = {"quick": 0.1, "normal": 0.2, "full": 1.0, "thorough": 10.0}
+NAMED: Final = {"quick": 0.1, "normal": 0.3, "full": 1.0, "thorough": 10.0}
 
 
 def _effort() -> float:

@@ -354,5 +354,5 @@ class Edits(RuleBasedStateMachine):
 
 
 TestEdits = Edits.TestCase
-TestEdits.settings = examples(60, stateful_step_count=10)
+TestEdits.settings = examples(40, stateful_step_count=10)
 TestEdits.pytestmark = [pytest.mark.slow]
