@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from amudai.api.editing import reader_of
 from amudai.api.moments import creation_time
 from amudai.api.opening import open as open_shard
 from amudai.api.parquet_paths import ParquetInputs, ParquetPath, parquet_paths
@@ -24,7 +25,7 @@ from amudai.encoding import profile_of
 from amudai.errors import ExistingFile, InvalidArgument, InvalidSchema, located
 from amudai.format import any_value, any_values, attachment_of, attachment_property, ticks_of
 from amudai.index import HashIndex, IndexSpec, TermIndex, index_sinks
-from amudai.shard import BuildOptions, ShardBuilder, ShardReader
+from amudai.shard import BuildOptions, ShardBuilder
 from amudai.sources import InputFile, Partitions, SourceOptions, unified
 from amudai.storage import Allow, Allowed, Artifact, Size, open_store, size_of
 from amudai.threads import run_each, thread_count
@@ -196,7 +197,7 @@ def refresh(
     >>> amudai.refresh(shard, to="ids.amudai.shard", overwrite=True).num_rows
     3
     """
-    reader = shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=allow)
+    reader = reader_of(shard, store, allow)
     made = attachment_of(reader.properties)
     if len(made) != 1:
         found = "a shard that was not made so" if not made else f"{len(made)} such shards that were merged"
@@ -266,7 +267,7 @@ def materialize(
     >>> [(field.name, field.storage) for field in own.inspect().fields]
     [('id', 'parquet'), ('name', 'blocks')]
     """
-    reader = shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=allow)
+    reader = reader_of(shard, store, allow)
     target_store, target = open_store(to, store)
     if reader.url == target:
         raise InvalidArgument("to: expected another place than the shard, whose files stay in use", url=target)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
@@ -21,7 +22,7 @@ from amudai.errors import InvalidArgument
 from amudai.index import IndexSpec, is_movable, specs_of
 from amudai.scan import SortBy, sort_keys, sorted_batches
 from amudai.shard import ShardReader
-from amudai.storage import Allow, Allowed, MemoryStore, Size, Store, is_relative, open_store, size_of
+from amudai.storage import Allow, Allowed, MemoryStore, Size, Store, is_relative, size_of
 from amudai.types import INGESTION_TIMESTAMP, RECORD_IDENTITY, quote_name
 
 __all__ = ["compact"]
@@ -91,15 +92,10 @@ def compact(
     {'day': [1, 1, 2], 'level': ['warn', 'info', 'info']}
     """
     given = [shards] if isinstance(shards, Shard | str | os.PathLike) else list(shards)
-    readers = [
-        each._reader if isinstance(each, Shard) else ShardReader(each, store, allow=Allowed.of(allow)) for each in given
-    ]
+    readers = [reader_of(each, store, allow) for each in given]
     if not readers:
         raise InvalidArgument("shards: expected at least one, found none")
-    target_store, target = open_store(to, store)
-    for reader in readers:
-        if reader.url == target and reader.store.same_files(target_store):
-            raise InvalidArgument("to: expected another place than the shards, which stay as they are", url=target)
+    place_for(to, store, readers, "the shards, which stay as they are")
     folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
     memory = size_of(memory_limit)
     specs = specs_of(readers) if indexes is None else indexes

@@ -13,14 +13,27 @@ from amudai.api.sizes import temporary_folder
 from amudai.edit import Naming, Publication, Root
 from amudai.errors import InvalidArgument, located
 from amudai.shard import ArtifactSpace, ShardReader
-from amudai.storage import Allow, Allowed, open_store
+from amudai.storage import Allow, Allowed, Store, open_store
 
-__all__ = ["NewRoot", "reader_of"]
+__all__ = ["NewRoot", "place_for", "reader_of"]
 
 
 def reader_of(shard: Shard | str | os.PathLike[str], store: object | None, allow: Allow | Allowed) -> ShardReader:
     """The reader of a shard that a user passed: an opened one, or one that is opened now."""
     return shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=Allowed.of(allow))
+
+
+def place_for(
+    to: str | os.PathLike[str], store: object | None, of: Sequence[ShardReader], than: str
+) -> tuple[Store, str]:
+    """The store and the URL of a new shard. It must not take the place of a shard that it is made `of`.
+
+    `than` names that place in the error.
+    """
+    target_store, target = open_store(to, store)
+    if any(reader.url == target and reader.store.same_files(target_store) for reader in of):
+        raise InvalidArgument(f"to: expected another place than {than}", url=target)
+    return target_store, target
 
 
 class NewRoot:
@@ -55,11 +68,9 @@ class NewRoot:
         threads: int | None = None,
     ) -> None:
         self._to, self._store, self._allow, self._threads = to, store, allow, threads
-        target_store, target = open_store(to, store)
+        target_store, target = place_for(to, store, of, "the shard, whose stripes stay in use")
         self.temp_folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
         self.naming = Naming(url=target, store=target_store, allow=Allowed.of(allow))
-        if any(reader.url == target and reader.store.same_files(target_store) for reader in of):
-            raise InvalidArgument("to: expected another place than the shard, whose stripes stay in use", url=target)
         self.publication = Publication(target_store, target, overwrite=overwrite, temp_folder=self.temp_folder)
 
     def __enter__(self) -> Self:

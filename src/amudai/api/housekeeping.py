@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from amudai.api.advice import warn_of_files_in_use
+from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.edit import ORPHAN_GRACE, copy_shard, orphans_below, own_files
 from amudai.errors import InvalidArgument, UnsupportedFeature, located
-from amudai.shard import ShardReader
 from amudai.storage import Allow, container, open_store, remove_files
 
 __all__ = ["Garbage", "copy", "gc"]
@@ -82,10 +82,8 @@ def copy(
     >>> copied.read().to_pydict()
     {'n': [1, 2, 3]}
     """
-    reader = shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=allow)
-    target_store, target = open_store(to, store)
-    if reader.url == target and reader.store.same_files(target_store):
-        raise InvalidArgument("to: expected another place than that of the shard", url=target)
+    reader = reader_of(shard, store, allow)
+    target_store, target = place_for(to, store, [reader], "that of the shard")
     if move and not reader.store.capabilities.local_path:
         raise UnsupportedFeature("move: expected local files, found a store that cannot remove files", url=reader.url)
     removable, in_use = own_files(reader) if move else ([], [])

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
@@ -22,7 +23,7 @@ from amudai.inspect import LostRows, SoundRows, counted, sound_rows
 from amudai.plan import SelectedColumn, read_arrays, select
 from amudai.rows import Rows
 from amudai.shard import ShardReader
-from amudai.storage import Allow, Allowed, Size, open_store
+from amudai.storage import Allow, Size
 from amudai.types import parse_path
 
 __all__ = ["Salvage", "salvage"]
@@ -119,10 +120,8 @@ def salvage(
     """
     if missing not in ("drop", "null"):
         raise InvalidArgument(f'missing: expected "drop" or "null", found {shown(missing)}')
-    reader = shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=Allowed.of(allow))
-    target_store, target = open_store(to, store)
-    if reader.url == target and reader.store.same_files(target_store):
-        raise InvalidArgument("to: expected another place than the shard, which stays as it is", url=target)
+    reader = reader_of(shard, store, allow)
+    place_for(to, store, [reader], "the shard, which stays as it is")
     notes: list[str] = []
     # Opened anew: with checksums, and with nothing cached.
     source = ShardReader(reader.url, reader.store, verify=True, allow=reader.allow, limits=reader.limits)
