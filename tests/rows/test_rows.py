@@ -279,7 +279,7 @@ def test_kernels_refuse_bitmaps_that_are_too_short(kernels: Any) -> None:
     with pytest.raises(ValueError, match="offset"):
         kernels.align_bits(np.zeros(2, np.uint8), 16, 64)
     with pytest.raises(ValueError, match="too short"):
-        kernels.count_stretches(np.zeros(2, np.uint8), 17)
+        kernels.few_ranges_of_bitmap(np.zeros(2, np.uint8), 17, 0, 9)
     one = np.ones(1, np.uint64)
     with pytest.raises(ValueError, match="count"):
         kernels.bits_of_ranges(one, one + one, 1 << 63, 1 << 60)

@@ -104,9 +104,9 @@ class Rows:
     @classmethod
     def of_bits(cls, bits: U8, start: int, count: int, origin: Origin = SLOTS) -> Rows:
         """The positions whose bit is set: bit `i` of the first `count` belongs to position `start + i`."""
-        stretches = _kernels.count_stretches(bits, count)
-        if not _prefers_bits(stretches, count):
-            return cls(*_kernels.ranges_of_bitmap(bits, 0, count, start), origin)
+        few = _kernels.few_ranges_of_bitmap(bits, count, start, max(_MANY_RANGES, count // _BITS_PER_RANGE))
+        if few is not None:
+            return cls(*few, origin)
         return cls._of_words(_kernels.align_bits(bits, count, start % _WORD), start - start % _WORD, origin)
 
     @classmethod
