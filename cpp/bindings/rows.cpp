@@ -24,19 +24,8 @@ nb::tuple ranges_from(std::size_t most, Write&& write) {
     return nb::make_tuple(std::move(starts).first(out.size()), std::move(ends).first(out.size()));
 }
 
-// The ranges of set bits among the `count` bits from bit `at` on; nothing if there are more than `most`.
-std::optional<nb::tuple> ranges_of_bits(const std::uint8_t* bitmap, std::size_t at, std::size_t count, std::uint64_t base,
-                                        std::size_t most) {
+void require_room(std::uint64_t base, std::size_t count) {
     if (base > std::numeric_limits<std::uint64_t>::max() - count) throw nb::value_error("base: too large");
-    std::size_t stretches = 0;
-    {
-        const nb::gil_scoped_release unlocked;
-        stretches = bits::count_stretches(bitmap, at, count);
-    }
-    if (stretches > most) return std::nullopt;
-    return ranges_from(stretches, [&](bits::RangesOut& out) {
-        bits::for_each_stretch(bitmap, at, count, base, [&](auto start, auto end) { out.add(start, end); });
-    });
 }
 
 template <class Combine>
@@ -113,7 +102,15 @@ void bind_rows(nb::module_& m) {
     m.def("ranges_of_bitmap", [](In<std::uint8_t> bitmap, std::size_t at, std::size_t count, std::uint64_t base) {
         const auto held = 8 * bitmap.shape(0);
         if (at > held || count > held - at) throw nb::value_error("bitmap: too short");
-        return *ranges_of_bits(bitmap.data(), at, count, base, count);
+        require_room(base, count);
+        std::size_t stretches = 0;
+        {
+            const nb::gil_scoped_release unlocked;
+            stretches = bits::count_stretches(bitmap.data(), at, count);
+        }
+        return ranges_from(stretches, [&](bits::RangesOut& out) {
+            bits::for_each_stretch(bitmap.data(), at, count, base, [&](auto start, auto end) { out.add(start, end); });
+        });
     }, "bitmap"_a.noconvert(), "at"_a, "count"_a, "base"_a,
     nb::sig("def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) "
             "-> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
@@ -122,7 +119,17 @@ void bind_rows(nb::module_& m) {
     m.def("few_ranges_of_bitmap", [](In<std::uint8_t> bitmap, std::size_t count, std::uint64_t base, std::size_t most)
                                       -> std::optional<nb::tuple> {
         if (count > 8 * bitmap.shape(0)) throw nb::value_error("bitmap: too short");
-        return ranges_of_bits(bitmap.data(), 0, count, base, most);
+        require_room(base, count);
+        bool few = true;
+        // One pass: counting first would take as long again.
+        auto found = ranges_from(std::min(most, (count + 1) / 2), [&](bits::RangesOut& out) {
+            bits::for_each_stretch(bitmap.data(), 0, count, base, [&](auto start, auto end) {
+                few = few && out.size() < most;
+                if (few) out.add(start, end);
+            });
+        });
+        if (!few) return std::nullopt;
+        return found;
     }, "bitmap"_a.noconvert(), "count"_a, "base"_a, "most"_a,
     nb::sig("def few_ranges_of_bitmap(bitmap: NDArray[np.uint8], count: int, base: int, most: int) "
             "-> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None"),
