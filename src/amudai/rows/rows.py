@@ -23,6 +23,8 @@ _BITS_PER_RANGE: Final = 128
 _MANY_RANGES: Final = 1024
 # If a set has at least one in this many positions of its hull, a bitmap over the hull is faster than single positions.
 _DENSE_SHARE: Final = 32
+# Gaps of at most this many positions, such as deleted rows leave, are not worth skipping.
+_SHORT_GAP: Final = 16
 
 
 class Rows:
@@ -192,7 +194,9 @@ class Rows:
     @property
     def is_dense(self) -> bool:
         """Whether the positions are many and close together, so that asking about their hull is cheaper."""
-        return self._words is not None and self.count * _DENSE_SHARE >= _WORD * len(self._words)
+        if self._words is not None:
+            return self.count * _DENSE_SHARE >= _WORD * len(self._words)
+        return len(self._ends) > 1 and int((self.starts[1:] - self._ends[:-1]).max()) <= _SHORT_GAP
 
     @property
     def hull(self) -> Rows:
