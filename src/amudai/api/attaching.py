@@ -240,7 +240,8 @@ def materialize(
     shard
         The shard, or where it is.
     to
-        Where the new root goes: a path or URL in the folder of the shard. It refers to the files of the old root.
+        Where the new root goes. It refers to the files of the old root, which `allow` must permit if they are not in or
+        below its folder.
     columns
         Names of the columns; None for all that are in Parquet files.
     keep
@@ -269,7 +270,7 @@ def materialize(
                 f"columns: expected top-level columns, found {'.'.join(each.name for each in path)!r}"
             )
     ids = {node.schema_id for node in known} if chosen is None else {path[0].schema_id for path in chosen}
-    new = NewRoot([reader], to, store, overwrite=overwrite, temp_dir=temp_dir, allow=reader.allow)
+    new = NewRoot([reader], to, store, overwrite=overwrite, temp_dir=temp_dir, allow=allow or reader.allow)
     options = BuildOptions(
         profile=profile_of(profile), memory=max(1 << 20, size_of(memory_limit)), temp_folder=new.temp_folder
     )
