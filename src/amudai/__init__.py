@@ -79,7 +79,7 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedFeature,
     )
-    from amudai.interop import read_pandas, scan_polars, sql
+    from amudai.interop import QueryExplanation, QueryResult, kql, read_pandas, scan_polars, sql
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -96,7 +96,7 @@ else:
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
                 "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
-            "amudai.interop": "read_pandas scan_polars sql",
+            "amudai.interop": "QueryExplanation QueryResult kql read_pandas scan_polars sql",
         },
     )
 
@@ -127,6 +127,8 @@ __all__ = [
     "Predicate",
     "Problem",
     "Progress",
+    "QueryExplanation",
+    "QueryResult",
     "Salvage",
     "Scan",
     "Shard",
@@ -153,6 +155,7 @@ __all__ = [
     "drop_columns",
     "gc",
     "ingest",
+    "kql",
     "materialize",
     "merge",
     "open",
