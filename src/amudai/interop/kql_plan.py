@@ -134,6 +134,7 @@ class _Planner:
         self._evaluate = evaluate
         self._is_labelled = is_labelled
         self._ir = nodes()
+        self._asked_for: list[Use] = []  # with the names of the query
         self.uses: list[Use] = []
         self.steps: list[Step] = []
 
@@ -207,13 +208,14 @@ class _Planner:
 
     def _used(self, use: Use) -> str:
         """The name of a table for one place of the query. Places that ask for the same rows share a name."""
-        for earlier in self.uses:
-            if dataclasses.replace(earlier, name="") == dataclasses.replace(use, name=""):
+        for asked, earlier in zip(self._asked_for, self.uses, strict=True):
+            if asked == use:
                 return earlier.name
         name, number = use.name, 1
         while any(earlier.name == name for earlier in self.uses) or (number > 1 and name in self._tables):
             number += 1
             name = f"{use.name}_{number}"
+        self._asked_for.append(use)
         self.uses.append(dataclasses.replace(use, name=name))
         return name
 
