@@ -93,6 +93,14 @@ def sql_result(query: str, **tables: Tabular) -> QueryResult:
     required("sqlglot", "sql", extra="duckdb")
     if not isinstance(query, str):
         raise InvalidArgument(f"query: expected SQL as text, found {shown(query)}")
+    duckdb = required("duckdb", "sql", extra="kql", least=_LEAST_DUCKDB)
+    try:
+        kinds = [statement.type for statement in duckdb.extract_statements(query)]
+    except duckdb.Error as error:
+        raise InvalidArgument(f"sql: expected a query, found: {_first_line(error)}") from error
+    # A result runs more than once: a statement that changes anything must not be one.
+    if kinds != [duckdb.StatementType.SELECT]:
+        raise InvalidArgument(f"sql: expected one query, found {shown(query)}")
     wanted = prefilters(query, {name: table.schema for name, table in _checked(tables).items()})
     asked = {name: wanted[name.lower()] for name in tables}
     uses = [
@@ -263,10 +271,7 @@ class QueryResult:
 
     def _relation(self, connection: Any) -> Any:
         values = self._translation.parameters
-        found = connection.sql(self._translation.sql, **({"params": values} if values else {}))
-        if found is None:
-            raise InvalidArgument(f"{self._language}: expected a query, found a statement without rows")
-        return found
+        return connection.sql(self._translation.sql, **({"params": values} if values else {}))
 
     @contextmanager
     def _connected(self, sources: Sequence[_Source]) -> Iterator[Any]:
@@ -286,7 +291,7 @@ class QueryResult:
             connection.close()
 
     def _error(self, duckdb: Any, error: Exception) -> AmudaiError:
-        said = str(error).split("\n", 1)[0]
+        said = _first_line(error)
         missing = _MISSING.search(str(error))
         if missing is not None:
             names = sorted({name for use in self._uses for name in use.table.schema.names})
@@ -324,6 +329,10 @@ class _Source:
         if isinstance(self.read, ArrowDataset):
             return self.read
         return pa.table({str(self.count): pa.array([self.read.count() if self.is_run else 0], pa.int64())})
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n", 1)[0]
 
 
 def _with_long(translation: Translation, relation: Any) -> Translation:
