@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -282,6 +283,33 @@ def test_columns_by_pattern_and_samples() -> None:
     assert amudai.kql("summarize sum(status)", shard).schema.field("sum_status").type == pa.int64()
 
 
+# ---- the page ----
+
+PAGE = Path(__file__).parents[2] / "docs" / "kql.md"
+LINE = re.compile(r"^\| (`.+?) \| (refused|the scan|DuckDB)(.*?) \| `(.+)` \|$", re.M)
+
+
+@pytest.mark.parametrize(("operator", "by", "more", "example"), LINE.findall(PAGE.read_text()))
+def test_every_operator_of_the_page_runs_where_it_says(operator: str, by: str, more: str, example: str) -> None:
+    shard, query = amudai.open(SAMPLE), example.replace("\\|", "|")
+    name = operator.split("`")[1]
+    if by == "refused":
+        with pytest.raises(amudai.UnsupportedFeature, match=rf"found {name} at line 1, column {query.index(name) + 1}"):
+            amudai.kql(query, shard)
+        return
+    found = amudai.kql(query, shard)
+    assert found.to_table().num_rows > 0
+    steps = found.explain().steps
+    stated = "the scan, then DuckDB" if more == ", then DuckDB" else by
+    assert any(step.by == stated for step in steps if step.operator == name or name in ("datatable", "print", "range"))
+
+
+def test_the_page_has_all_operators() -> None:
+    listed = {name for operators, *_ in LINE.findall(PAGE.read_text()) for name in re.findall(r"`([\w-]+)`", operators)}
+    assert len(listed) > 40
+    assert {"where", "search", "project", "take", "count", "summarize", "make-series"} <= listed
+
+
 # ---- the face of a result ----
 
 
@@ -306,6 +334,14 @@ def test_the_clock_stands_still_between_the_scan_and_duckdb(tmp_path: Path) -> N
     assert amudai.kql("where ts < ago(1h) and ts < now() | count", shard).to_table().to_pydict() == {"Count": [1]}
     zoned = amudai.write(pa.table({"ts": now.cast(pa.timestamp("us", "UTC"))}), tmp_path / "z")
     assert amudai.kql("where ts == datetime(1970-01-01) | count", zoned).to_table().to_pydict() == {"Count": [1]}
+
+
+def test_a_sum_beyond_64_bits_is_an_error(tmp_path: Path) -> None:
+    shard = amudai.write(pa.table({"n": [2**62] * 3}), tmp_path / "s")
+    found = amudai.kql("summarize sum(n)", shard)
+    with pytest.raises(amudai.InvalidArgument, match="out of range"):
+        found.to_table()
+    assert amudai.kql("take 1 | summarize sum(n)", shard).to_table().to_pydict() == {"sum_n": [2**62]}
 
 
 def test_damage_is_an_error_of_ours(tmp_path: Path) -> None:
