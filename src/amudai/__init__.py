@@ -79,7 +79,7 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedFeature,
     )
-    from amudai.interop import QueryExplanation, QueryResult, kql, read_pandas, scan_polars, sql
+    from amudai.interop import QueryExplanation, QueryResult, kql, read_pandas, scan_polars, sql, sql_result
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -96,7 +96,7 @@ else:
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
                 "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
-            "amudai.interop": "QueryExplanation QueryResult kql read_pandas scan_polars sql",
+            "amudai.interop": "QueryExplanation QueryResult kql read_pandas scan_polars sql sql_result",
         },
     )
 
@@ -166,6 +166,7 @@ __all__ = [
     "salvage",
     "scan_polars",
     "sql",
+    "sql_result",
     "undelete",
     "upsert",
     "with_columns",

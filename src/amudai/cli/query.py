@@ -15,7 +15,6 @@ from amudai.cli.options import Allow, Json, Overwrite, opened_rows, require_new
 from amudai.cli.rows import FORMATS, row_writer
 from amudai.cli.terminal import Bar, count_text, note, time_text
 from amudai.cli.values import json_line
-from amudai.interop import sql_result
 
 __all__ = ["run"]
 
@@ -57,7 +56,7 @@ def run(
         require_new(to, overwrite or to == "-")
     begin = time.perf_counter()
     with opened_rows(locations, allow) as table:
-        found = sql_result(asked, data=table) if sql else amudai.kql(asked, table)
+        found = amudai.sql_result(asked, data=table) if sql else amudai.kql(asked, table)
         if to is None or kind is None:
             rows = _print(found, "jsonl" if json else format or "table")
         else:

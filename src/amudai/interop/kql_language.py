@@ -18,7 +18,7 @@ from typing import Any, Final, NoReturn
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.interop.packages import required
 
-__all__ = ["KqlText", "Translation", "constant_sql", "lowered", "nodes", "output_names", "text_call", "translated"]
+__all__ = ["KqlText", "SqlText", "constant_sql", "lowered", "nodes", "output_names", "text_call", "translated"]
 
 # Names of functions that the tree calls and that no text can spell, with the SQL that they stand for.
 _TEXT: Final = "CASE WHEN typeof({0}) = 'JSON' THEN CAST({0} AS VARCHAR) ->> '$' ELSE CAST({0} AS VARCHAR) END"
@@ -43,7 +43,7 @@ _OPERATORS: Final = frozenset([
 
 
 @dataclass(frozen=True, slots=True)
-class _Edit:
+class _TextEdit:
     """A part of a text, by its first character and the one after its last, and what replaces it."""
 
     start: int
@@ -57,9 +57,9 @@ class KqlText:
     def __init__(self, written: str) -> None:
         self.written = written
         self.sent = written
-        self._rounds: list[list[_Edit]] = []
+        self._rounds: list[list[_TextEdit]] = []
 
-    def edit(self, edits: Sequence[_Edit]) -> None:
+    def edit(self, edits: Sequence[_TextEdit]) -> None:
         """Replace parts of the text that the package gets."""
         if not edits:
             return
@@ -109,7 +109,7 @@ class KqlText:
 
 
 @dataclass(frozen=True, slots=True)
-class Translation:
+class SqlText:
     """A query in DuckDB's SQL, with the values of its parameters."""
 
     sql: str
@@ -156,7 +156,7 @@ def lowered(text: KqlText) -> Any:
         return lower(text.sent)
 
 
-def translated(tree: Any, columns: Mapping[str, list[str]], text: KqlText, moment: dt.datetime) -> Translation:
+def translated(tree: Any, columns: Mapping[str, list[str]], text: KqlText, moment: dt.datetime) -> SqlText:
     """The SQL of a tree. `now()` is `moment`."""
     from duckdb_kql.lower import qualify
     from duckdb_kql.params import bind
@@ -170,10 +170,10 @@ def translated(tree: Any, columns: Mapping[str, list[str]], text: KqlText, momen
         values = {slot: value for slot, value in bound.items() if slot in result.slots}
         if active.used:
             values[CLOCK_SLOT] = active.moment
-        return Translation(str(result), values)
+        return SqlText(str(result), values)
 
 
-def constant_sql(expression: Any, moment: dt.datetime) -> Translation | None:
+def constant_sql(expression: Any, moment: dt.datetime) -> SqlText | None:
     """SQL that gives the value of an expression without columns; None if the package cannot translate it."""
     ir = nodes()
     from duckdb_kql import KqlError
@@ -183,7 +183,7 @@ def constant_sql(expression: Any, moment: dt.datetime) -> Translation | None:
     try:
         with clock(moment) as active:
             sql = str(to_sql(query))
-            return Translation(sql, {CLOCK_SLOT: active.moment} if active.used else {})
+            return SqlText(sql, {CLOCK_SLOT: active.moment} if active.used else {})
     except KqlError:
         return None
 
@@ -199,7 +199,7 @@ def output_names(tree: Any, columns: Mapping[str, list[str]], text: KqlText) -> 
 # ---- the text ----
 
 
-def _beginning(text: str) -> list[_Edit]:
+def _beginning(text: str) -> list[_TextEdit]:
     """Puts the name of the table before a query that begins with an operator or a bar."""
     from antlr4 import InputStream, Token
     from duckdb_kql._antlr.KqlLexer import KqlLexer
@@ -216,9 +216,9 @@ def _beginning(text: str) -> list[_Edit]:
         raise InvalidArgument("kql: expected a query, found none")
     first, then = tokens[last], tokens[last + 1].text if last + 1 < len(tokens) else ""
     if first.text == "|":
-        return [_Edit(first.start, first.start, f"{TABLE} ")]
+        return [_TextEdit(first.start, first.start, f"{TABLE} ")]
     if first.text in _OPERATORS and (then != "|" or first.text in ("count", "serialize", "getschema")):
-        return [_Edit(first.start, first.start, f"{TABLE} | ")]
+        return [_TextEdit(first.start, first.start, f"{TABLE} | ")]
     return []
 
 
@@ -236,7 +236,7 @@ _MAY_NEED: Final = re.compile(r"search|distinct|project-|sample|\*")
 _LOGICAL: Final = ("LogicalAnd", "LogicalOr", "Parenthesized", "SearchOperator", "UnnamedExpression")
 
 
-def _rewritten(text: KqlText) -> Iterator[_Edit]:
+def _rewritten(text: KqlText) -> Iterator[_TextEdit]:
     if not _MAY_NEED.search(text.sent):
         return
     from duckdb_kql import parse
@@ -244,7 +244,7 @@ def _rewritten(text: KqlText) -> Iterator[_Edit]:
     yield from _of_node(parse(text.sent).tree, text)
 
 
-def _of_node(node: Any, text: KqlText) -> Iterator[_Edit]:
+def _of_node(node: Any, text: KqlText) -> Iterator[_TextEdit]:
     kind = type(node).__name__.removesuffix("Context")
     if kind == "SearchOperator":
         yield from _search(node, text)
@@ -261,7 +261,7 @@ def _of_node(node: Any, text: KqlText) -> Iterator[_Edit]:
     elif kind == "SampleOperator":
         edit = f"where {REWRITTEN[kind]}({_written(node, text).removeprefix('sample').strip()})"
     if edit is not None:
-        yield _Edit(node.start.start, node.stop.stop + 1, edit)
+        yield _TextEdit(node.start.start, node.stop.stop + 1, edit)
         return
     for child in getattr(node, "children", None) or ():
         yield from _of_node(child, text)
@@ -296,7 +296,7 @@ def _patterns(node: Any, text: KqlText) -> str:
     return ", ".join(found)
 
 
-def _search(node: Any, text: KqlText) -> Iterator[_Edit]:
+def _search(node: Any, text: KqlText) -> Iterator[_TextEdit]:
     """`search "word" and column:"text"` as `where`, each bare text as a call of `amudai_search`."""
     keyword, *rest = node.children
     sensitive, expressions = False, []
@@ -307,36 +307,36 @@ def _search(node: Any, text: KqlText) -> Iterator[_Edit]:
             if said not in ("kind=case_sensitive", "kind=case_insensitive", "kind=default"):
                 _refused(child, text, f"search {said}")
             sensitive = said == "kind=case_sensitive"
-            yield _Edit(child.start.start, child.stop.stop + 1, "")
+            yield _TextEdit(child.start.start, child.stop.stop + 1, "")
         elif kind in ("SearchOperatorInClause", "DataScopeClause"):
             _refused(child, text, f"search {_written(child, text)}")
         else:
             expressions.append(child)
     symbol = keyword.symbol
-    yield _Edit(symbol.start, symbol.stop + 1, "where")
+    yield _TextEdit(symbol.start, symbol.stop + 1, "where")
     for expression in expressions:
         yield from _searched(expression, text, sensitive)
 
 
-def _searched(node: Any, text: KqlText, sensitive: bool) -> Iterator[_Edit]:
+def _searched(node: Any, text: KqlText, sensitive: bool) -> Iterator[_TextEdit]:
     flag = "true" if sensitive else "false"
     if not hasattr(node, "children"):  # a word of the language
         if node.getText() == "*":
-            yield _Edit(node.symbol.start, node.symbol.stop + 1, "true")
+            yield _TextEdit(node.symbol.start, node.symbol.stop + 1, "true")
         return
     kind = type(node).__name__.removesuffix("Context")
     if kind == "StringBinaryOperatorExpression" and len(node.children) == 2:
         operation = node.children[1].children
         if operation[0].getText() == ":":
             colon = operation[0].symbol if hasattr(operation[0], "symbol") else operation[0].start
-            yield _Edit(node.start.start, node.start.start, "amudai_match(")
-            yield _Edit(colon.start, colon.stop + 1, ", ")
-            yield _Edit(node.stop.stop + 1, node.stop.stop + 1, f", {flag})")
+            yield _TextEdit(node.start.start, node.start.start, "amudai_match(")
+            yield _TextEdit(colon.start, colon.stop + 1, ", ")
+            yield _TextEdit(node.stop.stop + 1, node.stop.stop + 1, f", {flag})")
             return
         yield from _of_node(node, text)
         return
     if kind == "StringLiteralExpression":
-        yield _Edit(node.start.start, node.stop.stop + 1, f"amudai_search({_written(node, text)}, {flag})")
+        yield _TextEdit(node.start.start, node.stop.stop + 1, f"amudai_search({_written(node, text)}, {flag})")
         return
     called = kind == "NamedFunctionCallExpression" and node.start.text == "not"
     if called or len(node.children) == 1 or kind.startswith(_LOGICAL):

@@ -25,7 +25,7 @@ from amudai.interop.prefilter import in_any_case
 from amudai.predicate import EVERYTHING, Matches, Predicate, Text, all_of, any_of, col, is_text, text_columns
 from amudai.types import quote_name
 
-__all__ = ["Plan", "Step", "Use", "plan_of"]
+__all__ = ["KqlPlan", "QueryStep", "TableUse", "plan_of"]
 
 _WORDS: Final = ("has", "has_cs", "hasprefix", "hasprefix_cs", "hassuffix", "hassuffix_cs")
 _FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!=", "<>": "<>"}
@@ -49,7 +49,7 @@ _NAMES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class TableUse:
     """A place where a query reads a table: the name in SQL, and what the scan of it gets.
 
     Attributes
@@ -68,7 +68,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class QueryStep:
     """An operator of a query, and who runs it."""
 
     operator: str
@@ -76,12 +76,12 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class KqlPlan:
     """The tree that DuckDB is to run, the tables that it reads, and the operators of the query."""
 
     tree: Any
-    uses: tuple[Use, ...]
-    steps: tuple[Step, ...]
+    uses: tuple[TableUse, ...]
+    steps: tuple[QueryStep, ...]
 
     @property
     def columns(self) -> dict[str, list[str]]:
@@ -89,7 +89,7 @@ class Plan:
         return {use.name: [use.count] if use.count else list(use.table.schema.names) for use in self.uses}
 
 
-def plan_of(tree: Any, tables: Mapping[str, Tabular], text: KqlText, evaluate: Callable[[Any], Any]) -> Plan:
+def plan_of(tree: Any, tables: Mapping[str, Tabular], text: KqlText, evaluate: Callable[[Any], Any]) -> KqlPlan:
     """Take out of a tree what scans of the tables can answer.
 
     Parameters
@@ -97,13 +97,13 @@ def plan_of(tree: Any, tables: Mapping[str, Tabular], text: KqlText, evaluate: C
     evaluate
         The value of an expression without columns, as DuckDB has it; None if it has none.
     """
-    planner = _Planner(tables, text, evaluate, is_labelled=_names_its_sources(tree))
+    planner = _KqlPlanner(tables, text, evaluate, is_labelled=_names_its_sources(tree))
     found = planner.query(tree, frozenset(), is_main=True)
-    return Plan(found, tuple(planner.uses), tuple(planner.steps))
+    return KqlPlan(found, tuple(planner.uses), tuple(planner.steps))
 
 
 @dataclass(frozen=True)
-class _Scope:
+class _ColumnScope:
     """The columns at one place of a query.
 
     Attributes
@@ -122,10 +122,10 @@ class _Scope:
         return self.visible is not None and self.visible == frozenset(self.known)
 
 
-_NOWHERE: Final = _Scope({}, None)
+_NOWHERE: Final = _ColumnScope({}, None)
 
 
-class _Planner:
+class _KqlPlanner:
     def __init__(
         self, tables: Mapping[str, Tabular], text: KqlText, evaluate: Callable[[Any], Any], *, is_labelled: bool
     ) -> None:
@@ -134,9 +134,9 @@ class _Planner:
         self._evaluate = evaluate
         self._is_labelled = is_labelled
         self._ir = nodes()
-        self._asked_for: list[Use] = []  # with the names of the query
-        self.uses: list[Use] = []
-        self.steps: list[Step] = []
+        self._asked_for: list[TableUse] = []  # with the names of the query
+        self.uses: list[TableUse] = []
+        self.steps: list[QueryStep] = []
 
     # ---- a query and its operators ----
 
@@ -156,9 +156,9 @@ class _Planner:
         elif not isinstance(source, ir.TableRef):
             source = self._node(source, _NOWHERE, defined)
         operators = list(self._expanded(query, defined))
-        use = None if table is None else Use(source.name, table)
+        use = None if table is None else TableUse(source.name, table)
         kept: list[Any] = []
-        steps: list[Step] = []
+        steps: list[QueryStep] = []
         pushing = table is not None and not self._is_labelled
         exact = pushing
         for label, operator in operators:
@@ -176,13 +176,13 @@ class _Planner:
             elif pushing and use is not None and exact and isinstance(operator, ir.Count):
                 # What made columns before does not change the count, and is not run.
                 use = dataclasses.replace(use, count=operator.name)
-                steps = [Step(step.operator, "the scan") for step in [*steps, Step(label, "")]]
-                kept, scope, pushing = [], _Scope({}, frozenset([operator.name])), False
+                steps = [QueryStep(step.operator, "the scan") for step in [*steps, QueryStep(label, "")]]
+                kept, scope, pushing = [], _ColumnScope({}, frozenset([operator.name])), False
                 continue
             elif isinstance(operator, ir.Project | ir.ProjectAway | ir.ProjectRename) and pushing:
                 by = "the scan, then DuckDB"
             if label:
-                steps.append(Step(label, by))
+                steps.append(QueryStep(label, by))
             if operator is None:
                 continue
             pushing = pushing and isinstance(
@@ -206,7 +206,7 @@ class _Planner:
             raise InvalidArgument(f"kql: expected the table {expected}, found {source.name}{place}")
         return self._tables[source.name]
 
-    def _used(self, use: Use) -> str:
+    def _used(self, use: TableUse) -> str:
         """The name of a table for one place of the query. Places that ask for the same rows share a name."""
         for asked, earlier in zip(self._asked_for, self.uses, strict=True):
             if asked == use:
@@ -260,7 +260,7 @@ class _Planner:
             found = list(dict.fromkeys([*first, *names]))
         return ir.Project(tuple(ir.NamedExpr(ir.ColumnRef(each)) for each in found))
 
-    def _after(self, operator: Any, scope: _Scope) -> _Scope:
+    def _after(self, operator: Any, scope: _ColumnScope) -> _ColumnScope:
         """The columns after an operator."""
         ir = self._ir
         known = dict(scope.known)
@@ -268,13 +268,13 @@ class _Planner:
             return scope
         if isinstance(operator, ir.ProjectAway):
             away = set(operator.columns)
-            return _Scope(
+            return _ColumnScope(
                 {name: each for name, each in known.items() if name not in away},
                 None if scope.visible is None else scope.visible - away,
             )
         if isinstance(operator, ir.ProjectRename):
             names = dict(operator.renames)
-            return _Scope(
+            return _ColumnScope(
                 {names.get(name, name): each for name, each in known.items()},
                 None if scope.visible is None else frozenset(names.get(name, name) for name in scope.visible),
             )
@@ -283,18 +283,18 @@ class _Planner:
             for each in operator.expressions:
                 name = _name(each, ir)
                 if name is None:
-                    return _Scope({}, None)
+                    return _ColumnScope({}, None)
                 made[name] = self._column(each.expr, scope)
             added = {name: column for name, column in made.items() if column is not None}
             if isinstance(operator, ir.Extend):
                 kept = {name: column for name, column in known.items() if name not in made}
-                return _Scope(kept | added, None if scope.visible is None else scope.visible | frozenset(made))
-            return _Scope(added, frozenset(made))
+                return _ColumnScope(kept | added, None if scope.visible is None else scope.visible | frozenset(made))
+            return _ColumnScope(added, frozenset(made))
         return _NOWHERE
 
     # ---- expressions that DuckDB is to evaluate ----
 
-    def _node(self, node: Any, scope: _Scope, defined: frozenset[str]) -> Any:
+    def _node(self, node: Any, scope: _ColumnScope, defined: frozenset[str]) -> Any:
         """A part of the tree, with our functions for words and our members of structs."""
         ir = self._ir
         if isinstance(node, ir.Query):
@@ -333,10 +333,10 @@ class _Planner:
             found = self._ir.BinaryOp(op, found, term)
         return found
 
-    def _is_member(self, node: Any, scope: _Scope) -> bool:
+    def _is_member(self, node: Any, scope: _ColumnScope) -> bool:
         return isinstance(node, self._ir.PathAccess) and self._column(node, scope) is not None
 
-    def _words(self, node: Any, scope: _Scope) -> list[Any]:
+    def _words(self, node: Any, scope: _ColumnScope) -> list[Any]:
         """The words of `has_any` and `has_all`, one by one."""
         ir = self._ir
         found: list[Any] = []
@@ -355,7 +355,7 @@ class _Planner:
             raise UnsupportedFeature(f"kql: expected {what} with words, found a query{self._text.place_of(what)}")
         return found
 
-    def _found(self, call: Any, scope: _Scope) -> Any:
+    def _found(self, call: Any, scope: _ColumnScope) -> Any:
         """`search "word"` and `* has "word"` for DuckDB."""
         ir = self._ir
         op, word, column = self._asked(call)
@@ -406,7 +406,7 @@ class _Planner:
             return None, word, column
         return op + ("_cs" if sensitive.value else ""), ir.Literal(text, "string"), column
 
-    def _searched(self, scope: _Scope) -> Mapping[str, tuple[str, pa.DataType]]:
+    def _searched(self, scope: _ColumnScope) -> Mapping[str, tuple[str, pa.DataType]]:
         if not scope.is_whole:
             place = self._text.place_of("search") or self._text.place_of("where *")
             expected = "search before operators that make columns"
@@ -415,7 +415,7 @@ class _Planner:
 
     # ---- conditions that a scan can answer ----
 
-    def _conditions(self, condition: Any, scope: _Scope, table: Tabular) -> tuple[Predicate | None, Any]:
+    def _conditions(self, condition: Any, scope: _ColumnScope, table: Tabular) -> tuple[Predicate | None, Any]:
         """A predicate that is true wherever a condition is, and the part of the condition that it does not decide."""
         asked: list[Predicate] = []
         left: list[Any] = []
@@ -430,7 +430,7 @@ class _Planner:
         predicate = None if not asked else asked[0] if len(asked) == 1 else all_of(asked)
         return predicate, self._joined(left, "and") if left else None
 
-    def _term(self, node: Any, scope: _Scope) -> tuple[Predicate | None, bool]:
+    def _term(self, node: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
         try:
             return self._predicate(node, scope)
         except UnsupportedFeature:
@@ -438,7 +438,7 @@ class _Planner:
         except AmudaiError:
             return None, False
 
-    def _predicate(self, node: Any, scope: _Scope) -> tuple[Predicate | None, bool]:
+    def _predicate(self, node: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
         ir = self._ir
         if isinstance(node, ir.BinaryOp) and node.op in ("and", "or"):
             return self._both(node, scope)
@@ -465,7 +465,7 @@ class _Planner:
             return col(found[0]) == True, True  # noqa: E712 - a predicate
         return None, False
 
-    def _both(self, node: Any, scope: _Scope) -> tuple[Predicate | None, bool]:
+    def _both(self, node: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
         left, right = self._term(node.left, scope), self._term(node.right, scope)
         if node.op == "or":
             return _any([left, right])
@@ -473,12 +473,12 @@ class _Planner:
         found = None if not known else known[0] if len(known) == 1 else all_of(known)
         return found, left[1] and right[1]
 
-    def _all(self, parts: Iterable[tuple[str, Any, Any]], scope: _Scope) -> tuple[Predicate | None, bool]:
+    def _all(self, parts: Iterable[tuple[str, Any, Any]], scope: _ColumnScope) -> tuple[Predicate | None, bool]:
         found = [self._compared(op, left, right, scope) for op, left, right in parts]
         known = [term for term, _ in found if term is not None]
         return (all_of(known) if known else None), all(is_exact for _, is_exact in found)
 
-    def _called(self, node: Any, scope: _Scope) -> tuple[Predicate | None, bool]:
+    def _called(self, node: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
         ir = self._ir
         if node.name.startswith("amudai_"):
             return self._search_predicate(node, scope)
@@ -504,7 +504,7 @@ class _Planner:
                 return col(path).is_valid(), False
         return None, False
 
-    def _search_predicate(self, call: Any, scope: _Scope) -> tuple[Predicate | None, bool]:
+    def _search_predicate(self, call: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
         op, word, column = self._asked(call)
         if op is None:
             return EVERYTHING, True
@@ -522,7 +522,7 @@ class _Planner:
             return None, False
         return _any([_text_term(path, op, asked) for path in paths])
 
-    def _compared(self, op: str, left: Any, right: Any, scope: _Scope) -> tuple[Predicate | None, bool]:
+    def _compared(self, op: str, left: Any, right: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
         found = self._column(left, scope)
         if found is None and op in _FLIPPED:
             op, left, right = _FLIPPED[op], right, left
@@ -537,11 +537,11 @@ class _Planner:
             return _text_term(path, op, value) if isinstance(value, str) else (None, False)
         return _value_term(path, kind, op, value)
 
-    def _text_path(self, node: Any, scope: _Scope) -> str | None:
+    def _text_path(self, node: Any, scope: _ColumnScope) -> str | None:
         found = self._column(node, scope)
         return found[0] if found is not None and is_text(found[1]) else None
 
-    def _column(self, node: Any, scope: _Scope) -> tuple[str, pa.DataType] | None:
+    def _column(self, node: Any, scope: _ColumnScope) -> tuple[str, pa.DataType] | None:
         """The path and type of a column of the table, or of a member of a struct; None if a node is anything else."""
         ir = self._ir
         if isinstance(node, ir.ColumnRef | ir.LetRef):
@@ -557,7 +557,7 @@ class _Planner:
             found = None if at < 0 else (f"{path}.{quote_name(step.name)}", kind.field(at).type)
         return found
 
-    def _constant(self, node: Any, scope: _Scope) -> Any:
+    def _constant(self, node: Any, scope: _ColumnScope) -> Any:
         """The value of an expression without columns; None if it has columns, is null, or is not known."""
         ir = self._ir
         if isinstance(node, ir.LetRef):
@@ -571,8 +571,8 @@ class _Planner:
         return self._evaluate(_resolved(node, ir))
 
 
-def _whole(schema: pa.Schema) -> _Scope:
-    return _Scope(
+def _whole(schema: pa.Schema) -> _ColumnScope:
+    return _ColumnScope(
         {field.name: (quote_name(field.name), field.type) for field in schema if schema.names.count(field.name) == 1},
         frozenset(schema.names),
     )
@@ -627,7 +627,7 @@ def _conjuncts(node: Any, ir: Any) -> Iterator[Any]:
         yield node
 
 
-def _is_constant(node: Any, scope: _Scope, ir: Any) -> bool:
+def _is_constant(node: Any, scope: _ColumnScope, ir: Any) -> bool:
     if isinstance(node, tuple | list):
         return all(_is_constant(each, scope, ir) for each in node)
     if isinstance(node, ir.ColumnRef | ir.Query | ir.Parameter | ir.PathAccess | ir.RowContext):

@@ -17,8 +17,8 @@ from amudai.api import ArrowDataset, Explanation, Scan, Tabular, dataset, to_pan
 from amudai.arguments import shown
 from amudai.errors import AmudaiError, InvalidArgument, LimitExceeded
 from amudai.interop.duckdb_sql import register
-from amudai.interop.kql_language import TABLE, KqlText, Translation, constant_sql, lowered, translated
-from amudai.interop.kql_plan import Step, Use, plan_of
+from amudai.interop.kql_language import TABLE, KqlText, SqlText, constant_sql, lowered, translated
+from amudai.interop.kql_plan import QueryStep, TableUse, plan_of
 from amudai.interop.packages import required
 from amudai.interop.prefilter import prefilters
 from amudai.predicate import Always
@@ -83,11 +83,26 @@ def kql(
 
 
 def sql_result(query: str, **tables: Tabular) -> QueryResult:
-    """SQL with the face of a scan: what `amudai.sql` runs, to be read batch by batch and explained.
+    """SQL with the face of a scan: the rows that `amudai.sql` finds, to be read batch by batch and explained.
 
-    >>> from amudai.interop import sql_result
+    Needs `pip install amudai[kql]`.
+
+    Parameters
+    ----------
+    query
+        One SELECT of DuckDB's SQL. It runs when rows are asked for, and again each time.
+    tables
+        Shards and datasets by the names that the query has for them.
+
+    Raises
+    ------
+    InvalidArgument
+        If the text is not one query, or DuckDB cannot run it.
+
+    Examples
+    --------
     >>> logs = amudai.open("tests/fixtures/sample.amudai.shard")
-    >>> sql_result("SELECT status FROM data WHERE message LIKE '%timeout%'", data=logs).count()
+    >>> amudai.sql_result("SELECT status FROM data WHERE message LIKE '%timeout%'", data=logs).count()
     11
     """
     required("sqlglot", "sql", extra="duckdb")
@@ -104,9 +119,10 @@ def sql_result(query: str, **tables: Tabular) -> QueryResult:
     wanted = prefilters(query, {name: table.schema for name, table in _checked(tables).items()})
     asked = {name: wanted[name.lower()] for name in tables}
     uses = [
-        Use(name, table, None if isinstance(asked[name], Always) else asked[name]) for name, table in tables.items()
+        TableUse(name, table, None if isinstance(asked[name], Always) else asked[name])
+        for name, table in tables.items()
     ]
-    return QueryResult("sql", query, tuple(uses), (), Translation(query, {}))
+    return QueryResult("sql", query, tuple(uses), (), SqlText(query, {}))
 
 
 def _checked(tables: Mapping[str, Tabular]) -> Mapping[str, Tabular]:
@@ -147,7 +163,7 @@ class QueryExplanation:
     400
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[QueryStep, ...]
     scans: tuple[Explanation, ...]
     sql: str
 
@@ -165,7 +181,7 @@ class QueryExplanation:
 
 
 class QueryResult:
-    """The rows that a query gives. Made by `kql`.
+    """The rows that a query gives. Made by `kql` and `sql_result`.
 
     It has the face of a `Scan`: nothing runs until rows are asked for, iterating gives record batches, and any library
     that speaks Arrow reads it. Rows of a query have no positions, and a query cannot be cut into tasks.
@@ -181,7 +197,12 @@ class QueryResult:
     """
 
     def __init__(
-        self, language: str, written: str, uses: tuple[Use, ...], steps: tuple[Step, ...], translation: Translation
+        self,
+        language: str,
+        written: str,
+        uses: tuple[TableUse, ...],
+        steps: tuple[QueryStep, ...],
+        translation: SqlText,
     ) -> None:
         self._language = language
         self._written = written
@@ -189,7 +210,7 @@ class QueryResult:
         self._steps = steps
         self._translation = translation
         self._last: list[ArrowDataset | Scan] = []
-        with self._connected([_Source.unread(use) for use in uses]) as connection:
+        with self._connected([_QueryTable.unread(use) for use in uses]) as connection:
             found = self._relation(connection)
             if language == "kql":
                 self._translation = _with_long(translation, found)
@@ -264,8 +285,8 @@ class QueryResult:
         with self._connected(self._sources()) as connection:
             yield from self._relation(connection).to_arrow_reader(_BATCH_ROWS)
 
-    def _sources(self) -> list[_Source]:
-        found = [_Source.of(use) for use in self._uses]
+    def _sources(self) -> list[_QueryTable]:
+        found = [_QueryTable.of(use) for use in self._uses]
         self._last = [source.read for source in found]
         return found
 
@@ -274,7 +295,7 @@ class QueryResult:
         return connection.sql(self._translation.sql, **({"params": values} if values else {}))
 
     @contextmanager
-    def _connected(self, sources: Sequence[_Source]) -> Iterator[Any]:
+    def _connected(self, sources: Sequence[_QueryTable]) -> Iterator[Any]:
         """A connection that has the tables; errors of DuckDB become ours."""
         duckdb = required("duckdb", self._language, extra="kql", least=_LEAST_DUCKDB)
         connection = _connection(is_utc=self._language == "kql")
@@ -305,7 +326,7 @@ class QueryResult:
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _QueryTable:
     """A table of one run of a query: its name, what reads it, and the column of its count, if only that is asked."""
 
     name: str
@@ -314,13 +335,13 @@ class _Source:
     is_run: bool
 
     @classmethod
-    def of(cls, use: Use) -> _Source:
+    def of(cls, use: TableUse) -> _QueryTable:
         if use.count is not None:
             return cls(use.name, use.table.scan([], use.where), use.count, True)
         return cls(use.name, ArrowDataset(use.table, use.where, use.limit), None, True)
 
     @classmethod
-    def unread(cls, use: Use) -> _Source:
+    def unread(cls, use: TableUse) -> _QueryTable:
         """A table of which only the columns matter."""
         return cls(use.name, cls.of(use).read, use.count, False)
 
@@ -335,14 +356,14 @@ def _first_line(error: Exception) -> str:
     return str(error).split("\n", 1)[0]
 
 
-def _with_long(translation: Translation, relation: Any) -> Translation:
+def _with_long(translation: SqlText, relation: Any) -> SqlText:
     """The sums of whole numbers as such: DuckDB has them as numbers of 128 bits, Arrow would have decimals."""
     wide = [name for name, kind in zip(relation.columns, relation.types, strict=True) if str(kind) == "HUGEINT"]
     if not wide:
         return translation
     quoted = ['"' + name.replace('"', '""') + '"' for name in wide]
     casts = ", ".join(f"CAST({name} AS BIGINT) AS {name}" for name in quoted)
-    return Translation(f"SELECT * REPLACE ({casts}) FROM ({translation.sql})", translation.parameters)
+    return SqlText(f"SELECT * REPLACE ({casts}) FROM ({translation.sql})", translation.parameters)
 
 
 @cache
@@ -361,7 +382,7 @@ def _connection(*, is_utc: bool) -> Any:
     return found
 
 
-def _value_of(translation: Translation | None) -> Any:
+def _value_of(translation: SqlText | None) -> Any:
     """The value that a query for one value gives; None if it has none."""
     if translation is None:
         return None
