@@ -20,8 +20,9 @@ from amudai.storage import Spool
 __all__ = ["BytesEncoder", "cut"]
 
 FLUSH_SLOTS: Final = 65_536
-# A block that is larger than expected by this factor gets a choice of its own. It may be an exception, as are a large
-# value and the short block before it. The next such block in a row decides for the blocks behind it.
+# A block that is larger than expected by this factor gets a choice of its own. If that is the same, larger blocks are
+# expected from there on. Otherwise the block may be an exception, as are a large value and the short block before it.
+# The next such block after two exceptions decides for the blocks behind it.
 _DRIFT: Final = 1.15
 _EXCEPTIONS: Final = 2
 # Blocks of values longer than this are limited by bytes alone.
@@ -123,11 +124,14 @@ class BytesEncoder:
         undecided = not self._profile.plain and choice.bytes_per_slot == float("inf")
         drifted = drifted and choice.encoding is not PLAIN
         if undecided or drifted:
-            choice = self._choose(block)
-            if undecided or self._drifts >= _EXCEPTIONS:
-                self._choice = choice
-            region = encode_region(block, choice.encoding, choice.level, self._profile.price)
-        self._drifts = self._drifts + 1 if drifted else 0
+            usual, choice = choice, self._choose(block)
+            if region is not None and choice.encoding is usual.encoding:
+                self._choice = replace(usual, bytes_per_slot=choice.bytes_per_slot)
+            else:
+                self._drifts += 1
+                if undecided or self._drifts > _EXCEPTIONS:
+                    self._choice, self._drifts = choice, 0
+                region = encode_region(block, choice.encoding, choice.level, self._profile.price)
         if region is None:
             region = encode_region(block, PLAIN, 0, self._profile.price)
         assert region is not None
