@@ -28,7 +28,7 @@ from amudai.index import HashIndex, IndexSpec, TermIndex, index_sinks
 from amudai.shard import BuildOptions, ShardBuilder
 from amudai.sources import InputFile, Partitions, SourceOptions, unified
 from amudai.storage import Allow, Allowed, Artifact, Size, open_store, size_of
-from amudai.threads import run_each, thread_count
+from amudai.threads import Crew, thread_count
 from amudai.types import WIDTHS, BasicType, SchemaNode, find_in
 
 __all__ = ["attach", "materialize", "refresh"]
@@ -117,7 +117,7 @@ def attach(
     attachment = _attachment(schema, given, asked, ranges, indexes)
     folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
     memory = max(1 << 20, size_of(memory_limit))
-    pool = thread_count(threads)
+    crew = Crew(thread_count(threads))
     made = {
         "paths": patterns,
         "indexes": [{"type": spec.index_type, **asdict(spec)} for spec in indexes],  # type: ignore[call-overload]
@@ -150,7 +150,7 @@ def attach(
             publication.sealing,
             publication.file,
             attachment.options(options),
-            lambda work, count: run_each(work, count, pool),
+            crew.each,
             sinks,
         )
         try:

@@ -106,6 +106,10 @@ class BytesChoice:
     # Blocks are smaller than the profile says by this factor.
     divisor: int = 1
 
+    def is_like(self, other: BytesChoice) -> bool:
+        """Whether both make the same blocks."""
+        return (self.encoding, self.level, self.divisor) == (other.encoding, other.level, other.divisor)
+
 
 def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
     """The cheapest encoding for slots like these."""
