@@ -26,7 +26,7 @@ from amudai.index import HashIndex, IndexSpec, TermIndex, index_sinks
 from amudai.shard import BuildOptions, ShardBuilder
 from amudai.sources import InputFile, Partitions, SourceOptions, unified
 from amudai.storage import Allow, Allowed, Artifact, Size, size_of
-from amudai.threads import run_each, thread_count
+from amudai.threads import Crew, thread_count
 from amudai.types import WIDTHS, BasicType, SchemaNode, find_in
 
 __all__ = ["attach", "materialize", "refresh"]
@@ -112,7 +112,7 @@ def attach(
     asked = [*(path for spec in indexes for path in spec.fields), *names(bloom, "bloom")]
     attachment = _attachment(schema, given, asked, ranges, indexes)
     memory = max(1 << 20, size_of(memory_limit))
-    pool = thread_count(threads)
+    crew = Crew(thread_count(threads))
     made = {
         "paths": patterns,
         "indexes": [{"type": spec.index_type, **asdict(spec)} for spec in indexes],  # type: ignore[call-overload]
@@ -143,7 +143,7 @@ def attach(
             new.publication.sealing,
             new.publication.file,
             attachment.options(options),
-            lambda work, count: run_each(work, count, pool),
+            crew.each,
             sinks,
         )
         try:

@@ -32,7 +32,7 @@ from amudai.errors import InvalidArgument, located
 from amudai.index import IndexSpec, index_before_renaming, index_sinks, index_without
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader
 from amudai.storage import Allow, Size, size_of
-from amudai.threads import run_each, thread_count
+from amudai.threads import Crew, thread_count
 from amudai.types import (
     NANOSECONDS,
     BasicType,
@@ -109,7 +109,7 @@ def with_columns(
         raise InvalidArgument(f"column {taken[0]!r}: {expected}", url=reader.url)
     folder = new.temp_folder
     memory = max(1 << 20, size_of(memory_limit))
-    pool = thread_count(threads)
+    crew = Crew(thread_count(threads))
     with located(url=new.url), new, reporting(progress, reader.directory.total_records) as report:
         root = _without(source, [(node,) for node in source.columns if node.name in taken])
         nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
@@ -123,7 +123,7 @@ def with_columns(
             new.publication.sealing,
             new.publication.file,
             BuildOptions(profile=profile_of(profile), memory=memory, temp_folder=folder),
-            lambda work, count: run_each(work, count, pool),
+            crew.each,
             sinks,
         )
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -39,7 +39,7 @@ from amudai.index import IndexSpec, index_sinks
 from amudai.shard import BuildOptions, ShardBuilder, ShardMetadata, ShardReader
 from amudai.sources import Source
 from amudai.storage import Size, open_store, size_of
-from amudai.threads import run_each, thread_count
+from amudai.threads import Crew, thread_count
 from amudai.types import SchemaNode, find_in, nodes_below
 
 __all__ = ["Layout", "ShardWriter", "write"]
@@ -126,7 +126,7 @@ class ShardWriter:
             },
         )
         self._memory = options.memory
-        self._threads = thread_count(threads)
+        self._crew = Crew(thread_count(threads))
         self._publication = new_publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
         sinks = index_sinks(
             indexes, self._nodes, memory=size_of(memory_limit) // 4, temp_folder=folder, profile=profile
@@ -134,7 +134,7 @@ class ShardWriter:
         self._indexes = indexes
         sealing, root = self._publication.sealing, self._publication.file
         nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
-        self._builder = ShardBuilder(nodes, sealing, root, options, self._each, sinks)
+        self._builder = ShardBuilder(nodes, sealing, root, options, self._crew.each, sinks)
         self._done = False
         self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
 
@@ -204,10 +204,6 @@ class ShardWriter:
             self._builder.append(work, count)
             self._broken = False
             at += count
-
-    def _each(self, work: Callable[[int], None], count: int) -> None:
-        """Fields side by side: each has a builder of its own."""
-        run_each(work, count, self._threads)
 
     def close(self) -> None:
         """Publish the shard."""
@@ -365,7 +361,8 @@ def write(
         writer._note(data.noted_at(location))
     taken = made = 0
     with writer as out, reporting(progress, _rows_of(data)) as report:
-        for batch in batches:
+        # Files are read while the rows before are encoded. What else yields batches may not expect another thread.
+        for batch in writer._crew.ahead(batches) if isinstance(data, Source) else batches:
             out.write(batch)
             taken += batch.nbytes
             made = max(made, out.encoded_bytes)  # less where a stripe ends whose values were all the same

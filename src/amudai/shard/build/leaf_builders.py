@@ -153,7 +153,8 @@ class BytesBuilder(FieldBuilder):
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
-        return BytesEncoder(self._fixed, self.context.profile, self.context.spool, buffer, self.context.memory)
+        context = self.context
+        return BytesEncoder(self._fixed, context.profile, context.spool, buffer, context.memory, context.each)
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
