@@ -21,7 +21,7 @@ from amudai.arguments import names, whole_number
 from amudai.arrow import SCHEMA_PROPERTY
 from amudai.column import ParquetFile
 from amudai.edit import AttachedFile, Attachment, Naming, Publication, Root, attached_stripes, with_stored_values
-from amudai.encoding import profile_of
+from amudai.encoding import ProfileChoice, profile_of, profiles_of
 from amudai.errors import ExistingFile, InvalidArgument, InvalidSchema, located
 from amudai.format import any_value, any_values, attachment_of, attachment_property, ticks_of
 from amudai.index import HashIndex, IndexSpec, TermIndex, index_sinks
@@ -230,7 +230,7 @@ def materialize(
     *,
     columns: Sequence[str] | None = None,
     keep: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     store: object | None = None,
     allow: Allow = (),
     overwrite: bool = False,
@@ -280,7 +280,13 @@ def materialize(
             )
     ids = {node.schema_id for node in known} if chosen is None else {path[0].schema_id for path in chosen}
     folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
-    options = BuildOptions(profile=profile_of(profile), memory=max(1 << 20, size_of(memory_limit)), temp_folder=folder)
+    profiles = profiles_of(profile, known)
+    options = BuildOptions(
+        profile=profiles.default,
+        profiles=profiles.by_id,
+        memory=max(1 << 20, size_of(memory_limit)),
+        temp_folder=folder,
+    )
     with (
         located(url=target),
         _publication(target_store, target, overwrite, folder) as publication,

@@ -27,7 +27,7 @@ from amudai.arrow import (
     stored_columns,
 )
 from amudai.edit import IndexChange, Root, add_columns, first_free_id, with_fields
-from amudai.encoding import profile_of
+from amudai.encoding import ProfileChoice, profiles_of
 from amudai.errors import InvalidArgument, located
 from amudai.index import IndexSpec, index_before_renaming, index_sinks, index_without
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader
@@ -54,7 +54,7 @@ def with_columns(
     *,
     indexes: Sequence[IndexSpec] = (),
     replace: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
     store: object | None = None,
@@ -117,12 +117,19 @@ def with_columns(
         stored = with_first_id((*nodes, *filter(None, nanoseconds)), first_free_id(root))
         gone = {*taken, *map(nanoseconds_name, taken)}
         _check_names((*(node for node in source.fields if node.name not in gone), *stored))
-        sinks = index_sinks(indexes, stored[: len(nodes)], memory=memory // 4, temp_folder=folder, profile=profile)
+        profiles = profiles_of(profile, stored)
+        sinks = index_sinks(
+            indexes,
+            stored[: len(nodes)],
+            memory=memory // 4,
+            temp_folder=folder,
+            profile=profiles.default.name,
+        )
         builder = ShardBuilder(
             stored,
             new.publication.sealing,
             new.publication.file,
-            BuildOptions(profile=profile_of(profile), memory=memory, temp_folder=folder),
+            BuildOptions(profile=profiles.default, profiles=profiles.by_id, memory=memory, temp_folder=folder),
             lambda work, count: run_each(work, count, pool),
             sinks,
         )

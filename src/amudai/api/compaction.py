@@ -18,6 +18,7 @@ from amudai.api.storing_options import storing_options
 from amudai.api.where import Where
 from amudai.api.writing import Layout, ShardWriter
 from amudai.edit import Merging, Naming, Publication
+from amudai.encoding import ProfileChoice
 from amudai.errors import InvalidArgument
 from amudai.index import IndexSpec, is_movable, specs_of
 from amudai.scan import SortBy, sort_keys, sorted_batches
@@ -41,7 +42,7 @@ def compact(
     where: Where | None = None,
     indexes: Sequence[IndexSpec] | None = None,
     widen: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     stripe_rows: int | None = None,
     stripe_bytes: Size | None = None,

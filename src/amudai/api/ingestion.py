@@ -13,6 +13,7 @@ from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.api.writing import Layout, write
 from amudai.arrow import Decimals, Timestamps
+from amudai.encoding import ProfileChoice
 from amudai.errors import InvalidArgument, MissingFile
 from amudai.index import IndexSpec
 from amudai.sources import Duplicates, Inputs, MixedZones, Multiline, OnError, Tell, read_files
@@ -47,7 +48,7 @@ def ingest(
     pattern: str | None = None,
     extract: bool = False,
     only_new: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
     bloom: Sequence[str] = (),

@@ -17,6 +17,7 @@ from amudai.api.shard import Shard
 from amudai.api.writing import Layout, ShardWriter
 from amudai.arguments import shown
 from amudai.arrow import ArrowFields
+from amudai.encoding import ProfileChoice
 from amudai.errors import AmudaiError, InvalidArgument
 from amudai.index import IndexSpec, specs_of
 from amudai.inspect import LostRows, SoundRows, counted, sound_rows
@@ -74,7 +75,7 @@ def salvage(
     columns: Sequence[str] | None = None,
     missing: Missing = "drop",
     indexes: Sequence[IndexSpec] | None = None,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     store: object | None = None,
     overwrite: bool = False,

@@ -31,7 +31,7 @@ from amudai.arrow import (
     stored_columns,
 )
 from amudai.edit import Publication, Root
-from amudai.encoding import profile_of
+from amudai.encoding import ProfileChoice, profiles_of
 from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, StorageError, located
 from amudai.format import Properties, ShardProperties, any_value, any_values, ticks_of, united_properties
 from amudai.index import IndexSpec, index_sinks
@@ -75,7 +75,7 @@ class ShardWriter:
         location: str | os.PathLike[str],
         schema: pa.Schema,
         *,
-        profile: str = "balanced",
+        profile: ProfileChoice = "balanced",
         layout: Layout = "single",
         indexes: Sequence[IndexSpec] = (),
         bloom: Sequence[str] = (),
@@ -109,8 +109,11 @@ class ShardWriter:
         )
         self._store, self._url = open_store(location, store)
         folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(location, store)
+        nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
+        profiles = profiles_of(profile, nodes)
         options = BuildOptions(
-            profile=profile_of(profile),
+            profile=profiles.default,
+            profiles=profiles.by_id,
             two_level=layout == "two-level",
             stripe_rows=stripe_rows,
             stripe_bytes=None if stripe_bytes is None else whole_number(size_of(stripe_bytes), "stripe_bytes", 1),
@@ -132,11 +135,14 @@ class ShardWriter:
             message = "expected no shard yet, found one: overwrite=True replaces it"
             raise ExistingFile(message, **error.place) from error
         sinks = index_sinks(
-            indexes, self._nodes, memory=size_of(memory_limit) // 4, temp_folder=folder, profile=profile
+            indexes,
+            self._nodes,
+            memory=size_of(memory_limit) // 4,
+            temp_folder=folder,
+            profile=profiles.default.name,
         )
         self._indexes = indexes
         sealing, root = self._publication.sealing, self._publication.file
-        nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
         self._builder = ShardBuilder(nodes, sealing, root, options, self._each, sinks)
         self._taken_over: bytes | None = None
         self._done = False
@@ -266,7 +272,7 @@ def write(
     data: Any,
     location: str | os.PathLike[str],
     *,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
     bloom: Sequence[str] = (),
@@ -300,7 +306,8 @@ def write(
         Where the shard goes: a path or URL, as for `amudai.open`.
     profile
         How much work goes into compression: `plain`, `minimal_compression`, `balanced`, `high_compression` or
-        `minimal_size`.
+        `minimal_size`. A dict has a profile for each column, by its path, and `*` for all others and for indexes:
+        `{"message": "high_compression", "*": "balanced"}`. The profile of a struct holds for its members, too.
     layout
         `single` writes one file. `two-level` writes each stripe to a file of its own beside the root file.
     indexes

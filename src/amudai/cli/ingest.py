@@ -23,6 +23,7 @@ from amudai.cli.options import (
     Profile,
     Tokenizer,
     index_specs,
+    profile_choice,
     require_new,
 )
 from amudai.cli.reading_options import (
@@ -83,7 +84,7 @@ def run(
     granularity: Granularity = None,
     max_bytes: MaxBytes = None,
     level: Level = "shard",
-    profile: Profile = "balanced",
+    profile: Profile = None,
     layout: Annotated[
         str, typer.Option("--layout", help="single (one file) or two-level (one file per stripe).")
     ] = "single",
@@ -160,7 +161,11 @@ def run(
         extract=extract,
     )
     indexes = index_specs(index, hash, level, tokenizer=tokenizer, granularity=granularity, max_bytes=max_bytes)
-    writing: dict[str, Any] = {"profile": profile, "layout": _layout(layout), "stripe_rows": stripe_rows}
+    writing: dict[str, Any] = {
+        "profile": profile_choice(profile),
+        "layout": _layout(layout),
+        "stripe_rows": stripe_rows,
+    }
     writing |= {"timestamps": _timestamps(timestamps), "ingestion_time": ingestion_time, "record_id": record_id}
     if not only_new and not dry_run:
         require_new(target, overwrite)
@@ -186,7 +191,7 @@ def run(
             words = _other_words(
                 {"index": index, "hash": hash, "tokenizer": tokenizer, "granularity": granularity}
                 | {"max_bytes": max_bytes, "level": level if level != "shard" else None}
-                | {"profile": profile if profile != "balanced" else None, "stripe_rows": stripe_rows}
+                | {"profile": profile if profile != ["balanced"] else None, "stripe_rows": stripe_rows}
                 | {"layout": layout if layout != "single" else None, "only_new": only_new, "overwrite": overwrite}
                 | {"on_error": on_error if on_error != "raise" else None, "json": json}
                 | {"timestamps": timestamps if timestamps != "ticks" else None}

@@ -34,6 +34,7 @@ __all__ = [
     "names_of",
     "opened",
     "opened_rows",
+    "profile_choice",
     "require_new",
     "shard_name",
 ]
@@ -100,10 +101,12 @@ MaxBytes = Annotated[
     ),
 ]
 Profile = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
         "--profile",
-        help="Compression: plain, minimal_compression, balanced, high_compression or minimal_size.",
+        metavar="NAME | COLUMN=NAME",
+        help="Compression: plain, minimal_compression, balanced (default), high_compression or minimal_size, "
+        "of all columns or of one. Can be repeated.",
     ),
 ]
 
@@ -150,6 +153,23 @@ def names_of(texts: list[str] | None, option: str = "--columns") -> list[str] | 
     if not all(found) or not found:
         raise InvalidArgument(f"{option}: expected names, found {', '.join(texts)!r}")
     return found
+
+
+def profile_choice(words: list[str] | None) -> str | dict[str, str]:
+    """The profile that `--profile` names for all columns, or the profiles of columns.
+
+    >>> profile_choice(["plain"]), profile_choice(["message=minimal_size", "plain"])
+    ('plain', {'message': 'minimal_size', '*': 'plain'})
+    """
+    found: dict[str, str] = {}
+    for word in words or ["balanced"]:
+        column, equals, name = word.rpartition("=")
+        column = column if equals else "*"
+        if column in found:
+            whose = "for all columns" if column == "*" else f"for {column}"
+            raise InvalidArgument(f"--profile: expected one {whose}, found {found[column]} and {name}")
+        found[column] = name
+    return found["*"] if set(found) == {"*"} else found
 
 
 def index_specs(words: list[str] | None, values: list[str] | None, level: str, **of_words: str | None) -> list[Any]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from amudai.encoding.buffer import BlockBuffer
     from amudai.encoding.bytes import BytesEncoder
     from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section, steps_section
+    from amudai.encoding.column_profiles import ColumnProfiles, ProfileChoice, profiles_of
     from amudai.encoding.compare import (
         ByteKeys,
         DecimalRanges,
@@ -62,6 +63,7 @@ else:
             "amudai.encoding.buffer": "BlockBuffer",
             "amudai.encoding.bytes": "BytesEncoder",
             "amudai.encoding.codec": "compress_small_numbers compress_zstd encode_section steps_section",
+            "amudai.encoding.column_profiles": "ColumnProfiles ProfileChoice profiles_of",
             "amudai.encoding.compare": (
                 "ByteKeys DecimalRanges NumberRanges Wanted compare_bytes compare_codes compare_decimals "
                 "compare_numbers"
@@ -98,6 +100,7 @@ __all__ = [
     "BytesEncoder",
     "CodedSlots",
     "ColumnMemory",
+    "ColumnProfiles",
     "DecimalRanges",
     "DictionaryEncoder",
     "EncodingPlan",
@@ -105,6 +108,7 @@ __all__ = [
     "NumberRanges",
     "PreparedBuffer",
     "Profile",
+    "ProfileChoice",
     "RangeIndex",
     "RangeIndexBuilder",
     "ValueSlots",
@@ -133,6 +137,7 @@ __all__ = [
     "is_text",
     "open_numbers",
     "profile_of",
+    "profiles_of",
     "require_text",
     "steps_section",
 ]

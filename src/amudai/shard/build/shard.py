@@ -46,6 +46,8 @@ class BuildOptions:
         Bytes of memory that all columns together may use. More encoded values than that go to a temporary file.
     bloom
         Schema ids of fields that get a Bloom filter of any size.
+    profiles
+        The profiles of fields that have one of their own, by schema id.
     created
         When the shard was created, in ticks; None if that is not to be said.
     attached, unread
@@ -64,6 +66,7 @@ class BuildOptions:
     field_properties: Mapping[int, Properties] = field(default_factory=dict)
     attached: frozenset[int] = frozenset()
     unread: frozenset[int] = frozenset()
+    profiles: Mapping[int, Profile] = field(default_factory=dict)
 
 
 # Runs a function for each field, perhaps on several threads, and waits for all of them.
@@ -233,7 +236,7 @@ class StripeBuilder:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
         memory = ColumnMemory.of(options.memory, node_count(nodes))
         context = FieldBuildContext(
-            options.profile, self.spool, options.bloom, memory, options.attached, options.unread
+            options.profile, self.spool, options.bloom, memory, options.attached, options.unread, options.profiles
         )
         self._builders = tuple(builder_of(node, context) for node in nodes)
         self.rows = 0
