@@ -113,6 +113,7 @@ def test_every_parameter_reaches_the_writer(tmp_path: Path, monkeypatch: pytest.
         "field_properties": {"a": {"unit": "s"}},
         "timestamps": "int64",
         "decimals": "int64",
+        "compatibility": "extended",
         "created": datetime(2026, 1, 1, tzinfo=UTC),
         "ingestion_time": True,
         "record_id": True,

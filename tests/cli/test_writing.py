@@ -94,6 +94,7 @@ def test_ingest_keeps_nanoseconds(tmp_path: Path) -> None:
         (["--format", "xml"], "xml"),
         (["--layout", "three"], "single or two-level"),
         (["--timestamps", "iso"], "ticks or int64"),
+        (["--compatibility", "all"], "--compatibility: expected reference or extended"),
         (["--profile", "tiny"], "tiny"),
         (["--profile", "nope=plain"], "--profile: column 'nope': expected one of"),
         (["--profile", "id=tiny"], "tiny"),

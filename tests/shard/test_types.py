@@ -566,7 +566,8 @@ def test_constants(name: str) -> None:
         (strings([]), b"\xff"),
         (binaries([], fixed_size=2), b"abc"),
         (guids([]), b"short"),
-        (datetimes([]), any_value(5, "datetime")),
+        (numbers([], "i8"), any_value(5, "datetime")),
+        (datetimes([]), any_value(5, "timespan")),
         (decimals([]), "2.50"),
     ],
 )
@@ -593,11 +594,17 @@ def test_a_container_has_no_constant() -> None:
 def test_codes_never_pass_for_numbers() -> None:
     column = numbers([1, 0], "u4")
     column.stored.buffers.append(dictionary(["x", "y"]).stored.buffers[1])
-    with pytest.raises(amudai.UnsupportedFeature, match="dictionary of uint32 values"):
+    with pytest.raises(amudai.CorruptedData, match="dictionary value_type: expected INT32, found STRING"):
         read(column)
     alone = numbers([1, 0], "u4").edited(lambda content: setattr(content.descriptor, "dictionary_size", 2))
-    with pytest.raises(amudai.UnsupportedFeature, match="dictionary of uint32 values"):
+    with pytest.raises(amudai.CorruptedData, match="expected one of kind VALUE_DICTIONARY, found none"):
         read(alone)
+
+
+def test_codes_never_pass_for_booleans() -> None:
+    column = booleans([True, False]).edited(lambda content: setattr(content.descriptor, "dictionary_size", 2))
+    with pytest.raises(amudai.UnsupportedFeature, match="dictionary of boolean values"):
+        read(column)
 
 
 def test_codes_without_their_dictionary_are_an_error() -> None:
@@ -607,11 +614,11 @@ def test_codes_without_their_dictionary_are_an_error() -> None:
         read(column)
 
 
-def test_strings_with_offsets_of_their_own_are_refused() -> None:
-    column = strings(["a", "bc"])
-    column.stored.buffers[0].embedded_offsets = False
-    column.stored.buffers.append(lists([1, 2], units(3)).stored.buffers[0])
-    with pytest.raises(amudai.UnsupportedFeature, match="separate offsets"):
+def test_unions_with_nulls_of_their_own_are_refused() -> None:
+    column = dense().edited(
+        lambda content: content.buffers.append(bits_buffer(BufferKind.PRESENCE, [True, False, True, True, True]))
+    )
+    with pytest.raises(amudai.UnsupportedFeature, match="union: a PRESENCE buffer of its own"):
         read(column)
 
 

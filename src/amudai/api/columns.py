@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from amudai.api.advice import warn_of_needless_indexes
+from amudai.api.compatibility import Compatibility, is_extended
 from amudai.api.editing import NewRoot, reader_of
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
@@ -55,6 +56,7 @@ def with_columns(
     indexes: Sequence[IndexSpec] = (),
     replace: bool = False,
     profile: ProfileChoice = "balanced",
+    compatibility: Compatibility = "reference",
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
     store: object | None = None,
@@ -84,7 +86,7 @@ def with_columns(
         Indexes over the new columns, as `amudai.write` takes them.
     replace
         Whether a column that exists is replaced, at its place. Its indexes go with it. Otherwise it is an error.
-    profile, timestamps, decimals, store, overwrite, memory_limit, temp_dir, threads, progress
+    profile, compatibility, timestamps, decimals, store, overwrite, memory_limit, temp_dir, threads, progress
         As `amudai.write` takes them.
     allow
         As `amudai.open` takes it.
@@ -129,7 +131,13 @@ def with_columns(
             stored,
             new.publication.sealing,
             new.publication.file,
-            BuildOptions(profile=profiles.default, profiles=profiles.by_id, memory=memory, temp_folder=folder),
+            BuildOptions(
+                profile=profiles.default,
+                profiles=profiles.by_id,
+                extended=is_extended(compatibility),
+                memory=memory,
+                temp_folder=folder,
+            ),
             lambda work, count: run_each(work, count, pool),
             sinks,
         )

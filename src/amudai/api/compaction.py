@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from amudai.api.compatibility import Compatibility
 from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
@@ -43,6 +44,7 @@ def compact(
     indexes: Sequence[IndexSpec] | None = None,
     widen: bool = False,
     profile: ProfileChoice = "balanced",
+    compatibility: Compatibility = "reference",
     layout: Layout = "single",
     stripe_rows: int | None = None,
     stripe_bytes: Size | None = None,
@@ -75,7 +77,7 @@ def compact(
         Indexes to build; None for those that the shards have.
     widen
         Whether numbers of different types become the wider type, as for `amudai.merge`.
-    profile, layout, stripe_rows, stripe_bytes, overwrite, progress, memory_limit, temp_dir, threads
+    profile, compatibility, layout, stripe_rows, stripe_bytes, overwrite, progress, memory_limit, temp_dir, threads
         As for `amudai.write`.
     store
         The store of `to`, and of `shards` that are given by their names. Opened shards may be in any store.
@@ -109,6 +111,7 @@ def compact(
             to,
             schema,
             profile=profile,
+            compatibility=compatibility,
             layout=layout,
             indexes=specs,
             field_properties=_field_properties(source),

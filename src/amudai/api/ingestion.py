@@ -8,6 +8,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
+from amudai.api.compatibility import Compatibility
 from amudai.api.progress import Report
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
@@ -56,6 +57,7 @@ def ingest(
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
+    compatibility: Compatibility = "reference",
     created: datetime | None = None,
     ingestion_time: bool | datetime = False,
     record_id: bool | bytes = False,
@@ -84,7 +86,7 @@ def ingest(
     only_new
         Whether to leave out files that another shard in the same folder was made from, if their size and time of
         modification are still the same. If no file is new, nothing is written and `MissingFile` is raised.
-    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals
+    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals, compatibility
         As for `amudai.write`.
     created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir
         As for `amudai.write`.
@@ -141,6 +143,7 @@ def ingest(
             field_properties=field_properties,
             timestamps=timestamps,
             decimals=decimals,
+            compatibility=compatibility,
             created=created,
             ingestion_time=ingestion_time,
             record_id=record_id,

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from amudai.api.compatibility import Compatibility
 from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
@@ -76,6 +77,7 @@ def salvage(
     missing: Missing = "drop",
     indexes: Sequence[IndexSpec] | None = None,
     profile: ProfileChoice = "balanced",
+    compatibility: Compatibility = "reference",
     layout: Layout = "single",
     store: object | None = None,
     overwrite: bool = False,
@@ -104,7 +106,7 @@ def salvage(
         What to do with a row of which some columns are lost: `"drop"` the row, or keep it with `"null"` in their place.
     indexes
         Indexes to build; None for those that the shard has, as far as they can be read.
-    profile, layout, store, overwrite, progress, memory_limit, temp_dir, threads
+    profile, compatibility, layout, store, overwrite, progress, memory_limit, temp_dir, threads
         As for `amudai.write`.
     allow
         Prefixes of URLs that the shard may refer to, as `amudai.open` takes them.
@@ -149,6 +151,7 @@ def salvage(
             to,
             schema,
             profile=profile,
+            compatibility=compatibility,
             layout=layout,
             indexes=specs,
             memory_limit=memory_limit,

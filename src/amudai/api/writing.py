@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 
 from amudai.api.advice import warn_of_needless_indexes
+from amudai.api.compatibility import Compatibility, is_extended
 from amudai.api.internal_values import InternalValues
 from amudai.api.moments import creation_time
 from amudai.api.opening import open as open_shard
@@ -56,7 +57,7 @@ class ShardWriter:
     ----------
     schema
         The Arrow schema of all batches.
-    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals
+    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals, compatibility
         As for `amudai.write`.
     created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads
         As for `amudai.write`.
@@ -83,6 +84,7 @@ class ShardWriter:
         field_properties: Mapping[str, Mapping[str, object]] | None = None,
         timestamps: Timestamps = "ticks",
         decimals: Decimals = "decimal128",
+        compatibility: Compatibility = "reference",
         created: datetime | None = None,
         ingestion_time: bool | datetime = False,
         record_id: bool | bytes = False,
@@ -114,6 +116,7 @@ class ShardWriter:
         options = BuildOptions(
             profile=profiles.default,
             profiles=profiles.by_id,
+            extended=is_extended(compatibility),
             two_level=layout == "two-level",
             stripe_rows=stripe_rows,
             stripe_bytes=None if stripe_bytes is None else whole_number(size_of(stripe_bytes), "stripe_bytes", 1),
@@ -280,6 +283,7 @@ def write(
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
+    compatibility: Compatibility = "reference",
     created: datetime | None = None,
     ingestion_time: bool | datetime = False,
     record_id: bool | bytes = False,
@@ -324,6 +328,9 @@ def write(
         `decimal128` stores decimals of up to 34 digits as the format's own decimals. `int64` stores those of up to 18
         digits as scaled integers, which are smaller and faster. This library restores them; other readers see 12345
         for 123.45.
+    compatibility
+        `reference` writes only what the reference implementation reads as well. `extended` also uses encodings that
+        only this library knows, where they make columns smaller: see `docs/compatibility.md`.
     created
         When the shard was created, a datetime with a time zone. By default it is the time that the environment variable
         `SOURCE_DATE_EPOCH` states, in seconds from 1970, or else now. If it is given, the same input and options give
@@ -368,6 +375,7 @@ def write(
         field_properties=field_properties,
         timestamps=timestamps,
         decimals=decimals,
+        compatibility=compatibility,
         created=created,
         ingestion_time=ingestion_time,
         record_id=record_id,

@@ -13,6 +13,7 @@ from amudai import InvalidArgument, Shard, Source, read_files, write
 from amudai.cli.ingest_report import BadRecordCount, about_files, command_of, note_files, print_plan
 from amudai.cli.option_words import in_option_words
 from amudai.cli.options import (
+    Compatibility,
     Granularity,
     Hashes,
     Indexes,
@@ -24,6 +25,7 @@ from amudai.cli.options import (
     Tokenizer,
     index_specs,
     profile_choice,
+    readers,
     require_new,
 )
 from amudai.cli.reading_options import (
@@ -85,6 +87,7 @@ def run(
     max_bytes: MaxBytes = None,
     level: Level = "shard",
     profile: Profile = None,
+    compatibility: Compatibility = "reference",
     layout: Annotated[
         str, typer.Option("--layout", help="single (one file) or two-level (one file per stripe).")
     ] = "single",
@@ -166,6 +169,7 @@ def run(
         "layout": _layout(layout),
         "stripe_rows": stripe_rows,
     }
+    writing |= {"compatibility": readers(compatibility)}
     writing |= {"timestamps": _timestamps(timestamps), "ingestion_time": ingestion_time, "record_id": record_id}
     if not only_new and not dry_run:
         require_new(target, overwrite)
@@ -194,6 +198,7 @@ def run(
                 | {"profile": profile if profile != ["balanced"] else None, "stripe_rows": stripe_rows}
                 | {"layout": layout if layout != "single" else None, "only_new": only_new, "overwrite": overwrite}
                 | {"on_error": on_error if on_error != "raise" else None, "json": json}
+                | {"compatibility": compatibility if compatibility != "reference" else None}
                 | {"timestamps": timestamps if timestamps != "ticks" else None}
                 | {"ingestion_time": ingestion_time, "record_id": record_id}
             )

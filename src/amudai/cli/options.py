@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -14,6 +14,7 @@ from amudai import Dataset, HashIndex, InvalidArgument, Shard, StorageError, Ter
 __all__ = [
     "Allow",
     "Columns",
+    "Compatibility",
     "Granularity",
     "Hashes",
     "IncludeDeleted",
@@ -35,6 +36,7 @@ __all__ = [
     "opened",
     "opened_rows",
     "profile_choice",
+    "readers",
     "require_new",
     "shard_name",
 ]
@@ -110,6 +112,14 @@ Profile = Annotated[
     ),
 ]
 
+Compatibility = Annotated[
+    str,
+    typer.Option(
+        "--compatibility",
+        help="Readers of the shard: reference (all), or extended (smaller, but only this library reads it).",
+    ),
+]
+
 _NAME = re.compile(r"((?:`[^`]*`|[^,`])+)(?:,|$)")
 
 
@@ -170,6 +180,13 @@ def profile_choice(words: list[str] | None) -> str | dict[str, str]:
             raise InvalidArgument(f"--profile: expected one {whose}, found {found[column]} and {name}")
         found[column] = name
     return found["*"] if set(found) == {"*"} else found
+
+
+def readers(text: str) -> Literal["reference", "extended"]:
+    """The readers that `--compatibility` names."""
+    if text not in ("reference", "extended"):
+        raise InvalidArgument(f"--compatibility: expected reference or extended, found {text!r}")
+    return "reference" if text == "reference" else "extended"
 
 
 def index_specs(words: list[str] | None, values: list[str] | None, level: str, **of_words: str | None) -> list[Any]:

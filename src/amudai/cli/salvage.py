@@ -11,6 +11,7 @@ from amudai import salvage
 from amudai.cli.options import (
     Allow,
     Columns,
+    Compatibility,
     Json,
     Location,
     Overwrite,
@@ -18,6 +19,7 @@ from amudai.cli.options import (
     Target,
     names_of,
     profile_choice,
+    readers,
     require_new,
 )
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
@@ -34,6 +36,7 @@ def run(
         typer.Option("--missing", help="Drop rows of which a column is lost, or keep them with null in its place."),
     ] = "drop",
     profile: Profile = None,
+    compatibility: Compatibility = "reference",
     overwrite: Overwrite = False,
     json: Json = False,
     allow: Allow = None,
@@ -48,6 +51,7 @@ def run(
             columns=names_of(columns, "--columns"),
             missing=missing,
             profile=profile_choice(profile),
+            compatibility=readers(compatibility),
             overwrite=overwrite,
             progress=bar,
             allow=allow or (),

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from amudai.encoding.decoded import Values
     from amudai.encoding.dictionary import DictionaryEncoder
     from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
+    from amudai.encoding.number_dictionary import NumberDictionary
     from amudai.encoding.numbers import NumberEncoder
     from amudai.encoding.numeric.catalog import NUMERIC
     from amudai.encoding.plan import EncodingPlan
@@ -75,6 +76,7 @@ else:
             ),
             "amudai.encoding.decoded": "Values",
             "amudai.encoding.dictionary": "DictionaryEncoder",
+            "amudai.encoding.number_dictionary": "NumberDictionary",
             "amudai.encoding.numbers": "NumberEncoder",
             "amudai.encoding.numeric.catalog": "NUMERIC",
             "amudai.encoding.plan": "EncodingPlan",
@@ -104,6 +106,7 @@ __all__ = [
     "DecimalRanges",
     "DictionaryEncoder",
     "EncodingPlan",
+    "NumberDictionary",
     "NumberEncoder",
     "NumberRanges",
     "PreparedBuffer",

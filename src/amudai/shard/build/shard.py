@@ -48,6 +48,8 @@ class BuildOptions:
         Schema ids of fields that get a Bloom filter of any size.
     profiles
         The profiles of fields that have one of their own, by schema id.
+    extended
+        Whether the shard may use what only this library reads.
     created
         When the shard was created, in ticks; None if that is not to be said.
     attached, unread
@@ -67,6 +69,7 @@ class BuildOptions:
     attached: frozenset[int] = frozenset()
     unread: frozenset[int] = frozenset()
     profiles: Mapping[int, Profile] = field(default_factory=dict)
+    extended: bool = False
 
 
 # Runs a function for each field, perhaps on several threads, and waits for all of them.
@@ -236,7 +239,14 @@ class StripeBuilder:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
         memory = ColumnMemory.of(options.memory, node_count(nodes))
         context = FieldBuildContext(
-            options.profile, self.spool, options.bloom, memory, options.attached, options.unread, options.profiles
+            options.profile,
+            self.spool,
+            options.bloom,
+            memory,
+            options.attached,
+            options.unread,
+            options.profiles,
+            options.extended,
         )
         self._builders = tuple(builder_of(node, context) for node in nodes)
         self.rows = 0
