@@ -102,6 +102,7 @@ def test_schema_elements_count_groups(tmp_path: Path) -> None:
     assert ids == [("a", 2), ("b", 2), ("c", 5), ("d", 6)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["replaced", "truncated", "missing", "touched", "grown"])
 def test_a_changed_file_is_an_error_that_names_it(lake: Path, how: str) -> None:
     shard = attach(lake)

@@ -66,6 +66,7 @@ def lost_positions(saved: Salvage, column: str) -> set[int]:
     return {at for each in saved.lost if each.column == column for at in range(each.first, each.end)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["n", "text", "level", "maybe"])
 def test_a_damaged_block_loses_its_rows_alone(whole: Path, table: pa.Table, tmp_path: Path, column: str) -> None:
     at, first, end = block_place(whole, column, 0, 1)
