@@ -111,6 +111,8 @@ def test_every_parameter_reaches_the_writer(tmp_path: Path, monkeypatch: pytest.
         "bloom": ["b"],
         "properties": {"p": 1},
         "field_properties": {"a": {"unit": "s"}},
+        "extensions": {"a": "Label"},
+        "aliases": {"a": ["first"]},
         "timestamps": "int64",
         "decimals": "int64",
         "compatibility": "extended",

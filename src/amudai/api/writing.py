@@ -24,7 +24,9 @@ from amudai.arguments import names, whole_number
 from amudai.arrow import (
     SCHEMA_PROPERTY,
     Decimals,
+    Extension,
     Timestamps,
+    annotated,
     batches_of,
     matching,
     nanosecond_nodes,
@@ -57,7 +59,9 @@ class ShardWriter:
     ----------
     schema
         The Arrow schema of all batches.
-    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals, compatibility
+    location, profile, layout, indexes, bloom, properties, field_properties, extensions, aliases
+        As for `amudai.write`.
+    timestamps, decimals, compatibility
         As for `amudai.write`.
     created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads
         As for `amudai.write`.
@@ -82,6 +86,8 @@ class ShardWriter:
         bloom: Sequence[str] = (),
         properties: Mapping[str, object] | None = None,
         field_properties: Mapping[str, Mapping[str, object]] | None = None,
+        extensions: Mapping[str, Extension | str] | None = None,
+        aliases: Mapping[str, Sequence[str]] | None = None,
         timestamps: Timestamps = "ticks",
         decimals: Decimals = "decimal128",
         compatibility: Compatibility = "reference",
@@ -101,7 +107,8 @@ class ShardWriter:
         if stripe_rows is not None:
             stripe_rows = whole_number(stripe_rows, "stripe_rows", 1)
         self.schema = schema
-        self._nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
+        stored = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
+        self._nodes = annotated(stored, extensions, aliases)
         columns = sum(1 for _ in nodes_below(self._nodes))
         self._internal = InternalValues(ingestion_time, record_id, columns)
         # Nanoseconds come last, because fields of them that are not needed are left out at the end.
@@ -281,6 +288,8 @@ def write(
     bloom: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
+    extensions: Mapping[str, Extension | str] | None = None,
+    aliases: Mapping[str, Sequence[str]] | None = None,
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
     compatibility: Compatibility = "reference",
@@ -321,6 +330,11 @@ def write(
         a column has one in stripes in which it has few distinct values.
     properties, field_properties
         Notes about the shard, and about columns by their path: `{"status": {"unit": "code"}}`.
+    extensions
+        Extension types of columns, by their path: `{"vector": amudai.Extension("EmbeddingVec", {"model": "small"})}`,
+        or a label alone. Extension types of Arrow are stored as such without this.
+    aliases
+        Other names by which columns are found, by their path: `{"status": ["code"]}`.
     timestamps
         `ticks` stores times as the format's own DateTime, in steps of 100 ns, and what is left of nanoseconds in a
         hidden field. `int64` stores Arrow's integers, for times outside of years 1 to 9999.
@@ -373,6 +387,8 @@ def write(
         bloom=bloom,
         properties=properties,
         field_properties=field_properties,
+        extensions=extensions,
+        aliases=aliases,
         timestamps=timestamps,
         decimals=decimals,
         compatibility=compatibility,

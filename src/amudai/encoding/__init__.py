@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from amudai.encoding.range_index import RangeIndex, decode_range_index
     from amudai.encoding.range_index_builder import RangeIndexBuilder
     from amudai.encoding.slots import CodedSlots, ValueSlots
-    from amudai.encoding.text import is_text
+    from amudai.encoding.text import first_not_json, is_text
     from amudai.encoding.units import divided_exactly
 else:
     __getattr__, __dir__ = lazy_names(
@@ -86,7 +86,7 @@ else:
             "amudai.encoding.range_index_builder": "RangeIndexBuilder",
             "amudai.encoding.memory": "COLUMN_MEMORY ColumnMemory",
             "amudai.encoding.slots": "CodedSlots ValueSlots",
-            "amudai.encoding.text": "is_text",
+            "amudai.encoding.text": "first_not_json is_text",
             "amudai.encoding.units": "divided_exactly",
         },
     )
@@ -137,6 +137,7 @@ __all__ = [
     "describe_numbers",
     "divided_exactly",
     "encode_section",
+    "first_not_json",
     "is_text",
     "open_numbers",
     "profile_of",
