@@ -315,6 +315,11 @@ def json_cut(block: NDArray[np.uint8], shape: int, state: tuple[int, int, int]) 
     Starts and ends of records, the line feeds before each start and in all, the state at the end, and whether a record is unfinished. The state at the start of a file is (0, 0, 0).
     """
 
+def first_not_json(data: NDArray[np.uint8], offsets: NDArray[np.int64], validity: NDArray[np.uint8] | None) -> int:
+    """
+    The first value that is not one JSON value in UTF-8; -1 if all are. Values that are not valid are not looked at.
+    """
+
 def json_kinds(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], nan: bool, most: int) -> tuple[tuple[int, list[Any], Any], list[tuple[int, int, int, int, int]]]:
     """
     The kinds of values at each path, as (kinds, members, elements), and the refused records. Stops after `most` of those.

@@ -19,7 +19,7 @@ from amudai.arguments import names, whole_number
 from amudai.arrow import SCHEMA_PROPERTY
 from amudai.column import ParquetFile
 from amudai.edit import AttachedFile, Attachment, Naming, Root, attached_stripes, with_stored_values
-from amudai.encoding import profile_of
+from amudai.encoding import ProfileChoice, profile_of, profiles_of
 from amudai.errors import InvalidArgument, InvalidSchema, located
 from amudai.format import any_value, any_values, attachment_of, attachment_property, ticks_of
 from amudai.index import HashIndex, IndexSpec, TermIndex, index_sinks
@@ -223,7 +223,7 @@ def materialize(
     *,
     columns: Sequence[str] | None = None,
     keep: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     store: object | None = None,
     allow: Allow = (),
     overwrite: bool = False,
@@ -271,8 +271,12 @@ def materialize(
             )
     ids = {node.schema_id for node in known} if chosen is None else {path[0].schema_id for path in chosen}
     new = NewRoot([reader], to, store, overwrite=overwrite, temp_dir=temp_dir, allow=allow or reader.allow)
+    profiles = profiles_of(profile, known)
     options = BuildOptions(
-        profile=profile_of(profile), memory=max(1 << 20, size_of(memory_limit)), temp_folder=new.temp_folder
+        profile=profiles.default,
+        profiles=profiles.by_id,
+        memory=max(1 << 20, size_of(memory_limit)),
+        temp_folder=new.temp_folder,
     )
     with located(url=new.url), new, reporting(progress, reader.num_positions) as report:
         root, file = new.root_of(reader), new.publication.file

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from amudai.api.compatibility import Compatibility
 from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
@@ -19,6 +20,7 @@ from amudai.api.storing_options import storing_options
 from amudai.api.where import Where
 from amudai.api.writing import Layout
 from amudai.edit import Merging, Naming, Publication
+from amudai.encoding import ProfileChoice
 from amudai.errors import InvalidArgument
 from amudai.index import IndexSpec, is_movable, specs_of
 from amudai.scan import SortBy, sort_keys, sorted_batches
@@ -42,7 +44,8 @@ def compact(
     where: Where | None = None,
     indexes: Sequence[IndexSpec] | None = None,
     widen: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
+    compatibility: Compatibility = "reference",
     layout: Layout = "single",
     stripe_rows: int | None = None,
     stripe_bytes: Size | None = None,
@@ -75,7 +78,7 @@ def compact(
         Indexes to build; None for those that the shards have.
     widen
         Whether numbers of different types become the wider type, as for `amudai.merge`.
-    profile, layout, stripe_rows, stripe_bytes, overwrite, progress, memory_limit, temp_dir, threads
+    profile, compatibility, layout, stripe_rows, stripe_bytes, overwrite, progress, memory_limit, temp_dir, threads
         As for `amudai.write`.
     store
         The store of `to`, and of `shards` that are given by their names. Opened shards may be in any store.
@@ -109,6 +112,7 @@ def compact(
             to,
             schema,
             profile=profile,
+            compatibility=compatibility,
             layout=layout,
             indexes=specs,
             field_properties=_field_properties(source),

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 
 from amudai.api.advice import warn_of_needless_indexes
+from amudai.api.compatibility import Compatibility, is_extended
 from amudai.api.editing import new_publication
 from amudai.api.internal_values import InternalValues
 from amudai.api.moments import creation_time
@@ -24,7 +25,9 @@ from amudai.arguments import names, whole_number
 from amudai.arrow import (
     SCHEMA_PROPERTY,
     Decimals,
+    Extension,
     Timestamps,
+    annotated,
     batches_of,
     matching,
     nanosecond_nodes,
@@ -32,7 +35,7 @@ from amudai.arrow import (
     stored_columns,
 )
 from amudai.edit import Root
-from amudai.encoding import profile_of
+from amudai.encoding import ProfileChoice, profiles_of
 from amudai.errors import InvalidArgument, MissingColumn, StorageError, located
 from amudai.format import Properties, any_value, any_values, ticks_of
 from amudai.index import IndexSpec, index_sinks
@@ -57,7 +60,9 @@ class ShardWriter:
     ----------
     schema
         The Arrow schema of all batches.
-    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals
+    location, profile, layout, indexes, bloom, properties, field_properties, extensions, aliases
+        As for `amudai.write`.
+    timestamps, decimals, compatibility
         As for `amudai.write`.
     created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads
         As for `amudai.write`.
@@ -76,14 +81,17 @@ class ShardWriter:
         location: str | os.PathLike[str],
         schema: pa.Schema,
         *,
-        profile: str = "balanced",
+        profile: ProfileChoice = "balanced",
         layout: Layout = "single",
         indexes: Sequence[IndexSpec] = (),
         bloom: Sequence[str] = (),
         properties: Mapping[str, object] | None = None,
         field_properties: Mapping[str, Mapping[str, object]] | None = None,
+        extensions: Mapping[str, Extension | str] | None = None,
+        aliases: Mapping[str, Sequence[str]] | None = None,
         timestamps: Timestamps = "ticks",
         decimals: Decimals = "decimal128",
+        compatibility: Compatibility = "reference",
         created: datetime | None = None,
         ingestion_time: bool | datetime = False,
         record_id: bool | bytes = False,
@@ -100,7 +108,8 @@ class ShardWriter:
         if stripe_rows is not None:
             stripe_rows = whole_number(stripe_rows, "stripe_rows", 1)
         self.schema = schema
-        self._nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
+        stored = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
+        self._nodes = annotated(stored, extensions, aliases)
         columns = sum(1 for _ in nodes_below(self._nodes))
         self._internal = InternalValues(ingestion_time, record_id, columns)
         # Nanoseconds come last, because fields of them that are not needed are left out at the end.
@@ -110,8 +119,12 @@ class ShardWriter:
         )
         self._store, self._url = open_store(location, store)
         folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(location, store)
+        nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
+        profiles = profiles_of(profile, nodes)
         options = BuildOptions(
-            profile=profile_of(profile),
+            profile=profiles.default,
+            profiles=profiles.by_id,
+            extended=is_extended(compatibility),
             two_level=layout == "two-level",
             stripe_rows=stripe_rows,
             stripe_bytes=None if stripe_bytes is None else whole_number(size_of(stripe_bytes), "stripe_bytes", 1),
@@ -129,11 +142,14 @@ class ShardWriter:
         self._crew = Crew(thread_count(threads))
         self._publication = new_publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
         sinks = index_sinks(
-            indexes, self._nodes, memory=size_of(memory_limit) // 4, temp_folder=folder, profile=profile
+            indexes,
+            self._nodes,
+            memory=size_of(memory_limit) // 4,
+            temp_folder=folder,
+            profile=profiles.default.name,
         )
         self._indexes = indexes
         sealing, root = self._publication.sealing, self._publication.file
-        nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
         self._builder = ShardBuilder(nodes, sealing, root, options, self._crew.each, sinks)
         self._done = False
         self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
@@ -251,14 +267,17 @@ def write(
     data: Any,
     location: str | os.PathLike[str],
     *,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
     bloom: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
+    extensions: Mapping[str, Extension | str] | None = None,
+    aliases: Mapping[str, Sequence[str]] | None = None,
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
+    compatibility: Compatibility = "reference",
     created: datetime | None = None,
     ingestion_time: bool | datetime = False,
     record_id: bool | bytes = False,
@@ -285,7 +304,8 @@ def write(
         Where the shard goes: a path or URL, as for `amudai.open`.
     profile
         How much work goes into compression: `plain`, `minimal_compression`, `balanced`, `high_compression` or
-        `minimal_size`.
+        `minimal_size`. A dict has a profile for each column, by its path, and `*` for all others and for indexes:
+        `{"message": "high_compression", "*": "balanced"}`. The profile of a struct holds for its members, too.
     layout
         `single` writes one file. `two-level` writes each stripe to a file of its own beside the root file.
     indexes
@@ -295,6 +315,11 @@ def write(
         a column has one in stripes in which it has few distinct values.
     properties, field_properties
         Notes about the shard, and about columns by their path: `{"status": {"unit": "code"}}`.
+    extensions
+        Extension types of columns, by their path: `{"vector": amudai.Extension("EmbeddingVec", {"model": "small"})}`,
+        or a label alone. Extension types of Arrow are stored as such without this.
+    aliases
+        Other names by which columns are found, by their path: `{"status": ["code"]}`.
     timestamps
         `ticks` stores times as the format's own DateTime, in steps of 100 ns, and what is left of nanoseconds in a
         hidden field. `int64` stores Arrow's integers, for times outside of years 1 to 9999.
@@ -302,6 +327,9 @@ def write(
         `decimal128` stores decimals of up to 34 digits as the format's own decimals. `int64` stores those of up to 18
         digits as scaled integers, which are smaller and faster. This library restores them; other readers see 12345
         for 123.45.
+    compatibility
+        `reference` writes only what the reference implementation reads as well. `extended` also uses encodings that
+        only this library knows, where they make columns smaller: see `docs/compatibility.md`.
     created
         When the shard was created, a datetime with a time zone. By default it is the time that the environment variable
         `SOURCE_DATE_EPOCH` states, in seconds from 1970, or else now. If it is given, the same input and options give
@@ -344,8 +372,11 @@ def write(
         bloom=bloom,
         properties=properties,
         field_properties=field_properties,
+        extensions=extensions,
+        aliases=aliases,
         timestamps=timestamps,
         decimals=decimals,
+        compatibility=compatibility,
         created=created,
         ingestion_time=ingestion_time,
         record_id=record_id,

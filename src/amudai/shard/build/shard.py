@@ -47,6 +47,10 @@ class BuildOptions:
         Bytes of memory that all columns together may use. More encoded values than that go to a temporary file.
     bloom
         Schema ids of fields that get a Bloom filter of any size.
+    profiles
+        The profiles of fields that have one of their own, by schema id.
+    extended
+        Whether the shard may use what only this library reads.
     created
         When the shard was created, in ticks; None if that is not to be said.
     attached, unread
@@ -65,6 +69,8 @@ class BuildOptions:
     field_properties: Mapping[int, Properties] = field(default_factory=dict)
     attached: frozenset[int] = frozenset()
     unread: frozenset[int] = frozenset()
+    profiles: Mapping[int, Profile] = field(default_factory=dict)
+    extended: bool = False
 
 
 class ShardBuilder:
@@ -224,7 +230,15 @@ class StripeBuilder:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
         memory = ColumnMemory.of(options.memory, node_count(nodes))
         context = FieldBuildContext(
-            options.profile, self.spool, options.bloom, memory, options.attached, options.unread, each
+            options.profile,
+            self.spool,
+            options.bloom,
+            memory,
+            options.attached,
+            options.unread,
+            options.profiles,
+            options.extended,
+            each,
         )
         self._each = each
         self._builders = tuple(builder_of(node, context) for node in nodes)
