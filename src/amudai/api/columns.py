@@ -13,6 +13,7 @@ import pyarrow as pa
 from amudai.api.advice import warn_of_needless_indexes
 from amudai.api.editing import NewRoot, reader_of
 from amudai.api.progress import Report, reporting
+from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
 from amudai.api.sizes import rows_at_once
 from amudai.arrow import (
@@ -55,6 +56,8 @@ def with_columns(
     indexes: Sequence[IndexSpec] = (),
     replace: bool = False,
     profile: str = "balanced",
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
     store: object | None = None,
@@ -84,7 +87,7 @@ def with_columns(
         Indexes over the new columns, as `amudai.write` takes them.
     replace
         Whether a column that exists is replaced, at its place. Its indexes go with it. Otherwise it is an error.
-    profile, timestamps, decimals, store, overwrite, memory_limit, temp_dir, threads, progress
+    profile, bloom, distinct, timestamps, decimals, store, overwrite, memory_limit, temp_dir, threads, progress
         As `amudai.write` takes them.
     allow
         As `amudai.open` takes it.
@@ -122,7 +125,13 @@ def with_columns(
             stored,
             new.publication.sealing,
             new.publication.file,
-            BuildOptions(profile=profile_of(profile), memory=memory, temp_folder=folder),
+            BuildOptions(
+                profile=profile_of(profile),
+                memory=memory,
+                temp_folder=folder,
+                bloom=requested_filters(stored[: len(nodes)], bloom),
+                distinct=requested_distinct(stored[: len(nodes)], distinct),
+            ),
             lambda work, count: run_each(work, count, pool),
             sinks,
         )

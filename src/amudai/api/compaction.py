@@ -12,6 +12,7 @@ import pyarrow as pa
 from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
+from amudai.api.requested import kept_requests
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.api.storing_options import storing_options
@@ -111,6 +112,7 @@ def compact(
             layout=layout,
             indexes=specs,
             field_properties=_field_properties(source),
+            **kept_requests(source._reader),
             ingestion_time=INGESTION_TIMESTAMP in roles,
             record_id=RECORD_IDENTITY in roles,
             stripe_rows=stripe_rows,
@@ -178,8 +180,9 @@ def _field_properties(source: Shard) -> dict[str, dict[str, object]]:
     def visit(fields: Sequence[Any], above: str) -> None:
         for field in fields:
             path = f"{above}{quote_name(field.name)}"
-            if field.properties:
-                found[path] = field.properties
+            noted = {**field.standard_properties, **field.properties}
+            if noted:
+                found[path] = noted
             visit(field.children, f"{path}.")
 
     visit(source.columns, "")

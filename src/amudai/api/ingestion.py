@@ -9,6 +9,7 @@ from datetime import datetime
 import pyarrow as pa
 
 from amudai.api.progress import Report
+from amudai.api.requested import Bloom
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.api.writing import Layout, write
@@ -50,7 +51,8 @@ def ingest(
     profile: str = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     timestamps: Timestamps = "ticks",
@@ -83,7 +85,7 @@ def ingest(
     only_new
         Whether to leave out files that another shard in the same folder was made from, if their size and time of
         modification are still the same. If no file is new, nothing is written and `MissingFile` is raised.
-    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals
+    location, profile, layout, indexes, bloom, distinct, properties, field_properties, timestamps, decimals
         As for `amudai.write`.
     created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir
         As for `amudai.write`.
@@ -136,6 +138,7 @@ def ingest(
             layout=layout,
             indexes=indexes,
             bloom=bloom,
+            distinct=distinct,
             properties=properties,
             field_properties=field_properties,
             timestamps=timestamps,

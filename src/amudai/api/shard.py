@@ -21,6 +21,7 @@ from amudai.api.where import Where, predicate_of
 from amudai.arguments import names, sequence, whole_number
 from amudai.arrow import ArrowFields, reordered
 from amudai.errors import InvalidArgument
+from amudai.format import python_values
 from amudai.inspect import (
     Depth,
     Index,
@@ -113,7 +114,7 @@ class Shard(Tabular):
     def stripes(self) -> tuple[Stripe, ...]:
         """The stripes of the shard: runs of rows that are stored together."""
         return tuple(
-            Stripe(stripe.ordinal, stripe.first_row, stripe.num_rows, stripe.num_positions, stripe)
+            Stripe(stripe.ordinal, stripe.first_row, stripe.num_rows, stripe.num_positions, stripe, self.__getitem__)
             for stripe in self._reader.stripes
         )
 
@@ -125,6 +126,15 @@ class Shard(Tabular):
         {'owner': 'ops'}
         """
         return user_properties(self._reader)
+
+    @property
+    def standard_properties(self) -> dict[str, object]:
+        """The properties whose names the format reserves, as another writer stored them. This library writes none.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").standard_properties
+        {}
+        """
+        return python_values(self._reader.properties.standard)
 
     @property
     def created(self) -> tuple[datetime, datetime] | None:
