@@ -13,6 +13,7 @@ import pyarrow as pa
 from amudai.api.display import shard_text
 from amudai.api.field import Field
 from amudai.api.internal_fields import InternalFields
+from amudai.api.looking_up import positions_of
 from amudai.api.progress import Report, reporting
 from amudai.api.scan import Scan
 from amudai.api.stripe import Stripe
@@ -309,6 +310,43 @@ class Shard(Tabular):
             return table
         # Not by `pa.array`: it would import pandas.
         return reordered(table, pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
+
+    def lookup(
+        self,
+        column: str,
+        keys: Sequence[Any] | pa.Array | pa.ChunkedArray,
+        *,
+        threads: int | None = None,
+        on_damaged_index: Literal["raise", "ignore"] = "raise",
+    ) -> pa.LargeListArray:
+        """Find the rows of many values at once, for joins and for finding duplicates.
+
+        A hash index of the column is read at most once, however many keys there are, and leaves only rows that may
+        match. Without one, all values of the column are read once.
+
+        Parameters
+        ----------
+        column
+            The name or path of a column with one value for each row: texts, bytes, numbers, times, decimals, booleans.
+        keys
+            Values to look for, which convert to the type of the column. A null or NaN equals no value.
+        threads, on_damaged_index
+            As `scan` takes them.
+
+        Returns
+        -------
+        positions
+            A list of positions for each key, in the order of the keys. Positions ascend; deleted rows are left out.
+
+        Examples
+        --------
+        >>> rows = {"id": ["a", "b", "a", "c"]}
+        >>> shard = amudai.write(rows, "ids.amudai.shard", indexes=[amudai.HashIndex("id")], overwrite=True)
+        >>> shard.lookup("id", ["a", "z", "c"]).to_pylist()
+        [[0, 2], [], [3]]
+        """
+        pool = self._pool(threads)
+        return positions_of(self._reader, self._fields, column, keys, pool, on_damaged_index)
 
     def inspect(
         self,

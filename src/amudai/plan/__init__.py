@@ -4,8 +4,8 @@ A `ScanRequest` has the columns, predicate and limits of a scan, and knows no sh
 `prune.py` asks all evidence (`evidence/`) which rows match and which stay in doubt, and `check.py` checks the rows in
 doubt on their values. A `ScanTask` is a part of a plan that any process can run. `leaf.py`, `plain_leaf.py` and
 `words.py` have the questions about columns, `matching_numbers.py` and `wanted.py` the stored values that answer them,
-and `unusable.py` the notes about indexes that cannot be asked. `columns.py` selects the columns of the result, and
-`reading.py` reads one column of one stripe.
+`key_rows.py` asks indexes for many values at once, and `unusable.py` has the notes about indexes that cannot be asked.
+`columns.py` selects the columns of the result, and `reading.py` reads one column of one stripe.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.plan.columns import SelectedColumn, select, select_nodes
+    from amudai.plan.key_rows import rows_with_keys
     from amudai.plan.plain_leaf import PlainLeaf
     from amudai.plan.prune import EvidenceStep, LeafEvidence
     from amudai.plan.reading import prepare_columns, read_arrays
@@ -25,6 +26,7 @@ else:
         __name__,
         {
             "amudai.plan.columns": "SelectedColumn select select_nodes",
+            "amudai.plan.key_rows": "rows_with_keys",
             "amudai.plan.plain_leaf": "PlainLeaf",
             "amudai.plan.prune": "EvidenceStep LeafEvidence",
             "amudai.plan.reading": "prepare_columns read_arrays",
@@ -45,6 +47,7 @@ __all__ = [
     "ShardPlan",
     "prepare_columns",
     "read_arrays",
+    "rows_with_keys",
     "select",
     "select_nodes",
 ]

@@ -104,7 +104,7 @@ def test_only_single_values_have_keys() -> None:
         with pytest.raises(InvalidArgument, match="single values"):
             HashIndexBuilder(BuildPlan(((node,),), 1 << 20, None, "balanced"))
     union = SchemaNode(schema_id=0, name="x", basic_type=BasicType.UNION, children=(inner,))
-    with pytest.raises(InvalidArgument, match="through structs and lists"):
+    with pytest.raises(InvalidArgument, match="through structs, lists and maps"):
         HashIndexBuilder(BuildPlan(((union, inner),), 1 << 20, None, "balanced"))
 
 

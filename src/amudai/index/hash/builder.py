@@ -216,8 +216,8 @@ def _entries_of(values: StoredArray, path: Sequence[SchemaNode], first_row: int)
     for node in path[1:]:
         valid = values.valid()
         match values.node.basic_type:
-            case BasicType.LIST:
-                # Null lists are empty.
+            case BasicType.LIST | BasicType.MAP:
+                # Null lists and maps are empty.
                 offsets = np.zeros(1, np.int64) if values.offsets is None else values.offsets
                 each: npt.NDArray[np.int64] | int = np.diff(offsets).astype(np.int64)
             case kind:

@@ -29,8 +29,8 @@ KEY_TYPES: Final = frozenset({BasicType.BOOLEAN, *WIDTHS, *BYTES})
 U64 = npt.NDArray[np.uint64]
 
 _FLOATS: Final = frozenset({BasicType.FLOAT32, BasicType.FLOAT64})
-_THROUGH: Final = frozenset({BasicType.STRUCT, BasicType.LIST, BasicType.FIXED_SIZE_LIST})
-_LISTS: Final = frozenset({BasicType.LIST, BasicType.FIXED_SIZE_LIST})
+_THROUGH: Final = frozenset({BasicType.STRUCT, BasicType.LIST, BasicType.FIXED_SIZE_LIST, BasicType.MAP})
+_ROLES: Final = {BasicType.LIST: ("item",), BasicType.FIXED_SIZE_LIST: ("item",), BasicType.MAP: ("key", "value")}
 _VARIABLE: Final = frozenset({BasicType.STRING, BasicType.BINARY})
 _BOOLEANS: Final = {b"\x00": b"0", b"\x01": b"1", b"0": b"0", b"1": b"1"}
 
@@ -40,7 +40,9 @@ def require_path(path: Sequence[SchemaNode]) -> None:
     shown = ".".join(node.name for node in path)
     for node in path[:-1]:
         if node.basic_type not in _THROUGH:
-            raise InvalidArgument(f"hash index of {shown!r}: expected a path through structs and lists, found {node}")
+            raise InvalidArgument(
+                f"hash index of {shown!r}: expected a path through structs, lists and maps, found {node}"
+            )
     if path[-1].basic_type not in KEY_TYPES:
         raise InvalidArgument(f"hash index of {shown!r}: expected single values, found {path[-1]}")
 
@@ -54,7 +56,9 @@ def hashed_path(path: Sequence[SchemaNode]) -> str:
     """
     steps = [path[0].name]
     for above, node in pairwise(path):
-        steps.append(node.name or "item" if above.basic_type in _LISTS else node.name)
+        roles = _ROLES.get(above.basic_type)
+        number = [each.schema_id for each in above.children].index(node.schema_id)
+        steps.append(node.name or (roles[number] if roles else ""))
     return ".".join(steps)
 
 

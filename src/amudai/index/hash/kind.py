@@ -11,7 +11,7 @@ from amudai.index.hash.keys import KEY_TYPES, hashed_path
 from amudai.index.hash.layout import HASHED_PATHS
 from amudai.index.hash.reader import HashIndexReader
 from amudai.index.hash.spec import FIELD_HASHING
-from amudai.index.questions import Keys
+from amudai.index.questions import Keys, StoredKeys
 from amudai.types import NodePath
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ HASH: Final = IndexType(
     name=FIELD_HASHING,
     label="hash index",
     aliases=("hashmap-index",),
-    capabilities=Capabilities(questions=frozenset({Keys}), basic_types=KEY_TYPES),
+    capabilities=Capabilities(questions=frozenset({Keys, StoredKeys}), basic_types=KEY_TYPES),
     open=HashIndexReader,
     build=_build,
     spec=_spec,

@@ -16,10 +16,10 @@ from amudai.encoding import BlockBuffer, decode_few, decode_numbers
 from amudai.errors import CorruptedData, located
 from amudai.format import IndexDescriptor, encode_schema
 from amudai.index.artifacts import IndexArtifactReader
-from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, hashed_path, key_prefix
+from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, hash_values, hashed_path, key_prefix
 from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, HASHED_PATHS, LOOKUP_COLUMNS
 from amudai.index.numbering import Numbering
-from amudai.index.questions import Keys, Question
+from amudai.index.questions import Keys, Question, StoredKeys
 from amudai.rows import Origin, Positions, Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.storage import Artifact
@@ -33,6 +33,8 @@ _MAX_PARTITIONS: Final = 1 << 16
 _SCHEMA: Final = encode_schema((BUCKET_NODE,))
 # Up to this many numbers a look-up reads by a short way.
 _FEW: Final = 1 << 16
+# Up to this many hashes of a partition are looked up one by one. For more, all its hashes are read.
+_ONE_BY_ONE: Final = 4
 
 
 class HashIndexReader:
@@ -70,7 +72,7 @@ class HashIndexReader:
         The answer is always maybe: two keys can have the same hash, and a null has the hash of an empty value.
         """
         node = path[-1]
-        if not isinstance(question, Keys) or not self._complete or node.basic_type not in KEY_TYPES:
+        if not isinstance(question, Keys | StoredKeys) or not self._complete or node.basic_type not in KEY_TYPES:
             return None
         stored_id = self._numbering.ids.get(node.schema_id)
         if not self._covers_all and stored_id is None:
@@ -79,6 +81,8 @@ class HashIndexReader:
         if by_value(node) and stored_id not in self._by_value:
             return None
         prefix = key_prefix(self._paths.get(node.schema_id) or hashed_path(path))
+        if isinstance(question, StoredKeys):
+            return Positions.perhaps(self._lookup_many(_ascending(hash_values(prefix, question.values))))
         hashes = dict.fromkeys(hash_key(prefix, node, value) for value in question.values)
         return Positions.perhaps(Rows.united([self.lookup(hash_) for hash_ in hashes], self._shard.origin))
 
@@ -88,13 +92,27 @@ class HashIndexReader:
 
     def lookup(self, hash_: int) -> Rows:
         """The rows of the shard that the index holds for a hash."""
-        number = hash_ >> (64 - self._bits) if self._bits else 0
+        partition = self._opened(hash_ >> (64 - self._bits) if self._bits else 0)
+        return self._numbering.outward(partition.lookup(hash_, self._bits, self._numbering.origin))
+
+    def _lookup_many(self, hashes: U64) -> Rows:
+        """The rows of the shard that the index holds for any of the hashes, which ascend."""
+        starts = np.arange((1 << self._bits) + 1, dtype=np.uint64) << np.uint64(64 - self._bits)
+        ends = np.searchsorted(hashes, starts[1:-1]) if self._bits else np.empty(0, np.int64)
+        found = [np.empty(0, np.uint64)]
+        for number, wanted in enumerate(np.split(hashes, ends)):
+            if len(wanted):
+                found.append(self._opened(number).lookup_many(wanted, self._bits, self._numbering.origin))
+        rows = Rows.of_positions(_ascending(np.concatenate(found)), self._numbering.origin)
+        return self._numbering.outward(rows)
+
+    def _opened(self, number: int) -> Partition:
         partition = self._partitions.get(number)
         if partition is None:
             opened = self.partition(number)
             with self._lock:
                 partition = self._partitions.setdefault(number, opened)
-        return self._numbering.outward(partition.lookup(hash_, self._bits, self._numbering.origin))
+        return partition
 
 
 def hashed_paths(descriptor: IndexDescriptor) -> dict[int, str]:
@@ -142,6 +160,48 @@ class Partition:
                 if not place:
                     return Rows.none(origin)
                 return _rows(columns.positions.at(*columns.lists.at(first + place[0])), origin)
+
+    def lookup_many(self, hashes: U64, bits: int, origin: Origin) -> U64:
+        """The rows that this partition holds for any of the hashes, which ascend. They come in any order."""
+        if len(hashes) <= _ONE_BY_ONE:
+            return np.concatenate([self.lookup(hash_, bits, origin).positions() for hash_ in hashes.tolist()])
+        found = [np.empty(0, np.uint64)]
+        for number in range(len(self._stripes)):
+            with located(url=self._url, stripe=number):
+                columns = self._columns(number)
+                total = columns.hashes.count
+                if not total:
+                    continue
+                known = columns.hashes.at(0, total)
+                self._check_all(known, columns.buckets, self._stripes[number], int(hashes[0]), bits)
+                nearest = hashes[np.minimum(np.searchsorted(hashes, known), len(hashes) - 1)]
+                places = np.flatnonzero(nearest == known)
+                if len(_ascending(known[places])) < len(places):
+                    raise CorruptedData("hashes of a partition: expected each once, found one twice")
+                bounds = columns.lists.between(0, total)
+                positions = columns.positions.of(Rows.joined(bounds[places], bounds[places + 1]))
+                if len(positions) and int(positions.max()) >= origin.size:
+                    raise CorruptedData(
+                        f"positions of a hash: expected less than {origin.size}, found {positions.max()}"
+                    )
+                found.append(positions)
+        return np.concatenate(found)
+
+    def _check_all(self, hashes: U64, buckets: ListOffsets, first: int, hash_: int, bits: int) -> None:
+        """Raise CorruptedData if one of all hashes belongs to another bucket or partition."""
+        count = buckets.buffer.values - 1
+        ends = buckets.between(0, count)
+        if int(ends[0]) != 0 or int(ends[-1]) != len(hashes):
+            raise CorruptedData(f"buckets: expected {len(hashes)} hashes, found {int(ends[0])}..{int(ends[-1])}")
+        own = np.repeat(np.arange(first, first + count, dtype=np.uint64), np.diff(ends).astype(np.int64))
+        wrong = (hashes & np.uint64(self._buckets - 1)) != own
+        if bits:
+            wrong |= (hashes ^ np.uint64(hash_)) >> np.uint64(64 - bits) != 0
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise CorruptedData(
+                f"bucket {int(own[at])}: expected only hashes that belong to it, found {int(hashes[at]):#018x}"
+            )
 
     def entries(self, most: int) -> Iterator[tuple[U64, U64]]:
         """All hashes and rows of the partition, in pairs: about `most` of them at a time."""
@@ -283,6 +343,26 @@ class NumberColumn:
             else:
                 found = decode_few(self.buffer, first, last, "u8")
         return found
+
+    def of(self, rows: Rows) -> U64:
+        """The numbers at these positions."""
+        if self.constant is not None:
+            return np.full(rows.count, self.constant, np.uint64)
+        if not rows:
+            return np.empty(0, np.uint64)
+        if self.buffer is None:
+            raise CorruptedData("numbers of a hash index: expected values and no null", field=self.path)
+        with located(field=self.path):
+            found: U64 = decode_numbers(self.buffer, rows, "u8", nullable=False).numbers("u8")
+        return found
+
+
+def _ascending(numbers: U64) -> U64:
+    """The distinct numbers in ascending order. numpy's `unique` takes ten times as long for this many."""
+    ordered = np.sort(numbers)
+    fresh = np.ones(len(ordered), np.bool_)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    return ordered[fresh]
 
 
 def _rows(positions: U64, origin: Origin) -> Rows:

@@ -21,8 +21,8 @@ class HashIndex:
     the shard is. It brings nothing for numbers and times that are sorted or clustered, because the range index finds
     those as fast; a `NeedlessIndexWarning` says so.
 
-    Fields of every type with single values can be indexed, also inside structs and lists. A row is found by each value
-    that its list has.
+    Fields of every type with single values can be indexed, also inside structs, lists and maps (`labels.key`,
+    `labels.value`). A row is found by each value that its list or map has.
 
     Parameters
     ----------
