@@ -13,6 +13,7 @@ from amudai.api.display import field_text
 from amudai.api.field_stats import FieldFacts, FieldStats
 from amudai.api.frames import to_pandas, to_polars
 from amudai.api.members import member_values
+from amudai.arguments import whole_number
 from amudai.arrow import ArrowFields, arrow_field, child_type
 from amudai.errors import located
 from amudai.format import FieldDescriptor, RangeStats, python_values
@@ -21,7 +22,7 @@ from amudai.plan import ScanRequest, ShardPlan, select_nodes
 from amudai.rows import row_range
 from amudai.scan import ScanRun
 from amudai.shard import ShardReader
-from amudai.types import SchemaNode
+from amudai.types import BasicType, SchemaNode
 
 __all__ = ["Field"]
 
@@ -137,6 +138,43 @@ class Field:
         """
         column = self._run(rows, None).table().column(0)
         return pa.chunked_array([self._values(chunk) for chunk in column.chunks], self.type)
+
+    def terms(self, prefix: str = "", limit: int | None = None) -> pa.Table:
+        """The terms of the column and the number of rows that have each, the most frequent first, from a term index.
+
+        No value is read. What a term is depends on the tokenizer of the index: a word, or a whole value if it is
+        `"trivial"`. Terms of more than 128 bytes are cut. Upper and lower case are told apart if the index does.
+
+        Parameters
+        ----------
+        prefix
+            How terms begin, without regard to case.
+        limit
+            The most terms to return; None for all.
+
+        Returns
+        -------
+        terms
+            A table with the columns `term`, `rows` and `exact`. Like statistics, `rows` includes rows that were deleted
+            since. It is the most that the number may be, not `exact`, if the index keeps lists of rows roughly
+            (`TermIndex(max_bytes=...)`).
+
+        Examples
+        --------
+        >>> rows = {"message": ["disk full", "disk failed", "all well"]}
+        >>> shard = amudai.write(rows, "m.amudai.shard", indexes=[amudai.TermIndex("message")], overwrite=True)
+        >>> shard["message"].terms(limit=2).to_pydict()
+        {'term': ['disk', 'all'], 'rows': [2, 1], 'exact': [True, True]}
+        >>> shard["message"].terms(prefix="f").column("term").to_pylist()
+        ['failed', 'full']
+        """
+        from amudai.plan import frequent_terms  # opens indexes, which few need
+
+        most = None if limit is None else whole_number(limit, "limit", 0)
+        nodes = self._nodes
+        while nodes[-1].basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST):
+            nodes = (*nodes, nodes[-1].children[0])
+        return frequent_terms(self._reader, nodes, self.path, prefix, most)
 
     def to_table(self, rows: slice | range | None = None) -> pa.Table:
         """Read the values into a table with one column.

@@ -13,7 +13,6 @@ import pyarrow as pa
 from amudai.api.display import shard_text
 from amudai.api.field import Field
 from amudai.api.internal_fields import InternalFields
-from amudai.api.looking_up import positions_of
 from amudai.api.progress import Report, reporting
 from amudai.api.scan import Scan
 from amudai.api.stripe import Stripe
@@ -345,6 +344,8 @@ class Shard(Tabular):
         >>> shard.lookup("id", ["a", "z", "c"]).to_pylist()
         [[0, 2], [], [3]]
         """
+        from amudai.api.looking_up import positions_of  # opens indexes, which few need
+
         pool = self._pool(threads)
         return positions_of(self._reader, self._fields, column, keys, pool, on_damaged_index)
 

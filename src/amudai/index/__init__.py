@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from amudai.index.catalog import index_type
     from amudai.index.changes import index_before_renaming, index_without
     from amudai.index.checking import check_index
-    from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
+    from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType, TermCounts
     from amudai.index.hash.need import needless_fields
     from amudai.index.hash.spec import HashIndex
     from amudai.index.paths import field_paths
@@ -34,7 +34,7 @@ else:
             "amudai.index.catalog": "index_type",
             "amudai.index.changes": "index_before_renaming index_without",
             "amudai.index.checking": "check_index",
-            "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType",
+            "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType TermCounts",
             "amudai.index.hash.need": "needless_fields",
             "amudai.index.hash.spec": "HashIndex",
             "amudai.index.paths": "field_paths",
@@ -63,6 +63,7 @@ __all__ = [
     "Question",
     "RangeProbe",
     "StoredKeys",
+    "TermCounts",
     "TermIndex",
     "Terms",
     "bloom_rules_out",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from amudai.format import IndexDescriptor, python_values
-from amudai.index import field_paths
 from amudai.shard import ShardReader
 
 __all__ = ["Index", "indexes_of"]
@@ -50,6 +49,8 @@ def indexes_of(reader: ShardReader) -> tuple[Index, ...]:
         found += [(each, stripe.ordinal) for each in stripe.indexes]
     if not found:
         return ()
+    from amudai.index import field_paths  # most shards are read without a look at their indexes
+
     paths = field_paths(reader)
     return tuple(
         Index(

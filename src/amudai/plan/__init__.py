@@ -4,8 +4,9 @@ A `ScanRequest` has the columns, predicate and limits of a scan, and knows no sh
 `prune.py` asks all evidence (`evidence/`) which rows match and which stay in doubt, and `check.py` checks the rows in
 doubt on their values. A `ScanTask` is a part of a plan that any process can run. `leaf.py`, `plain_leaf.py` and
 `words.py` have the questions about columns, `matching_numbers.py` and `wanted.py` the stored values that answer them,
-`key_rows.py` asks indexes for many values at once, and `unusable.py` has the notes about indexes that cannot be asked.
-`columns.py` selects the columns of the result, and `reading.py` reads one column of one stripe.
+`key_rows.py` asks indexes for many values at once, `term_counts.py` for frequent terms, and `unusable.py` has the notes
+about indexes that cannot be asked. `columns.py` selects the columns of the result, and `reading.py` reads one column of
+one stripe.
 """
 
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from amudai.plan.request import OnDamage, ScanRequest
     from amudai.plan.shard_plan import ShardPlan
     from amudai.plan.task import ScanTask
+    from amudai.plan.term_counts import frequent_terms
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -33,6 +35,7 @@ else:
             "amudai.plan.request": "OnDamage ScanRequest",
             "amudai.plan.shard_plan": "ShardPlan",
             "amudai.plan.task": "ScanTask",
+            "amudai.plan.term_counts": "frequent_terms",
         },
     )
 
@@ -45,6 +48,7 @@ __all__ = [
     "ScanTask",
     "SelectedColumn",
     "ShardPlan",
+    "frequent_terms",
     "prepare_columns",
     "read_arrays",
     "rows_with_keys",
