@@ -384,7 +384,7 @@ def _require_range(node: SchemaNode, path: str) -> None:
 def _spec(stored: Mapping[str, Any]) -> IndexSpec:
     """The index that `attach` was asked for."""
     if stored["type"] == HashIndex.index_type:
-        return HashIndex(*stored["fields"], level=stored["level"])
+        return HashIndex(*map(tuple, stored.get("keys") or zip(stored["fields"])), level=stored["level"])
     return TermIndex(
         *stored["fields"],
         tokenizer=stored["tokenizers"],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from amudai.index.hash.need import needless_fields
     from amudai.index.hash.spec import HashIndex
     from amudai.index.paths import field_paths
-    from amudai.index.questions import Between, Every, Keys, Match, Number, Question, StoredKeys, Terms
+    from amudai.index.questions import Between, CompositeKeys, Every, Keys, Match, Number, Question, StoredKeys, Terms
     from amudai.index.range import RangeProbe, open_range
     from amudai.index.statistics import Matching, bloom_rules_out, could_hold
     from amudai.index.term.kind import TERM
@@ -38,7 +38,7 @@ else:
             "amudai.index.hash.need": "needless_fields",
             "amudai.index.hash.spec": "HashIndex",
             "amudai.index.paths": "field_paths",
-            "amudai.index.questions": "Between Every Keys Match Number Question StoredKeys Terms",
+            "amudai.index.questions": "Between CompositeKeys Every Keys Match Number Question StoredKeys Terms",
             "amudai.index.range": "RangeProbe open_range",
             "amudai.index.statistics": "Matching bloom_rules_out could_hold",
             "amudai.index.term.kind": "TERM",
@@ -51,6 +51,7 @@ __all__ = [
     "Between",
     "BuildPlan",
     "Capabilities",
+    "CompositeKeys",
     "Every",
     "HashIndex",
     "IndexReader",

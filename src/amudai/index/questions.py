@@ -10,8 +10,9 @@ from decimal import Decimal
 from enum import Enum
 
 from amudai.shard import StoredArray
+from amudai.types import NodePath
 
-__all__ = ["Between", "Every", "Keys", "Match", "Question", "StoredKeys", "Terms"]
+__all__ = ["Between", "CompositeKeys", "Every", "Keys", "Match", "Question", "StoredKeys", "Terms"]
 
 
 Number = int | float | Decimal
@@ -64,6 +65,22 @@ class StoredKeys:
 
 
 @dataclass(frozen=True, slots=True)
+class CompositeKeys:
+    """Rows that have given values in several fields at once.
+
+    Attributes
+    ----------
+    paths
+        The nodes from a top-level field down to each field.
+    values
+        The wanted combinations: for each field a value, given as stored bytes.
+    """
+
+    paths: tuple[NodePath, ...]
+    values: tuple[tuple[bytes, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Between:
     """Rows whose field has a value from `low` to `high`, both included. None: no bound. Times are in ticks."""
 
@@ -71,4 +88,4 @@ class Between:
     high: Number | None
 
 
-Question = Terms | Every | Keys | StoredKeys | Between
+Question = Terms | Every | Keys | StoredKeys | CompositeKeys | Between

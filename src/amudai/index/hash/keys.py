@@ -22,7 +22,17 @@ from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode, decimal128
 if TYPE_CHECKING:
     from amudai.shard import StoredArray
 
-__all__ = ["KEY_TYPES", "by_value", "hash_key", "hash_values", "hashed_path", "key_prefix", "require_path"]
+__all__ = [
+    "KEY_TYPES",
+    "by_value",
+    "composite_hashes",
+    "hash_key",
+    "hash_values",
+    "hashed_path",
+    "key_prefix",
+    "require_composite",
+    "require_path",
+]
 
 KEY_TYPES: Final = frozenset({BasicType.BOOLEAN, *WIDTHS, *BYTES})
 
@@ -45,6 +55,23 @@ def require_path(path: Sequence[SchemaNode]) -> None:
             )
     if path[-1].basic_type not in KEY_TYPES:
         raise InvalidArgument(f"hash index of {shown!r}: expected single values, found {path[-1]}")
+
+
+def require_composite(paths: Sequence[Sequence[SchemaNode]]) -> None:
+    """Raise InvalidArgument if the fields at the end of `paths` cannot be one key together."""
+    for path in paths:
+        require_path(path)
+        lists = [node for node in path[:-1] if node.basic_type is not BasicType.STRUCT]
+        if lists and len(paths) > 1:
+            shown = ".".join(node.name for node in path)
+            raise InvalidArgument(f"hash index of {shown!r}: expected one value for each row, found a {lists[0]}")
+
+
+def composite_hashes(parts: Sequence[U64]) -> U64:
+    """The hashes of composite keys: for each field the hashes of its values, row by row."""
+    count = len(parts[0])
+    data = np.ascontiguousarray(np.stack(parts, axis=1).astype("<u8")).view(np.uint8).reshape(-1)
+    return _kernels.hash_keys(b"", None, data, 8 * len(parts), None, 0, count)
 
 
 def hashed_path(path: Sequence[SchemaNode]) -> str:

@@ -16,10 +16,10 @@ from amudai.encoding import BlockBuffer, decode_few, decode_numbers
 from amudai.errors import CorruptedData, located
 from amudai.format import IndexDescriptor, encode_schema
 from amudai.index.artifacts import IndexArtifactReader
-from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, hash_values, hashed_path, key_prefix
-from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, HASHED_PATHS, LOOKUP_COLUMNS
+from amudai.index.hash.keys import KEY_TYPES, by_value, composite_hashes, hash_key, hash_values, hashed_path, key_prefix
+from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, HASHED_PATHS, LOOKUP_COLUMNS, PATHS_SEPARATOR
 from amudai.index.numbering import Numbering
-from amudai.index.questions import Keys, Question, StoredKeys
+from amudai.index.questions import CompositeKeys, Keys, Question, StoredKeys
 from amudai.rows import Origin, Positions, Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.storage import Artifact
@@ -71,6 +71,8 @@ class HashIndexReader:
 
         The answer is always maybe: two keys can have the same hash, and a null has the hash of an empty value.
         """
+        if isinstance(question, CompositeKeys):
+            return self._composite(question) if self._complete else None
         node = path[-1]
         if not isinstance(question, Keys | StoredKeys) or not self._complete or node.basic_type not in KEY_TYPES:
             return None
@@ -80,11 +82,28 @@ class HashIndexReader:
         # Floats and decimals that were hashed by their bytes would miss equal values with other bytes.
         if by_value(node) and stored_id not in self._by_value:
             return None
-        prefix = key_prefix(self._paths.get(node.schema_id) or hashed_path(path))
+        prefix = key_prefix(self._paths.get((node.schema_id,), (hashed_path(path),))[0])
         if isinstance(question, StoredKeys):
             return Positions.perhaps(self._lookup_many(_ascending(hash_values(prefix, question.values))))
         hashes = dict.fromkeys(hash_key(prefix, node, value) for value in question.values)
         return Positions.perhaps(Rows.united([self.lookup(hash_) for hash_ in hashes], self._shard.origin))
+
+    def _composite(self, question: CompositeKeys) -> Positions | None:
+        """The rows that may have one of the combinations of values; None if the index has no such key."""
+        nodes = [path[-1] for path in question.paths]
+        key = tuple(node.schema_id for node in nodes)
+        stored = self._numbering.composites.get(key)
+        if stored is None or any(
+            by_value(node) and at not in self._by_value for node, at in zip(nodes, stored, strict=True)
+        ):
+            return None
+        paths = self._paths.get(key, tuple(map(hashed_path, question.paths)))
+        hashes = [
+            np.array([hash_key(key_prefix(path), node, value) for value in column], np.uint64)
+            for path, node, column in zip(paths, nodes, zip(*question.values, strict=True), strict=True)
+        ]
+        found = [self.lookup(hash_) for hash_ in dict.fromkeys(composite_hashes(hashes).tolist())]
+        return Positions.perhaps(Rows.united(found, self._shard.origin))
 
     def partition(self, number: int) -> Partition:
         """Open a partition."""
@@ -115,8 +134,8 @@ class HashIndexReader:
         return partition
 
 
-def hashed_paths(descriptor: IndexDescriptor) -> dict[int, str]:
-    """The paths that were hashed, by schema id, if the descriptor lists them."""
+def hashed_paths(descriptor: IndexDescriptor) -> dict[tuple[int, ...], tuple[str, ...]]:
+    """The paths that were hashed for each key, by the schema ids of its fields, if the descriptor lists them."""
     listed = next((value.value for name, value in descriptor.properties if name == HASHED_PATHS), None)
     if listed is None:
         return {}
@@ -124,7 +143,8 @@ def hashed_paths(descriptor: IndexDescriptor) -> dict[int, str]:
     paths = [each.value for each in listed] if isinstance(listed, tuple) else []
     if len(paths) != len(fields) or not all(isinstance(each, str) for each in paths):
         raise CorruptedData(f"{HASHED_PATHS} of a hash index: expected a path for each of {len(fields)} fields")
-    return {ids[0]: path for ids, path in zip(fields, paths, strict=True) if len(ids) == 1}
+    found = {tuple(ids): tuple(path.split(PATHS_SEPARATOR)) for ids, path in zip(fields, paths, strict=True) if ids}
+    return {ids: named for ids, named in found.items() if len(ids) == len(named)}
 
 
 class Partition:
