@@ -25,15 +25,17 @@ TABLE = pa.table(
     }
 )
 KEYS: Any = [("tenant", "user.id"), ("price", "ratio", "tenant"), "tenant", ("fine", "user.name")]
+ROW = TABLE.slice(500, 1).to_pylist()[0]
+TENANT, USER = ROW["tenant"], ROW["user"]["id"]
 ASKED = [
-    (col("tenant") == "t7") & (col("user.id") == 17),
-    (col("user.id") == 17) & (col("tenant") == "t7") & (col("ratio") > 0.5),
-    col("tenant").isin(["t1", "t2", "t7"]) & col("user.id").isin([3, 17, 39]),
-    (col("price") == Decimal("1.5")) & (col("ratio") == 0.0) & (col("tenant") == "t21"),
-    (col("tenant") == "t7") & ~(col("user.id") == 17),
-    ((col("tenant") == "t7") & (col("user.id") == 17)) | ((col("tenant") == "t8") & (col("user.id") == 2)),
-    (col("fine") == pa.scalar(1_700_000_000_000_000_000 + 37 * 8, pa.timestamp("ns"))) & (col("user.name") == "u3"),
-    (col("tenant") == "nobody") & (col("user.id") == 17),
+    (col("tenant") == TENANT) & (col("user.id") == USER),
+    (col("user.id") == USER) & (col("tenant") == TENANT) & (col("ratio") >= 0.0),
+    col("tenant").isin(["t1", "t2", TENANT]) & col("user.id").isin([3, USER, 39]),
+    (col("price") == ROW["price"]) & (col("ratio") == ROW["ratio"]) & (col("tenant") == TENANT),
+    (col("tenant") == TENANT) & ~(col("user.id") == USER),
+    ((col("tenant") == TENANT) & (col("user.id") == USER)) | ((col("tenant") == "t8") & (col("user.id") == 2)),
+    (col("fine") == TABLE["fine"][500]) & (col("user.name") == ROW["user"]["name"]),
+    (col("tenant") == "nobody") & (col("user.id") == USER),
 ]
 
 
@@ -48,7 +50,9 @@ def test_answers_are_those_of_the_values(plain: amudai.Shard, tmp_path: Path, le
     shard = amudai.write(TABLE, tmp_path / "a.amudai.shard", stripe_rows=500, indexes=indexes)
     assert shard.indexes[0].fields == ("tenant + user.id", "price + ratio + tenant", "tenant", "fine + user.name")
     for ask in ASKED:
-        assert shard.scan(where=ask).positions().tolist() == plain.scan(where=ask).positions().tolist()
+        expected = plain.scan(where=ask).positions().tolist()
+        assert shard.scan(where=ask).positions().tolist() == expected
+        assert expected or ask is ASKED[-1]
     assert shard.verify(deep=True).ok
 
 
@@ -60,14 +64,14 @@ def test_a_conjunction_is_looked_up_at_once(tmp_path: Path) -> None:
     assert note.evidence == "hash index, several columns"
     assert note.ruled_out > ROWS - 20
     assert 0 < found < 20
-    (alone,) = shard.scan(where=col("tenant") == "t7").explain().leaves
+    (alone,) = shard.scan(where=col("tenant") == TENANT).explain().leaves
     assert all("several" not in note.evidence for note in alone.notes)
 
 
 def test_edits_keep_composite_keys(plain: amudai.Shard, tmp_path: Path) -> None:
     shard = amudai.write(TABLE, tmp_path / "a.amudai.shard", indexes=[HashIndex(*KEYS)])
     renamed = amudai.rename_columns(shard, {"tenant": "customer"}, tmp_path / "renamed.amudai.shard")
-    ask = (col("customer") == "t7") & (col("user.id") == 17)
+    ask = (col("customer") == TENANT) & (col("user.id") == USER)
     expected = plain.scan(where=ASKED[0]).positions().tolist()
     assert renamed.scan(where=ask).positions().tolist() == expected
     assert "several columns" in str(renamed.scan(where=ask).explain())
