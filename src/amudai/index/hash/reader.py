@@ -60,6 +60,7 @@ class HashIndexReader:
         self._lock = Lock()
         properties = {name: value.value for name, value in descriptor.properties}
         self._numbering = Numbering.of(descriptor, shard)
+        trust = trust or shard.trust_indexes
         self._complete = trust or self._numbering.complete
         self._covers_all = trust and not self._numbering.ids
         self._paths = hashed_paths(descriptor)

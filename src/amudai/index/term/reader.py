@@ -23,7 +23,7 @@ from amudai.index.questions import Every, Match, Question, Terms
 from amudai.index.term.artifact_columns import U64, field_named, known_fields, only_stripe, present
 from amudai.index.term.slots import SlotMap
 from amudai.index.term.stored_form import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
-from amudai.index.term.tree import Leaves, PositionLists, TermTree
+from amudai.index.term.tree import UNKNOWN, Leaves, PositionLists, TermTree
 from amudai.lazy import lazy
 from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
@@ -59,7 +59,12 @@ def open_term_index(
     if collation not in COLLATIONS.values():
         raise UnsupportedFeature(f"term index: expected a known collation, found {collation!r}", url=anchor.url)
     listed = properties.get("tokenizers")
-    names = [each.value for each in listed] if isinstance(listed, tuple) else []
+    # The format's specification has one name for all fields.
+    names = (
+        [each.value for each in listed]
+        if isinstance(listed, tuple)
+        else [properties.get("tokenizer_name")] * len(descriptor.indexed_fields)
+    )
     stated = properties.get("granularities")
     sizes = [each.value for each in stated] if isinstance(stated, tuple) else []
     numbering = Numbering.of(descriptor, shard)
@@ -80,7 +85,7 @@ def open_term_index(
         numbering=numbering,
         case_sensitive=collation == COLLATIONS["case_preserving"],
         own=numbering.complete,
-        trust=trust,
+        trust=trust or shard.trust_indexes,
         elements=elements,
     )
 
@@ -192,6 +197,8 @@ class TermReader:
             lists = self._lists(path[-1].schema_id, each)
             if not len(lists.yes.starts) and not len(lists.maybe.starts):
                 return Positions.none(self._origin)
+            if _any(lists.yes.forms == UNKNOWN) or _any(lists.maybe.forms == UNKNOWN):
+                return None  # any row may have the term
             found.append(lists)
         slots = self._slots_of(path)
         if slots is None and all(lists.is_one for lists in found):
@@ -217,7 +224,7 @@ class TermReader:
             # Entry i has the lists bounds[i] .. bounds[i + 1].
             edges = bounds.astype(np.int64)
             totals = np.append(np.uint64(0), np.cumsum(rows))
-            vague = np.append(0, np.cumsum(mine & (lists.forms == _APPROXIMATE)))
+            vague = np.append(0, np.cumsum(mine & (lists.forms >= _APPROXIMATE)))
             counts, exact = totals[edges[1:]] - totals[edges[:-1]], vague[edges[1:]] == vague[edges[:-1]]
             terms = leaves.terms
             offsets = pa.py_buffer(np.ascontiguousarray(terms.offsets, np.int64))
@@ -233,7 +240,8 @@ class TermReader:
         for at in np.flatnonzero(each).tolist():
             chosen = np.zeros(len(lists.starts), np.bool_)
             chosen[at] = True
-            found[at] = self._rows(lists.take(chosen), slots).count
+            is_unknown = lists.forms[at] == UNKNOWN
+            found[at] = self._origin.size if is_unknown else self._rows(lists.take(chosen), slots).count
         return found
 
     def _knows(self, path: NodePath, question: Terms) -> bool:
