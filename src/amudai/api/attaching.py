@@ -14,6 +14,7 @@ from amudai.api.editing import NewRoot, reader_of
 from amudai.api.moments import creation_time
 from amudai.api.parquet_paths import ParquetInputs, ParquetPath, parquet_paths
 from amudai.api.progress import Report, reporting
+from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
 from amudai.arguments import names, whole_number
 from amudai.arrow import SCHEMA_PROPERTY
@@ -43,7 +44,8 @@ def attach(
     *,
     indexes: Sequence[IndexSpec] = (),
     ranges: Sequence[str] | None = None,
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     hive: bool = True,
     stripe_rows: int = _STRIPE_ROWS,
     properties: Mapping[str, object] | None = None,
@@ -79,7 +81,9 @@ def attach(
         Names of columns of numbers and times that get statistics of their own and a range index, which finds values
         256 rows at a time. None: all columns of numbers and times. `[]` leaves it at the statistics in the footers.
     bloom
-        Names of columns that get a Bloom filter, as `amudai.write` takes them. They are read, too.
+        Columns that get a Bloom filter, as `amudai.write` takes them. They are read, too.
+    distinct
+        Columns whose distinct values are counted, as `amudai.write` takes them. They are read, too.
     hive
         Whether folders such as `year=2024` become columns. Their values are stored in the shard.
     stripe_rows
@@ -109,7 +113,8 @@ def attach(
     attached = [
         AttachedFile(name, file, constants.get(path.path, {})) for path, (name, file) in zip(found, opened, strict=True)
     ]
-    asked = [*(path for spec in indexes for path in spec.fields), *names(bloom, "bloom")]
+    filtered = list(bloom) if isinstance(bloom, Mapping) else names(bloom, "bloom")
+    asked = [*(path for spec in indexes for path in spec.fields), *filtered, *names(distinct, "distinct")]
     attachment = _attachment(schema, given, asked, ranges, indexes)
     memory = max(1 << 20, size_of(memory_limit))
     crew = Crew(thread_count(threads))
@@ -117,7 +122,8 @@ def attach(
         "paths": patterns,
         "indexes": [{"type": spec.index_type, **asdict(spec)} for spec in indexes],  # type: ignore[call-overload]
         "ranges": None if ranges is None else list(ranges),
-        "bloom": list(bloom),
+        "bloom": dict(bloom) if isinstance(bloom, Mapping) else list(bloom),
+        "distinct": list(distinct),
         "hive": hive,
         "stripe_rows": rows,
     }
@@ -125,7 +131,8 @@ def attach(
         profile=profile_of("balanced"),
         memory=memory,
         temp_folder=new.temp_folder,
-        bloom=frozenset(find_in(attachment.nodes, each)[-1].schema_id for each in bloom),
+        bloom=requested_filters(attachment.nodes, bloom),
+        distinct=requested_distinct(attachment.nodes, distinct),
         created=ticks_of(creation_time(created)),
         properties=(
             *any_values(properties or {}),
@@ -205,6 +212,7 @@ def refresh(
         indexes=[_spec(each) for each in how["indexes"]],
         ranges=how["ranges"],
         bloom=how["bloom"],
+        distinct=how.get("distinct", ()),
         hive=how["hive"],
         stripe_rows=how["stripe_rows"],
         memory_limit=memory_limit,
@@ -361,7 +369,7 @@ def _require_range(node: SchemaNode, path: str) -> None:
 def _spec(stored: Mapping[str, Any]) -> IndexSpec:
     """The index that `attach` was asked for."""
     if stored["type"] == HashIndex.index_type:
-        return HashIndex(*stored["fields"], level=stored["level"])
+        return HashIndex(*map(tuple, stored.get("keys") or zip(stored["fields"])), level=stored["level"])
     return TermIndex(
         *stored["fields"],
         tokenizer=stored["tokenizers"],

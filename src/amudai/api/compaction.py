@@ -13,6 +13,7 @@ from amudai.api.compatibility import Compatibility
 from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
+from amudai.api.requested import kept_requests
 from amudai.api.rewriting import ShardRewriter, kept_roles, role_column
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
@@ -116,6 +117,7 @@ def compact(
             layout=layout,
             indexes=specs,
             field_properties=_field_properties(source),
+            **kept_requests(source._reader),
             ingestion_time=INGESTION_TIMESTAMP in roles,
             record_id=RECORD_IDENTITY in roles,
             stripe_rows=stripe_rows,
@@ -181,8 +183,9 @@ def _field_properties(source: Shard) -> dict[str, dict[str, object]]:
     def visit(fields: Sequence[Any], above: str) -> None:
         for field in fields:
             path = f"{above}{quote_name(field.name)}"
-            if field.properties:
-                found[path] = field.properties
+            noted = {**field.standard_properties, **field.properties}
+            if noted:
+                found[path] = noted
             visit(field.children, f"{path}.")
 
     visit(source.columns, "")

@@ -19,9 +19,10 @@ from amudai.api.internal_values import InternalValues
 from amudai.api.moments import creation_time
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
+from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
 from amudai.api.sizes import rows_at_once, temporary_folder
-from amudai.arguments import names, whole_number
+from amudai.arguments import whole_number
 from amudai.arrow import (
     SCHEMA_PROPERTY,
     Decimals,
@@ -36,14 +37,14 @@ from amudai.arrow import (
 )
 from amudai.edit import Root
 from amudai.encoding import ProfileChoice, profiles_of
-from amudai.errors import InvalidArgument, MissingColumn, StorageError, located
+from amudai.errors import InvalidArgument, StorageError, located
 from amudai.format import Properties, any_value, any_values, ticks_of
 from amudai.index import IndexSpec, index_sinks
 from amudai.shard import BuildOptions, ShardBuilder, ShardMetadata, ShardReader
 from amudai.sources import Source
 from amudai.storage import Size, open_store, size_of
 from amudai.threads import Crew, thread_count
-from amudai.types import SchemaNode, find_in, nodes_below
+from amudai.types import find_in, nodes_below
 
 __all__ = ["Layout", "ShardWriter", "write"]
 
@@ -60,7 +61,7 @@ class ShardWriter:
     ----------
     schema
         The Arrow schema of all batches.
-    location, profile, layout, indexes, bloom, properties, field_properties, extensions, aliases
+    location, profile, layout, indexes, bloom, distinct, properties, field_properties, extensions, aliases
         As for `amudai.write`.
     timestamps, decimals, compatibility
         As for `amudai.write`.
@@ -84,7 +85,8 @@ class ShardWriter:
         profile: ProfileChoice = "balanced",
         layout: Layout = "single",
         indexes: Sequence[IndexSpec] = (),
-        bloom: Sequence[str] = (),
+        bloom: Bloom = (),
+        distinct: Sequence[str] = (),
         properties: Mapping[str, object] | None = None,
         field_properties: Mapping[str, Mapping[str, object]] | None = None,
         extensions: Mapping[str, Extension | str] | None = None,
@@ -130,7 +132,8 @@ class ShardWriter:
             stripe_bytes=None if stripe_bytes is None else whole_number(size_of(stripe_bytes), "stripe_bytes", 1),
             memory=max(1 << 20, whole_number(size_of(memory_limit), "memory_limit", 1)),
             temp_folder=folder,
-            bloom=frozenset(_ids(self._nodes, names(bloom, "bloom"))),
+            bloom=requested_filters(self._nodes, bloom),
+            distinct=requested_distinct(self._nodes, distinct),
             created=ticks_of(creation_time(created)),
             properties=(*_noted(properties or {}), (SCHEMA_PROPERTY, any_value(schema.serialize().to_pybytes()))),
             field_properties={
@@ -270,7 +273,8 @@ def write(
     profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     extensions: Mapping[str, Extension | str] | None = None,
@@ -311,8 +315,14 @@ def write(
     indexes
         Indexes to build: `TermIndex` for words, `HashIndex` for exact values.
     bloom
-        Names of columns of text or bytes that get a Bloom filter even if they have many distinct values. Without this,
-        a column has one in stripes in which it has few distinct values.
+        Paths of columns that get a Bloom filter, by which `==` and `isin` skip stripes; or a dict that says for each
+        column how many values that are not there the filter may miss: `{"id": 0.001}` for one in a thousand, instead
+        of one in a hundred. A stripe with more than 4,194,304 distinct values is an error. Without a request, columns
+        of text and bytes have a filter in stripes in which they have at most 1,024 distinct values.
+    distinct
+        Paths of columns whose distinct values are counted: exactly in stripes with a dictionary or a constant, and for
+        booleans; otherwise the count is an estimate, off by 9 % on average. Without a request, distinct values of text
+        and bytes are estimated, and those of numbers, times, decimals and booleans are not counted.
     properties, field_properties
         Notes about the shard, and about columns by their path: `{"status": {"unit": "code"}}`.
     extensions
@@ -370,6 +380,7 @@ def write(
         layout=layout,
         indexes=indexes,
         bloom=bloom,
+        distinct=distinct,
         properties=properties,
         field_properties=field_properties,
         extensions=extensions,
@@ -412,11 +423,3 @@ def _noted(properties: Mapping[str, object]) -> Properties:
 def _rows_of(data: Any) -> int | None:
     rows = getattr(data, "num_rows", None)
     return rows if isinstance(rows, int) else None
-
-
-def _ids(nodes: Sequence[SchemaNode], names: Sequence[str]) -> list[int]:
-    by_name = {node.name: node.schema_id for node in nodes}
-    for name in names:
-        if name not in by_name:
-            raise MissingColumn(f"bloom: expected a column, found {name!r}")
-    return [by_name[name] for name in names]

@@ -17,6 +17,7 @@ from amudai.encoding import COLUMN_MEMORY, ColumnMemory, NumberEncoder, Prepared
 from amudai.format import BufferKind
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
+from amudai.stats import BloomRequest
 from amudai.storage import Spool
 from amudai.threads import Each, one_by_one
 from amudai.types import SchemaNode
@@ -34,7 +35,8 @@ class FieldBuildContext:
 
     profile: Profile
     spool: Spool
-    bloom: frozenset[int]  # schema ids of fields that get a Bloom filter of any size
+    bloom: Mapping[int, BloomRequest] = field(default_factory=dict)  # requested filters by schema id
+    distinct: frozenset[int] = frozenset()  # schema ids of fields whose distinct values are counted
     memory: ColumnMemory = COLUMN_MEMORY  # the memory of each builder
     attached: frozenset[int] = frozenset()  # schema ids of fields whose values are in other files and stay there
     unread: frozenset[int] = frozenset()  # those of them whose values are not even read
@@ -56,6 +58,11 @@ class FieldBuilder(ABC):
         self.context = context
         self.is_attached = node.schema_id in context.attached
         self.count = 0
+
+    def sketches(self) -> dict[str, Any]:
+        """What the caller wants to know about distinct values, as collectors take it."""
+        schema_id = self.node.schema_id
+        return {"distinct": schema_id in self.context.distinct, "bloom": self.context.bloom.get(schema_id)}
 
     @abstractmethod
     def append(self, values: StoredArray) -> None:

@@ -23,6 +23,7 @@ from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.shard.build.stripe import digest, fields_below, place_fields
 from amudai.shard.suffixes import STRIPE_SUFFIX
+from amudai.stats import BloomRequest
 from amudai.storage import SealedFile, Sealing, Spool
 from amudai.threads import Each, one_by_one
 from amudai.types import SchemaNode
@@ -46,7 +47,9 @@ class BuildOptions:
     memory
         Bytes of memory that all columns together may use. More encoded values than that go to a temporary file.
     bloom
-        Schema ids of fields that get a Bloom filter of any size.
+        Fields that get a Bloom filter even if they have many distinct values, or numbers, by schema id.
+    distinct
+        Schema ids of fields whose distinct values are counted, whatever their type.
     profiles
         The profiles of fields that have one of their own, by schema id.
     extended
@@ -63,7 +66,8 @@ class BuildOptions:
     stripe_bytes: int | None = None
     memory: int = 512 * 1000 * 1000
     temp_folder: str | None = None
-    bloom: frozenset[int] = frozenset()
+    bloom: Mapping[int, BloomRequest] = field(default_factory=dict)
+    distinct: frozenset[int] = frozenset()
     created: int | None = None
     properties: Properties = ()
     field_properties: Mapping[int, Properties] = field(default_factory=dict)
@@ -233,6 +237,7 @@ class StripeBuilder:
             options.profile,
             self.spool,
             options.bloom,
+            options.distinct,
             memory,
             options.attached,
             options.unread,
