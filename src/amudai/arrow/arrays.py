@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.arguments import shown
+from amudai.arrow.buffers import dtype_of
 from amudai.arrow.scaled import from_scaled, is_scaled
 from amudai.arrow.ticks import from_ticks, from_timespan
 from amudai.column import (
@@ -122,7 +123,7 @@ def _run_ends(values: pa.Array, kind: pa.RunEndEncodedType) -> pa.RunEndEncodedA
 
 def _largest(kind: pa.DataType) -> int:
     """The largest number of an integer type."""
-    return int(np.iinfo(kind.to_pandas_dtype()).max)
+    return int(np.iinfo(dtype_of(kind)).max)
 
 
 def least_bits(kind: pa.DataType) -> int:
