@@ -315,6 +315,11 @@ def json_cut(block: NDArray[np.uint8], shape: int, state: tuple[int, int, int]) 
     Starts and ends of records, the line feeds before each start and in all, the state at the end, and whether a record is unfinished. The state at the start of a file is (0, 0, 0).
     """
 
+def first_not_json(data: NDArray[np.uint8], offsets: NDArray[np.int64], validity: NDArray[np.uint8] | None) -> int:
+    """
+    The first value that is not one JSON value in UTF-8; -1 if all are. Values that are not valid are not looked at.
+    """
+
 def json_kinds(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], nan: bool, most: int) -> tuple[tuple[int, list[Any], Any], list[tuple[int, int, int, int, int]]]:
     """
     The kinds of values at each path, as (kinds, members, elements), and the refused records. Stops after `most` of those.
@@ -380,8 +385,10 @@ def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) 
     The ranges of set bits among the `count` bits from bit `at` on. Bit `at` is position `base`.
     """
 
-def count_stretches(bitmap: NDArray[np.uint8], count: int) -> int:
-    """The number of ranges that the first `count` bits form."""
+def few_ranges_of_bitmap(bitmap: NDArray[np.uint8], count: int, base: int, most: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None:
+    """
+    The ranges of set bits among the first `count` bits; None if there are more than `most`. Bit 0 is position `base`.
+    """
 
 def count_bits(words: NDArray[np.uint64]) -> int:
     """The number of set bits."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 
 __all__ = ["PROFILES", "Profile", "profile_of"]
@@ -81,13 +82,13 @@ _ALL: Final = (
 PROFILES: Final[Mapping[str, Profile]] = {profile.name: profile for profile in _ALL}
 
 
-def profile_of(name: str) -> Profile:
-    """The profile of this name.
+def profile_of(name: str, whose: str = "") -> Profile:
+    """The profile of this name. `whose` says in an error whose profile it is.
 
     >>> profile_of("balanced").price
     0.25
     """
-    found = PROFILES.get(name)
+    found = PROFILES.get(name) if isinstance(name, str) else None
     if found is None:
-        raise InvalidArgument(f"profile: expected one of {', '.join(PROFILES)}, found {name!r}")
+        raise InvalidArgument(f"profile{whose}: expected one of {', '.join(PROFILES)}, found {shown(name)}")
     return found

@@ -23,6 +23,7 @@ from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.shard.build.stripe import digest, fields_below, place_fields
 from amudai.shard.suffixes import STRIPE_SUFFIX
+from amudai.stats import BloomRequest
 from amudai.storage import SealedFile, Sealing, Spool
 from amudai.threads import Each, one_by_one
 from amudai.types import SchemaNode
@@ -46,7 +47,13 @@ class BuildOptions:
     memory
         Bytes of memory that all columns together may use. More encoded values than that go to a temporary file.
     bloom
-        Schema ids of fields that get a Bloom filter of any size.
+        Fields that get a Bloom filter even if they have many distinct values, or numbers, by schema id.
+    distinct
+        Schema ids of fields whose distinct values are counted, whatever their type.
+    profiles
+        The profiles of fields that have one of their own, by schema id.
+    extended
+        Whether the shard may use what only this library reads.
     created
         When the shard was created, in ticks; None if that is not to be said.
     attached, unread
@@ -59,12 +66,15 @@ class BuildOptions:
     stripe_bytes: int | None = None
     memory: int = 512 * 1000 * 1000
     temp_folder: str | None = None
-    bloom: frozenset[int] = frozenset()
+    bloom: Mapping[int, BloomRequest] = field(default_factory=dict)
+    distinct: frozenset[int] = frozenset()
     created: int | None = None
     properties: Properties = ()
     field_properties: Mapping[int, Properties] = field(default_factory=dict)
     attached: frozenset[int] = frozenset()
     unread: frozenset[int] = frozenset()
+    profiles: Mapping[int, Profile] = field(default_factory=dict)
+    extended: bool = False
 
 
 class ShardBuilder:
@@ -224,7 +234,16 @@ class StripeBuilder:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
         memory = ColumnMemory.of(options.memory, node_count(nodes))
         context = FieldBuildContext(
-            options.profile, self.spool, options.bloom, memory, options.attached, options.unread, each
+            options.profile,
+            self.spool,
+            options.bloom,
+            options.distinct,
+            memory,
+            options.attached,
+            options.unread,
+            options.profiles,
+            options.extended,
+            each,
         )
         self._each = each
         self._builders = tuple(builder_of(node, context) for node in nodes)
