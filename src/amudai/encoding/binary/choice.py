@@ -65,7 +65,7 @@ _SAMPLED: Final = 4 * 1024 * 1024
 # of a block shows what the slow level saves.
 _SLOW_GAIN: Final = 0.02
 _USUAL_GAIN: Final = 0.001
-_PART: Final = 4
+_PART: Final = 8
 # Where reading counts, a quarter of a microsecond of writing is worth a byte. LZ4's thorough search takes a nanosecond
 # more for each byte of text than the quick one.
 _THOROUGH_GAIN: Final = 0.004
