@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         ShardWriter,
         Source,
         Stripe,
+        StripeField,
         StripeLayout,
         Task,
         TermIndex,
@@ -88,10 +89,10 @@ else:
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout Column CsvWriter Dataset Explanation Extension Field FieldLayout "
                 "FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress "
-                "Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex "
-                "Verification add_indexes append attach col collect_garbage compact copy dataset delete drop_columns "
-                "gc ingest materialize merge open read_files refresh rename_columns salvage undelete upsert "
-                "with_columns write write_dataset"
+                "Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout Task "
+                "TermIndex Verification add_indexes append attach col collect_garbage compact copy dataset delete "
+                "drop_columns gc ingest materialize merge open read_files refresh rename_columns salvage undelete "
+                "upsert with_columns write write_dataset"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
@@ -138,6 +139,7 @@ __all__ = [
     "Source",
     "StorageError",
     "Stripe",
+    "StripeField",
     "StripeLayout",
     "Task",
     "TermIndex",

@@ -234,8 +234,10 @@ def range_minmax(values: NDArray[Any], validity: NDArray[np.uint8] | None, valid
     The least and the greatest value of each group of `span` slots, and how many slots are invalid (null or NaN). Both values are 0 if no slot is valid.
     """
 
-def lz4_compress(data: NDArray[np.uint8]) -> bytes:
-    """The data compressed as one LZ4 block without a frame."""
+def lz4_compress(data: NDArray[np.uint8], thorough: bool) -> bytes:
+    """
+    The data compressed as one LZ4 block without a frame. A thorough search takes half as long again.
+    """
 
 def is_text(offsets: NDArray[Any], data: NDArray[np.uint8]) -> bool:
     """
@@ -328,12 +330,19 @@ def json_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArr
     Length, nulls, validity, offsets and values of each column, and the refused records as (record, trouble, column, from, to). `columns` has what each column holds, its name and its number of children, from the root down.
     """
 
-def line_ends(data: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """The places of all line feeds."""
-
-def gather_parts(data: NDArray[np.uint8], from_: NDArray[np.int64], to: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+def split_lines(data: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64], bool, bool]:
     """
-    Arrow's offsets and bytes of texts that are parts of `data`; a text is empty where `to` is negative.
+    Where lines start (with one more start, of what follows the last line feed) and end, whether some end with a carriage return and a line feed, and whether all bytes are ASCII. Line ends are no part of lines.
+    """
+
+def part_offsets(size: int, from_: NDArray[np.int64], to: NDArray[np.int64]) -> NDArray[np.int32]:
+    """
+    Arrow's offsets of texts that are parts of `size` bytes; a text is empty where `to` is negative.
+    """
+
+def gather_parts(data: NDArray[np.uint8], from_: NDArray[np.int64], offsets: NDArray[np.int32], out: NDArray[np.uint8]) -> None:
+    """
+    Copy parts of `data`, whose offsets `part_offsets` returned, one after the other.
     """
 
 def match_lines(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], steps: NDArray[np.int32], classes: NDArray[np.uint8], literals: NDArray[np.uint8], fields: int, per_second: int) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -376,8 +385,10 @@ def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) 
     The ranges of set bits among the `count` bits from bit `at` on. Bit `at` is position `base`.
     """
 
-def count_stretches(bitmap: NDArray[np.uint8], count: int) -> int:
-    """The number of ranges that the first `count` bits form."""
+def few_ranges_of_bitmap(bitmap: NDArray[np.uint8], count: int, base: int, most: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None:
+    """
+    The ranges of set bits among the first `count` bits; None if there are more than `most`. Bit 0 is position `base`.
+    """
 
 def count_bits(words: NDArray[np.uint64]) -> int:
     """The number of set bits."""

@@ -109,6 +109,7 @@ def test_every_parameter_reaches_the_writer(tmp_path: Path, monkeypatch: pytest.
         "layout": "two-level",
         "indexes": [amudai.TermIndex("b")],
         "bloom": ["b"],
+        "distinct": ["a"],
         "properties": {"p": 1},
         "field_properties": {"a": {"unit": "s"}},
         "extensions": {"a": "Label"},

@@ -222,6 +222,16 @@ def test_materialize(lake: Path, keep: bool) -> None:
         assert amudai.open(everything.url).read(["n", "word"]).num_rows == 200
 
 
+def test_materialize_in_another_folder(lake: Path, tmp_path: Path) -> None:
+    shard = attach(lake)
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(amudai.InvalidArgument, match="expected allow= to permit it"):
+        amudai.materialize(shard, other / "own.amudai.shard", columns=["word"])
+    own = amudai.materialize(shard, other / "own.amudai.shard", columns=["word"], allow=[lake])
+    assert own.read().equals(shard.read())
+
+
 def test_arguments(lake: Path) -> None:
     shard = attach(lake)
     with pytest.raises(amudai.StorageError, match="overwrite=True"):

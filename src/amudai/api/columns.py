@@ -14,6 +14,7 @@ from amudai.api.advice import warn_of_needless_indexes
 from amudai.api.compatibility import Compatibility, is_extended
 from amudai.api.editing import NewRoot, reader_of
 from amudai.api.progress import Report, reporting
+from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
 from amudai.api.sizes import rows_at_once
 from amudai.arrow import (
@@ -33,7 +34,7 @@ from amudai.errors import InvalidArgument, located
 from amudai.index import IndexSpec, index_before_renaming, index_sinks, index_without
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader
 from amudai.storage import Allow, Size, size_of
-from amudai.threads import run_each, thread_count
+from amudai.threads import Crew, thread_count
 from amudai.types import (
     NANOSECONDS,
     BasicType,
@@ -56,6 +57,8 @@ def with_columns(
     indexes: Sequence[IndexSpec] = (),
     replace: bool = False,
     profile: ProfileChoice = "balanced",
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     compatibility: Compatibility = "reference",
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
@@ -86,7 +89,8 @@ def with_columns(
         Indexes over the new columns, as `amudai.write` takes them.
     replace
         Whether a column that exists is replaced, at its place. Its indexes go with it. Otherwise it is an error.
-    profile, compatibility, timestamps, decimals, store, overwrite, memory_limit, temp_dir, threads, progress
+    profile, bloom, distinct, compatibility, timestamps, decimals, store, overwrite, memory_limit, temp_dir, threads,
+    progress
         As `amudai.write` takes them.
     allow
         As `amudai.open` takes it.
@@ -111,7 +115,7 @@ def with_columns(
         raise InvalidArgument(f"column {taken[0]!r}: {expected}", url=reader.url)
     folder = new.temp_folder
     memory = max(1 << 20, size_of(memory_limit))
-    pool = thread_count(threads)
+    crew = Crew(thread_count(threads))
     with located(url=new.url), new, reporting(progress, reader.directory.total_records) as report:
         root = _without(source, [(node,) for node in source.columns if node.name in taken])
         nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
@@ -137,8 +141,10 @@ def with_columns(
                 extended=is_extended(compatibility),
                 memory=memory,
                 temp_folder=folder,
+                bloom=requested_filters(stored[: len(nodes)], bloom),
+                distinct=requested_distinct(stored[: len(nodes)], distinct),
             ),
-            lambda work, count: run_each(work, count, pool),
+            crew.each,
             sinks,
         )
         try:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from amudai.api.compatibility import Compatibility
 from amudai.api.progress import Report
+from amudai.api.requested import Bloom
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.api.writing import Layout, write
@@ -52,7 +53,8 @@ def ingest(
     profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     extensions: Mapping[str, Extension | str] | None = None,
@@ -88,7 +90,7 @@ def ingest(
     only_new
         Whether to leave out files that another shard in the same folder was made from, if their size and time of
         modification are still the same. If no file is new, nothing is written and `MissingFile` is raised.
-    location, profile, layout, indexes, bloom, properties, field_properties, extensions, aliases
+    location, profile, layout, indexes, bloom, distinct, properties, field_properties, extensions, aliases
         As for `amudai.write`.
     timestamps, decimals, compatibility
         As for `amudai.write`.
@@ -143,6 +145,7 @@ def ingest(
             layout=layout,
             indexes=indexes,
             bloom=bloom,
+            distinct=distinct,
             properties=properties,
             field_properties=field_properties,
             extensions=extensions,

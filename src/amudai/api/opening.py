@@ -28,6 +28,7 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     allow: Allow | Allowed = (),
     limits: Limits = DEFAULT_LIMITS,
     prefer: Prefer = "native",
+    trust_indexes: bool = False,
 ) -> Shard:
     """Open a shard for reading.
 
@@ -56,6 +57,9 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
         How much memory and work the shard may take before `LimitExceeded` is raised.
     prefer
         What is read of columns that are stored twice, in the shard and in Parquet files: `"native"` or `"parquet"`.
+    trust_indexes
+        Whether indexes of other writers are used even if they do not say that they have every value. If they lack some,
+        scans miss rows. Such an index is otherwise ignored, because a value that it does not have proves nothing.
 
     Examples
     --------
@@ -72,5 +76,7 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
         raise InvalidArgument(f"limits: expected amudai.Limits, found {shown(limits)}")
     if prefer not in ("native", "parquet"):
         raise InvalidArgument(f"prefer: expected 'native' or 'parquet', found {shown(prefer)}")
-    reader = ShardReader(location, store, verify=verify, allow=allow, limits=limits, prefer=prefer)
+    reader = ShardReader(
+        location, store, verify=verify, allow=allow, limits=limits, prefer=prefer, trust_indexes=trust_indexes
+    )
     return Shard(reader, schema, threads)

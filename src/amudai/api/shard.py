@@ -17,10 +17,11 @@ from amudai.api.progress import Report, reporting
 from amudai.api.scan import Scan
 from amudai.api.stripe import Stripe
 from amudai.api.tabular import Tabular
-from amudai.api.where import Where, predicate_of
+from amudai.api.where import Where, request_of
 from amudai.arguments import names, sequence, whole_number
 from amudai.arrow import ArrowFields, reordered
 from amudai.errors import InvalidArgument
+from amudai.format import python_values
 from amudai.inspect import (
     Depth,
     Index,
@@ -34,7 +35,7 @@ from amudai.inspect import (
     inspect_shard,
     user_properties,
 )
-from amudai.plan import OnDamage, ScanRequest, ShardPlan
+from amudai.plan import OnDamage, ShardPlan
 from amudai.rows import row_range, row_ranges
 from amudai.scan import ScanRun
 from amudai.shard import PortableShard, ShardReader
@@ -113,7 +114,7 @@ class Shard(Tabular):
     def stripes(self) -> tuple[Stripe, ...]:
         """The stripes of the shard: runs of rows that are stored together."""
         return tuple(
-            Stripe(stripe.ordinal, stripe.first_row, stripe.num_rows, stripe.num_positions, stripe)
+            Stripe(stripe.ordinal, stripe.first_row, stripe.num_rows, stripe.num_positions, stripe, self.__getitem__)
             for stripe in self._reader.stripes
         )
 
@@ -125,6 +126,15 @@ class Shard(Tabular):
         {'owner': 'ops'}
         """
         return user_properties(self._reader)
+
+    @property
+    def standard_properties(self) -> dict[str, object]:
+        """The properties whose names the format reserves, as another writer stored them. This library writes none.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").standard_properties
+        {}
+        """
+        return python_values(self._reader.properties.standard)
 
     @property
     def created(self) -> tuple[datetime, datetime] | None:
@@ -250,12 +260,12 @@ class Shard(Tabular):
         on_damaged_index: OnDamage = "raise",
         include_deleted: bool = False,
     ) -> ScanRun:
-        request = ScanRequest(
-            columns=_names(columns),
-            where=predicate_of(where),
+        request = request_of(
+            columns,
+            where,
             limit=limit,
             batch_rows=batch_rows,
-            on_damage=on_damaged_index,
+            on_damaged_index=on_damaged_index,
             include_deleted=include_deleted,
         )
         plan = ShardPlan(self._reader, self._fields, request, row_range(rows, self._reader.origin))
@@ -289,7 +299,7 @@ class Shard(Tabular):
         amudai.errors.InvalidArgument: rows: expected 0..399, found 400
         """
         found, order = row_ranges(rows, self._reader.origin)
-        request = ScanRequest(columns=_names(columns), include_deleted=include_deleted)
+        request = request_of(columns, include_deleted=include_deleted)
         plan = ShardPlan(self._reader, self._fields, request, found)
         if plan.hidden:
             gone = int(found.subtract(plan.positions.yes).starts[0])
@@ -299,6 +309,45 @@ class Shard(Tabular):
             return table
         # Not by `pa.array`: it would import pandas.
         return reordered(table, pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
+
+    def lookup(
+        self,
+        column: str,
+        keys: Sequence[Any] | pa.Array | pa.ChunkedArray,
+        *,
+        threads: int | None = None,
+        on_damaged_index: Literal["raise", "ignore"] = "raise",
+    ) -> pa.LargeListArray:
+        """Find the rows of many values at once, for joins and for finding duplicates.
+
+        A hash index of the column is read at most once, however many keys there are, and leaves only rows that may
+        match. Without one, all values of the column are read once.
+
+        Parameters
+        ----------
+        column
+            The name or path of a column with one value for each row: texts, bytes, numbers, times, decimals, booleans.
+        keys
+            Values to look for, which convert to the type of the column. A null or NaN equals no value.
+        threads, on_damaged_index
+            As `scan` takes them.
+
+        Returns
+        -------
+        positions
+            A list of positions for each key, in the order of the keys. Positions ascend; deleted rows are left out.
+
+        Examples
+        --------
+        >>> rows = {"id": ["a", "b", "a", "c"]}
+        >>> shard = amudai.write(rows, "ids.amudai.shard", indexes=[amudai.HashIndex("id")], overwrite=True)
+        >>> shard.lookup("id", ["a", "z", "c"]).to_pylist()
+        [[0, 2], [], [3]]
+        """
+        from amudai.api.looking_up import positions_of  # opens indexes, which few need
+
+        pool = self._pool(threads)
+        return positions_of(self._reader, self._fields, column, keys, pool, on_damaged_index)
 
     def inspect(
         self,
@@ -333,7 +382,7 @@ class Shard(Tabular):
         if columns is None:
             paths: list[NodePath] = [(node,) for node in self._reader.schema.fields()]
         else:
-            paths = [self._fields.find(name) for name in _names(columns) or ()]
+            paths = [self._fields.find(name) for name in names(columns, "columns")]
         readers = self._reader.stripes
         ordinals = None if stripes is None else [whole_number(each, "stripes") for each in sequence(stripes, "stripes")]
         for ordinal in ordinals or ():
@@ -416,8 +465,3 @@ def _opened_again(
 ) -> Shard:
     schema = wanted if isinstance(wanted, pa.Schema) else dict(wanted)
     return Shard(ShardReader.of_portable(portable), schema or None, threads)
-
-
-def _names(columns: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The names as a request holds them. Items that are no names are refused when they are looked up."""
-    return None if columns is None else names(columns, "columns")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -14,13 +14,15 @@ import pyarrow as pa
 
 from amudai.api.advice import warn_of_needless_indexes
 from amudai.api.compatibility import Compatibility, is_extended
+from amudai.api.editing import new_publication
 from amudai.api.internal_values import InternalValues
 from amudai.api.moments import creation_time
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
+from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
 from amudai.api.sizes import rows_at_once, temporary_folder
-from amudai.arguments import names, whole_number
+from amudai.arguments import whole_number
 from amudai.arrow import (
     SCHEMA_PROPERTY,
     Decimals,
@@ -33,16 +35,16 @@ from amudai.arrow import (
     schema_nodes,
     stored_columns,
 )
-from amudai.edit import Publication, Root
+from amudai.edit import Root
 from amudai.encoding import ProfileChoice, profiles_of
-from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, StorageError, located
-from amudai.format import Properties, ShardProperties, any_value, any_values, ticks_of, united_properties
+from amudai.errors import InvalidArgument, StorageError, located
+from amudai.format import Properties, any_value, any_values, ticks_of
 from amudai.index import IndexSpec, index_sinks
-from amudai.shard import BuildOptions, ShardBuilder, ShardReader
+from amudai.shard import BuildOptions, ShardBuilder, ShardMetadata, ShardReader
 from amudai.sources import Source
 from amudai.storage import Size, open_store, size_of
-from amudai.threads import run_each, thread_count
-from amudai.types import SchemaNode, find_in, nodes_below
+from amudai.threads import Crew, thread_count
+from amudai.types import find_in, nodes_below
 
 __all__ = ["Layout", "ShardWriter", "write"]
 
@@ -59,7 +61,7 @@ class ShardWriter:
     ----------
     schema
         The Arrow schema of all batches.
-    location, profile, layout, indexes, bloom, properties, field_properties, extensions, aliases
+    location, profile, layout, indexes, bloom, distinct, properties, field_properties, extensions, aliases
         As for `amudai.write`.
     timestamps, decimals, compatibility
         As for `amudai.write`.
@@ -83,7 +85,8 @@ class ShardWriter:
         profile: ProfileChoice = "balanced",
         layout: Layout = "single",
         indexes: Sequence[IndexSpec] = (),
-        bloom: Sequence[str] = (),
+        bloom: Bloom = (),
+        distinct: Sequence[str] = (),
         properties: Mapping[str, object] | None = None,
         field_properties: Mapping[str, Mapping[str, object]] | None = None,
         extensions: Mapping[str, Extension | str] | None = None,
@@ -129,7 +132,8 @@ class ShardWriter:
             stripe_bytes=None if stripe_bytes is None else whole_number(size_of(stripe_bytes), "stripe_bytes", 1),
             memory=max(1 << 20, whole_number(size_of(memory_limit), "memory_limit", 1)),
             temp_folder=folder,
-            bloom=frozenset(_ids(self._nodes, names(bloom, "bloom"))),
+            bloom=requested_filters(self._nodes, bloom),
+            distinct=requested_distinct(self._nodes, distinct),
             created=ticks_of(creation_time(created)),
             properties=(*_noted(properties or {}), (SCHEMA_PROPERTY, any_value(schema.serialize().to_pybytes()))),
             field_properties={
@@ -138,12 +142,8 @@ class ShardWriter:
             },
         )
         self._memory = options.memory
-        self._threads = thread_count(threads)
-        try:
-            self._publication = Publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
-        except ExistingFile as error:
-            message = "expected no shard yet, found one: overwrite=True replaces it"
-            raise ExistingFile(message, **error.place) from error
+        self._crew = Crew(thread_count(threads))
+        self._publication = new_publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
         sinks = index_sinks(
             indexes,
             self._nodes,
@@ -153,8 +153,7 @@ class ShardWriter:
         )
         self._indexes = indexes
         sealing, root = self._publication.sealing, self._publication.file
-        self._builder = ShardBuilder(nodes, sealing, root, options, self._each, sinks)
-        self._taken_over: bytes | None = None
+        self._builder = ShardBuilder(nodes, sealing, root, options, self._crew.each, sinks)
         self._done = False
         self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
 
@@ -206,10 +205,6 @@ class ShardWriter:
         if self._broken:
             raise InvalidArgument("writer: expected all rows taken, found some that were refused", url=self._url)
 
-    def _take_over(self, properties: bytes) -> None:
-        """Take over the properties and creation times of the shard that the rows come from."""
-        self._taken_over = properties
-
     def _append(self, batch: pa.RecordBatch, internal: Mapping[str, pa.Array] | None = None) -> None:
         """Append rows. `internal` has the values of internal fields that are known, by their role."""
         at = 0
@@ -229,10 +224,6 @@ class ShardWriter:
             self._broken = False
             at += count
 
-    def _each(self, work: Callable[[int], None], count: int) -> None:
-        """Fields side by side: each has a builder of its own."""
-        run_each(work, count, self._threads)
-
     def close(self) -> None:
         """Publish the shard."""
         if not self._done:
@@ -240,18 +231,15 @@ class ShardWriter:
             try:
                 self._check_whole()
                 with located(url=self._url):
-                    metadata = self._builder.finish()
-                    if self._taken_over is not None:
-                        old, ours = self._taken_over, self._builder.properties
-                        # Creation times are mandatory, but other writers may leave them out.
-                        has_times = ShardProperties.decode(old).creation_min is not None
-                        properties = united_properties([old] if has_times else [metadata.properties, old], ours)
-                        metadata = replace(metadata, properties=properties)
-                    self._publication.publish(Root(url=self._url, metadata=metadata))
+                    self._publication.publish(Root(url=self._url, metadata=self._metadata()))
                 if self._indexes:
                     self._advise()
             finally:
                 self._end()
+
+    def _metadata(self) -> ShardMetadata:
+        """The metadata of the shard, after its last row."""
+        return self._builder.finish()
 
     def _advise(self) -> None:
         with suppress(StorageError):  # the shard is written, even if it cannot be read from here
@@ -285,7 +273,8 @@ def write(
     profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     extensions: Mapping[str, Extension | str] | None = None,
@@ -326,8 +315,14 @@ def write(
     indexes
         Indexes to build: `TermIndex` for words, `HashIndex` for exact values.
     bloom
-        Names of columns of text or bytes that get a Bloom filter even if they have many distinct values. Without this,
-        a column has one in stripes in which it has few distinct values.
+        Paths of columns that get a Bloom filter, by which `==` and `isin` skip stripes; or a dict that says for each
+        column how many values that are not there the filter may miss: `{"id": 0.001}` for one in a thousand, instead
+        of one in a hundred. A stripe with more than 4,194,304 distinct values is an error. Without a request, columns
+        of text and bytes have a filter in stripes in which they have at most 1,024 distinct values.
+    distinct
+        Paths of columns whose distinct values are counted: exactly in stripes with a dictionary or a constant, and for
+        booleans; otherwise the count is an estimate, off by 9 % on average. Without a request, distinct values of text
+        and bytes are estimated, and those of numbers, times, decimals and booleans are not counted.
     properties, field_properties
         Notes about the shard, and about columns by their path: `{"status": {"unit": "code"}}`.
     extensions
@@ -385,6 +380,7 @@ def write(
         layout=layout,
         indexes=indexes,
         bloom=bloom,
+        distinct=distinct,
         properties=properties,
         field_properties=field_properties,
         extensions=extensions,
@@ -407,7 +403,8 @@ def write(
         writer._note(data.noted_at(location))
     taken = made = 0
     with writer as out, reporting(progress, _rows_of(data)) as report:
-        for batch in batches:
+        # Files are read while the rows before are encoded. What else yields batches may not expect another thread.
+        for batch in writer._crew.ahead(batches) if isinstance(data, Source) else batches:
             out.write(batch)
             taken += batch.nbytes
             made = max(made, out.encoded_bytes)  # less where a stripe ends whose values were all the same
@@ -426,11 +423,3 @@ def _noted(properties: Mapping[str, object]) -> Properties:
 def _rows_of(data: Any) -> int | None:
     rows = getattr(data, "num_rows", None)
     return rows if isinstance(rows, int) else None
-
-
-def _ids(nodes: Sequence[SchemaNode], names: Sequence[str]) -> list[int]:
-    by_name = {node.name: node.schema_id for node in nodes}
-    for name in names:
-        if name not in by_name:
-            raise MissingColumn(f"bloom: expected a column, found {name!r}")
-    return [by_name[name] for name in names]

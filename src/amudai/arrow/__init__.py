@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from amudai.arrow.conforming import conformed
     from amudai.arrow.inputs import batches_of, columns_of, matching
     from amudai.arrow.kept import SCHEMA_PROPERTY
+    from amudai.arrow.leaves import wide_scale
     from amudai.arrow.nanoseconds import nanosecond_nodes, stored_columns
     from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, list_like, project, value_type
     from amudai.arrow.reorder import reordered
@@ -46,6 +47,7 @@ else:
             "amudai.arrow.inputs": "batches_of columns_of matching",
             "amudai.arrow.kept": "SCHEMA_PROPERTY",
             "amudai.arrow.natural": "BoundsLookup arrow_field child_type list_like project value_type",
+            "amudai.arrow.leaves": "wide_scale",
             "amudai.arrow.nanoseconds": "nanosecond_nodes stored_columns",
             "amudai.arrow.reorder": "reordered",
             "amudai.arrow.scalars": "bytes_scalar number_scalar",
@@ -99,4 +101,5 @@ __all__ = [
     "united_arrow_schema",
     "value_type",
     "variant_values",
+    "wide_scale",
 ]

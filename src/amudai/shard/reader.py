@@ -60,6 +60,8 @@ class ShardReader:
         How much memory and work the shard may take.
     prefer
         Which encoding is read if a column has several: "native", or "parquet" for the one in Parquet files.
+    trust_indexes
+        Whether indexes that do not say that they are complete are used as if they did.
     tail
         The size of the root file and its last bytes, if they are known already. Opening then needs no request.
 
@@ -79,6 +81,7 @@ class ShardReader:
         end: int | None = None,
         limits: Limits = DEFAULT_LIMITS,
         prefer: Prefer = "native",
+        trust_indexes: bool = False,
         tail: tuple[int, memoryview] | None = None,
     ) -> None:
         found, self.url = open_store(location, store)
@@ -87,6 +90,7 @@ class ShardReader:
         self.allow = Allowed.of(allow)
         self.limits = limits
         self.prefer: Prefer = prefer
+        self.trust_indexes = trust_indexes
         self._opened = OpenFiles(found, self.url, verify, self.allow, end, limits, prefer, tail)
         self.root, self.directory_place = self._opened.root, self._opened.directory_place
         self.directory = self._opened.directory
@@ -343,6 +347,7 @@ class ShardReader:
             allow=allow,
             limits=self.limits,
             prefer=self.prefer,
+            trust_indexes=self.trust_indexes,
         )
 
     @classmethod
@@ -356,6 +361,7 @@ class ShardReader:
             allow=allow,
             limits=shard.limits,
             prefer=shard.prefer,
+            trust_indexes=shard.trust_indexes,
         )
         require_same(reader.root, shard.fingerprint, "which was to be read")
         return reader

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ExtensionProperty,
         NodePath,
         SchemaNode,
+        bounds_node,
         nanoseconds_name,
         nodes_below,
         with_first_id,
@@ -38,7 +39,7 @@ else:
             "amudai.types.path": "parse_path quote_name",
             "amudai.types.schema": (
                 "DECIMAL DELETED_RECORD DYNAMIC ExtensionProperty INGESTION_TIMESTAMP NANOSECONDS NodePath "
-                "RECORD_IDENTITY SchemaNode TIMESPAN nanoseconds_name nodes_below with_first_id"
+                "RECORD_IDENTITY SchemaNode TIMESPAN bounds_node nanoseconds_name nodes_below with_first_id"
             ),
         },
     )
@@ -59,6 +60,7 @@ __all__ = [
     "ExtensionProperty",
     "NodePath",
     "SchemaNode",
+    "bounds_node",
     "decimal128",
     "find_alias",
     "find_in",

@@ -20,6 +20,7 @@ __all__ = [
     "ExtensionProperty",
     "NodePath",
     "SchemaNode",
+    "bounds_node",
     "nanoseconds_name",
     "nodes_below",
     "with_first_id",
@@ -111,6 +112,15 @@ class SchemaNode:
             text = kind.name.lower()
         text = f"{text}<{inner}>" if self.children else text
         return f"{text} as {self.extension}" if self.extension and not self.is_decimal else text
+
+
+def bounds_node(node: SchemaNode) -> SchemaNode:
+    """The kind of values that the bounds of a field are: mostly that of its own values.
+
+    Fixed-size bytes may hold Arrow's decimals of more than 34 digits, whose bounds are decimals of the format.
+    """
+    is_wide = node.basic_type is BasicType.FIXED_SIZE_BINARY and node.fixed_size in (16, 32)
+    return replace(node, extension=DECIMAL, fixed_size=16) if is_wide and not node.is_decimal else node
 
 
 # The nodes from a top-level field down to a field below it, or the top-level field alone.

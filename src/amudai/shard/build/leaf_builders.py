@@ -15,8 +15,10 @@ from amudai.encoding import (
     NumberDictionary,
     NumberEncoder,
     PreparedBuffer,
+    RangeIndexBuilder,
     ValueSlots,
 )
+from amudai.errors import InvalidArgument
 from amudai.format import AnyValue, BufferKind
 from amudai.shard.build.field_builder import (
     BitEncoder,
@@ -29,7 +31,7 @@ from amudai.shard.build.field_builder import (
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.stats import BooleanCollector, BytesCollector, CountCollector, NumberCollector
-from amudai.types import BasicType, SchemaNode
+from amudai.types import BasicType, SchemaNode, bounds_node, decimal128
 
 __all__ = ["BooleanBuilder", "BytesBuilder", "NumberBuilder", "UnitBuilder"]
 
@@ -64,7 +66,7 @@ class BooleanBuilder(FieldBuilder):
         super().__init__(node, context)
         self._data = BitEncoder(context, BufferKind.DATA)
         self._presence = PresenceEncoder(context)
-        self._statistics = BooleanCollector()
+        self._statistics = BooleanCollector(node, **self.sketches())
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
@@ -104,7 +106,7 @@ class NumberBuilder(FieldBuilder):
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
         self._data = NumberEncoder(node.dtype, context.profile, context.spool, buffer, context.memory)
         self._ranges = context.range_index(node)
-        self._statistics = NumberCollector(node)
+        self._statistics = NumberCollector(node, **self.sketches())
         self._dictionary: NumberDictionary | None = None
         if context.extended and not context.profile.plain:
             self._dictionary = NumberDictionary(node.dtype, context.profile, context.spool, context.memory)
@@ -150,7 +152,8 @@ class BytesBuilder(FieldBuilder):
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
         self._fixed = None if node.basic_type in _VARIABLE else node.fixed_size
-        self._statistics = BytesCollector(node, bloom=not context.profile.plain, forced=node.schema_id in context.bloom)
+        self._statistics = BytesCollector(node, few=not context.profile.plain, **self.sketches())
+        self._scale: int | None = None  # of Arrow's decimals that are stored as Arrow has them
         self._blocks: BytesEncoder | None = None
         self._dictionary: DictionaryEncoder | None = None
         # For decimals in blocks. The entries of a dictionary tell more than ranges would.
@@ -164,10 +167,12 @@ class BytesBuilder(FieldBuilder):
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
-        return BytesEncoder(self._fixed, self.context.profile, self.context.spool, buffer, self.context.memory)
+        context = self.context
+        return BytesEncoder(self._fixed, context.profile, context.spool, buffer, context.memory, context.each)
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
+        self._order_as_decimals(values.scale if values.dictionary is None else values.dictionary.values.scale)
         if values.dictionary is None:
             self._take(ValueSlots(values.offsets, data_of(values), values.length, values.valid(), self._fixed))
             return
@@ -175,6 +180,15 @@ class BytesBuilder(FieldBuilder):
         known = ValueSlots(entries.offsets, data_of(entries), entries.length, None, self._fixed)
         codes = values.dictionary.codes.astype(np.uint32, copy=False)
         self._take(CodedSlots(codes, known, values.valid()))
+
+    def _order_as_decimals(self, scale: int | None) -> None:
+        """Order the values as decimals with this scale from now on. Before there were at most nulls."""
+        if scale is None or self._scale is not None:
+            return
+        self._scale = scale
+        self._statistics.order_as_decimals(scale)
+        if self.count == 0:  # the index counts positions from the first one
+            self._ranges = self.context.range_index(bounds_node(self.node))
 
     def append_nulls(self, count: int) -> None:
         """Append `count` nulls."""
@@ -212,9 +226,20 @@ class BytesBuilder(FieldBuilder):
 
     def _append_block(self, values: BytesBlock) -> None:
         if self._ranges is not None:
-            self._ranges.append(values.data, values.valid)
+            self._append_ranges(self._ranges, values)
         if self._blocks is not None:
             self._blocks.append(values.offsets, values.data, values.count, values.valid)
+
+    def _append_ranges(self, ranges: RangeIndexBuilder, values: BytesBlock) -> None:
+        data = values.data
+        if self._scale is not None:
+            rows = data[: values.count * self.node.fixed_size].reshape(values.count, self.node.fixed_size)
+            try:
+                data = decimal128.from_unscaled(rows, self._scale, valid=values.valid).reshape(-1)
+            except InvalidArgument:
+                self._ranges = None  # a value with more than 34 digits, which no bound can state
+                return
+        ranges.append(data, values.valid)
 
     def finish(self) -> PreparedField:
         """Finish the field."""
