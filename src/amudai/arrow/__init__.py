@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from amudai.arrow.storing import to_storage
     from amudai.arrow.ticks import EPOCH, ticks_around
     from amudai.arrow.uniting import united_arrow_schema
+    from amudai.arrow.variants import variant_values
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -56,6 +57,7 @@ else:
             "amudai.arrow.storing": "to_storage",
             "amudai.arrow.ticks": "EPOCH ticks_around",
             "amudai.arrow.uniting": "united_arrow_schema",
+            "amudai.arrow.variants": "variant_values",
         },
     )
 
@@ -98,5 +100,6 @@ __all__ = [
     "to_storage",
     "united_arrow_schema",
     "value_type",
+    "variant_values",
     "wide_scale",
 ]

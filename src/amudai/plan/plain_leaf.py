@@ -53,8 +53,8 @@ class PlainLeaf:
 
     @lazy
     def is_single(self) -> bool:
-        """Whether each row has exactly one slot, because there is no list on the path."""
-        return not self.leaf.lists
+        """Whether each row has exactly one slot, because there is no list and no union on the path."""
+        return not self.leaf.lists and not self.leaf.unions
 
     @property
     def is_rounded(self) -> bool:

@@ -100,6 +100,8 @@ class Pruner:
                 return found
             case BoundLeaf():
                 order = self._evidence_of_text if isinstance(bound.leaf, Text) else self._evidence
+                if bound.unions:
+                    order = ()  # evidence is about the values of a variant, also where another variant is chosen
                 return self._weighed(LeafEvidence(self._leaves[bound.name], rows, Positions.perhaps(rows)), order)
 
     def _all(self, terms: Sequence[Bound | Conjunction], rows: Rows) -> Positions:
@@ -123,7 +125,7 @@ class Pruner:
         columns: dict[int, list[LeafQuestion]] = {}
         if self._of_words:
             for term in terms:
-                if isinstance(term, BoundLeaf) and isinstance(term.leaf, Text):
+                if isinstance(term, BoundLeaf) and isinstance(term.leaf, Text) and not term.unions:
                     columns.setdefault(term.nodes[-1].schema_id, []).append(self._leaves[term.name])
         joined = (ConjunctionOfWords.of(leaves) for leaves in columns.values() if len(leaves) > 1)
         groups = [group for group in joined if group is not None]
