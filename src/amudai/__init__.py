@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         CsvWriter,
         Dataset,
         Explanation,
+        Extension,
         Field,
         FieldLayout,
         FieldStats,
@@ -86,13 +87,12 @@ else:
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout Column CsvWriter Dataset Explanation Field FieldLayout FieldStats "
-                "Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress Salvage Scan "
-                "Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout Task TermIndex "
-                "Verification "
-                "add_indexes append attach col collect_garbage compact copy dataset delete drop_columns gc ingest "
-                "materialize merge open read_files refresh rename_columns salvage undelete upsert with_columns write "
-                "write_dataset"
+                "BadRecord BlockLayout BufferLayout Column CsvWriter Dataset Explanation Extension Field FieldLayout "
+                "FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress "
+                "Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout Task "
+                "TermIndex Verification add_indexes append attach col collect_garbage compact copy dataset delete "
+                "drop_columns gc ingest materialize merge open read_files refresh rename_columns salvage undelete upsert "
+                "with_columns write write_dataset"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
@@ -112,6 +112,7 @@ __all__ = [
     "CsvWriter",
     "Dataset",
     "Explanation",
+    "Extension",
     "Field",
     "FieldLayout",
     "FieldStats",

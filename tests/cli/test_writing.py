@@ -94,7 +94,11 @@ def test_ingest_keeps_nanoseconds(tmp_path: Path) -> None:
         (["--format", "xml"], "xml"),
         (["--layout", "three"], "single or two-level"),
         (["--timestamps", "iso"], "ticks or int64"),
+        (["--compatibility", "all"], "--compatibility: expected reference or extended"),
         (["--profile", "tiny"], "tiny"),
+        (["--profile", "nope=plain"], "--profile: column 'nope': expected one of"),
+        (["--profile", "id=tiny"], "tiny"),
+        (["--profile", "plain", "--profile", "balanced"], "--profile: expected one for all columns"),
         (["--on-error", "ignore"], "raise or skip or keep"),
         (["--duplicates", "drop"], "--duplicates: expected raise or rename"),
         (["--mixed-zones", "drop"], "--mixed-zones: expected raise or text"),
@@ -157,6 +161,7 @@ def test_ingest_reads_standard_input(
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
 
 
+@pytest.mark.slow
 def test_standard_input_may_be_parquet(tmp_path: Path, table: pa.Table) -> None:
     pa.parquet.write_table(table, tmp_path / "x.parquet")
     data = (tmp_path / "x.parquet").read_bytes()

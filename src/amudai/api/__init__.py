@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from amudai.api.upserting import upsert
     from amudai.api.where import Where, predicate_of
     from amudai.api.writing import ShardWriter, write
+    from amudai.arrow import Extension
     from amudai.exports import CsvWriter, JsonLinesWriter
     from amudai.index import HashIndex, TermIndex
     from amudai.inspect import (
@@ -83,6 +84,7 @@ else:
             "amudai.api.task": "Task",
             "amudai.api.upserting": "upsert",
             "amudai.api.writing": "ShardWriter write",
+            "amudai.arrow": "Extension",
             "amudai.exports": "CsvWriter JsonLinesWriter",
             "amudai.index": "HashIndex TermIndex",
             "amudai.inspect": (
@@ -105,6 +107,7 @@ __all__ = [
     "CsvWriter",
     "Dataset",
     "Explanation",
+    "Extension",
     "Field",
     "FieldLayout",
     "FieldStats",

@@ -9,16 +9,19 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from amudai.api.compatibility import Compatibility
 from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
 from amudai.api.requested import kept_requests
+from amudai.api.rewriting import ShardRewriter, kept_roles, role_column
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.api.storing_options import storing_options
 from amudai.api.where import Where
-from amudai.api.writing import Layout, ShardWriter
+from amudai.api.writing import Layout
 from amudai.edit import Merging, Naming, Publication
+from amudai.encoding import ProfileChoice
 from amudai.errors import InvalidArgument
 from amudai.index import IndexSpec, is_movable, specs_of
 from amudai.scan import SortBy, sort_keys, sorted_batches
@@ -42,7 +45,8 @@ def compact(
     where: Where | None = None,
     indexes: Sequence[IndexSpec] | None = None,
     widen: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
+    compatibility: Compatibility = "reference",
     layout: Layout = "single",
     stripe_rows: int | None = None,
     stripe_bytes: Size | None = None,
@@ -75,7 +79,7 @@ def compact(
         Indexes to build; None for those that the shards have.
     widen
         Whether numbers of different types become the wider type, as for `amudai.merge`.
-    profile, layout, stripe_rows, stripe_bytes, overwrite, progress, memory_limit, temp_dir, threads
+    profile, compatibility, layout, stripe_rows, stripe_bytes, overwrite, progress, memory_limit, temp_dir, threads
         As for `amudai.write`.
     store
         The store of `to`, and of `shards` that are given by their names. Opened shards may be in any store.
@@ -101,14 +105,15 @@ def compact(
     memory = size_of(memory_limit)
     specs = specs_of(readers) if indexes is None else indexes
     with _united(readers, widen, folder, threads) as source, reporting(progress, source.num_rows) as report:
-        keys = sort_keys(sort_by, source.schema) if sort_by else ()
         schema = source.schema
-        roles = [role for role in source.internal if role in (INGESTION_TIMESTAMP, RECORD_IDENTITY)]
-        named = [*map(quote_name, schema.names), *(quote_name(f"@{role}") for role in roles)]
-        writer = ShardWriter(
+        keys = sort_keys(sort_by, schema) if sort_by else ()
+        roles = kept_roles(source.internal)
+        named = [*map(quote_name, schema.names), *map(role_column, roles)]
+        writer = ShardRewriter(
             to,
             schema,
             profile=profile,
+            compatibility=compatibility,
             layout=layout,
             indexes=specs,
             field_properties=_field_properties(source),
@@ -125,15 +130,13 @@ def compact(
             **storing_options(source),
         )
         with writer as out:
-            out._take_over(_properties(source._reader))
+            out.take_over(source._reader)
             batches: Iterator[pa.RecordBatch] = iter(source.scan(named, where))
             if keys:
                 batches = sorted_batches(batches, keys, memory=memory // _SORT_SHARE, temp_folder=folder)
             size = 0
             for batch in batches:
-                # Internal fields come after the columns.
-                internal = dict(zip(roles, batch.columns[len(schema) :], strict=True))
-                out._append(pa.RecordBatch.from_arrays(batch.columns[: len(schema)], schema=schema), internal)
+                out.rewrite(batch.columns, roles)
                 size += batch.nbytes
                 report(out.num_rows, size, out.encoded_bytes)
     return open_shard(to, store=store, threads=threads)
@@ -187,9 +190,3 @@ def _field_properties(source: Shard) -> dict[str, dict[str, object]]:
 
     visit(source.columns, "")
     return found
-
-
-def _properties(reader: ShardReader) -> bytes:
-    """The properties of a shard as stored."""
-    ref = reader.directory.properties
-    return b"" if ref is None or ref.is_empty else bytes(reader.payload(ref, "ShardProperties", reader.root)[0])

@@ -22,6 +22,7 @@ from amudai.api.writing import Layout, ShardWriter, write
 from amudai.arguments import names, whole_number
 from amudai.arrow import batches_of
 from amudai.datasets import SHARD_SUFFIX, find_shards
+from amudai.encoding import ProfileChoice
 from amudai.errors import ExistingFile, InvalidArgument, InvalidSchema, MissingFile
 from amudai.index import IndexSpec, specs_of
 from amudai.storage import Size, open_store, size_of
@@ -40,7 +41,7 @@ def write_dataset(
     partition_by: Sequence[str] = (),
     rows_per_shard: int = 1_000_000,
     append: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
     bloom: Bloom = (),
@@ -122,7 +123,7 @@ def append(
     target: str | os.PathLike[str],
     data: Any,
     *,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     indexes: Sequence[IndexSpec] | None = None,
     bloom: Bloom = (),
     distinct: Sequence[str] = (),

@@ -14,7 +14,7 @@ from amudai.api.field_stats import FieldFacts, FieldStats
 from amudai.api.frames import to_pandas, to_polars
 from amudai.api.members import member_values
 from amudai.arguments import whole_number
-from amudai.arrow import ArrowFields, arrow_field, child_type
+from amudai.arrow import ArrowFields, Extension, arrow_field, child_type, extension_of
 from amudai.errors import located
 from amudai.format import FieldDescriptor, RangeStats, python_values
 from amudai.inspect import field_label, total_layouts
@@ -72,6 +72,28 @@ class Field:
     def stored_type(self) -> str:
         """The type as the shard stores it, in the format's own words."""
         return str(self._nodes[-1])
+
+    @property
+    def extension(self) -> Extension | None:
+        """What the values mean, if the shard says it: an extension type with its properties.
+
+        >>> data = {"vector": [[0.5, 0.25]]}
+        >>> shard = amudai.write(data, "v.amudai.shard", extensions={"vector": "EmbeddingVec"}, overwrite=True)
+        >>> shard["vector"].extension
+        Extension(label='EmbeddingVec', properties={})
+        """
+        with located(url=self._reader.url, field=self.path):
+            return extension_of(self._nodes[-1])
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names by which the column is found.
+
+        >>> shard = amudai.write({"status": [200]}, "s.amudai.shard", aliases={"status": ["code"]}, overwrite=True)
+        >>> shard["code"].name, shard["code"].aliases
+        ('status', ('code',))
+        """
+        return self._nodes[-1].aliases
 
     @property
     def stats(self) -> FieldStats:

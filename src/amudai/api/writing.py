@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -13,6 +13,8 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 
 from amudai.api.advice import warn_of_needless_indexes
+from amudai.api.compatibility import Compatibility, is_extended
+from amudai.api.editing import new_publication
 from amudai.api.internal_values import InternalValues
 from amudai.api.moments import creation_time
 from amudai.api.opening import open as open_shard
@@ -24,22 +26,24 @@ from amudai.arguments import whole_number
 from amudai.arrow import (
     SCHEMA_PROPERTY,
     Decimals,
+    Extension,
     Timestamps,
+    annotated,
     batches_of,
     matching,
     nanosecond_nodes,
     schema_nodes,
     stored_columns,
 )
-from amudai.edit import Publication, Root
-from amudai.encoding import profile_of
-from amudai.errors import ExistingFile, InvalidArgument, StorageError, located
-from amudai.format import Properties, ShardProperties, any_value, any_values, ticks_of, united_properties
+from amudai.edit import Root
+from amudai.encoding import ProfileChoice, profiles_of
+from amudai.errors import InvalidArgument, StorageError, located
+from amudai.format import Properties, any_value, any_values, ticks_of
 from amudai.index import IndexSpec, index_sinks
-from amudai.shard import BuildOptions, ShardBuilder, ShardReader
+from amudai.shard import BuildOptions, ShardBuilder, ShardMetadata, ShardReader
 from amudai.sources import Source
 from amudai.storage import Size, open_store, size_of
-from amudai.threads import run_each, thread_count
+from amudai.threads import Crew, thread_count
 from amudai.types import find_in, nodes_below
 
 __all__ = ["Layout", "ShardWriter", "write"]
@@ -57,7 +61,9 @@ class ShardWriter:
     ----------
     schema
         The Arrow schema of all batches.
-    location, profile, layout, indexes, bloom, distinct, properties, field_properties, timestamps, decimals
+    location, profile, layout, indexes, bloom, distinct, properties, field_properties, extensions, aliases
+        As for `amudai.write`.
+    timestamps, decimals, compatibility
         As for `amudai.write`.
     created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads
         As for `amudai.write`.
@@ -76,15 +82,18 @@ class ShardWriter:
         location: str | os.PathLike[str],
         schema: pa.Schema,
         *,
-        profile: str = "balanced",
+        profile: ProfileChoice = "balanced",
         layout: Layout = "single",
         indexes: Sequence[IndexSpec] = (),
         bloom: Bloom = (),
         distinct: Sequence[str] = (),
         properties: Mapping[str, object] | None = None,
         field_properties: Mapping[str, Mapping[str, object]] | None = None,
+        extensions: Mapping[str, Extension | str] | None = None,
+        aliases: Mapping[str, Sequence[str]] | None = None,
         timestamps: Timestamps = "ticks",
         decimals: Decimals = "decimal128",
+        compatibility: Compatibility = "reference",
         created: datetime | None = None,
         ingestion_time: bool | datetime = False,
         record_id: bool | bytes = False,
@@ -101,7 +110,8 @@ class ShardWriter:
         if stripe_rows is not None:
             stripe_rows = whole_number(stripe_rows, "stripe_rows", 1)
         self.schema = schema
-        self._nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
+        stored = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
+        self._nodes = annotated(stored, extensions, aliases)
         columns = sum(1 for _ in nodes_below(self._nodes))
         self._internal = InternalValues(ingestion_time, record_id, columns)
         # Nanoseconds come last, because fields of them that are not needed are left out at the end.
@@ -111,8 +121,12 @@ class ShardWriter:
         )
         self._store, self._url = open_store(location, store)
         folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(location, store)
+        nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
+        profiles = profiles_of(profile, nodes)
         options = BuildOptions(
-            profile=profile_of(profile),
+            profile=profiles.default,
+            profiles=profiles.by_id,
+            extended=is_extended(compatibility),
             two_level=layout == "two-level",
             stripe_rows=stripe_rows,
             stripe_bytes=None if stripe_bytes is None else whole_number(size_of(stripe_bytes), "stripe_bytes", 1),
@@ -128,20 +142,18 @@ class ShardWriter:
             },
         )
         self._memory = options.memory
-        self._threads = thread_count(threads)
-        try:
-            self._publication = Publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
-        except ExistingFile as error:
-            message = "expected no shard yet, found one: overwrite=True replaces it"
-            raise ExistingFile(message, **error.place) from error
+        self._crew = Crew(thread_count(threads))
+        self._publication = new_publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
         sinks = index_sinks(
-            indexes, self._nodes, memory=size_of(memory_limit) // 4, temp_folder=folder, profile=profile
+            indexes,
+            self._nodes,
+            memory=size_of(memory_limit) // 4,
+            temp_folder=folder,
+            profile=profiles.default.name,
         )
         self._indexes = indexes
         sealing, root = self._publication.sealing, self._publication.file
-        nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
-        self._builder = ShardBuilder(nodes, sealing, root, options, self._each, sinks)
-        self._taken_over: bytes | None = None
+        self._builder = ShardBuilder(nodes, sealing, root, options, self._crew.each, sinks)
         self._done = False
         self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
 
@@ -193,10 +205,6 @@ class ShardWriter:
         if self._broken:
             raise InvalidArgument("writer: expected all rows taken, found some that were refused", url=self._url)
 
-    def _take_over(self, properties: bytes) -> None:
-        """Take over the properties and creation times of the shard that the rows come from."""
-        self._taken_over = properties
-
     def _append(self, batch: pa.RecordBatch, internal: Mapping[str, pa.Array] | None = None) -> None:
         """Append rows. `internal` has the values of internal fields that are known, by their role."""
         at = 0
@@ -216,10 +224,6 @@ class ShardWriter:
             self._broken = False
             at += count
 
-    def _each(self, work: Callable[[int], None], count: int) -> None:
-        """Fields side by side: each has a builder of its own."""
-        run_each(work, count, self._threads)
-
     def close(self) -> None:
         """Publish the shard."""
         if not self._done:
@@ -227,18 +231,15 @@ class ShardWriter:
             try:
                 self._check_whole()
                 with located(url=self._url):
-                    metadata = self._builder.finish()
-                    if self._taken_over is not None:
-                        old, ours = self._taken_over, self._builder.properties
-                        # Creation times are mandatory, but other writers may leave them out.
-                        has_times = ShardProperties.decode(old).creation_min is not None
-                        properties = united_properties([old] if has_times else [metadata.properties, old], ours)
-                        metadata = replace(metadata, properties=properties)
-                    self._publication.publish(Root(url=self._url, metadata=metadata))
+                    self._publication.publish(Root(url=self._url, metadata=self._metadata()))
                 if self._indexes:
                     self._advise()
             finally:
                 self._end()
+
+    def _metadata(self) -> ShardMetadata:
+        """The metadata of the shard, after its last row."""
+        return self._builder.finish()
 
     def _advise(self) -> None:
         with suppress(StorageError):  # the shard is written, even if it cannot be read from here
@@ -269,15 +270,18 @@ def write(
     data: Any,
     location: str | os.PathLike[str],
     *,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
     bloom: Bloom = (),
     distinct: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
+    extensions: Mapping[str, Extension | str] | None = None,
+    aliases: Mapping[str, Sequence[str]] | None = None,
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
+    compatibility: Compatibility = "reference",
     created: datetime | None = None,
     ingestion_time: bool | datetime = False,
     record_id: bool | bytes = False,
@@ -304,7 +308,8 @@ def write(
         Where the shard goes: a path or URL, as for `amudai.open`.
     profile
         How much work goes into compression: `plain`, `minimal_compression`, `balanced`, `high_compression` or
-        `minimal_size`.
+        `minimal_size`. A dict has a profile for each column, by its path, and `*` for all others and for indexes:
+        `{"message": "high_compression", "*": "balanced"}`. The profile of a struct holds for its members, too.
     layout
         `single` writes one file. `two-level` writes each stripe to a file of its own beside the root file.
     indexes
@@ -320,6 +325,11 @@ def write(
         and bytes are estimated, and those of numbers, times, decimals and booleans are not counted.
     properties, field_properties
         Notes about the shard, and about columns by their path: `{"status": {"unit": "code"}}`.
+    extensions
+        Extension types of columns, by their path: `{"vector": amudai.Extension("EmbeddingVec", {"model": "small"})}`,
+        or a label alone. Extension types of Arrow are stored as such without this.
+    aliases
+        Other names by which columns are found, by their path: `{"status": ["code"]}`.
     timestamps
         `ticks` stores times as the format's own DateTime, in steps of 100 ns, and what is left of nanoseconds in a
         hidden field. `int64` stores Arrow's integers, for times outside of years 1 to 9999.
@@ -327,6 +337,9 @@ def write(
         `decimal128` stores decimals of up to 34 digits as the format's own decimals. `int64` stores those of up to 18
         digits as scaled integers, which are smaller and faster. This library restores them; other readers see 12345
         for 123.45.
+    compatibility
+        `reference` writes only what the reference implementation reads as well. `extended` also uses encodings that
+        only this library knows, where they make columns smaller: see `docs/compatibility.md`.
     created
         When the shard was created, a datetime with a time zone. By default it is the time that the environment variable
         `SOURCE_DATE_EPOCH` states, in seconds from 1970, or else now. If it is given, the same input and options give
@@ -370,8 +383,11 @@ def write(
         distinct=distinct,
         properties=properties,
         field_properties=field_properties,
+        extensions=extensions,
+        aliases=aliases,
         timestamps=timestamps,
         decimals=decimals,
+        compatibility=compatibility,
         created=created,
         ingestion_time=ingestion_time,
         record_id=record_id,
@@ -387,7 +403,8 @@ def write(
         writer._note(data.noted_at(location))
     taken = made = 0
     with writer as out, reporting(progress, _rows_of(data)) as report:
-        for batch in batches:
+        # Files are read while the rows before are encoded. What else yields batches may not expect another thread.
+        for batch in writer._crew.ahead(batches) if isinstance(data, Source) else batches:
             out.write(batch)
             taken += batch.nbytes
             made = max(made, out.encoded_bytes)  # less where a stripe ends whose values were all the same

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai.arguments import shown
 from amudai.arrow.scaled import from_scaled, is_scaled
 from amudai.arrow.ticks import from_ticks, from_timespan
 from amudai.column import (
@@ -20,7 +21,7 @@ from amudai.column import (
     StoredValues,
     TimeValues,
 )
-from amudai.encoding import Values
+from amudai.encoding import Values, first_not_json
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import AnyValue
 from amudai.limits import DEFAULT_LIMITS
@@ -31,6 +32,17 @@ __all__ = ["least_bits", "to_array"]
 TickRemainders: TypeAlias = npt.NDArray[np.uint8]
 
 _LAST_NANOSECOND: Final = 99
+# The numbers of types that `_wrapped` makes, besides extension types. One look-up, as every column of every read asks.
+_WRAPPERS: Final = frozenset(
+    {
+        pa.lib.Type_DICTIONARY,
+        pa.lib.Type_RUN_END_ENCODED,
+        pa.lib.Type_STRING_VIEW,
+        pa.lib.Type_BINARY_VIEW,
+        pa.lib.Type_LIST_VIEW,
+        pa.lib.Type_LARGE_LIST_VIEW,
+    }
+)
 _TEXT: Final = {BasicType.STRING: "string", BasicType.BINARY: "bytes"}
 
 
@@ -41,6 +53,26 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
 
         found = converted(column.array, kind)
         return to_array(as_stored(column.array, projection), projection, kind) if found is None else found
+    if kind.id in _WRAPPERS or isinstance(kind, pa.BaseExtensionType):
+        return _wrapped(column, projection, kind)
+    match column:
+        case AbsentValues(length):
+            return _nulls(length, kind)
+        case JoinedValues(parts):
+            return _joined([to_array(part, projection, kind) for part in parts])
+        case ConstantValues(length, value):
+            return _repeated(length, value, projection, kind)
+        case StoredValues(values, children):
+            if projection.node.basic_type in CONTAINERS:
+                return _container(values, children, projection, kind)
+            return _scalars(values, projection.node, kind)
+        case TimeValues(ticks, nanoseconds):
+            return _times(ticks, nanoseconds, projection, kind)
+    raise AssertionError(column)  # the others were handled above
+
+
+def _wrapped(column: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
+    """The column as an array of a type that is made from an array of another type."""
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, to_array(column, projection, kind.storage_type))
     if pa.types.is_dictionary(kind):
@@ -57,22 +89,7 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
         return to_array(column, projection, pa.string()).cast(kind)
     if pa.types.is_binary_view(kind):
         return to_array(column, projection, pa.binary()).cast(kind)
-    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-        return _list_view(column, projection, kind)
-    match column:
-        case AbsentValues(length):
-            return _nulls(length, kind)
-        case JoinedValues(parts):
-            return _joined([to_array(part, projection, kind) for part in parts])
-        case ConstantValues(length, value):
-            return _repeated(length, value, projection, kind)
-        case StoredValues(values, children):
-            if projection.node.basic_type in CONTAINERS:
-                return _container(values, children, projection, kind)
-            return _scalars(values, projection.node, kind)
-        case TimeValues(ticks, nanoseconds):
-            return _times(ticks, nanoseconds, projection, kind)
-    raise AssertionError(column)  # the others were handled above
+    return _list_view(column, projection, kind)
 
 
 def _joined(arrays: list[pa.Array]) -> pa.Array:
@@ -136,10 +153,24 @@ def _scalars(values: Values, node: SchemaNode, kind: pa.DataType, after: TickRem
         return _numbers(values, kind, from_timespan(spans, values.valid(), kind, after))
     if is_scaled(kind, node):
         return _numbers(values, kind, from_scaled(values.numbers("i8"), kind, values.valid()))
+    if node.is_json_bytes and not pa.types.is_binary(kind) and not pa.types.is_large_binary(kind):
+        _require_json(values, wide=pa.types.is_large_string(kind))
     buffers = [values.validity, values.data]
     if values.offsets is not None:
         buffers = [values.validity, values.offsets, values.data]
     return pa.Array.from_buffers(kind, values.length, buffers, values.nulls)
+
+
+def _require_json(values: Values, *, wide: bool) -> None:
+    """Raise an error if the values of a binary column are not JSON."""
+    if values.data is None or values.offsets is None:
+        return
+    offsets = np.frombuffer(values.offsets, np.int64 if wide else np.int32, values.length + 1).astype(np.int64)
+    at = first_not_json(values, offsets)
+    if at is not None:
+        found = bytes(values.data[int(offsets[at]) : int(offsets[at + 1])])
+        way_out = 'open(..., schema={"column": pa.binary()}) reads the stored bytes'
+        raise InvalidArgument(f"dynamic value: expected JSON, found {shown(found)}: {way_out}")
 
 
 def _times(ticks: ColumnValues, nanoseconds: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:

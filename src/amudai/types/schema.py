@@ -76,6 +76,11 @@ class SchemaNode:
         return self.basic_type is BasicType.FIXED_SIZE_BINARY and self.extension == DECIMAL and self.fixed_size == 16
 
     @property
+    def is_json_bytes(self) -> bool:
+        """Whether a value is JSON in a binary column, or another encoding of a dynamic value."""
+        return self.basic_type is BasicType.BINARY and self.extension == DYNAMIC
+
+    @property
     def is_ticks(self) -> bool:
         """Whether a value is a number of ticks of 100 ns: a DateTime or a time span."""
         if self.basic_type is BasicType.DATETIME:

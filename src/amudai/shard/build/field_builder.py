@@ -19,6 +19,7 @@ from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.stats import BloomRequest
 from amudai.storage import Spool
+from amudai.threads import Each, one_by_one
 from amudai.types import SchemaNode
 
 __all__ = ["BitEncoder", "Bools", "FieldBuildContext", "FieldBuilder", "PresenceEncoder", "data_of"]
@@ -39,6 +40,9 @@ class FieldBuildContext:
     memory: ColumnMemory = COLUMN_MEMORY  # the memory of each builder
     attached: frozenset[int] = frozenset()  # schema ids of fields whose values are in other files and stay there
     unread: frozenset[int] = frozenset()  # those of them whose values are not even read
+    profiles: Mapping[int, Profile] = field(default_factory=dict)  # of fields with one of their own, by schema id
+    extended: bool = False  # whether fields may be stored as only this library reads them
+    each: Each = one_by_one  # runs work that a builder can do on several threads
 
     def range_index(self, node: SchemaNode) -> RangeIndexBuilder | None:
         """The builder of a field's range index, if the profile wants one."""

@@ -12,6 +12,7 @@ from amudai.encoding import (
     BytesEncoder,
     CodedSlots,
     DictionaryEncoder,
+    NumberDictionary,
     NumberEncoder,
     PreparedBuffer,
     RangeIndexBuilder,
@@ -106,6 +107,9 @@ class NumberBuilder(FieldBuilder):
         self._data = NumberEncoder(node.dtype, context.profile, context.spool, buffer, context.memory)
         self._ranges = context.range_index(node)
         self._statistics = NumberCollector(node, **self.sketches())
+        self._dictionary: NumberDictionary | None = None
+        if context.extended and not context.profile.plain:
+            self._dictionary = NumberDictionary(node.dtype, context.profile, context.spool, context.memory)
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
@@ -121,6 +125,8 @@ class NumberBuilder(FieldBuilder):
             self._ranges.append(numbers, valid)
         if not self.is_attached:
             self._data.append(numbers, valid)
+            if self._dictionary is not None:
+                self._dictionary.append(numbers, valid)
         self.count += len(numbers)
 
     def finish(self) -> PreparedField:
@@ -130,9 +136,14 @@ class NumberBuilder(FieldBuilder):
         if constant is not None:
             return PreparedField(self.node, statistics, constant, None, ())
         ranges = () if self._ranges is None else (self._ranges.finish(),)
-        data = () if self.is_attached else (self._data.finish(),)
+        data: tuple[PreparedBuffer, ...] = () if self.is_attached else (self._data.finish(),)
+        size = None
+        if self._dictionary is not None and data:
+            coded = self._dictionary.finish(self.node, data[0])
+            if coded is not None:
+                data, size = coded, self._dictionary.size
         buffers = tuple(each for each in (*data, *ranges) if each is not None)
-        return PreparedField(self.node, statistics, None, None, buffers)
+        return PreparedField(self.node, statistics, None, size, buffers)
 
 
 class BytesBuilder(FieldBuilder):
@@ -156,7 +167,8 @@ class BytesBuilder(FieldBuilder):
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
-        return BytesEncoder(self._fixed, self.context.profile, self.context.spool, buffer, self.context.memory)
+        context = self.context
+        return BytesEncoder(self._fixed, context.profile, context.spool, buffer, context.memory, context.each)
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
