@@ -91,8 +91,8 @@ else:
                 "FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress "
                 "Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout Task "
                 "TermIndex Verification add_indexes append attach col collect_garbage compact copy dataset delete "
-                "drop_columns gc ingest materialize merge open read_files refresh rename_columns salvage undelete upsert "
-                "with_columns write write_dataset"
+                "drop_columns gc ingest materialize merge open read_files refresh rename_columns salvage undelete "
+                "upsert with_columns write write_dataset"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
