@@ -143,7 +143,12 @@ def attach(
     total = sum(file.metadata.num_rows for _, file in opened)
     with located(url=new.url), new, reporting(progress, total) as report:
         sinks = index_sinks(
-            indexes, attachment.nodes, memory=memory // 4, temp_folder=new.temp_folder, profile="balanced"
+            indexes,
+            attachment.nodes,
+            memory=memory // 4,
+            temp_folder=new.temp_folder,
+            profile="balanced",
+            threads=threads,
         )
         builder = ShardBuilder(
             attachment.fields,

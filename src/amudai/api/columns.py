@@ -130,6 +130,7 @@ def with_columns(
             memory=memory // 4,
             temp_folder=folder,
             profile=profiles.default.name,
+            threads=threads,
         )
         builder = ShardBuilder(
             stored,

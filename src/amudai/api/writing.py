@@ -150,6 +150,7 @@ class ShardWriter:
             memory=size_of(memory_limit) // 4,
             temp_folder=folder,
             profile=profiles.default.name,
+            threads=threads,
         )
         self._indexes = indexes
         sealing, root = self._publication.sealing, self._publication.file

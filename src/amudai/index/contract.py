@@ -138,12 +138,15 @@ class BuildPlan:
         Folder for temporary files with what does not fit into memory.
     profile
         The name of the shard's profile.
+    threads
+        How many threads the builder may use when it finishes.
     """
 
     paths: tuple[NodePath, ...]
     memory: int
     temp_folder: str | None
     profile: str
+    threads: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from amudai.index.hash.spec import FIELD_HASHING, HashIndex
 from amudai.rows import Rows
 from amudai.shard import ArtifactSpace, PreparedStripe, StoredArray
 from amudai.storage import Spool
+from amudai.threads import in_order
 from amudai.types import BasicType, NodePath, SchemaNode
 
 __all__ = ["HashIndexBuilder"]
@@ -86,7 +87,7 @@ class HashIndexBuilder:
         bits = next(
             (bits for bits in _PARTITION_BITS if self._entries.count >> bits <= _PARTITION_ENTRIES), _PARTITION_BITS[-1]
         )
-        artifacts = tuple(self._partition(number, bits, space) for number in range(1 << bits))
+        artifacts = tuple(self._partitions(bits, space))
         self.close()
         self._entries = self._new_spool()
         numbers = {path[-1].schema_id for path in self._plan.paths if by_value(path[-1])}
@@ -104,14 +105,27 @@ class HashIndexBuilder:
         """Release memory and temporary files, finished or not."""
         self._entries.close()
 
-    def _partition(self, number: int, bits: int, space: ArtifactSpace) -> IndexArtifact:
-        writer = PartitionWriter(self._plan.temp_folder, self._memory)
-        with writer.spool:
+    def _partitions(self, bits: int, space: ArtifactSpace) -> Iterator[IndexArtifact]:
+        """Write all partitions in order. Several are prepared at a time, as far as memory allows."""
+        largest = max(self._entries.count_of(number, bits) for number in range(1 << bits))
+        threads = max(1, min(self._plan.threads, self._at_once // max(1, largest)))
+
+        def prepared(number: int) -> PreparedStripe:
+            return self._prepared(number, bits, self._memory // threads)
+
+        for number, stripe in enumerate(in_order(prepared, range(1 << bits), threads, threads)):
+            with stripe.spool:
+                yield space.place(f"part{number}", (BUCKET_NODE,), (stripe,), LOOKUP_COLUMNS)
+
+    def _prepared(self, number: int, bits: int, memory: int) -> PreparedStripe:
+        writer = PartitionWriter(self._plan.temp_folder, memory)
+        try:
             if self._entries.count_of(number, bits) <= self._at_once:
-                stripe = _written_at_once(writer, self._entries.all_of(number, bits))
-            else:
-                stripe = self._written_in_slices(writer, number, bits)
-            return space.place(f"part{number}", (BUCKET_NODE,), (stripe,), LOOKUP_COLUMNS)
+                return _written_at_once(writer, self._entries.all_of(number, bits))
+            return self._written_in_slices(writer, number, bits)
+        except BaseException:
+            writer.spool.close()
+            raise
 
     def _written_in_slices(self, writer: PartitionWriter, number: int, bits: int) -> PreparedStripe:
         """Write a partition with more entries than memory may hold, one slice of its hashes after another.
