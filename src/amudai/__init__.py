@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         BadRecord,
         BlockLayout,
         BufferLayout,
+        CachedStore,
         Column,
         CsvWriter,
         Dataset,
@@ -85,9 +86,9 @@ else:
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout Column CsvWriter Dataset Explanation Field FieldLayout FieldStats "
-                "Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress Salvage Scan "
-                "Shard ShardFile ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification "
+                "BadRecord BlockLayout BufferLayout CachedStore Column CsvWriter Dataset Explanation Field FieldLayout "
+                "FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress Salvage "
+                "Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification "
                 "add_indexes append attach col collect_garbage compact copy dataset delete drop_columns gc ingest "
                 "materialize merge open read_files refresh rename_columns salvage undelete upsert with_columns write "
                 "write_dataset"
@@ -105,6 +106,7 @@ __all__ = [
     "BadRecord",
     "BlockLayout",
     "BufferLayout",
+    "CachedStore",
     "Column",
     "CorruptedData",
     "CsvWriter",

@@ -13,7 +13,7 @@ from amudai.api.sizes import temporary_folder
 from amudai.edit import Naming, Publication, Root
 from amudai.errors import InvalidArgument, located
 from amudai.shard import ArtifactSpace, ShardReader
-from amudai.storage import Allow, Allowed, Store, open_store
+from amudai.storage import Allow, Allowed, Store, StoredFile, open_store
 
 __all__ = ["NewRoot", "place_for", "reader_of"]
 
@@ -45,6 +45,8 @@ class NewRoot:
         The shards. The new root must not take the place of one of them.
     to, store, overwrite, temp_dir, allow, threads
         As operations take them.
+    replaces
+        The only root at `to` that may be overwritten. None: the one that is there now.
 
     Attributes
     ----------
@@ -63,6 +65,7 @@ class NewRoot:
         store: object | None,
         *,
         overwrite: bool,
+        replaces: StoredFile | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         allow: Allow | Allowed = (),
         threads: int | None = None,
@@ -71,7 +74,9 @@ class NewRoot:
         target_store, target = place_for(to, store, of, "the shard, whose stripes stay in use")
         self.temp_folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
         self.naming = Naming(url=target, store=target_store, allow=Allowed.of(allow))
-        self.publication = Publication(target_store, target, overwrite=overwrite, temp_folder=self.temp_folder)
+        self.publication = Publication(
+            target_store, target, overwrite=overwrite, replaces=replaces, temp_folder=self.temp_folder
+        )
 
     def __enter__(self) -> Self:
         return self
