@@ -2,12 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-QUICK := AMUDAI_TEST_EFFORT=quick AMUDAI_TEST_CASES=8 AMUDAI_GOLDEN=tests/fixtures/reference
+QUICK := AMUDAI_TEST_EFFORT=quick AMUDAI_TEST_CASES=4 AMUDAI_GOLDEN=tests/fixtures/reference
 # Tests start many Pythons. Without the compiled form of our modules, each would compile them again.
 unexport PYTHONDONTWRITEBYTECODE
 NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test damage stubs proto bench clean build
+.PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test damage fuzz stubs proto bench clean build
 
 # Everything CI does. Two steps run side by side: each has stretches that keep only one core busy.
 test: build
@@ -67,6 +67,12 @@ wheel-test: build
 # A hundred thousand damages of shards, each read in every way. It can be stopped and continued; see docs/safety.md.
 damage: build
 	$(BIN)/python -m tests.damage.campaign --state build/damage.json
+
+# Ten minutes of libFuzzer over every parser and kernel, sanitized if there is a Clang of version 16 or later.
+fuzz: build
+	$(BIN)/python -m pip install --quiet "atheris>=3"
+	bash tools/fuzz_kernels.sh
+	$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),35)
 
 stubs: build
 	$(BIN)/python tools/stubs.py

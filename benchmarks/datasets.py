@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -167,10 +168,14 @@ def _hosts():
     ]
 
 
-def _ip(rng, n, distinct):
+@cache
+def _addresses(distinct):
     pool = np.random.default_rng(77).integers(1, 255, (distinct, 4))
-    words = [f"{a}.{b}.{c}.{d}" for a, b, c, d in pool]
-    return _pick(words, np.minimum(rng.zipf(1.15, n), distinct) - 1)
+    return [f"{a}.{b}.{c}.{d}" for a, b, c, d in pool]
+
+
+def _ip(rng, n, distinct):
+    return _pick(_addresses(distinct), np.minimum(rng.zipf(1.15, n), distinct) - 1)
 
 
 def logs(n: int, seed: int = 1) -> pa.Table:

@@ -498,6 +498,7 @@ def calls(kernels: Any) -> list[tuple[str, list[Any], set[int], set[int]]]:
         ("positions_of_ranges", [u8(1, 5), u8(2, 6)], {0, 1}, set()),
         ("ranges_of_positions", [u8(1, 5)], {0}, set()),
         ("ranges_of_bitmap", [u1(1, 5), 0, 9, 0], {0}, set()),
+        ("few_ranges_of_bitmap", [u1(1, 5), 9, 0, 4], {0}, set()),
         ("hash_keys", [b"x:", None, u1(1, 5), 1, None, 0, 2], {2}, set()),
         ("partition_entries", [u8(1, 5), u8(1, 5), 3], {0, 1}, set()),
         ("group_entries", [u8(1, 5)], {0}, set()),

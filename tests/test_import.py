@@ -40,6 +40,7 @@ def run(*programs: str, folder: Path | None = None) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_importing_needs_little_of_the_system() -> None:
     run(WITHOUT.format(names=FLAGS + FUNCTIONS), "import amudai; import amudai.cli; amudai.open; amudai.write\n")
 
@@ -56,6 +57,7 @@ def test_reading_and_writing_need_no_resource_no_sysconf_and_no_proc(tmp_path: P
     run(WITHOUT.format(names=FUNCTIONS), program, folder=tmp_path)
 
 
+@pytest.mark.slow
 def test_rich_and_typer_wait_until_something_is_shown(tmp_path: Path) -> None:
     program = """
     import json
@@ -126,6 +128,7 @@ def test_reading_imports_no_writer(read: str) -> None:
     assert run(IMPORTED, program).split() == []
 
 
+@pytest.mark.slow
 def test_reading_without_a_predicate_imports_no_evidence_and_no_functions_of_pyarrow() -> None:
     program = f"""
     import amudai
@@ -158,6 +161,7 @@ class TestTheProcessorIsAsked:
         assert found == [_kernels._native.__name__]  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_writing_a_table_imports_no_reader_of_files(tmp_path: Path) -> None:
     program = """
     import amudai

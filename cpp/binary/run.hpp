@@ -65,10 +65,15 @@ void write_spans(const L& layout, const Once& once, const Slots& slots, std::spa
     }
     const auto first = wanted.front().first, between = wanted.back().first + wanted.back().count - first;
     const auto origin = targets.front().origin, end = targets.back().origin + targets.back().out.size();
-    const auto hull = context.arena.take<std::uint8_t>(end - origin);
-    write_bytes(layout, once, slots, {first, between, origin}, hull, hull.size() + Arena::slack, context);
+    const auto size = end - origin;
+    // In place if there is room, and then the gaps are closed. What stands behind the last target is not written yet.
+    const bool fits = size <= targets.front().writable;
+    const MutableBytes hull = fits ? MutableBytes(targets.front().out.data(), size) : context.arena.take<std::uint8_t>(size);
+    const auto writable = fits ? targets.front().writable : size + Arena::slack;
+    write_bytes(layout, once, slots, {first, between, origin}, hull, writable, context);
     for (const auto& target : targets) {
-        std::memcpy(target.out.data(), hull.data() + (target.origin - origin), target.out.size());
+        const auto* const from = hull.data() + (target.origin - origin);
+        if (from != target.out.data()) std::memmove(target.out.data(), from, target.out.size());
     }
 }
 

@@ -2,6 +2,8 @@
 #include "bits/ranges.hpp"
 #include "bits/row_bits.hpp"
 
+#include <nanobind/stl/optional.h>
+
 #include "bindings/arrays.hpp"
 
 namespace amudai::bindings {
@@ -20,6 +22,10 @@ nb::tuple ranges_from(std::size_t most, Write&& write) {
         write(out);
     }
     return nb::make_tuple(std::move(starts).first(out.size()), std::move(ends).first(out.size()));
+}
+
+void require_room(std::uint64_t base, std::size_t count) {
+    if (base > std::numeric_limits<std::uint64_t>::max() - count) throw nb::value_error("base: too large");
 }
 
 template <class Combine>
@@ -96,7 +102,7 @@ void bind_rows(nb::module_& m) {
     m.def("ranges_of_bitmap", [](In<std::uint8_t> bitmap, std::size_t at, std::size_t count, std::uint64_t base) {
         const auto held = 8 * bitmap.shape(0);
         if (at > held || count > held - at) throw nb::value_error("bitmap: too short");
-        if (base > std::numeric_limits<std::uint64_t>::max() - count) throw nb::value_error("base: too large");
+        require_room(base, count);
         std::size_t stretches = 0;
         {
             const nb::gil_scoped_release unlocked;
@@ -110,13 +116,24 @@ void bind_rows(nb::module_& m) {
             "-> tuple[NDArray[np.uint64], NDArray[np.uint64]]"),
     "The ranges of set bits among the `count` bits from bit `at` on. Bit `at` is position `base`.");
 
-    m.def("count_stretches", [](In<std::uint8_t> bitmap, std::size_t count) {
+    m.def("few_ranges_of_bitmap", [](In<std::uint8_t> bitmap, std::size_t count, std::uint64_t base, std::size_t most)
+                                      -> std::optional<nb::tuple> {
         if (count > 8 * bitmap.shape(0)) throw nb::value_error("bitmap: too short");
-        const nb::gil_scoped_release unlocked;
-        return bits::count_stretches(bitmap.data(), 0, count);
-    }, "bitmap"_a.noconvert(), "count"_a,
-    nb::sig("def count_stretches(bitmap: NDArray[np.uint8], count: int) -> int"),
-    "The number of ranges that the first `count` bits form.");
+        require_room(base, count);
+        bool few = true;
+        // One pass: counting first would take as long again.
+        auto found = ranges_from(std::min(most, (count + 1) / 2), [&](bits::RangesOut& out) {
+            bits::for_each_stretch(bitmap.data(), 0, count, base, [&](auto start, auto end) {
+                few = few && out.size() < most;
+                if (few) out.add(start, end);
+            });
+        });
+        if (!few) return std::nullopt;
+        return found;
+    }, "bitmap"_a.noconvert(), "count"_a, "base"_a, "most"_a,
+    nb::sig("def few_ranges_of_bitmap(bitmap: NDArray[np.uint8], count: int, base: int, most: int) "
+            "-> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None"),
+    "The ranges of set bits among the first `count` bits; None if there are more than `most`. Bit 0 is position `base`.");
 
     m.def("count_bits", [](In<std::uint64_t> words) {
         const nb::gil_scoped_release unlocked;

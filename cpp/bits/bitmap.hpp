@@ -20,35 +20,6 @@ inline void fill(std::uint8_t* bitmap, std::size_t at, std::size_t count, bool v
     for (count %= 8; count; ++at, --count) set(bitmap, at, value);
 }
 
-// Copies bits [from, from + count) of `source` to bits [at, at + count) of `bitmap`.
-inline void copy(const std::uint8_t* source, std::size_t from, std::uint8_t* bitmap, std::size_t at, std::size_t count) {
-    for (; count && at % 8; ++at, ++from, --count) set(bitmap, at, get(source, from));
-    const auto shift = from % 8;
-    const std::uint8_t* in = source + from / 8;
-    std::uint8_t* out = bitmap + at / 8;
-    const auto whole = count / 8;
-    if (shift == 0) {
-        std::memcpy(out, in, whole);
-    } else {
-        std::size_t i = 0;
-        for (; i + 8 <= whole; i += 8) {
-            store<std::uint64_t>(out + i, load<std::uint64_t>(in + i) >> shift | std::uint64_t{in[i + 8]} << (64 - shift));
-        }
-        for (; i < whole; ++i) out[i] = static_cast<std::uint8_t>(in[i] >> shift | in[i + 1] << (8 - shift));
-    }
-    at += 8 * whole, from += 8 * whole;
-    for (count %= 8; count; ++at, ++from, --count) set(bitmap, at, get(source, from));
-}
-
-inline std::size_t count_set(const std::uint8_t* bitmap, std::size_t at, std::size_t count) {
-    std::size_t found = 0;
-    for (; count && at % 8; ++at, --count) found += get(bitmap, at);
-    const std::uint8_t* in = bitmap + at / 8;
-    for (; count >= 64; count -= 64, at += 64, in += 8) found += std::popcount(load<std::uint64_t>(in));
-    for (; count; ++at, --count) found += get(bitmap, at);
-    return found;
-}
-
 // Bits [at, at + count) as a word. `count` is at most 64. Reads no byte outside of these bits.
 inline std::uint64_t word(const std::uint8_t* bitmap, std::size_t at, std::size_t count) {
     const std::uint8_t* const in = bitmap + at / 8;
@@ -63,6 +34,42 @@ inline std::uint64_t word(const std::uint8_t* bitmap, std::size_t at, std::size_
         low >>= shift;
     }
     return count == 64 ? low : low & ((std::uint64_t{1} << count) - 1);
+}
+
+// Overwrites bits [at, at + count), which lie in one byte, with the lowest bits of `bits`. Its other bits are zero.
+inline void put(std::uint8_t* bitmap, std::size_t at, std::size_t count, std::uint64_t bits) {
+    const auto mask = ((1u << count) - 1) << at % 8;
+    bitmap[at / 8] = static_cast<std::uint8_t>((bitmap[at / 8] & ~mask) | static_cast<unsigned>(bits << at % 8));
+}
+
+// Copies bits [from, from + count) of `source` to bits [at, at + count) of `bitmap`.
+inline void copy(const std::uint8_t* source, std::size_t from, std::uint8_t* bitmap, std::size_t at, std::size_t count) {
+    if (at % 8) {
+        const auto odd = std::min(count, 8 - at % 8);
+        put(bitmap, at, odd, word(source, from, odd));
+        at += odd, from += odd, count -= odd;
+    }
+    const auto shift = from % 8;
+    const std::uint8_t* in = source + from / 8;
+    std::uint8_t* out = bitmap + at / 8;
+    const auto whole = count / 8;
+    if (shift == 0) {
+        std::memcpy(out, in, whole);
+    } else {
+        std::size_t i = 0;
+        for (; i + 8 <= whole; i += 8) {
+            store<std::uint64_t>(out + i, load<std::uint64_t>(in + i) >> shift | std::uint64_t{in[i + 8]} << (64 - shift));
+        }
+        for (; i < whole; ++i) out[i] = static_cast<std::uint8_t>(in[i] >> shift | in[i + 1] << (8 - shift));
+    }
+    at += 8 * whole, from += 8 * whole, count %= 8;
+    if (count) put(bitmap, at, count, word(source, from, count));
+}
+
+inline std::size_t count_set(const std::uint8_t* bitmap, std::size_t at, std::size_t count) {
+    std::size_t found = 0;
+    for (; count >= 64; count -= 64, at += 64) found += static_cast<std::size_t>(std::popcount(word(bitmap, at, 64)));
+    return count ? found + static_cast<std::size_t>(std::popcount(word(bitmap, at, count))) : found;
 }
 
 // Spreads the bits of a byte over a word: byte i of the result is bit i, 0 or 1.

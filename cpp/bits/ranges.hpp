@@ -81,6 +81,13 @@ inline std::size_t seek(std::span<const std::uint64_t> values, std::size_t from,
 // Skips empty words from bit `at + first` on, as bitmaps are often nearly empty. Returns the new `first`.
 inline std::size_t skip_empty(const std::uint8_t* bitmap, std::size_t at, std::size_t count, std::size_t first) {
     if (at % 8) return first;
+    constexpr std::size_t words = 8;  // words that are compared together
+    for (; first + 64 * words <= count; first += 64 * words) {
+        const auto* const group = bitmap + (at + first) / 8;
+        std::uint64_t found = 0;
+        for (std::size_t i = 0; i < words; ++i) found |= load<std::uint64_t>(group + 8 * i);
+        if (found) break;
+    }
     while (first + 64 <= count && load<std::uint64_t>(bitmap + (at + first) / 8) == 0) first += 64;
     return first;
 }

@@ -84,7 +84,8 @@ void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> 
     const auto values = hull <= room.size() ? room.first(hull) : context.arena.take<T>(hull);
     decode_section<T>(block.values, block.count, first, values, context);
     for (const auto& span : spans) {
-        std::memmove(out, values.data() + (span.first - first), span.count * sizeof(T));
+        const auto* const from = values.data() + (span.first - first);
+        if (from != out) std::memmove(out, from, span.count * sizeof(T));
         out += span.count;
     }
 }

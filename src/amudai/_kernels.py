@@ -3,7 +3,7 @@
 The native module is built once for every processor of its kind and, on x86-64, once more for processors with AVX2 and
 its companions (the level `x86-64-v3`). This module is the better of those that run here, and only that one is loaded.
 `_kernels.pyi` describes both. `AMUDAI_KERNELS=base` asks for the first, `AMUDAI_KERNELS_DIR` for the one in another
-build folder: `tools/sanitize.sh` tests kernels that are never installed.
+build folder: `tools/sanitize.sh` and `make fuzz` test kernels that are never installed.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ def _load() -> ModuleType:
 
 
 def _load_from(folder: str) -> ModuleType:
-    spec = PathFinder.find_spec("amudai._kernels_base", [folder])
+    level = os.environ.get("AMUDAI_KERNELS", "base")
+    spec = PathFinder.find_spec(f"amudai._kernels_{level}", [folder])
     if spec is None or spec.loader is None:
-        raise ImportError(f"AMUDAI_KERNELS_DIR: expected a folder with _kernels_base, found {folder}")
+        raise ImportError(f"AMUDAI_KERNELS_DIR: expected a folder with _kernels_{level}, found {folder}")
     module = sys.modules[spec.name] = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -371,8 +371,10 @@ def ranges_of_bitmap(bitmap: NDArray[np.uint8], at: int, count: int, base: int) 
     The ranges of set bits among the `count` bits from bit `at` on. Bit `at` is position `base`.
     """
 
-def count_stretches(bitmap: NDArray[np.uint8], count: int) -> int:
-    """The number of ranges that the first `count` bits form."""
+def few_ranges_of_bitmap(bitmap: NDArray[np.uint8], count: int, base: int, most: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None:
+    """
+    The ranges of set bits among the first `count` bits; None if there are more than `most`. Bit 0 is position `base`.
+    """
 
 def count_bits(words: NDArray[np.uint64]) -> int:
     """The number of set bits."""

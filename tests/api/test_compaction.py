@@ -43,6 +43,7 @@ def _expected(parts: list[amudai.Shard]) -> pa.Table:
     return pa.concat_tables([part.read() for part in parts])
 
 
+@pytest.mark.slow
 def test_rows_keep_their_order_and_deleted_rows_are_dropped(parts: list[amudai.Shard], tmp_path: Path) -> None:
     found = amudai.compact(parts, tmp_path / "all.amudai.shard", stripe_rows=400)
     expected = _expected(parts)
@@ -54,6 +55,7 @@ def test_rows_keep_their_order_and_deleted_rows_are_dropped(parts: list[amudai.S
     assert found["n"].properties == {"unit": "ms"}
 
 
+@pytest.mark.slow
 def test_indexes_of_shards_and_stripes_are_rebuilt(parts: list[amudai.Shard], tmp_path: Path) -> None:
     found = amudai.compact(parts, tmp_path / "all.amudai.shard", stripe_rows=600)
     assert [(index.type, index.stripe) for index in found.indexes] == [
@@ -67,6 +69,7 @@ def test_indexes_of_shards_and_stripes_are_rebuilt(parts: list[amudai.Shard], tm
     assert not amudai.compact(parts, tmp_path / "none.amudai.shard", indexes=[]).indexes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", ["512MB", "1MB"])
 def test_rows_are_sorted(parts: list[amudai.Shard], tmp_path: Path, memory: str) -> None:
     found = amudai.compact(
@@ -76,6 +79,7 @@ def test_rows_are_sorted(parts: list[amudai.Shard], tmp_path: Path, memory: str)
     assert found.read().equals(expected)
 
 
+@pytest.mark.slow
 def test_where_keeps_rows(parts: list[amudai.Shard], tmp_path: Path) -> None:
     found = amudai.compact(parts, tmp_path / "all.amudai.shard", where="n >= 500 and message has 'disk'")
     rows = _expected(parts).to_pylist()

@@ -159,6 +159,7 @@ def test_a_missing_package_is_named(package: str, sample: amudai.Shard, monkeypa
             getattr(source, f"to_{package}")()
 
 
+@pytest.mark.slow
 def test_reading_imports_neither_pandas_nor_polars() -> None:
     code = f"""
 import sys, amudai
@@ -247,6 +248,7 @@ def test_a_sample_of_rows_that_match(thousand: amudai.Shard) -> None:
     assert thousand.sample(3, where="n < 0").schema == thousand.schema
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", [None, "even = true"])
 def test_every_row_is_as_likely_as_any_other(thousand: amudai.Shard, where: str | None) -> None:
     counts = np.zeros(1000)

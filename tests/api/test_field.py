@@ -105,6 +105,7 @@ def test_members_of_unions_are_refused(tmp_path: Path) -> None:
         shard["u"].children[0].read()
 
 
+@pytest.mark.slow
 def test_only_the_members_on_the_way_are_read(tmp_path: Path) -> None:
     wide = {"s": [{f"m{at}": "x" * 1000 * (at + 1) for at in range(20)} for _ in range(200)]}
     amudai.write(wide, tmp_path / "w.amudai.shard", profile="plain")

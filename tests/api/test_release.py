@@ -52,6 +52,7 @@ USES: dict[str, Callable[[Shard], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
 @pytest.mark.usefixtures("no_collector")
 @pytest.mark.parametrize("use", USES)

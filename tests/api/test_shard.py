@@ -566,6 +566,7 @@ def test_whoever_speaks_the_arrow_protocol_can_read_it(sample: amudai.Shard) -> 
     assert sample.__arrow_c_stream__() is not None
 
 
+@pytest.mark.slow
 def test_a_shard_that_outlives_everything_is_silent() -> None:
     """A shard that is still open when the interpreter exits causes no warning about leaks."""
     program = """

@@ -220,6 +220,7 @@ def test_every_type(kind: pa.DataType, count: int, seed: int) -> None:
     assert content(array) == before
 
 
+@pytest.mark.slow
 @examples(400)
 @given(kind=kinds, count=st.integers(0, 12), seed=st.integers(0, 2**32 - 1))
 def test_any_nesting(kind: pa.DataType, count: int, seed: int) -> None:

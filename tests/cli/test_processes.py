@@ -77,6 +77,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path, number: signal.Signa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_every_command_has_help() -> None:
     listed = run("--help").stdout
     for command in COMMANDS:
@@ -118,9 +119,10 @@ def test_bench_compares_with_parquet(tmp_path: Path) -> None:
     assert [line["rows"] for what, line in found.items() if what.startswith("rare word")] == [1]
     assert all(line["ratio"] > 0 for line in found.values())
     assert os.listdir(tmp_path) == ["a.jsonl"]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines[:300])))
     text = run("bench", tmp_path / "a.jsonl", "--repeat", 1).stdout
     assert "Parquet" in text
-    assert "read all (3,000 rows)" in text
+    assert "read all (300 rows)" in text
 
 
 def test_bench_wants_rows(tmp_path: Path) -> None:

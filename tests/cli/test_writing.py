@@ -157,6 +157,7 @@ def test_ingest_reads_standard_input(
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
 
 
+@pytest.mark.slow
 def test_standard_input_may_be_parquet(tmp_path: Path, table: pa.Table) -> None:
     pa.parquet.write_table(table, tmp_path / "x.parquet")
     data = (tmp_path / "x.parquet").read_bytes()

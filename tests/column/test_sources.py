@@ -252,6 +252,7 @@ def test_a_leaf_has_no_children() -> None:
         opened(numbers([1], "i8")).child(0)
 
 
+@pytest.mark.slow
 def test_sources_go_with_their_shard() -> None:
     source = weakref.ref(opened(numbers([1], "i8")))
     gc.collect()

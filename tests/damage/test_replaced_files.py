@@ -110,6 +110,7 @@ def test_stripe_files_swapped_within_a_shard() -> None:
     check(one, {first: one[second], second: one[first]}, must_fail={"read", "batches", "take", "head", "column word"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".index", ".stripe"])
 def test_files_of_another_shard_with_indexes(suffix: str) -> None:
     one, other = written(A, rows(0), indexes=INDEXES), written(B, rows(1), indexes=INDEXES)
@@ -121,6 +122,7 @@ def test_files_of_another_shard_with_indexes(suffix: str) -> None:
     check(one, {a: other[b] for a, b in alike}, must_fail={"term", "positions"} if suffix == ".index" else {"read"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".index", ".stripe"])
 def test_files_of_another_shard_with_indexes_of_stripes(suffix: str) -> None:
     options: dict[str, Any] = {"stripes": 2, "indexes": [TermIndex("text", level="stripe")]}

@@ -312,6 +312,7 @@ def test_a_catalog_rules_shards_out_without_opening_them(three: amudai.Dataset, 
         assert why.shards - sum(why.shards_ruled_out.values()) == kept, where  # type: ignore[operator, union-attr]
 
 
+@pytest.mark.slow
 def test_a_query_with_a_catalog_makes_few_requests(tmp_path: Path) -> None:
     lake_of(tmp_path, {f"{part:02}": logs(50 * part) for part in range(20)}, bloom=["trace"]).save_catalog()
     with_catalog, without = amudai.dataset(tmp_path), amudai.dataset(tmp_path, catalog="ignore")
@@ -403,6 +404,7 @@ def test_a_dataset_and_a_shard_can_be_pickled(three: amudai.Dataset, tmp_path: P
 # ---- random tables ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_random_questions_have_the_answers_of_one_table(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)

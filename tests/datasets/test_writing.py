@@ -38,6 +38,7 @@ def test_folders_hold_the_values_of_partitions(tmp_path: Path) -> None:
     assert lake.count("day = '2024-05-01'") == 2
 
 
+@pytest.mark.slow
 def test_many_folders_do_not_keep_many_files_open(tmp_path: Path) -> None:
     table = pa.table({"key": [n % 50 for n in range(200)], "n": range(200)})
     lake = amudai.write_dataset(iter(table.to_batches(max_chunksize=60)), tmp_path, partition_by=["key"])
@@ -92,6 +93,7 @@ def test_a_folder_gets_one_more_shard(tmp_path: Path) -> None:
         amudai.append(tmp_path / "nowhere", {"n": [4]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["single", "two-level"])
 def test_one_shard_stays_one_shard(layout: str, tmp_path: Path) -> None:
     path = tmp_path / "logs.amudai.shard"

@@ -102,6 +102,7 @@ def test_schema_elements_count_groups(tmp_path: Path) -> None:
     assert ids == [("a", 2), ("b", 2), ("c", 5), ("d", 6)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["replaced", "truncated", "missing", "touched", "grown"])
 def test_a_changed_file_is_an_error_that_names_it(lake: Path, how: str) -> None:
     shard = attach(lake)
@@ -219,6 +220,16 @@ def test_materialize(lake: Path, keep: bool) -> None:
         shutil.rmtree(lake / "year=2024")
         shutil.rmtree(lake / "year=2025")
         assert amudai.open(everything.url).read(["n", "word"]).num_rows == 200
+
+
+def test_materialize_in_another_folder(lake: Path, tmp_path: Path) -> None:
+    shard = attach(lake)
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(amudai.InvalidArgument, match="expected allow= to permit it"):
+        amudai.materialize(shard, other / "own.amudai.shard", columns=["word"])
+    own = amudai.materialize(shard, other / "own.amudai.shard", columns=["word"], allow=[lake])
+    assert own.read().equals(shard.read())
 
 
 def test_arguments(lake: Path) -> None:

@@ -179,6 +179,7 @@ def asked(shard: amudai.Shard, column: str, question: Question) -> list[int] | N
     return None
 
 
+@pytest.mark.slow
 def test_columns_are_added_with_statistics_and_indexes(source: amudai.Shard, tmp_path: Path) -> None:
     text = pa.array(["one", "two words", None, "two", "five"])
     numbers = pa.chunked_array([[1, None], [3], [4, 5]], pa.int16())
@@ -205,6 +206,7 @@ def test_columns_are_added_with_statistics_and_indexes(source: amudai.Shard, tmp
     assert positions(new, (col("plain") > 2.5) & (col("id") < 5)) == [2, 3]
 
 
+@pytest.mark.slow
 def test_a_column_is_replaced_at_its_place(source: amudai.Shard, tmp_path: Path) -> None:
     values = pa.array(["a", "b", "c", "d", "e"])
     with pytest.raises(InvalidArgument, match="column 'at': expected none of this name yet: replace=True replaces it"):
@@ -221,6 +223,7 @@ def test_a_column_is_replaced_at_its_place(source: amudai.Shard, tmp_path: Path)
     assert [index.fields for index in again.indexes if index.stripe is None] == [("id", "http.path", "tags.item")]
 
 
+@pytest.mark.slow
 def test_dropped_columns_leave_the_others(source: amudai.Shard, tmp_path: Path) -> None:
     new = amudai.drop_columns(source, ["id", "at", "http.status"], tmp_path / "new.amudai.shard")
     http = pa.array([None if each is None else {"path": each["path"]} for each in TABLE["http"].to_pylist()])
@@ -240,6 +243,7 @@ def test_dropped_columns_leave_the_others(source: amudai.Shard, tmp_path: Path) 
     assert added.verify().ok
 
 
+@pytest.mark.slow
 def test_renamed_columns_keep_their_values_and_indexes(source: amudai.Shard, tmp_path: Path) -> None:
     names = {"word": "text", "at": "id", "id": "at", "http": "web", "http.path": "place", "tags": "labels"}
     new = amudai.rename_columns(source, names, tmp_path / "new.amudai.shard")
@@ -270,6 +274,7 @@ def test_renamed_columns_keep_their_values_and_indexes(source: amudai.Shard, tmp
     assert hashed(back, "http.path", b"/b") == [2]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_added(source: amudai.Shard, tmp_path: Path) -> None:
     to = tmp_path / "new.amudai.shard"
     refused: list[tuple[dict[str, Any], str]] = [
@@ -491,6 +496,7 @@ def _indexes(table: pa.Table) -> list[Any]:
 # ---- with deletes and merges ----
 
 
+@pytest.mark.slow
 def test_columns_of_a_shard_with_deleted_rows(source: amudai.Shard, tmp_path: Path) -> None:
     fewer = amudai.delete(source, positions=[1, 4], to=tmp_path / "fewer.amudai.shard")
     new = amudai.with_columns(fewer, {"n": [10, 11, 12, 13, 14]}, tmp_path / "added.amudai.shard")
@@ -509,6 +515,7 @@ def test_columns_of_a_shard_with_deleted_rows(source: amudai.Shard, tmp_path: Pa
     assert back.read(["w"]).to_pydict() == {"w": list("abcde")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("indexes", ["keep", "rebuild", "drop"])
 def test_merged_shards_whose_columns_were_dropped_and_renamed(
     source: amudai.Shard, tmp_path: Path, indexes: Any

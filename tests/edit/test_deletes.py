@@ -131,6 +131,7 @@ def test_any_sequence_of_deletes(
     check(amudai.open("a/0", store=store), rows, set())
 
 
+@pytest.mark.slow
 def test_quickly_in_both_layouts(tmp_path: Path) -> None:
     rows = rows_of(40)
     for layout in ("single", "two-level"):
@@ -248,6 +249,7 @@ def test_tasks_in_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert fewer.count() == 600
 
 
+@pytest.mark.slow
 def test_large_deletes_are_bitmaps_and_small_ones_few_bytes(tmp_path: Path) -> None:
     count = 200_000
     shard = amudai.write({"n": np.arange(count)}, tmp_path / "a")

@@ -49,6 +49,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
     return pa.table(columns)
 
 
+@pytest.mark.slow
 @given(parts=st.lists(tables(), min_size=1, max_size=3), layouts=st.data(), stripe_rows=st.sampled_from([None, 3]))
 def test_a_merge_has_the_rows_of_its_parts(
     parts: list[pa.Table], layouts: st.DataObject, stripe_rows: int | None, tmp_path_factory: pytest.TempPathFactory

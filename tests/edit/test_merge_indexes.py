@@ -117,6 +117,7 @@ def test_answers_do_not_depend_on_how_indexes_are_carried(
     assert answers(merged) == answers(plain)
 
 
+@pytest.mark.slow
 def test_a_merged_index_is_the_index_that_would_be_built(tmp_path: Path) -> None:
     shards = [amudai.write(table(5000, at), tmp_path / str(at), indexes=indexes(), stripe_rows=2000) for at in range(3)]
     merged, rebuilt = (amudai.merge(shards, to=tmp_path / how, indexes=how) for how in ("merge", "rebuild"))

@@ -69,6 +69,7 @@ def test_the_hash_index_finds_the_keys(tmp_path: Path) -> None:
     assert shard.requests.bytes - before < shard["t"].encoded_bytes / 2
 
 
+@pytest.mark.slow
 def test_the_new_root_owns_the_file_of_the_new_rows(tmp_path: Path) -> None:
     shard = amudai.write(table_of(rows_of(10)), tmp_path / "a", indexes=INDEXES)
     amudai.upsert(shard, table_of(rows_of(3)), key="n", to=tmp_path / "b")
@@ -80,6 +81,7 @@ def test_the_new_root_owns_the_file_of_the_new_rows(tmp_path: Path) -> None:
     assert later.verify().ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["keep", "merge", "rebuild", "drop"])
 def test_deletes_and_upserts_together(tmp_path: Path, policy: Literal["keep", "merge", "rebuild", "drop"]) -> None:
     rows = rows_of(30)

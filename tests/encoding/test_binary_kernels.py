@@ -238,6 +238,7 @@ def test_any_values(encoding: BinaryEncoding, kind: int | str, data: st.DataObje
     check_strings(blocks, size, kind == "text", data.draw(st.integers(0, 1 << 30)))
 
 
+@pytest.mark.slow
 @effort.examples(60)
 @given(data=st.data())
 def test_blocks_of_different_encodings_in_one_run(data: st.DataObject) -> None:
@@ -289,6 +290,7 @@ def test_nested_offsets(module: Any, name: str) -> None:
     check_strings(blocks, None, True, 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 1, 7, 254, 255])
 @pytest.mark.parametrize("size", [None, 3])
 def test_fsst_with_few_and_with_all_symbols(count: int, size: int | None) -> None:
@@ -321,6 +323,7 @@ def test_fsst_escapes_only() -> None:
     check_strings([Block(block.build(b"", data), 300)], None, False, 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codes", ["plain", "zstd", "ffor"])
 def test_dictionary_codes_win_over_presence(codes: str) -> None:
     encoder = {"plain": numeric_plain.encode, "zstd": numeric_zstd.encode, "ffor": ffor.encode}[codes]

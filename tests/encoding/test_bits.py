@@ -72,6 +72,7 @@ def decode(run: Opened, spans: Sequence[runs.Span], at: int) -> tuple[Bools, int
     return after[at : at + count].astype(np.bool_), found
 
 
+@pytest.mark.slow
 def test_every_offset_and_length(bits: Bools, opened: list[Opened]) -> None:
     for run in opened:
         for first in (*range(17), *range(8 * 134 - 9, 8 * 134 + 9)):

@@ -413,6 +413,7 @@ def test_every_encoding_of_every_type(case: Forced) -> None:
     assert encode(case.values, case.program).described == {case.plan: 1}
 
 
+@pytest.mark.slow
 def test_every_encoding_is_forced_somewhere() -> None:
     codes = {found.code for case in FORCED for top in encode(case.values, case.program).sections for found in walk(top)}
     assert codes == set(NAMES)
@@ -435,6 +436,7 @@ def test_every_cascade_comes_back(dtype: str, data: st.DataObject) -> None:
     encode(values, program, block_values=block_values, present=present, at=at, checksums=checksums)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ALL)
 def test_specials_survive_every_encoding(dtype: str) -> None:
     values = specials(dtype)
@@ -579,6 +581,7 @@ def test_alp_finds_decimals() -> None:
     assert (exceptions, width) == (0, 20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spoil", ["above", "below", "both", "all over"])
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_outliers_become_exceptions(dtype: str, spoil: str) -> None:
@@ -794,6 +797,7 @@ def presence_sizes(present: npt.NDArray[np.bool_]) -> list[int]:
     return sizes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 7, 64, 65, 1000, 8192, 9000, 32768, 40000, 65536])
 def test_presence_is_the_smallest(count: int) -> None:
     for name, present in null_patterns(count).items():

@@ -217,6 +217,7 @@ def test_frames_and_ranges_that_go_around_the_end_of_their_type(dtype: str, widt
                 assert compare_numbers(run, [(0, len(values))], wanted, False, 0).tolist() == expected, (low, high)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ALL)
 def test_null_codes_and_absent_positions_are_zero(dtype: str) -> None:
     values, present = [5, 6, 5, 7, 7] * 30, [True, False, True, True, False] * 30

@@ -86,6 +86,7 @@ def test_the_demo_makes_the_same_logs_each_time(logs: pa.Table) -> None:
     assert 0.05 < sum("connection" in text for text in logs["message"].to_pylist()) / 5000 < 0.15
 
 
+@pytest.mark.slow
 def test_the_demo_notices_a_wrong_answer(logs: pa.Table, files: tuple[Path, Path]) -> None:
     task = tasks(logs)[0]
     assert measure(task, *files).right

@@ -54,6 +54,7 @@ def check(array: pa.Array, expected: list[Any] | None = None) -> None:
 # ---- one kind after the other ----
 
 
+@pytest.mark.slow
 @given(st.lists(st.none() | st.floats() | st.floats(width=16) | st.integers(-(10**9), 10**9).map(lambda n: n / 1e4)))
 @examples(400)
 def test_doubles_have_the_digits_that_python_writes(values: list[float | None]) -> None:
@@ -108,6 +109,7 @@ def test_decimals_of_every_width() -> None:
     check(pa.array([Decimal("1e-9"), Decimal("0.00000123"), Decimal(12)], pa.decimal128(38, 10)))
 
 
+@pytest.mark.slow
 @given(st.lists(st.none() | st.text() | st.text('ab"\\\n\r\t, \x00\x1f\x7f\x85\xa0\u2028\u3000é漢😀', max_size=40)))
 @examples(400)
 def test_texts_are_quoted_where_it_is_needed(values: list[str | None]) -> None:

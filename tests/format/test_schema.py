@@ -221,6 +221,7 @@ def test_large_schemas_are_not_kept_for_others() -> None:
     assert ShardSchema(payload).field(0) is not ShardSchema(payload).field(0)
 
 
+@pytest.mark.slow
 def test_two_of_ten_thousand_columns_cost_two() -> None:
     fields = [Node(f"column {at}", INT if at in (7, 9_999) else 200) for at in range(10_000)]
     schema = ShardSchema(build(fields))
@@ -379,6 +380,7 @@ SMALL = build(
 )
 
 
+@pytest.mark.slow
 def test_every_flipped_bit() -> None:
     for at in range(len(SMALL)):
         for bit in range(8):

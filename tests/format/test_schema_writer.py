@@ -83,6 +83,7 @@ def nested(inner: st.SearchStrategy[SchemaNode]) -> st.SearchStrategy[SchemaNode
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(fields=named(st.recursive(leaves(), nested, max_leaves=8)), internal=st.booleans())
 def test_what_is_written_is_read(fields: tuple[SchemaNode, ...], internal: bool) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from contextlib import suppress
 
+import pytest
+
 from amudai.errors import AmudaiError
 from amudai.format import AnyValue, DataRef, NativeEncoding, RangeStats, ShardDirectory, checksum, unframe
 from amudai.types import BasicType, SchemaNode
@@ -77,6 +79,7 @@ def test_every_cut_is_an_error() -> None:
             raise AssertionError(f"{length} bytes were enough")
 
 
+@pytest.mark.slow
 def test_damage_behind_a_right_checksum_is_no_stranger_error() -> None:
     """The checksum catches accidents, not intent: flip bits of each payload and sign it anew."""
     for start, end in [(8, 68), (68, 98), (98, 148), (148, 156), (156, 210), (210, 240), (240, 394), (394, 517)]:

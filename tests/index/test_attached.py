@@ -45,6 +45,7 @@ def check(shard: amudai.Shard) -> None:
     assert all(index.size for index in shard.indexes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["single", "two-level"])
 @pytest.mark.parametrize("stripe_rows", [None, 700])
 def test_indexes_are_written_with_the_shard(tmp_path: Path, layout: Any, stripe_rows: int | None) -> None:

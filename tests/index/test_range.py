@@ -163,6 +163,7 @@ def test_decimals(values: list[Decimal | None], low: Any, high: Any) -> None:
     check(probe.between(Between(low, high)), values, Between(low, high))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["minimal_compression", "balanced", "minimal_size"])
 def test_fields_of_a_shard(tmp_path: Path, profile: str) -> None:
     rng = np.random.default_rng(7)

@@ -60,6 +60,7 @@ def with_field(root: Root, schema_id: int, change: Callable[[FieldDescriptor], F
     return replace(root, metadata=replace(root.metadata, stripes=stripes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"stripe_rows": 300}, {"layout": "two-level"}, {"profile": "plain"}])
 @pytest.mark.parametrize("indexes", [INDEXES, STRIPED], ids=["shard", "stripe"])
 def test_what_we_write_is_sound(tmp_path: Path, options: dict[str, Any], indexes: list[Any]) -> None:
@@ -217,6 +218,7 @@ def test_a_range_index_of_other_values(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_values_that_are_stored_twice(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "a.parquet")
     shard = amudai.attach(tmp_path / "a.parquet", tmp_path / "a.amudai.shard", indexes=INDEXES)

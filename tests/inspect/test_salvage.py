@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,7 @@ def lost_positions(saved: Salvage, column: str) -> set[int]:
     return {at for each in saved.lost if each.column == column for at in range(each.first, each.end)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["n", "text", "level", "maybe"])
 def test_a_damaged_block_loses_its_rows_alone(whole: Path, table: pa.Table, tmp_path: Path, column: str) -> None:
     at, first, end = block_place(whole, column, 0, 1)
@@ -139,6 +141,20 @@ def test_deleted_rows_stay_deleted(whole: Path, table: pa.Table, tmp_path: Path)
     saved = amudai.salvage(whole.parent / "fewer.amudai.shard", tmp_path / "saved.amudai.shard")
     assert (saved.lost, saved.lost_rows) == ((), 0)
     assert saved.shard.read().equals(table.slice(100))
+
+
+def test_internal_fields_are_kept_where_they_are_sound(tmp_path: Path) -> None:
+    when = datetime(2026, 3, 1, tzinfo=UTC)
+    path = tmp_path / "noted.amudai.shard"
+    amudai.write({"n": range(5_000)}, path, ingestion_time=when, record_id=b"0123456789").close()
+    at, first, end = block_place(path, "`Kusto.Amudai.RecordIdentity`", 0, 1)
+    saved = amudai.salvage(damaged(path, tmp_path, at), tmp_path / "saved.amudai.shard")
+    assert saved.lost_rows == 0
+    found = saved.shard.read(["n", "@RecordIdentity", "@IngestionTimestamp"])
+    assert found["n"].to_pylist() == list(range(5_000))
+    identities = [b"0123456789" + row.to_bytes(6, "big") for row in range(5_000)]
+    assert found[1].to_pylist() == identities[:first] + [None] * (end - first) + identities[end:]
+    assert set(found[2].to_pylist()) == {pa.scalar(when, found[2].type).as_py()}
 
 
 def test_a_missing_stripe_file_loses_its_rows(table: pa.Table, tmp_path: Path) -> None:

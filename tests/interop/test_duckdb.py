@@ -195,6 +195,7 @@ def test_variables_of_the_caller_are_tables(both: Both) -> None:
         amudai.sql("SELECT 1 FROM x", x=5)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_functions_mean_what_predicates_mean(both: Both) -> None:
     asked: list[tuple[str, Any, str]] = [("has", "timeout", "'timeout'"), ("hasprefix_cs", "Tim", "'Tim'")]
     asked.append(("has_all", ["50", "retry"], "['50', 'retry']"))

@@ -147,8 +147,13 @@ def byte_range(contents: list[bytes], kind: BasicType, most: int = 32) -> RangeS
         return RangeStats(min=None, max=None)
     is_text = kind is BasicType.STRING
     low, high = min(contents), max(contents)
-    units = [char.encode() for char in high.decode()] if is_text else [bytes([byte]) for byte in high]
-    first = [char.encode() for char in low.decode()] if is_text else [bytes([byte]) for byte in low]
+    # One character more than could fit is enough to see that not all fit.
+    units, first = (
+        [char.encode() for char in each.decode()[: most + 1]]
+        if is_text
+        else [bytes([byte]) for byte in each[: most + 1]]
+        for each in (high, low)
+    )
     while len(b"".join(first)) > most:
         first.pop()
     grown: bytes | None = high

@@ -150,6 +150,7 @@ def test_at_least_one_task_is_asked_for(shard: amudai.Shard) -> None:
         shard.scan().tasks(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["single", "two-level"])
 def test_a_shard_that_was_overwritten_is_not_read_in_place_of_the_one_that_was_meant(
     layout: Any, tmp_path: Path

@@ -109,6 +109,7 @@ def test_folding_keeps_words_words(kernels: ModuleType) -> None:
             assert len(kernels.split_words(each)) == len(kernels.split_words(other)), each
 
 
+@pytest.mark.slow
 def test_words_are_made_of_letters_and_numbers(kernels: ModuleType) -> None:
     categories = {"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No"}
     wrong = [

@@ -51,6 +51,7 @@ def test_duckdb_says_the_same(pattern: str, values: list[str | None]) -> None:
     assert both(col("s").ilike(pattern), values) == of_duckdb("ilike", pattern, values)
 
 
+@pytest.mark.slow
 @examples(200)
 @given(pattern=patterns, values=values, escape=st.sampled_from("\\.a"))
 def test_duckdb_escapes_in_the_same_way(pattern: str, values: list[str | None], escape: str) -> None:
@@ -131,6 +132,7 @@ def test_mistakes(mistake: Callable[[], object], message: str) -> None:
         mistake()
 
 
+@pytest.mark.slow
 def test_an_index_answers(tmp_path: Path) -> None:
     words = ["alpha beta", "Alpha-Beta", "gamma delta", "beta alpha"]
     table = pa.table({"s": [words[row % 4] + f" {row}" for row in range(4000)]})

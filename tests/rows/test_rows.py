@@ -272,6 +272,15 @@ def test_few_ranges_stay_ranges() -> None:
     assert not Rows.of_mask(mask).is_dense
 
 
+def test_ranges_with_short_gaps_are_dense() -> None:
+    whole = Rows.one(100, 5000)
+    few = whole.subtract(Rows.of_positions(np.array([300, 301, 4000], np.uint64)))
+    assert few.is_dense
+    assert listed(few.hull) == listed(whole)
+    assert not whole.is_dense  # it is its own hull
+    assert not whole.subtract(Rows.one(200, 1000)).is_dense
+
+
 @pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
 def test_kernels_refuse_bitmaps_that_are_too_short(kernels: Any) -> None:
     with pytest.raises(ValueError, match="too short"):
@@ -279,7 +288,7 @@ def test_kernels_refuse_bitmaps_that_are_too_short(kernels: Any) -> None:
     with pytest.raises(ValueError, match="offset"):
         kernels.align_bits(np.zeros(2, np.uint8), 16, 64)
     with pytest.raises(ValueError, match="too short"):
-        kernels.count_stretches(np.zeros(2, np.uint8), 17)
+        kernels.few_ranges_of_bitmap(np.zeros(2, np.uint8), 17, 0, 9)
     one = np.ones(1, np.uint64)
     with pytest.raises(ValueError, match="count"):
         kernels.bits_of_ranges(one, one + one, 1 << 63, 1 << 60)

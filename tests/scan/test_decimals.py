@@ -48,6 +48,7 @@ def wheres(bounds: list[Decimal]) -> list[Predicate]:
     return found + [~where for where in found]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_reading")
 @pytest.mark.parametrize("few", [True, False])
 def test_values_are_compared_without_reading_them(few: bool, tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ def test_any_predicate_gives_the_rows_of_a_full_read(
         assert sum(batch.num_rows for batch in few) == few.count() == len(inside[:limit])
 
 
+@pytest.mark.slow
 def test_large_parts_and_threads_keep_the_order(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     count = 400_000
@@ -163,6 +164,7 @@ def test_count_reads_no_other_column(tmp_path: Path) -> None:
     assert scan.to_table()["n"].to_pylist() == list(range(256, 512))
 
 
+@pytest.mark.slow
 def test_an_abandoned_scan_frees_its_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The threads are shared and stay; what ran on them for this scan has ended, and nothing more begins."""
     begun: list[int] = []

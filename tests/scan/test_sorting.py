@@ -39,6 +39,7 @@ VALUES = {
 }
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @examples(60)
 def test_any_keys_give_the_order_of_a_stable_sort(data: st.DataObject) -> None:

@@ -108,6 +108,7 @@ def test_an_empty_line_is_a_null_if_there_is_one_column(
     assert content(write(tmp_path, "t.csv", text), **options) == expected
 
 
+@pytest.mark.slow
 def test_nulls_of_one_column_come_back_from_other_writers(tmp_path: Path) -> None:
     column = pa.array([None, *range(500_000), None])
     pa.csv.write_csv(pa.table({"a": column}), tmp_path / "t.csv")
@@ -344,6 +345,7 @@ def test_a_value_of_another_type_turns_up_late(late: str, trouble: str, tmp_path
     assert bad(source) == [("t.csv", 500_002)]
 
 
+@pytest.mark.slow
 def test_integers_are_not_rounded(tmp_path: Path) -> None:
     """A reader that takes large identifiers for floats makes others of them."""
     path = write(tmp_path, "t.csv", "n,s\n" + "1.5,some text\n" * 400_000 + f"{2**53 + 1},late\n9e300,x\n")
@@ -354,6 +356,7 @@ def test_integers_are_not_rounded(tmp_path: Path) -> None:
     assert table(read(path, types={"n": pa.float64()}))["n"].to_pylist()[-2:] == [2.0**53, 9e300]
 
 
+@pytest.mark.slow
 def test_numbers_that_are_too_large_for_a_double(tmp_path: Path) -> None:
     path = write(tmp_path, "t.csv", "n,s\n" + "1.5,some text\n" * 400_000 + "-1e400,late\ninf,x\n")
     with pytest.raises(CorruptedData, match=r"found -1e400, which no double can hold, in column 'n'; set"):
@@ -374,6 +377,7 @@ def test_skipped_records_are_counted_and_some_are_shown(tmp_path: Path) -> None:
     assert source.bad_records.count == 25
 
 
+@pytest.mark.slow
 def test_records_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("amudai.sources.records", "amudai.sources.csv.records"):
         monkeypatch.setattr(f"{module}.LONGEST", 1000)

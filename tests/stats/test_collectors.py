@@ -206,6 +206,7 @@ def test_many_distinct_values_have_no_filter() -> None:
     assert check(STRING, pa.array([str(i) for i in range(1024)] * 2), 1000).bloom_filter is not None
 
 
+@pytest.mark.slow
 def test_values_that_outgrow_a_dictionary() -> None:
     """Some statistics come from the entries of a dictionary, the rest from the values behind it."""
     few = pa.array(["a", None, "bcd", "\u00e9"] * 20_000)

@@ -78,8 +78,10 @@ def stored_in(stripe: StripeReader, field: ColumnSource) -> FieldStatistics:
 def test_of_stripes_and_of_the_shard(path: Path) -> None:
     shard = ShardReader(path)
     folded: dict[int, tuple[SchemaNode, FieldStatistics]] = {}
+    sizes: dict[int, list[int | None]] = {stripe.ordinal: [] for stripe in shard.stripes}
     for stripe, field in stored_fields(shard):
         found, stored = collect(values_of(field), field.node), stored_in(stripe, field)
+        sizes[stripe.ordinal].append(found.raw_data_size)
         if field.node.basic_type in BYTES and not field.node.is_decimal:
             found = replace(found, range_stats=None)  # the reference states no bounds of texts and bytes
         if path in WITHOUT_FILTERS and field.node.basic_type is not BasicType.GUID:
@@ -92,6 +94,15 @@ def test_of_stripes_and_of_the_shard(path: Path) -> None:
         descriptor = shard.descriptor(node)
         assert descriptor is not None, node.name
         assert found == FieldStatistics.of(descriptor), f"field {node.name} of the shard"
+    stripes = [total(known) for known in sizes.values()]
+    assert [stripe.directory.raw_data_size for stripe in shard.stripes] == stripes
+    assert shard.directory.raw_data_size == total(stripes)
+
+
+def total(sizes: list[int | None]) -> int | None:
+    """The sum of the values that are known; None if none is."""
+    known = [size for size in sizes if size is not None]
+    return sum(known) if known else None
 
 
 @pytest.mark.parametrize("path", SHARDS)
@@ -116,24 +127,6 @@ def test_sketches_answer_for_their_values(path: Path) -> None:
             assert bloom.probe_many(data, hash_values(values, BLOOM_SEED)).all()
             others = hash_values([b"not there %d" % at for at in range(2000)], BLOOM_SEED)
             assert np.count_nonzero(bloom.probe_many(data, others)) < 100
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", SHARDS)
-def test_sizes_add_up(path: Path) -> None:
-    shard = ShardReader(path)
-    sizes: dict[int, list[int | None]] = {stripe.ordinal: [] for stripe in shard.stripes}
-    for stripe, field in stored_fields(shard):
-        sizes[stripe.ordinal].append(collect(values_of(field), field.node).raw_data_size)
-    stripes = [total(known) for known in sizes.values()]
-    assert [stripe.directory.raw_data_size for stripe in shard.stripes] == stripes
-    assert shard.directory.raw_data_size == total(stripes)
-
-
-def total(sizes: list[int | None]) -> int | None:
-    """The sum of the values that are known; None if none is."""
-    known = [size for size in sizes if size is not None]
-    return sum(known) if known else None
 
 
 def test_the_cases_cover_every_kind_of_statistics() -> None:

@@ -90,6 +90,7 @@ def test_an_escaped_name_is_found(store: LocalStore, tmp_path: Path) -> None:
     assert bytes(LocalStore().read_ranges(url, [(0, 7)])[0]) == b"decoded"
 
 
+@pytest.mark.slow
 def test_views_outlive_the_store(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"0123456789")
     store = LocalStore()

@@ -61,6 +61,7 @@ def _on_disk(folder: Path) -> list[tuple[Store, str]]:
     ]
 
 
+@pytest.mark.slow
 def test_a_spawned_process_reads_the_same_bytes(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b"0123456789")
     calls = [(portable_store(store), url) for store, url in _on_disk(tmp_path)]

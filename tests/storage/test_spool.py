@@ -113,6 +113,7 @@ def test_a_whole_piece_in_memory_is_not_copied() -> None:
         assert found is piece
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 5_000, 1 << 30])
 def test_many_threads(limit: int) -> None:
     pieces = [bytes([at % 251]) * (1 + at % 97) for at in range(2_000)]

@@ -207,6 +207,7 @@ columns = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(columns)
 @example((16, 2, 15, 600, 1))
 @example((16, 2, 20, 600, 2))

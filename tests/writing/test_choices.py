@@ -60,6 +60,7 @@ RIGHT: dict[str, dict[str, set[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_data_gets_its_encoding(profile: str, tmp_path: Path) -> None:
     shard = amudai.write(SHAPED, tmp_path / "t.amudai.shard", profile=profile)
@@ -69,6 +70,7 @@ def test_data_gets_its_encoding(profile: str, tmp_path: Path) -> None:
     assert not wrong
 
 
+@pytest.mark.slow
 def test_smaller_profiles_are_smaller(tmp_path: Path) -> None:
     sizes = {}
     profiles = ["plain", "minimal_compression", "balanced", "high_compression"]
@@ -191,6 +193,7 @@ def test_constants_between_nulls(tmp_path: Path) -> None:
         assert shard.read()["c"].combine_chunks().equals(column)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [[None], [""], ["x"], ["random"]], ids=str)
 def test_text_that_begins_with_nothing(first: list[str | None], tmp_path: Path) -> None:
     """The first block does not decide for all others: the text after it is compressed."""

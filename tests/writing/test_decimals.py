@@ -58,6 +58,7 @@ def test_many_values_and_the_plain_profile_have_no_dictionary(tmp_path: Path) ->
     assert encodings(amudai.write(few, tmp_path / "plain.amudai.shard", profile="plain"), "price") == {"plain"}
 
 
+@pytest.mark.slow
 def test_values_that_stop_repeating_are_moved_to_blocks_with_a_range_index(tmp_path: Path) -> None:
     random = np.random.default_rng(2)
     first = [Decimal(at % 5) for at in range(30_000)]

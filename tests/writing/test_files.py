@@ -112,6 +112,7 @@ def test_overwrite(old: str, new: str, tmp_path: Path) -> None:
     assert_exact(amudai.open(target).read(), sample(2))
 
 
+@pytest.mark.slow
 def test_overwriting_with_the_same(tmp_path: Path) -> None:
     target = tmp_path / "t.amudai.shard"
     amudai.write(sample(), target, layout="two-level", stripe_rows=5000)
@@ -186,6 +187,7 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
     assert names(tmp_path) == ["t.amudai.shard"]
 
 
+@pytest.mark.slow
 def test_temporary_files_go_where_they_are_told(tmp_path: Path) -> None:
     target, nowhere = tmp_path / "t.amudai.shard", tmp_path / "nowhere"
     with pytest.raises(StorageError):
@@ -193,6 +195,7 @@ def test_temporary_files_go_where_they_are_told(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_into_a_store() -> None:
     store = MemoryStore()
     for layout in ("single", "two-level"):

@@ -75,6 +75,7 @@ def test_one_large_value_takes_twice_its_size(tmp_path: Path) -> None:
     assert int(found.stdout) <= 2 * size // 1_000_000 + 32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["1MB", "16MB"])
 def test_little_memory_keeps_every_value(tmp_path: Path, limit: str) -> None:
     rng = np.random.default_rng(5)

@@ -266,6 +266,7 @@ def test_deep_nesting(tmp_path: Path) -> None:
     kept(pa.table({"deep": pa.array([values, None, values], kind)}), tmp_path)
 
 
+@pytest.mark.slow
 def test_containers_without_content(tmp_path: Path) -> None:
     inner = pa.struct([("x", pa.list_(pa.string())), ("y", pa.map_(pa.string(), pa.bool_()))])
     columns = {

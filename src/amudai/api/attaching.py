@@ -10,24 +10,22 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from amudai.api.editing import reader_of
+from amudai.api.editing import NewRoot, reader_of
 from amudai.api.moments import creation_time
-from amudai.api.opening import open as open_shard
 from amudai.api.parquet_paths import ParquetInputs, ParquetPath, parquet_paths
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
-from amudai.api.sizes import temporary_folder
 from amudai.arguments import names, whole_number
 from amudai.arrow import SCHEMA_PROPERTY
 from amudai.column import ParquetFile
-from amudai.edit import AttachedFile, Attachment, Naming, Publication, Root, attached_stripes, with_stored_values
+from amudai.edit import AttachedFile, Attachment, Naming, Root, attached_stripes, with_stored_values
 from amudai.encoding import profile_of
-from amudai.errors import ExistingFile, InvalidArgument, InvalidSchema, located
+from amudai.errors import InvalidArgument, InvalidSchema, located
 from amudai.format import any_value, any_values, attachment_of, attachment_property, ticks_of
 from amudai.index import HashIndex, IndexSpec, TermIndex, index_sinks
 from amudai.shard import BuildOptions, ShardBuilder
 from amudai.sources import InputFile, Partitions, SourceOptions, unified
-from amudai.storage import Allow, Allowed, Artifact, Size, open_store, size_of
+from amudai.storage import Allow, Allowed, Artifact, Size, size_of
 from amudai.threads import run_each, thread_count
 from amudai.types import WIDTHS, BasicType, SchemaNode, find_in
 
@@ -105,17 +103,14 @@ def attach(
     """
     rows = whole_number(stripe_rows, "stripe_rows", 1)
     found, patterns = parquet_paths(files, store)
-    target_store, target = open_store(to, store)
-    allowed = Allowed.of(allow)
-    naming = Naming(url=target, store=target_store, allow=allowed)
-    opened = [_opened(each, naming) for each in found]
+    new = NewRoot([], to, store, overwrite=overwrite, temp_dir=temp_dir, allow=allow)
+    opened = [_opened(each, new.naming) for each in found]
     schema, given, constants = _united(found, opened, hive)
     attached = [
         AttachedFile(name, file, constants.get(path.path, {})) for path, (name, file) in zip(found, opened, strict=True)
     ]
     asked = [*(path for spec in indexes for path in spec.fields), *names(bloom, "bloom")]
     attachment = _attachment(schema, given, asked, ranges, indexes)
-    folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
     memory = max(1 << 20, size_of(memory_limit))
     pool = thread_count(threads)
     made = {
@@ -129,7 +124,7 @@ def attach(
     options = BuildOptions(
         profile=profile_of("balanced"),
         memory=memory,
-        temp_folder=folder,
+        temp_folder=new.temp_folder,
         bloom=frozenset(find_in(attachment.nodes, each)[-1].schema_id for each in bloom),
         created=ticks_of(creation_time(created)),
         properties=(
@@ -139,16 +134,14 @@ def attach(
         ),
     )
     total = sum(file.metadata.num_rows for _, file in opened)
-    with (
-        located(url=target),
-        _publication(target_store, target, overwrite, folder) as publication,
-        reporting(progress, total) as report,
-    ):
-        sinks = index_sinks(indexes, attachment.nodes, memory=memory // 4, temp_folder=folder, profile="balanced")
+    with located(url=new.url), new, reporting(progress, total) as report:
+        sinks = index_sinks(
+            indexes, attachment.nodes, memory=memory // 4, temp_folder=new.temp_folder, profile="balanced"
+        )
         builder = ShardBuilder(
             attachment.fields,
-            publication.sealing,
-            publication.file,
+            new.publication.sealing,
+            new.publication.file,
             attachment.options(options),
             lambda work, count: run_each(work, count, pool),
             sinks,
@@ -156,10 +149,10 @@ def attach(
         try:
             marks = {each.name: each.fingerprint() for each in attached}  # before values are read
             attached_stripes(attachment, attached, builder, rows, report)
-            publication.publish(Root(url=target, metadata=builder.finish(), files=marks))
+            new.publication.publish(Root(url=new.url, metadata=builder.finish(), files=marks))
         finally:
             builder.close()
-    return open_shard(to, store=store, allow=allowed)
+    return new.opened()
 
 
 def refresh(
@@ -247,7 +240,8 @@ def materialize(
     shard
         The shard, or where it is.
     to
-        Where the new root goes: a path or URL in the folder of the shard. It refers to the files of the old root.
+        Where the new root goes. It refers to the files of the old root, which `allow` must permit if they are not in or
+        below its folder.
     columns
         Names of the columns; None for all that are in Parquet files.
     keep
@@ -268,9 +262,6 @@ def materialize(
     [('id', 'parquet'), ('name', 'blocks')]
     """
     reader = reader_of(shard, store, allow)
-    target_store, target = open_store(to, store)
-    if reader.url == target:
-        raise InvalidArgument("to: expected another place than the shard, whose files stay in use", url=target)
     known = reader.schema.fields()
     chosen = None if columns is None else [find_in(known, name) for name in names(columns, "columns")]
     for path in chosen or ():
@@ -279,24 +270,14 @@ def materialize(
                 f"columns: expected top-level columns, found {'.'.join(each.name for each in path)!r}"
             )
     ids = {node.schema_id for node in known} if chosen is None else {path[0].schema_id for path in chosen}
-    folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
-    options = BuildOptions(profile=profile_of(profile), memory=max(1 << 20, size_of(memory_limit)), temp_folder=folder)
-    with (
-        located(url=target),
-        _publication(target_store, target, overwrite, folder) as publication,
-        reporting(progress, reader.num_positions) as report,
-    ):
-        root = Root.of(reader).at(target)
-        publication.publish(with_stored_values(root, reader, ids, publication.file, options, keep=keep, report=report))
-    return open_shard(to, store=store, allow=reader.allow)
-
-
-def _publication(store: Any, url: str, overwrite: bool, folder: str | None) -> Publication:
-    try:
-        return Publication(store, url, overwrite=overwrite, temp_folder=folder)
-    except ExistingFile as error:
-        message = "expected no shard yet, found one: overwrite=True replaces it"
-        raise ExistingFile(message, **error.place) from error
+    new = NewRoot([reader], to, store, overwrite=overwrite, temp_dir=temp_dir, allow=allow or reader.allow)
+    options = BuildOptions(
+        profile=profile_of(profile), memory=max(1 << 20, size_of(memory_limit)), temp_folder=new.temp_folder
+    )
+    with located(url=new.url), new, reporting(progress, reader.num_positions) as report:
+        root, file = new.root_of(reader), new.publication.file
+        new.publication.publish(with_stored_values(root, reader, ids, file, options, keep=keep, report=report))
+    return new.opened()
 
 
 def _opened(path: ParquetPath, naming: Naming) -> tuple[str, ParquetFile]:

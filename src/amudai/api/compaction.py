@@ -12,11 +12,12 @@ import pyarrow as pa
 from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
+from amudai.api.rewriting import ShardRewriter, kept_roles, role_column
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.api.storing_options import storing_options
 from amudai.api.where import Where
-from amudai.api.writing import Layout, ShardWriter
+from amudai.api.writing import Layout
 from amudai.edit import Merging, Naming, Publication
 from amudai.errors import InvalidArgument
 from amudai.index import IndexSpec, is_movable, specs_of
@@ -100,11 +101,11 @@ def compact(
     memory = size_of(memory_limit)
     specs = specs_of(readers) if indexes is None else indexes
     with _united(readers, widen, folder, threads) as source, reporting(progress, source.num_rows) as report:
-        keys = sort_keys(sort_by, source.schema) if sort_by else ()
         schema = source.schema
-        roles = [role for role in source.internal if role in (INGESTION_TIMESTAMP, RECORD_IDENTITY)]
-        named = [*map(quote_name, schema.names), *(quote_name(f"@{role}") for role in roles)]
-        writer = ShardWriter(
+        keys = sort_keys(sort_by, schema) if sort_by else ()
+        roles = kept_roles(source.internal)
+        named = [*map(quote_name, schema.names), *map(role_column, roles)]
+        writer = ShardRewriter(
             to,
             schema,
             profile=profile,
@@ -123,15 +124,13 @@ def compact(
             **storing_options(source),
         )
         with writer as out:
-            out._take_over(_properties(source._reader))
+            out.take_over(source._reader)
             batches: Iterator[pa.RecordBatch] = iter(source.scan(named, where))
             if keys:
                 batches = sorted_batches(batches, keys, memory=memory // _SORT_SHARE, temp_folder=folder)
             size = 0
             for batch in batches:
-                # Internal fields come after the columns.
-                internal = dict(zip(roles, batch.columns[len(schema) :], strict=True))
-                out._append(pa.RecordBatch.from_arrays(batch.columns[: len(schema)], schema=schema), internal)
+                out.rewrite(batch.columns, roles)
                 size += batch.nbytes
                 report(out.num_rows, size, out.encoded_bytes)
     return open_shard(to, store=store, threads=threads)
@@ -184,9 +183,3 @@ def _field_properties(source: Shard) -> dict[str, dict[str, object]]:
 
     visit(source.columns, "")
     return found
-
-
-def _properties(reader: ShardReader) -> bytes:
-    """The properties of a shard as stored."""
-    ref = reader.directory.properties
-    return b"" if ref is None or ref.is_empty else bytes(reader.payload(ref, "ShardProperties", reader.root)[0])

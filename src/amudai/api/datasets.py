@@ -15,7 +15,7 @@ from amudai.api.sampling import sample_of
 from amudai.api.scan import Scan
 from amudai.api.shard import Shard
 from amudai.api.tabular import Tabular
-from amudai.api.where import Where, predicate_of
+from amudai.api.where import Where, request_of
 from amudai.api.writing import write
 from amudai.arguments import names, shown
 from amudai.arrow import reordered
@@ -34,7 +34,6 @@ from amudai.datasets import (
 )
 from amudai.errors import InvalidArgument, MissingFile, located
 from amudai.limits import DEFAULT_LIMITS, Limits
-from amudai.plan import ScanRequest
 from amudai.rows import Origin, row_range
 from amudai.scan import ResultColumns
 from amudai.storage import Allow, Allowed, PortableAllowed, PortableStore, Requests, open_store, portable_store
@@ -217,12 +216,12 @@ class Dataset(Tabular):
         >>> lake.scan(["level", "status"], where="status = 503", limit=1).to_table().to_pydict()
         {'level': ['ERROR'], 'status': [503]}
         """
-        request = ScanRequest(
-            columns=None if columns is None else names(columns, "columns"),
-            where=predicate_of(where),
+        request = request_of(
+            columns,
+            where,
             limit=limit,
             batch_rows=batch_rows,
-            on_damage=on_damaged_index,
+            on_damaged_index=on_damaged_index,
             include_deleted=include_deleted,
         )
         within = None

@@ -11,11 +11,11 @@ from amudai.api.opening import open as open_shard
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.edit import Naming, Publication, Root
-from amudai.errors import InvalidArgument, located
+from amudai.errors import ExistingFile, InvalidArgument, located
 from amudai.shard import ArtifactSpace, ShardReader
 from amudai.storage import Allow, Allowed, Store, StoredFile, open_store
 
-__all__ = ["NewRoot", "place_for", "reader_of"]
+__all__ = ["NewRoot", "new_publication", "place_for", "reader_of"]
 
 
 def reader_of(shard: Shard | str | os.PathLike[str], store: object | None, allow: Allow | Allowed) -> ShardReader:
@@ -36,13 +36,24 @@ def place_for(
     return target_store, target
 
 
+def new_publication(
+    store: Store, url: str, *, overwrite: bool, temp_folder: str | None, replaces: StoredFile | None = None
+) -> Publication:
+    """A publication at a place where there is no shard yet, unless it may be replaced."""
+    try:
+        return Publication(store, url, overwrite=overwrite, replaces=replaces, temp_folder=temp_folder)
+    except ExistingFile as error:
+        message = "expected no shard yet, found one: overwrite=True replaces it"
+        raise ExistingFile(message, **error.place) from error
+
+
 class NewRoot:
     """A root that is being made of the bytes of shards. Nothing is visible before `publication.publish`.
 
     Parameters
     ----------
     of
-        The shards. The new root must not take the place of one of them.
+        The shards, if any. The new root must not take the place of one of them.
     to, store, overwrite, temp_dir, allow, threads
         As operations take them.
     replaces
@@ -74,7 +85,7 @@ class NewRoot:
         target_store, target = place_for(to, store, of, "the shard, whose stripes stay in use")
         self.temp_folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
         self.naming = Naming(url=target, store=target_store, allow=Allowed.of(allow))
-        self.publication = Publication(
+        self.publication = new_publication(
             target_store, target, overwrite=overwrite, replaces=replaces, temp_folder=self.temp_folder
         )
 

@@ -13,8 +13,9 @@ import pyarrow as pa
 from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
+from amudai.api.rewriting import ShardRewriter, kept_roles, role_column
 from amudai.api.shard import Shard
-from amudai.api.writing import Layout, ShardWriter
+from amudai.api.writing import Layout
 from amudai.arguments import shown
 from amudai.arrow import ArrowFields
 from amudai.errors import AmudaiError, InvalidArgument
@@ -24,7 +25,7 @@ from amudai.plan import SelectedColumn, read_arrays, select
 from amudai.rows import Rows
 from amudai.shard import ShardReader
 from amudai.storage import Allow, Size
-from amudai.types import parse_path
+from amudai.types import INGESTION_TIMESTAMP, RECORD_IDENTITY, parse_path
 
 __all__ = ["Salvage", "salvage"]
 
@@ -88,8 +89,9 @@ def salvage(
 
     A damaged block loses the rows of this block, a damaged dictionary or descriptor all rows of its column in the
     stripe, and damaged markers of deleted rows the whole stripe. Every value that is kept was compared with its
-    checksum. Deleted rows are left out, so positions change. If the schema or the list of stripes is damaged, nothing
-    can be saved, and the error is raised.
+    checksum. Deleted rows are left out, so positions change. Ingestion times and identities of rows are kept; those
+    that cannot be read become null, and no row is dropped for them. If the schema or the list of stripes is damaged,
+    nothing can be saved, and the error is raised.
 
     Parameters
     ----------
@@ -129,6 +131,7 @@ def salvage(
     if _unless_damaged(lambda: fields.schema, None, "the Arrow types that were written", notes) is None:
         fields = ArrowFields(source, natural=True)
     selected = select(fields, columns)
+    internal = {role: select(fields, [role_column(role)])[0] for role in kept_roles(fields.internal())}
     specs = indexes
     if specs is None:
         known: tuple[IndexSpec, ...] = _unless_damaged(
@@ -140,16 +143,21 @@ def salvage(
     with reporting(progress, 2 * sum(stripe.num_positions for stripe in stripes)) as report:
         found = []
         for stripe in stripes:
-            found.append(sound_rows(source, stripe, selected))
+            found.append(sound_rows(source, stripe, [*selected, *internal.values()]))
             report(stripe.end_row, source.store.counters.bytes, 0)
+        at = dict(zip(internal, range(len(selected), len(selected) + len(internal)), strict=True))
+        roles = [role for role in internal if any(each.columns[at[role]] for each in found)]
+        read = [*enumerate(selected), *((at[role], internal[role]) for role in roles)]
         schema = _schema(selected, found, missing, fields)
         lost = 0
-        writer = ShardWriter(
+        writer = ShardRewriter(
             to,
             schema,
             profile=profile,
             layout=layout,
             indexes=specs,
+            ingestion_time=INGESTION_TIMESTAMP in roles,
+            record_id=RECORD_IDENTITY in roles,
             memory_limit=memory_limit,
             temp_dir=temp_dir,
             overwrite=overwrite,
@@ -158,10 +166,11 @@ def salvage(
         )
         with writer as out:
             for each in found:
-                kept = _kept(each, missing)
+                kept = _kept(each, len(selected), missing)
                 lost += each.stripe.num_positions - each.stripe.directory.deleted_records - kept.count
                 for part in kept.each_part(_PART) if kept else ():
-                    out.write(_read(each, selected, part, schema))
+                    for batch in _read(each, part, read).to_batches():
+                        out.rewrite(batch.columns, roles)
                     report(source.num_positions + each.stripe.first_row, source.store.counters.bytes, out.encoded_bytes)
     losses = tuple(loss for each in found for loss in each.lost)
     return Salvage(open_shard(to, store=store, threads=threads), losses, lost, tuple(notes))
@@ -188,20 +197,20 @@ def _schema(
     )
 
 
-def _kept(found: SoundRows, missing: Missing) -> Rows:
-    """The rows of a stripe that the new shard has."""
+def _kept(found: SoundRows, columns: int, missing: Missing) -> Rows:
+    """The rows of a stripe that the new shard has. Only the first `columns` decide: the others are internal fields."""
     kept = found.visible
     if missing == "drop":
-        for rows in found.columns:
+        for rows in found.columns[:columns]:
             kept = kept.intersect(rows)
     return kept
 
 
-def _read(found: SoundRows, selected: Sequence[SelectedColumn], part: Rows, schema: pa.Schema) -> pa.Table:
-    """Rows of a stripe, with nulls in place of values that cannot be read."""
+def _read(found: SoundRows, part: Rows, columns: Sequence[tuple[int, SelectedColumn]]) -> pa.Table:
+    """Rows of a stripe, with nulls in place of values that cannot be read. Columns come with their place in `found`."""
     arrays = []
-    for column, sound in zip(selected, found.columns, strict=True):
-        mine = part.intersect(sound)
+    for at, column in columns:
+        mine = part.intersect(found.columns[at])
         if mine.count == part.count:
             arrays.append(pa.chunked_array(read_arrays(found.stripe, column, part), column.field.type))
             continue
@@ -211,4 +220,4 @@ def _read(found: SoundRows, selected: Sequence[SelectedColumn], part: Rows, sche
         read = read_arrays(found.stripe, column, mine) if mine else []
         values = pa.chunked_array(read, column.field.type)
         arrays.append(values.take(pa.array(places, mask=is_lost)))
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return pa.Table.from_arrays(arrays, [str(at) for at, _ in columns])

@@ -17,7 +17,7 @@ from amudai.api.progress import Report, reporting
 from amudai.api.scan import Scan
 from amudai.api.stripe import Stripe
 from amudai.api.tabular import Tabular
-from amudai.api.where import Where, predicate_of
+from amudai.api.where import Where, request_of
 from amudai.arguments import names, sequence, whole_number
 from amudai.arrow import ArrowFields, reordered
 from amudai.errors import InvalidArgument
@@ -34,7 +34,7 @@ from amudai.inspect import (
     inspect_shard,
     user_properties,
 )
-from amudai.plan import OnDamage, ScanRequest, ShardPlan
+from amudai.plan import OnDamage, ShardPlan
 from amudai.rows import row_range, row_ranges
 from amudai.scan import ScanRun
 from amudai.shard import PortableShard, ShardReader, pack_footer
@@ -264,12 +264,12 @@ class Shard(Tabular):
         on_damaged_index: OnDamage = "raise",
         include_deleted: bool = False,
     ) -> ScanRun:
-        request = ScanRequest(
-            columns=_names(columns),
-            where=predicate_of(where),
+        request = request_of(
+            columns,
+            where,
             limit=limit,
             batch_rows=batch_rows,
-            on_damage=on_damaged_index,
+            on_damaged_index=on_damaged_index,
             include_deleted=include_deleted,
         )
         plan = ShardPlan(self._reader, self._fields, request, row_range(rows, self._reader.origin))
@@ -303,7 +303,7 @@ class Shard(Tabular):
         amudai.errors.InvalidArgument: rows: expected 0..399, found 400
         """
         found, order = row_ranges(rows, self._reader.origin)
-        request = ScanRequest(columns=_names(columns), include_deleted=include_deleted)
+        request = request_of(columns, include_deleted=include_deleted)
         plan = ShardPlan(self._reader, self._fields, request, found)
         if plan.hidden:
             gone = int(found.subtract(plan.positions.yes).starts[0])
@@ -347,7 +347,7 @@ class Shard(Tabular):
         if columns is None:
             paths: list[NodePath] = [(node,) for node in self._reader.schema.fields()]
         else:
-            paths = [self._fields.find(name) for name in _names(columns) or ()]
+            paths = [self._fields.find(name) for name in names(columns, "columns")]
         readers = self._reader.stripes
         ordinals = None if stripes is None else [whole_number(each, "stripes") for each in sequence(stripes, "stripes")]
         for ordinal in ordinals or ():
@@ -430,8 +430,3 @@ def _opened_again(
 ) -> Shard:
     schema = wanted if isinstance(wanted, pa.Schema) else dict(wanted)
     return Shard(ShardReader.of_portable(portable), schema or None, threads)
-
-
-def _names(columns: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The names as a request holds them. Items that are no names are refused when they are looked up."""
-    return None if columns is None else names(columns, "columns")

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 
 from amudai.api.advice import warn_of_needless_indexes
+from amudai.api.editing import new_publication
 from amudai.api.internal_values import InternalValues
 from amudai.api.moments import creation_time
 from amudai.api.opening import open as open_shard
@@ -30,12 +31,12 @@ from amudai.arrow import (
     schema_nodes,
     stored_columns,
 )
-from amudai.edit import Publication, Root
+from amudai.edit import Root
 from amudai.encoding import profile_of
-from amudai.errors import ExistingFile, InvalidArgument, MissingColumn, StorageError, located
-from amudai.format import Properties, ShardProperties, any_value, any_values, ticks_of, united_properties
+from amudai.errors import InvalidArgument, MissingColumn, StorageError, located
+from amudai.format import Properties, any_value, any_values, ticks_of
 from amudai.index import IndexSpec, index_sinks
-from amudai.shard import BuildOptions, ShardBuilder, ShardReader
+from amudai.shard import BuildOptions, ShardBuilder, ShardMetadata, ShardReader
 from amudai.sources import Source
 from amudai.storage import Size, open_store, size_of
 from amudai.threads import run_each, thread_count
@@ -126,11 +127,7 @@ class ShardWriter:
         )
         self._memory = options.memory
         self._threads = thread_count(threads)
-        try:
-            self._publication = Publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
-        except ExistingFile as error:
-            message = "expected no shard yet, found one: overwrite=True replaces it"
-            raise ExistingFile(message, **error.place) from error
+        self._publication = new_publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
         sinks = index_sinks(
             indexes, self._nodes, memory=size_of(memory_limit) // 4, temp_folder=folder, profile=profile
         )
@@ -138,7 +135,6 @@ class ShardWriter:
         sealing, root = self._publication.sealing, self._publication.file
         nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
         self._builder = ShardBuilder(nodes, sealing, root, options, self._each, sinks)
-        self._taken_over: bytes | None = None
         self._done = False
         self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
 
@@ -190,10 +186,6 @@ class ShardWriter:
         if self._broken:
             raise InvalidArgument("writer: expected all rows taken, found some that were refused", url=self._url)
 
-    def _take_over(self, properties: bytes) -> None:
-        """Take over the properties and creation times of the shard that the rows come from."""
-        self._taken_over = properties
-
     def _append(self, batch: pa.RecordBatch, internal: Mapping[str, pa.Array] | None = None) -> None:
         """Append rows. `internal` has the values of internal fields that are known, by their role."""
         at = 0
@@ -224,18 +216,15 @@ class ShardWriter:
             try:
                 self._check_whole()
                 with located(url=self._url):
-                    metadata = self._builder.finish()
-                    if self._taken_over is not None:
-                        old, ours = self._taken_over, self._builder.properties
-                        # Creation times are mandatory, but other writers may leave them out.
-                        has_times = ShardProperties.decode(old).creation_min is not None
-                        properties = united_properties([old] if has_times else [metadata.properties, old], ours)
-                        metadata = replace(metadata, properties=properties)
-                    self._publication.publish(Root(url=self._url, metadata=metadata))
+                    self._publication.publish(Root(url=self._url, metadata=self._metadata()))
                 if self._indexes:
                     self._advise()
             finally:
                 self._end()
+
+    def _metadata(self) -> ShardMetadata:
+        """The metadata of the shard, after its last row."""
+        return self._builder.finish()
 
     def _advise(self) -> None:
         with suppress(StorageError):  # the shard is written, even if it cannot be read from here

@@ -31,6 +31,17 @@ __all__ = ["least_bits", "to_array"]
 TickRemainders: TypeAlias = npt.NDArray[np.uint8]
 
 _LAST_NANOSECOND: Final = 99
+# The numbers of types that `_wrapped` makes, besides extension types. One look-up, as every column of every read asks.
+_WRAPPERS: Final = frozenset(
+    {
+        pa.lib.Type_DICTIONARY,
+        pa.lib.Type_RUN_END_ENCODED,
+        pa.lib.Type_STRING_VIEW,
+        pa.lib.Type_BINARY_VIEW,
+        pa.lib.Type_LIST_VIEW,
+        pa.lib.Type_LARGE_LIST_VIEW,
+    }
+)
 _TEXT: Final = {BasicType.STRING: "string", BasicType.BINARY: "bytes"}
 
 
@@ -41,6 +52,26 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
 
         found = converted(column.array, kind)
         return to_array(as_stored(column.array, projection), projection, kind) if found is None else found
+    if kind.id in _WRAPPERS or isinstance(kind, pa.BaseExtensionType):
+        return _wrapped(column, projection, kind)
+    match column:
+        case AbsentValues(length):
+            return _nulls(length, kind)
+        case JoinedValues(parts):
+            return _joined([to_array(part, projection, kind) for part in parts])
+        case ConstantValues(length, value):
+            return _repeated(length, value, projection, kind)
+        case StoredValues(values, children):
+            if projection.node.basic_type in CONTAINERS:
+                return _container(values, children, projection, kind)
+            return _scalars(values, projection.node, kind)
+        case TimeValues(ticks, nanoseconds):
+            return _times(ticks, nanoseconds, projection, kind)
+    raise AssertionError(column)  # the others were handled above
+
+
+def _wrapped(column: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
+    """The column as an array of a type that is made from an array of another type."""
     if isinstance(kind, pa.BaseExtensionType):
         return pa.ExtensionArray.from_storage(kind, to_array(column, projection, kind.storage_type))
     if pa.types.is_dictionary(kind):
@@ -57,22 +88,7 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
         return to_array(column, projection, pa.string()).cast(kind)
     if pa.types.is_binary_view(kind):
         return to_array(column, projection, pa.binary()).cast(kind)
-    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-        return _list_view(column, projection, kind)
-    match column:
-        case AbsentValues(length):
-            return _nulls(length, kind)
-        case JoinedValues(parts):
-            return _joined([to_array(part, projection, kind) for part in parts])
-        case ConstantValues(length, value):
-            return _repeated(length, value, projection, kind)
-        case StoredValues(values, children):
-            if projection.node.basic_type in CONTAINERS:
-                return _container(values, children, projection, kind)
-            return _scalars(values, projection.node, kind)
-        case TimeValues(ticks, nanoseconds):
-            return _times(ticks, nanoseconds, projection, kind)
-    raise AssertionError(column)  # the others were handled above
+    return _list_view(column, projection, kind)
 
 
 def _joined(arrays: list[pa.Array]) -> pa.Array:

@@ -143,12 +143,13 @@ class BlockBuffer:
     @lazy
     def block_map(self) -> BlockMap:
         """The block map, read at the first use."""
-        room = self._map.start - self._buffer.start
+        start, end = self._map.start, self._map.end
+        room = start - self._buffer.start
         if self._whole is not None:
-            payload = self._whole[room : room + self._map.size]
+            payload = self._whole[room : room + end - start]
         else:
-            end = self._map.end if self._identity is None else self._end
-            payload = self._identified(self._artifact.read(self._map.start, end))[: self._map.size]
+            stop = end if self._identity is None else self._end
+            payload = self._identified(self._artifact.read(start, stop))[: end - start]
         try:
             found = decode_block_map(
                 payload, data_size=room, expected_values=self.values, expected_blocks=self._descriptor.block_count
@@ -157,7 +158,7 @@ class BlockBuffer:
             self.limits.require_values(self.values, self._buffer.size)
             return found
         except AmudaiError as error:
-            error.locate(url=self._artifact.url, range=f"{self._map.start}..{self._map.end}")
+            error.locate(url=self._artifact.url, range=f"{start}..{end}")
             raise
 
     def runs(self, rows: Rows, unit: int = 1) -> Iterator[BlockRun]:

@@ -49,6 +49,8 @@ _PLACES: Final = frozenset(
 # The tag of `AnyValue.data_ref`. A payload without these bytes has no value that is stored elsewhere.
 _VALUE_ELSEWHERE: Final = b"\xb2\x01"
 _SCALARS: Final = frozenset({0, 1, 5})  # wire types of numbers, which refer to nothing
+# Messages that refer to other bytes only by such values, or by indexes.
+_WITHOUT_PLACES: Final = frozenset({"FieldDescriptor", "ShardProperties", "StripeProperties"})
 
 
 def carried(kind: str, payload: Bytes, rename: Rename) -> bytes:
@@ -58,9 +60,15 @@ def carried(kind: str, payload: Bytes, rename: Rename) -> bytes:
     there. It returns the URL to write. An unknown field that may contain a reference raises `UnsupportedFeature`, which
     names the message and the number of the field.
     """
+    payload = bytes(payload)
     message = _checked(kind, payload)
-    if not _renamed_buffers(message, payload, rename):
-        _rename(message, rename, False)
+    if _VALUE_ELSEWHERE not in payload:
+        # A root has many descriptors, and looking at every message inside each of them takes most of the time.
+        if kind in _WITHOUT_PLACES and not (kind == "FieldDescriptor" and message.HasField("indexes")):
+            return payload
+        if isinstance(message, wire.StripeFieldDescriptor) and _renamed_buffers(message, rename):
+            return message.SerializeToString(deterministic=True)
+    _rename(message, rename, False)
     return message.SerializeToString(deterministic=True)
 
 
@@ -91,17 +99,16 @@ def _has_unknown(message: Message) -> bool:
     return known.ByteSize() != message.ByteSize()
 
 
-def _renamed_buffers(message: Message, payload: Bytes, rename: Rename) -> bool:
-    """Rename the references of a stripe's field descriptor if it has only those to its buffers. Returns whether it did.
-
-    A root has many descriptors, and looking at every message inside each of them takes most of the time.
-    """
-    if not isinstance(message, wire.StripeFieldDescriptor) or message.field.HasField("indexes"):
+def _renamed_buffers(descriptor: wire.StripeFieldDescriptor, rename: Rename) -> bool:
+    """Rename the references of a descriptor to its buffers. Returns False, and renames none, if it may have others."""
+    if descriptor.field.HasField("indexes"):
         return False
-    if _VALUE_ELSEWHERE in bytes(payload) or not all(each.HasField("native") for each in message.encodings):
-        return False
+    encodings = list(descriptor.encodings)
+    for encoding in encodings:
+        if not encoding.HasField("native"):
+            return False
     known: dict[tuple[str, bool], str] = {}  # nearly all references of a descriptor lead to one file
-    for encoding in message.encodings:
+    for encoding in encodings:
         for buffer in encoding.native.buffers:
             identified = buffer.HasField("identity_first")
             for ref in (buffer.buffer, buffer.block_map):

@@ -23,6 +23,8 @@ _BITS_PER_RANGE: Final = 128
 _MANY_RANGES: Final = 1024
 # If a set has at least one in this many positions of its hull, a bitmap over the hull is faster than single positions.
 _DENSE_SHARE: Final = 32
+# Gaps of at most this many positions, such as deleted rows leave, are not worth skipping.
+_SHORT_GAP: Final = 16
 
 
 class Rows:
@@ -104,9 +106,9 @@ class Rows:
     @classmethod
     def of_bits(cls, bits: U8, start: int, count: int, origin: Origin = SLOTS) -> Rows:
         """The positions whose bit is set: bit `i` of the first `count` belongs to position `start + i`."""
-        stretches = _kernels.count_stretches(bits, count)
-        if not _prefers_bits(stretches, count):
-            return cls(*_kernels.ranges_of_bitmap(bits, 0, count, start), origin)
+        few = _kernels.few_ranges_of_bitmap(bits, count, start, max(_MANY_RANGES, count // _BITS_PER_RANGE))
+        if few is not None:
+            return cls(*few, origin)
         return cls._of_words(_kernels.align_bits(bits, count, start % _WORD), start - start % _WORD, origin)
 
     @classmethod
@@ -192,7 +194,9 @@ class Rows:
     @property
     def is_dense(self) -> bool:
         """Whether the positions are many and close together, so that asking about their hull is cheaper."""
-        return self._words is not None and self.count * _DENSE_SHARE >= _WORD * len(self._words)
+        if self._words is not None:
+            return self.count * _DENSE_SHARE >= _WORD * len(self._words)
+        return len(self._ends) > 1 and int((self.starts[1:] - self._ends[:-1]).max()) <= _SHORT_GAP
 
     @property
     def hull(self) -> Rows:

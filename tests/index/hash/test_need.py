@@ -47,6 +47,7 @@ def test_only_an_index_of_ordered_values_is_needless(stripe_rows: int | None, tm
     assert len(amudai.open(shard).indexes) == 1, "it is built all the same"
 
 
+@pytest.mark.slow
 def test_members_of_structs_and_nulls_are_seen_through(tmp_path: Path) -> None:
     rows = [{"id": number if number % 7 else None, "tag": [number]} for number in range(ROWS)]
     with pytest.warns(NeedlessIndexWarning, match=r"^hash index over 'user.id': "):

@@ -186,6 +186,7 @@ def test_a_flipped_bit_is_an_error_or_changes_no_answer(tmp_path: Path) -> None:
     assert refused > effort.scaled(100)
 
 
+@pytest.mark.slow
 def test_many_threads_may_ask(tmp_path: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor
 

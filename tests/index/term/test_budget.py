@@ -126,6 +126,7 @@ def test_one_byte_less_is_refused(tmp_path: Path, least: int) -> None:
     assert size_of(amudai.write(TABLE, path, indexes=[TermIndex("message", max_bytes=least)])) == least
 
 
+@pytest.mark.slow
 def test_enough_changes_nothing(tmp_path: Path, exact: amudai.Shard) -> None:
     path = tmp_path / "x.amudai.shard"
     amudai.write(TABLE, path, indexes=[TermIndex("message", max_bytes=size_of(exact))])
@@ -168,6 +169,7 @@ def test_a_stripe_that_cannot_keep_to_it_ends_the_writing(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_elements_keep_to_it(tmp_path: Path) -> None:
     tags = [line.split()[:3] if row % 5 else [] for row, line in enumerate(LINES)]
     table = pa.table({"tags": pa.array(tags)})
@@ -181,6 +183,7 @@ def test_elements_keep_to_it(tmp_path: Path) -> None:
     assert scan.explain().sure == 0 < scan.explain().leaves[0].checked
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path, exact: amudai.Shard) -> None:
     written = []
     for threads in (1, 3):

@@ -108,6 +108,7 @@ def test_without_the_places_of_columns_the_answers_are_the_same(specimen: Indexe
         assert rows(specimen.reader(without_lookup(specimen.descriptor)), specimen, question) == expected
 
 
+@pytest.mark.slow
 def test_places_of_columns_that_are_lies_are_refused(specimen: Indexed) -> None:
     """Five numbers for each column, of which none can be changed without a contradiction."""
     expected = [rows(specimen.reader(), specimen, question) for question in QUESTIONS]

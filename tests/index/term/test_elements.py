@@ -106,6 +106,7 @@ def truth(rows: list[dict[str, Any]], path: str, word: str) -> list[int]:
     return [at for at, row in enumerate(rows) if any(word in text.split() for text in texts(row, steps))]
 
 
+@pytest.mark.slow
 @examples(60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data(), stripe_rows=st.sampled_from([None, 1, 4, 9]), batch_rows=st.sampled_from([3, 100]))
 def test_rows_are_those_of_records_and_of_the_values(
@@ -194,6 +195,7 @@ TABLE = pa.table(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["single", "two-level"])
 @pytest.mark.parametrize("level", ["shard", "stripe"])
 def test_scans_are_answered_by_them(layout: Any, level: str, tmp_path: Path) -> None:

@@ -75,6 +75,7 @@ def test_absence_from_a_foreign_index_proves_nothing(case: IndexCase) -> None:
     assert reader.answer(node(1), Terms("error", Match.EQUAL, True, is_whole(case))) is None
 
 
+@pytest.mark.slow
 @by_case
 def test_what_the_reference_finds_is_found(case: IndexCase) -> None:
     """Its answers are a part of ours, and ours a part of the truth wherever we are sure."""
@@ -103,6 +104,7 @@ def test_what_the_reference_finds_is_found(case: IndexCase) -> None:
                 assert sure <= truth(table.column(field).to_pylist(), question), name
 
 
+@pytest.mark.slow
 @by_case
 def test_everything_a_foreign_artifact_holds_is_found(case: IndexCase) -> None:
     """Every posting of the source is there but those that the reference is known to lose: below one in a thousand."""

@@ -119,6 +119,7 @@ def test_a_value_is_one_trivial_term() -> None:
     assert tokens("", "trivial") == set()
 
 
+@pytest.mark.slow
 def test_every_code_point_is_in_a_word_or_is_not() -> None:
     codes = [code for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
     text = " ".join(map(chr, codes))
@@ -127,6 +128,7 @@ def test_every_code_point_is_in_a_word_or_is_not() -> None:
     assert len(words(text)) == 149_106
 
 
+@pytest.mark.slow
 def test_every_code_point_folds_as_the_table_says() -> None:
     codes = [code for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
     text = "".join(map(chr, codes))

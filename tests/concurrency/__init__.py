@@ -1,0 +1,1 @@
+"""Several threads and processes on the same shards."""
