@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedFeature,
     )
-    from amudai.interop import read_pandas, scan_polars, sql
+    from amudai.interop import attach_iceberg, open_iceberg, read_pandas, scan_polars, sql
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -97,7 +97,7 @@ else:
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
                 "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
-            "amudai.interop": "read_pandas scan_polars sql",
+            "amudai.interop": "attach_iceberg open_iceberg read_pandas scan_polars sql",
         },
     )
 
@@ -146,6 +146,7 @@ __all__ = [
     "add_indexes",
     "append",
     "attach",
+    "attach_iceberg",
     "col",
     "collect_garbage",
     "compact",
@@ -158,6 +159,7 @@ __all__ = [
     "materialize",
     "merge",
     "open",
+    "open_iceberg",
     "read_files",
     "read_pandas",
     "refresh",
