@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         CsvWriter,
         Dataset,
         Explanation,
+        Extension,
         Field,
         FieldLayout,
         FieldStats,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         ShardWriter,
         Source,
         Stripe,
+        StripeField,
         StripeLayout,
         Task,
         TermIndex,
@@ -86,12 +88,12 @@ else:
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout CachedStore Column CsvWriter Dataset Explanation Field FieldLayout "
-                "FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress Salvage "
-                "Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification "
-                "add_indexes append attach col collect_garbage compact copy dataset delete drop_columns gc ingest "
-                "materialize merge open read_files refresh rename_columns salvage undelete upsert with_columns write "
-                "write_dataset"
+                "BadRecord BlockLayout BufferLayout CachedStore Column CsvWriter Dataset Explanation Extension Field "
+                "FieldLayout FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem "
+                "Progress Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout "
+                "Task TermIndex Verification add_indexes append attach col collect_garbage compact copy dataset delete "
+                "drop_columns gc ingest materialize merge open read_files refresh rename_columns salvage undelete "
+                "upsert with_columns write write_dataset"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
@@ -112,6 +114,7 @@ __all__ = [
     "CsvWriter",
     "Dataset",
     "Explanation",
+    "Extension",
     "Field",
     "FieldLayout",
     "FieldStats",
@@ -138,6 +141,7 @@ __all__ = [
     "Source",
     "StorageError",
     "Stripe",
+    "StripeField",
     "StripeLayout",
     "Task",
     "TermIndex",

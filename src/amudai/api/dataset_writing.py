@@ -16,11 +16,13 @@ import pyarrow as pa
 from amudai.api.datasets import Dataset, dataset
 from amudai.api.merging import merge, merged
 from amudai.api.opening import open as open_shard
+from amudai.api.requested import Bloom
 from amudai.api.shard import Shard
 from amudai.api.writing import Layout, ShardWriter, write
 from amudai.arguments import names, whole_number
 from amudai.arrow import batches_of
 from amudai.datasets import SHARD_SUFFIX, find_shards
+from amudai.encoding import ProfileChoice
 from amudai.errors import (
     ExistingFile,
     InvalidArgument,
@@ -49,10 +51,11 @@ def write_dataset(
     partition_by: Sequence[str] = (),
     rows_per_shard: int = 1_000_000,
     append: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     memory_limit: Size = "512MB",
     store: object | None = None,
@@ -81,7 +84,7 @@ def write_dataset(
     memory_limit
         The memory of each shard that is being written. With `partition_by` up to 32 shards are written at a time, and
         share the limit.
-    profile, layout, indexes, bloom, properties, store, threads
+    profile, layout, indexes, bloom, distinct, properties, store, threads
         As for `amudai.write`.
 
     Examples
@@ -108,6 +111,7 @@ def write_dataset(
         "layout": layout,
         "indexes": indexes,
         "bloom": bloom,
+        "distinct": distinct,
         "properties": properties,
         "store": store,
         "threads": threads,
@@ -129,9 +133,10 @@ def append(
     target: str | os.PathLike[str],
     data: Any,
     *,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     indexes: Sequence[IndexSpec] | None = None,
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     memory_limit: Size = "512MB",
     store: object | None = None,
@@ -153,7 +158,7 @@ def append(
         As for `amudai.write`. A shard is given columns that it lacks; old rows have nulls there.
     indexes
         Indexes of the new rows. Adding to a shard, None builds the indexes that the shard has, and they are merged.
-    profile, bloom, properties, memory_limit, store, threads
+    profile, bloom, distinct, properties, memory_limit, store, threads
         As for `amudai.write`.
 
     Examples
@@ -163,7 +168,7 @@ def append(
     {'n': [1, 2, 3]}
     """
     text = os.fsdecode(target)
-    options: dict[str, Any] = {"profile": profile, "bloom": bloom, "properties": properties}
+    options: dict[str, Any] = {"profile": profile, "bloom": bloom, "distinct": distinct, "properties": properties}
     options |= {"memory_limit": memory_limit, "store": store, "threads": threads}
     if text.endswith(SHARD_SUFFIX):
         return _append_to_shard(text, data, indexes, options)

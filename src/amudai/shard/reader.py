@@ -60,6 +60,8 @@ class ShardReader:
         How much memory and work the shard may take.
     prefer
         Which encoding is read if a column has several: "native", or "parquet" for the one in Parquet files.
+    trust_indexes
+        Whether indexes that do not say that they are complete are used as if they did.
     tail
         The root file as its store described it, and its last bytes, if they are known already. Opening then needs no
         request. If another file has its place by now, the next read raises `ReplacedFile` where the store has tags.
@@ -80,6 +82,7 @@ class ShardReader:
         end: int | None = None,
         limits: Limits = DEFAULT_LIMITS,
         prefer: Prefer = "native",
+        trust_indexes: bool = False,
         tail: tuple[StoredFile, memoryview] | None = None,
         file: Artifact | None = None,
     ) -> None:
@@ -89,6 +92,7 @@ class ShardReader:
         self.allow = Allowed.of(allow)
         self.limits = limits
         self.prefer: Prefer = prefer
+        self.trust_indexes = trust_indexes
         self._opened = OpenFiles(found, self.url, verify, self.allow, end, limits, prefer, tail, file)
         self.root, self.directory_place = self._opened.root, self._opened.directory_place
         self.directory = self._opened.directory
@@ -350,6 +354,7 @@ class ShardReader:
             allow=allow,
             limits=self.limits,
             prefer=self.prefer,
+            trust_indexes=self.trust_indexes,
         )
 
     @classmethod
@@ -363,6 +368,7 @@ class ShardReader:
             allow=allow,
             limits=shard.limits,
             prefer=shard.prefer,
+            trust_indexes=shard.trust_indexes,
         )
         require_same(reader.root, shard.fingerprint, "which was to be read")
         return reader

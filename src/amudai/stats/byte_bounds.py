@@ -60,9 +60,10 @@ class ByteBounds:
         """The bounds; without any if there was no value."""
         if self._low is None or self._high is None:
             return RangeStats(min=None, max=None)
-        high = cut_up(self._high, text=self._text)
+        low, high = cut_down(self._low, text=self._text), cut_up(self._high, text=self._text)
         return RangeStats(
-            min=self._value(cut_down(self._low, text=self._text)),
+            min=self._value(low),
+            min_inclusive=low == self._low,
             max=None if high is None else self._value(high),
             max_inclusive=high == self._high,
         )
