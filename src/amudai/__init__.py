@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         BadRecord,
         BlockLayout,
         BufferLayout,
+        CachedStore,
         Column,
         CsvWriter,
         Dataset,
@@ -81,16 +82,16 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedFeature,
     )
-    from amudai.interop import read_pandas, scan_polars, sql
+    from amudai.interop import attach_iceberg, open_iceberg, read_pandas, scan_polars, sql
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout Column CsvWriter Dataset Explanation Extension Field FieldLayout "
-                "FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress "
-                "Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout Task "
-                "TermIndex Verification add_indexes append attach col collect_garbage compact copy dataset delete "
+                "BadRecord BlockLayout BufferLayout CachedStore Column CsvWriter Dataset Explanation Extension Field "
+                "FieldLayout FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem "
+                "Progress Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout "
+                "Task TermIndex Verification add_indexes append attach col collect_garbage compact copy dataset delete "
                 "drop_columns gc ingest materialize merge open read_files refresh rename_columns salvage undelete "
                 "upsert with_columns write write_dataset"
             ),
@@ -98,7 +99,7 @@ else:
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
                 "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
-            "amudai.interop": "read_pandas scan_polars sql",
+            "amudai.interop": "attach_iceberg open_iceberg read_pandas scan_polars sql",
         },
     )
 
@@ -107,6 +108,7 @@ __all__ = [
     "BadRecord",
     "BlockLayout",
     "BufferLayout",
+    "CachedStore",
     "Column",
     "CorruptedData",
     "CsvWriter",
@@ -148,6 +150,7 @@ __all__ = [
     "add_indexes",
     "append",
     "attach",
+    "attach_iceberg",
     "col",
     "collect_garbage",
     "compact",
@@ -160,6 +163,7 @@ __all__ = [
     "materialize",
     "merge",
     "open",
+    "open_iceberg",
     "read_files",
     "read_pandas",
     "refresh",

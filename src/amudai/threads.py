@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import islice
 from threading import Lock, Semaphore
@@ -13,7 +13,7 @@ from typing import Final, TypeAlias, TypeVar
 from amudai.arguments import whole_number
 from amudai.errors import InvalidArgument
 
-__all__ = ["Crew", "Each", "in_order", "one_by_one", "thread_count"]
+__all__ = ["Crew", "Each", "in_order", "one_by_one", "thread_count", "wait_for_each"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -23,6 +23,8 @@ Each: TypeAlias = Callable[[Callable[[int], object], int], None]
 
 # Threads are started when they are needed. Each call limits how many it uses.
 _MAX_THREADS: Final = 64
+# Threads that only wait for answers. They need a pool of their own: work that waits for them is in the other one.
+_MAX_WAITING: Final = 64
 
 
 def thread_count(threads: int | None) -> int:
@@ -168,17 +170,25 @@ class _SharedCalls:
             raise min(self._errors, key=lambda each: each[0])[1]
 
 
-class _Executor:
-    """The pool of threads of the process, created on first use."""
+def wait_for_each(request: Callable[[T], R], items: Sequence[T]) -> list[R]:
+    """The answers to requests that take time but no processor. They are made side by side, on many threads."""
+    if len(items) == 1:
+        return [request(items[0])]
+    return list(_WAITING.get().map(request, items))
 
-    def __init__(self) -> None:
+
+class _Executor:
+    """A pool of threads of the process, created on first use."""
+
+    def __init__(self, most: int, name: str) -> None:
+        self._most, self._name = most, name
         self._lock = Lock()
         self._pool: ThreadPoolExecutor | None = None
 
     def get(self) -> ThreadPoolExecutor:
         with self._lock:
             if self._pool is None:
-                self._pool = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="amudai")
+                self._pool = ThreadPoolExecutor(self._most, thread_name_prefix=self._name)
             return self._pool
 
     def forget(self) -> None:
@@ -187,6 +197,8 @@ class _Executor:
         self._pool = None
 
 
-_EXECUTOR: Final = _Executor()
+_EXECUTOR: Final = _Executor(_MAX_THREADS, "amudai")
+_WAITING: Final = _Executor(_MAX_WAITING, "amudai-waiting")
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_EXECUTOR.forget)
+    os.register_at_fork(after_in_child=_WAITING.forget)

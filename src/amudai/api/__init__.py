@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from amudai.predicate import Column, Predicate, col
     from amudai.scan import Explanation
     from amudai.sources import BadRecord, Source, read_files
+    from amudai.storage import CachedStore
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -95,6 +96,7 @@ else:
             "amudai.predicate": "Column Predicate col",
             "amudai.scan": "Explanation",
             "amudai.sources": "BadRecord Source read_files",
+            "amudai.storage": "CachedStore",
         },
     )
 
@@ -103,6 +105,7 @@ __all__ = [
     "BadRecord",
     "BlockLayout",
     "BufferLayout",
+    "CachedStore",
     "Column",
     "CsvWriter",
     "Dataset",

@@ -38,7 +38,7 @@ from amudai.inspect import (
 from amudai.plan import OnDamage, ShardPlan
 from amudai.rows import row_range, row_ranges
 from amudai.scan import ScanRun
-from amudai.shard import PortableShard, ShardReader
+from amudai.shard import PortableShard, ShardReader, pack_footer
 from amudai.storage import Requests
 from amudai.threads import thread_count
 from amudai.types import NodePath
@@ -75,6 +75,20 @@ class Shard(Tabular):
     def url(self) -> str:
         """The URL of the shard's root file."""
         return self._reader.url
+
+    @property
+    def footer(self) -> bytes:
+        """The end of the root file, with all metadata in it: `amudai.open(url, footer=...)` then needs no request.
+
+        Keep it anywhere. It holds no secret. If the shard was overwritten since, reading it raises `ReplacedFile`.
+        File systems of fsspec and pyarrow do not tell one file from another: there the end is read as always.
+
+        >>> footer = amudai.open("tests/fixtures/sample.amudai.shard").footer
+        >>> shard = amudai.open("tests/fixtures/sample.amudai.shard", footer=footer)
+        >>> shard.num_rows, shard.requests.requests
+        (400, 0)
+        """
+        return pack_footer(self._reader.stored, self._reader.tail())
 
     @property
     def schema(self) -> pa.Schema:

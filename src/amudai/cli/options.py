@@ -129,7 +129,9 @@ def opened(location: str, allow: list[str] | None = None) -> Shard:
 
 
 def opened_rows(locations: list[str], allow: list[str] | None = None) -> Shard | Dataset:
-    """Open one shard, or several shards and folders as one dataset."""
+    """Open one shard, several shards and folders as one dataset, or an Iceberg table (`iceberg://catalog/name`)."""
+    if len(locations) == 1 and locations[0].startswith("iceberg://"):
+        return amudai.open_iceberg(locations[0])
     if len(locations) == 1 and not is_folder(locations[0]):
         return opened(locations[0], allow)
     return amudai.dataset(locations if len(locations) > 1 else locations[0], allow=allow or ())
