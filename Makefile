@@ -27,6 +27,8 @@ $(VENV)/.tools: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet cmake ninja nanobind scikit-build-core $$($(BIN)/python tools/requirements.py)
+	@# The server for tests of Azure. Without it they are skipped.
+	if command -v npm > /dev/null; then npm install --silent --prefix $(VENV)/azurite azurite@3 || echo "No azurite."; fi
 	touch $@
 
 # The editable install keeps its build folder: only what changed is compiled again.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import compaction, deletes, exports, merging, term_index
+from benchmarks import compaction, deletes, exports, extremes, merging, term_index
 
 
 @pytest.mark.slow
@@ -31,6 +31,13 @@ def test_exports_are_measured(
     monkeypatch.setattr(sys, "argv", ["exports", "--rows", "3000", "--rounds", "1"])
     exports.main()
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["csv", "json"]
+
+
+def test_extremes_are_measured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["extremes", "--rows", "6000", "--fields", "8"])
+    extremes.main()
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in said if "verify" in line] == ["True", "True"]
 
 
 @pytest.mark.slow

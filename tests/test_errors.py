@@ -23,6 +23,7 @@ from amudai.errors import (
     MissingColumn,
     MissingFile,
     RefusedAccess,
+    ReplacedFile,
     located,
 )
 from amudai.storage import MemoryStore
@@ -177,6 +178,7 @@ KINDS = [
     MissingColumn,
     MissingFile,
     RefusedAccess,
+    ReplacedFile,
     StorageError,
     UnsupportedFeature,
 ]

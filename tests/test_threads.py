@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from amudai import threads as shared
-from amudai.threads import in_order, run_each
+from amudai.threads import Crew, in_order
 
 
 class Counting:
@@ -58,11 +59,62 @@ def test_nothing_runs_on_after_an_error() -> None:
         return work(item)
 
     with pytest.raises(ZeroDivisionError):
-        run_each(failing, 30, 4)
+        Crew(4).each(failing, 30)
     assert work.now == 0
     done = work.done
     time.sleep(0.1)
     assert work.done == done
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_crew_shares_work_and_parts_of_work(threads: int) -> None:
+    crew, work = Crew(threads), Counting()
+    found: list[int] = []
+    crew.each(lambda row: crew.each(lambda column: found.append(work(10 * row + column)), 10), 4)
+    assert sorted(found) == [n * n for n in range(40)]
+    assert work.most <= threads
+    assert threads == 1 or work.most > 1
+    crew.each(lambda item: found.append(work(item)), 9)
+    assert work.done == 49
+    assert threads == 1 or work.most > 1
+
+
+def test_a_crew_raises_the_first_error() -> None:
+    def failing(item: int) -> None:
+        raise ValueError(str(item))
+
+    with pytest.raises(ValueError, match=r"^0$"):
+        Crew(3).each(failing, 1)
+    with pytest.raises(ValueError, match=r"^[0-3]$"):
+        Crew(4).each(failing, 30)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_items_are_made_ahead_one_at_a_time(threads: int) -> None:
+    made: list[int] = []
+    ended = threading.Event()
+
+    def items(count: int) -> Iterator[int]:
+        try:
+            for item in range(count):
+                made.append(item)
+                yield item
+            raise ZeroDivisionError
+        finally:
+            ended.set()
+
+    crew = Crew(threads)
+    ahead = crew.ahead(items(100))
+    assert next(ahead) == 0
+    time.sleep(0.05)
+    assert len(made) == threads
+    ahead.close()  # type: ignore[attr-defined]
+    assert ended.is_set()
+    found = []
+    with pytest.raises(ZeroDivisionError):
+        found.extend(crew.ahead(items(5)))
+    crew.each(found.append, 3)
+    assert len(made) == threads + 5
 
 
 def test_all_calls_share_one_executor() -> None:

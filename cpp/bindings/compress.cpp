@@ -24,17 +24,17 @@ bool is_text(std::span<const Offset> offsets, Bytes data) {
 }  // namespace
 
 void bind_compress(nb::module_& m) {
-    m.def("lz4_compress", [](In<std::uint8_t> data) {
+    m.def("lz4_compress", [](In<std::uint8_t> data, bool thorough) {
         std::unique_ptr<std::uint8_t[]> out;
         std::size_t size = 0;
         {
             const nb::gil_scoped_release unlocked;
             out = std::make_unique_for_overwrite<std::uint8_t[]>(lz4_block::encoded_most(data.shape(0)));
-            size = lz4_block::compress(span(data), out.get());
+            size = (thorough ? lz4_block::compress<true> : lz4_block::compress<false>)(span(data), out.get());
         }
         return to_bytes({out.get(), size});
-    }, "data"_a.noconvert(), nb::sig("def lz4_compress(data: NDArray[np.uint8]) -> bytes"),
-    "The data compressed as one LZ4 block without a frame.");
+    }, "data"_a.noconvert(), "thorough"_a, nb::sig("def lz4_compress(data: NDArray[np.uint8], thorough: bool) -> bytes"),
+    "The data compressed as one LZ4 block without a frame. A thorough search takes half as long again.");
 
     m.def("is_text", [](InAny offsets, In<std::uint8_t> data) {
         return with_number(offsets.dtype(), [&]<class T>() -> bool {

@@ -1,20 +1,13 @@
 // Bindings for CSV text.
 #include "text/csv.hpp"
 
-#include "bindings/arrays.hpp"
+#include "bindings/owned.hpp"
 
 namespace amudai::bindings {
 
 namespace {
 
 using Text = In<std::uint8_t>;
-
-// A numpy array that owns the values.
-Array<std::int64_t> owned(std::vector<std::int64_t>&& values) {
-    using Kept = std::vector<std::int64_t>;
-    auto* const kept = new Kept(std::move(values));
-    return {kept->data(), {kept->size()}, nb::capsule(kept, [](void* p) noexcept { delete static_cast<Kept*>(p); })};
-}
 
 }  // namespace
 

@@ -87,6 +87,27 @@ void bind_json(nb::module_& m) {
     "Starts and ends of records, the line feeds before each start and in all, the state at the end, and whether a record "
     "is unfinished. The state at the start of a file is (0, 0, 0).");
 
+    m.def("first_not_json", [](In<std::uint8_t> data, In<std::int64_t> offsets, std::optional<In<std::uint8_t>> validity) -> std::ptrdiff_t {
+        if (offsets.shape(0) == 0) throw nb::value_error("offsets: expected at least one");
+        const std::size_t count = offsets.shape(0) - 1;
+        if (validity && validity->shape(0) * 8 < count) throw nb::value_error("validity: expected a bit for each value");
+        const nb::gil_scoped_release unlocked;
+        const Bytes bytes = span(data);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (validity && !(validity->data()[i / 8] >> (i % 8) & 1)) continue;
+            const auto from = offsets.data()[i], to = offsets.data()[i + 1];
+            if (from < 0 || from > to || static_cast<std::size_t>(to) > bytes.size()) {
+                throw std::out_of_range("offsets: expected them inside the data");
+            }
+            if (!json::is_json(bytes.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)))) {
+                return static_cast<std::ptrdiff_t>(i);
+            }
+        }
+        return -1;
+    }, "data"_a.noconvert(), "offsets"_a.noconvert(), "validity"_a.none(),
+    nb::sig("def first_not_json(data: NDArray[np.uint8], offsets: NDArray[np.int64], validity: NDArray[np.uint8] | None) -> int"),
+    "The first value that is not one JSON value in UTF-8; -1 if all are. Values that are not valid are not looked at.");
+
     m.def("json_kinds", [](In<std::uint8_t> data, In<std::int64_t> starts, In<std::int64_t> ends, bool nan, std::size_t most) {
         require_records(span(starts), span(ends), data.shape(0));
         json::Observer observer(nan);

@@ -2,39 +2,43 @@
 #include "text/line_program.hpp"
 #include "text/lines.hpp"
 
-#include "bindings/arrays.hpp"
+#include "bindings/owned.hpp"
 
 namespace amudai::bindings {
 
 void bind_log_lines(nb::module_& m) {
-    m.def("line_ends", [](In<std::uint8_t> data) {
-        std::vector<std::int64_t> ends;
+    m.def("split_lines", [](In<std::uint8_t> data) {
+        text::SplitLines found;
         {
             const nb::gil_scoped_release unlocked;
-            ends = text::line_ends(span(data));
+            found = text::split_lines(span(data));
         }
-        return copied<std::int64_t>(ends);
-    }, "data"_a.noconvert(), nb::sig("def line_ends(data: NDArray[np.uint8]) -> NDArray[np.int64]"),
-    "The places of all line feeds.");
+        return nb::make_tuple(owned(std::move(found.starts)), owned(std::move(found.ends)), found.has_returns, found.is_ascii);
+    }, "data"_a.noconvert(),
+    nb::sig("def split_lines(data: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64], bool, bool]"),
+    "Where lines start (with one more start, of what follows the last line feed) and end, whether some end with a carriage "
+    "return and a line feed, and whether all bytes are ASCII. Line ends are no part of lines.");
 
-    m.def("gather_parts", [](In<std::uint8_t> data, In<std::int64_t> from, In<std::int64_t> to) {
+    m.def("part_offsets", [](std::size_t size, In<std::int64_t> from, In<std::int64_t> to) {
         if (from.shape(0) != to.shape(0)) throw nb::value_error("to: expected as many as in from");
-        std::size_t size = 0;
-        {
-            const nb::gil_scoped_release unlocked;
-            size = text::parts_size(span(data), span(from), span(to));
-        }
         NumpyMemory<std::int32_t> offsets(from.shape(0) + 1);
-        NumpyMemory<std::uint8_t> out(size);
         {
             const nb::gil_scoped_release unlocked;
-            text::gather_parts(span(data), span(from), span(to), offsets.span(), out.span());
+            text::part_offsets(size, span(from), span(to), offsets.span());
         }
-        return nb::make_tuple(std::move(offsets).array(), std::move(out).array());
-    }, "data"_a.noconvert(), "from_"_a.noconvert(), "to"_a.noconvert(),
-    nb::sig("def gather_parts(data: NDArray[np.uint8], from_: NDArray[np.int64], to: NDArray[np.int64]) "
-            "-> tuple[NDArray[np.int32], NDArray[np.uint8]]"),
-    "Arrow's offsets and bytes of texts that are parts of `data`; a text is empty where `to` is negative.");
+        return std::move(offsets).array();
+    }, "size"_a, "from_"_a.noconvert(), "to"_a.noconvert(),
+    nb::sig("def part_offsets(size: int, from_: NDArray[np.int64], to: NDArray[np.int64]) -> NDArray[np.int32]"),
+    "Arrow's offsets of texts that are parts of `size` bytes; a text is empty where `to` is negative.");
+
+    m.def("gather_parts", [](In<std::uint8_t> data, In<std::int64_t> from, In<std::int32_t> offsets, Out<std::uint8_t> out) {
+        if (offsets.shape(0) != from.shape(0) + 1) throw nb::value_error("offsets: expected one more than in from");
+        const nb::gil_scoped_release unlocked;
+        text::gather_parts(span(data), span(from), span(offsets), {out.data(), out.shape(0)});
+    }, "data"_a.noconvert(), "from_"_a.noconvert(), "offsets"_a.noconvert(), "out"_a.noconvert(),
+    nb::sig("def gather_parts(data: NDArray[np.uint8], from_: NDArray[np.int64], offsets: NDArray[np.int32], "
+            "out: NDArray[np.uint8]) -> None"),
+    "Copy parts of `data`, whose offsets `part_offsets` returned, one after the other.");
 
     m.def("match_lines", [](In<std::uint8_t> data, In<std::int64_t> starts, In<std::int64_t> ends, In<std::int32_t> steps,
                             In<std::uint8_t> classes, In<std::uint8_t> literals, std::size_t fields, std::int64_t per_second) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "binary/utf8.hpp"
 
 namespace amudai::json {
 
@@ -272,5 +273,18 @@ private:
     const std::uint8_t* end_;
     bool nan_;
 };
+
+// Whether the bytes are one JSON value in UTF-8, with nothing but white space around it.
+inline bool is_json(Bytes value) {
+    if (!utf8::is_valid(value)) return false;
+    try {
+        Cursor cursor(value, false);
+        cursor.skip(1);
+        cursor.require_end();
+        return true;
+    } catch (const Fault&) {
+        return false;
+    }
+}
 
 }  // namespace amudai::json

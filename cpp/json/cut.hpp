@@ -108,6 +108,7 @@ private:
         if (shape_ == Shape::lines) {
             at = static_cast<const std::uint8_t*>(std::memchr(at, '\n', static_cast<std::size_t>(end_ - at)));
             if (!at) return end_;
+            counted_ = at;  // no line feed before this one since the record began, or the block
         } else {
             while (at < end_ && *at > ' ' && *at != ',' && *at != ']' && *at != '[' && *at != '{' && *at != '"') ++at;
             if (at == end_) return at;

@@ -264,11 +264,17 @@ inline std::uint8_t LineMatcher::match(std::size_t line, std::size_t start, std:
                 step = first + step->x;
                 continue;
             case LineOp::number: {
-                const auto* const limit = end - at > step->z ? at + step->z : end;
-                const auto* const begin = at;
                 std::int32_t value = 0;
-                while (at < limit && detail::is_digit(*at)) value = value * 10 + (*at++ - '0');
-                fits = at - begin >= step->y;
+                if (step->y == 2 && step->z == 2) {
+                    // Most parts of times.
+                    fits = end - at >= 2 && detail::is_digit(at[0]) && detail::is_digit(at[1]);
+                    if (fits) value = (at[0] - '0') * 10 + (at[1] - '0'), at += 2;
+                } else {
+                    const auto* const limit = end - at > step->z ? at + step->z : end;
+                    const auto* const begin = at;
+                    while (at < limit && detail::is_digit(*at)) value = value * 10 + (*at++ - '0');
+                    fits = at - begin >= step->y;
+                }
                 if (fits) detail::set_part(clock, static_cast<ClockPart>(step->x), value);
                 break;
             }

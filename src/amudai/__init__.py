@@ -15,10 +15,12 @@ if TYPE_CHECKING:
         BadRecord,
         BlockLayout,
         BufferLayout,
+        CachedStore,
         Column,
         CsvWriter,
         Dataset,
         Explanation,
+        Extension,
         Field,
         FieldLayout,
         FieldStats,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         ShardWriter,
         Source,
         Stripe,
+        StripeField,
         StripeLayout,
         Task,
         TermIndex,
@@ -79,24 +82,36 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedFeature,
     )
-    from amudai.interop import QueryExplanation, QueryResult, kql, read_pandas, scan_polars, sql, sql_result
+    from amudai.interop import (
+        QueryExplanation,
+        QueryResult,
+        attach_iceberg,
+        kql,
+        open_iceberg,
+        read_pandas,
+        scan_polars,
+        sql,
+        sql_result,
+    )
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout Column CsvWriter Dataset Explanation Field FieldLayout FieldStats "
-                "Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem Progress Salvage Scan "
-                "Shard ShardFile ShardLayout ShardWriter Source Stripe StripeLayout Task TermIndex Verification "
-                "add_indexes append attach col collect_garbage compact copy dataset delete drop_columns gc ingest "
-                "materialize merge open read_files refresh rename_columns salvage undelete upsert with_columns write "
-                "write_dataset"
+                "BadRecord BlockLayout BufferLayout CachedStore Column CsvWriter Dataset Explanation Extension Field "
+                "FieldLayout FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem "
+                "Progress Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout "
+                "Task TermIndex Verification add_indexes append attach col collect_garbage compact copy dataset delete "
+                "drop_columns gc ingest materialize merge open read_files refresh rename_columns salvage undelete "
+                "upsert with_columns write write_dataset"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
                 "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
-            "amudai.interop": "QueryExplanation QueryResult kql read_pandas scan_polars sql sql_result",
+            "amudai.interop": (
+                "QueryExplanation QueryResult attach_iceberg kql open_iceberg read_pandas scan_polars sql sql_result"
+            ),
         },
     )
 
@@ -105,11 +120,13 @@ __all__ = [
     "BadRecord",
     "BlockLayout",
     "BufferLayout",
+    "CachedStore",
     "Column",
     "CorruptedData",
     "CsvWriter",
     "Dataset",
     "Explanation",
+    "Extension",
     "Field",
     "FieldLayout",
     "FieldStats",
@@ -138,6 +155,7 @@ __all__ = [
     "Source",
     "StorageError",
     "Stripe",
+    "StripeField",
     "StripeLayout",
     "Task",
     "TermIndex",
@@ -146,6 +164,7 @@ __all__ = [
     "add_indexes",
     "append",
     "attach",
+    "attach_iceberg",
     "col",
     "collect_garbage",
     "compact",
@@ -159,6 +178,7 @@ __all__ = [
     "materialize",
     "merge",
     "open",
+    "open_iceberg",
     "read_files",
     "read_pandas",
     "refresh",

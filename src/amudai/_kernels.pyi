@@ -234,8 +234,10 @@ def range_minmax(values: NDArray[Any], validity: NDArray[np.uint8] | None, valid
     The least and the greatest value of each group of `span` slots, and how many slots are invalid (null or NaN). Both values are 0 if no slot is valid.
     """
 
-def lz4_compress(data: NDArray[np.uint8]) -> bytes:
-    """The data compressed as one LZ4 block without a frame."""
+def lz4_compress(data: NDArray[np.uint8], thorough: bool) -> bytes:
+    """
+    The data compressed as one LZ4 block without a frame. A thorough search takes half as long again.
+    """
 
 def is_text(offsets: NDArray[Any], data: NDArray[np.uint8]) -> bool:
     """
@@ -313,6 +315,11 @@ def json_cut(block: NDArray[np.uint8], shape: int, state: tuple[int, int, int]) 
     Starts and ends of records, the line feeds before each start and in all, the state at the end, and whether a record is unfinished. The state at the start of a file is (0, 0, 0).
     """
 
+def first_not_json(data: NDArray[np.uint8], offsets: NDArray[np.int64], validity: NDArray[np.uint8] | None) -> int:
+    """
+    The first value that is not one JSON value in UTF-8; -1 if all are. Values that are not valid are not looked at.
+    """
+
 def json_kinds(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], nan: bool, most: int) -> tuple[tuple[int, list[Any], Any], list[tuple[int, int, int, int, int]]]:
     """
     The kinds of values at each path, as (kinds, members, elements), and the refused records. Stops after `most` of those.
@@ -323,12 +330,19 @@ def json_columns(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArr
     Length, nulls, validity, offsets and values of each column, and the refused records as (record, trouble, column, from, to). `columns` has what each column holds, its name and its number of children, from the root down.
     """
 
-def line_ends(data: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """The places of all line feeds."""
-
-def gather_parts(data: NDArray[np.uint8], from_: NDArray[np.int64], to: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+def split_lines(data: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64], bool, bool]:
     """
-    Arrow's offsets and bytes of texts that are parts of `data`; a text is empty where `to` is negative.
+    Where lines start (with one more start, of what follows the last line feed) and end, whether some end with a carriage return and a line feed, and whether all bytes are ASCII. Line ends are no part of lines.
+    """
+
+def part_offsets(size: int, from_: NDArray[np.int64], to: NDArray[np.int64]) -> NDArray[np.int32]:
+    """
+    Arrow's offsets of texts that are parts of `size` bytes; a text is empty where `to` is negative.
+    """
+
+def gather_parts(data: NDArray[np.uint8], from_: NDArray[np.int64], offsets: NDArray[np.int32], out: NDArray[np.uint8]) -> None:
+    """
+    Copy parts of `data`, whose offsets `part_offsets` returned, one after the other.
     """
 
 def match_lines(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], steps: NDArray[np.int32], classes: NDArray[np.uint8], literals: NDArray[np.uint8], fields: int, per_second: int) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

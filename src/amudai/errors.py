@@ -28,6 +28,7 @@ __all__ = [
     "MissingFile",
     "NeedlessIndexWarning",
     "RefusedAccess",
+    "ReplacedFile",
     "StorageError",
     "UnsupportedFeature",
     "located",
@@ -144,6 +145,10 @@ class RefusedAccess(StorageError, PermissionError):
     """A file that may not be read or written. Also a `PermissionError`."""
 
     errno = EACCES
+
+
+class ReplacedFile(StorageError):
+    """A file that somebody else replaced: since it was opened for reading, or since a writer looked at it."""
 
 
 class NeedlessIndexWarning(UserWarning):

@@ -97,12 +97,11 @@ def test_a_member_below_a_struct_that_was_read_before() -> None:
         assert shard["http.path"].read().to_pylist() == [row["http"] and row["http"]["path"] for row in rows()]
 
 
-def test_members_of_unions_are_refused(tmp_path: Path) -> None:
+def test_variants_of_unions(tmp_path: Path) -> None:
     union = pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])], ["i", "t"])
     shard = amudai.write(pa.table({"u": union}), tmp_path / "u.amudai.shard")
     assert shard["u"].read().to_pylist() == [1, "b"]
-    with pytest.raises(amudai.UnsupportedFeature, match=r"'i': expected a struct, list or map.*found sparse_union"):
-        shard["u"].children[0].read()
+    assert [child.read().to_pylist() for child in shard["u"].children] == [[1, None], [None, "b"]]
 
 
 @pytest.mark.slow

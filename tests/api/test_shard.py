@@ -465,7 +465,8 @@ def test_properties_of_shard_stripes_and_fields() -> None:
     )
     forge.stripes[0].properties = {"part": 7}
     shard = open_forged(forge)
-    assert shard.properties == {"owner": "ops", "level": 3, "on": True, "made": "by hand"}
+    assert shard.properties == {"owner": "ops", "level": 3, "on": True}
+    assert shard.standard_properties == {"owner": "format", "made": "by hand"}
     assert shard.stripes[0].properties == {"part": 7}
     assert shard["n"].properties == {"unit": "ms"}
 

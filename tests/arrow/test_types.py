@@ -176,9 +176,9 @@ CASES: dict[str, Case] = {
     "json over string_view": Case(
         pa.json_(pa.string_view()), strings(["[1]", None]).labelled("KustoDynamic"), ["[1]", None]
     ),
-    "bool8": Case(pa.bool8(), numbers([1, None, 0], "i1"), [True, None, False]),
-    "opaque": Case(pa.opaque(pa.binary(), "geometry", "postgis"), binaries(BYTES), BYTES),
-    "an extension type of ours": Case(Celsius(), numbers([21.5, None], "f4"), [21.5, None]),
+    "bool8": Case(pa.bool8(), numbers([1, None, 0], "i1").labelled("arrow.bool8"), [True, None, False]),
+    "opaque": Case(pa.opaque(pa.binary(), "geometry", "postgis"), binaries(BYTES).labelled("arrow.opaque"), BYTES),
+    "an extension type of ours": Case(Celsius(), numbers([21.5, None], "f4").labelled("test.celsius"), [21.5, None]),
     "dictionary of strings": Case(pa.dictionary(pa.int8(), pa.string()), strings(["a", None, "a"]), ["a", None, "a"]),
     "dictionary of large strings": Case(
         pa.dictionary(pa.int32(), pa.large_string()), dictionary(["a", None, "a"]), ["a", None, "a"]

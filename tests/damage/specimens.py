@@ -149,6 +149,19 @@ def _deleted() -> forge.Forge:
     return made
 
 
+def _forms() -> forge.Forge:
+    """Ways to store values that are rare."""
+    texts = [b"alpha", None, b"", "ä".encode(), b"beta", b"gamma"]
+    columns = {
+        "separate": forge.separate(texts, text=True, block_bytes=7, block_values=4),
+        "numbers": forge.number_dictionary([5, -5, None, 5, 7, 7], "i8"),
+        "floats": forge.number_dictionary([0.5, -0.0, 0.0, float("nan"), 0.5, None], "f8"),
+        "elsewhere": forge.referred(forge.constants(forge.strings([]), 6, "elsewhere")),
+        "at": forge.constants(forge.datetimes([]), 6, forge.any_value(638355968001234500, "datetime")),
+    }
+    return forge.Forge.of(columns, name="forms.amudai.shard")
+
+
 def _forged() -> list[Specimen]:
     made = [
         ("flat", _flat(), 7),
@@ -156,6 +169,7 @@ def _forged() -> list[Specimen]:
         ("two-level", _two_level(), 1),
         ("nanoseconds", _nanoseconds(), 1),
         ("deleted", _deleted(), 1),
+        ("forms", _forms(), 3),
     ]
     return [Specimen(name, each.name, each.files(), stride) for name, each, stride in made]
 

@@ -28,14 +28,14 @@ REPETITIVE = st.lists(
 )
 
 
-@given(words=REPETITIVE, tail=st.binary(max_size=40))
+@given(words=REPETITIVE, tail=st.binary(max_size=40), thorough=st.booleans())
 @examples(150)
-@example(words=[b"a"] * 13, tail=b"")
-@example(words=[b"abcd" * 3], tail=b"")
-@example(words=[b"-" * 40] * 400, tail=b"x")
-def test_lz4_inflates_to_what_it_was(words: list[bytes], tail: bytes) -> None:
+@example(words=[b"a"] * 13, tail=b"", thorough=True)
+@example(words=[b"abcd" * 3], tail=b"", thorough=False)
+@example(words=[b"-" * 40] * 400, tail=b"x", thorough=False)
+def test_lz4_inflates_to_what_it_was(words: list[bytes], tail: bytes, thorough: bool) -> None:
     text = b"".join(words) + tail
-    compressed = _kernels.lz4_compress(np.frombuffer(text, np.uint8))
+    compressed = _kernels.lz4_compress(np.frombuffer(text, np.uint8), thorough)
     assert inflated(compressed, len(text)) == text
     assert codec.lz4_decompress(len(text).to_bytes(4, "little") + compressed, len(text)) == text
 
@@ -44,18 +44,20 @@ def test_lz4_inflates_to_what_it_was(words: list[bytes], tail: bytes) -> None:
 @pytest.mark.parametrize("kinds", [1, 2, 20, 256])
 def test_lz4_of_any_size(size: int, kinds: int) -> None:
     text = np.random.default_rng(size + kinds).integers(0, kinds, size).astype(np.uint8)
-    compressed = _kernels.lz4_compress(text)
-    assert inflated(compressed, size) == text.tobytes()
-    # What does not repeat costs next to nothing.
-    assert len(compressed) <= size + size // 255 + 16
+    for thorough in (False, True):
+        compressed = _kernels.lz4_compress(text, thorough)
+        assert inflated(compressed, size) == text.tobytes()
+        # What does not repeat costs next to nothing.
+        assert len(compressed) <= size + size // 255 + 16
 
 
-def test_lz4_finds_matches_as_far_as_they_may_reach() -> None:
+@pytest.mark.parametrize("thorough", [False, True])
+def test_lz4_finds_matches_as_far_as_they_may_reach(thorough: bool) -> None:
     word = np.random.default_rng(1).integers(0, 256, 4000).astype(np.uint8)
     for distance, found in ((65_535, True), (65_536, False)):
         noise = np.random.default_rng(2).integers(0, 256, distance - 4000).astype(np.uint8)
         text = np.concatenate((word, noise, word, np.zeros(16, np.uint8)))
-        compressed = _kernels.lz4_compress(text)
+        compressed = _kernels.lz4_compress(text, thorough)
         assert inflated(compressed, len(text)) == text.tobytes()
         assert (len(compressed) < len(text) - 3000) == found
 
@@ -65,7 +67,9 @@ def test_lz4_is_nearly_as_small_as_the_slow_search() -> None:
     lines = [f"GET /api/v{rng.integers(3)}/users/{rng.integers(900)} took {rng.integers(99)} ms\n" for _ in range(1500)]
     text = "".join(lines).encode()
     slow = len(lz4.block.compress(text, mode="high_compression", compression=3, store_size=False))
-    assert len(_kernels.lz4_compress(np.frombuffer(text, np.uint8))) < 1.1 * slow
+    thorough, quick = (len(_kernels.lz4_compress(np.frombuffer(text, np.uint8), each)) for each in (True, False))
+    assert thorough < 1.1 * slow
+    assert thorough < quick < 1.3 * slow
 
 
 @given(texts=st.lists(st.one_of(st.text(max_size=6), st.binary(max_size=3)), max_size=8), wide=st.booleans())

@@ -25,6 +25,7 @@ NEEDED = {
     "duckdb_sql": "duckdb",
     "lake_duckdb": "sqlglot",
     "lake_datafusion": "datafusion",
+    "lake_iceberg": "pyiceberg",
     "lake_polars": "polars",
     "lake_spark": "pyspark",
 }

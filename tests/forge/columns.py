@@ -296,6 +296,85 @@ def unions(
     return Column(basic_type=BasicType.UNION, content=content, children=children)
 
 
+def number_dictionary(
+    values: Sequence[Any], dtype: str, *, like: Column | None = None, sorted_ids: bool = True
+) -> Column:
+    """Numbers of the type "i1" ... "f8" as codes into a value dictionary; None is null."""
+    like = numbers(values, dtype) if like is None else like
+    width = int(dtype[1])
+    bits = [None if value is None else _bits(value, dtype) % (1 << 8 * width) for value in values]
+    stored = [None if value is None else value.to_bytes(width, "little") for value in bits]
+    entries = list(dict.fromkeys(stored))
+    name = {BasicType.DATETIME: "DateTime"}.get(like.basic_type) or like.basic_type.name.title()
+    code = (
+        "<" + dict(zip(("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"), "bhiqBHIQfd", strict=True))[dtype]
+    )
+    raw = oracle_dictionary.encode(entries, name, width, sorted_ids, lambda entry: struct.unpack(code, entry)[0])
+    codes = [entries.index(value) for value in stored]
+    descriptor = wire.FieldDescriptor()
+    descriptor.CopyFrom(like.stored.descriptor)
+    descriptor.dictionary_size = len(entries)
+    buffers = [
+        Buffer(
+            kind=BufferKind.DATA,
+            blocks=[
+                _block([True] * (end - start), plain.encode(codes[start:end], "u4"))
+                for start, end in _cuts(len(codes), None)
+            ],
+        ),
+        Buffer(kind=BufferKind.VALUE_DICTIONARY, raw=raw),
+    ]
+    return replace(like, content=FieldContent(descriptor=descriptor, buffers=buffers))
+
+
+def separate(
+    values: Sequence[bytes | None],
+    *,
+    text: bool = False,
+    block_bytes: int | None = None,
+    block_values: int | None = None,
+) -> Column:
+    """Values whose bytes are in DATA, one after the other, and whose OFFSETS are in a buffer of their own."""
+    stored = [b"" if value is None else value for value in values]
+    ends = [0, *accumulate(map(len, stored))]
+    data, sound = b"".join(stored), [value is not None for value in values]
+    buffers = [
+        Buffer(
+            kind=BufferKind.DATA,
+            blocks=[
+                _block([True] * (end - start), plain.encode(list(data[start:end]), "u1"))
+                for start, end in _cuts(len(data), block_bytes)
+            ],
+        ),
+        Buffer(
+            kind=BufferKind.OFFSETS,
+            blocks=[
+                _block([True] * (end - start), plain.encode(ends[start:end], "u8"))
+                for start, end in _cuts(len(ends), block_values)
+            ],
+        ),
+    ]
+    if not all(sound):
+        buffers.append(bits_buffer(BufferKind.PRESENCE, sound))
+    content = FieldContent(descriptor=_descriptor(len(values), sound.count(False)), buffers=buffers)
+    return Column(basic_type=BasicType.STRING if text else BasicType.BINARY, content=content)
+
+
+def referred(constant: Column) -> Column:
+    """A constant whose value is elsewhere in the file, at the place that its descriptor refers to."""
+    payload = constant.stored.descriptor.constant_value.SerializeToString()
+    frame = len(payload).to_bytes(4, "little") + payload + block.checksum(payload).to_bytes(4, "little")
+
+    def refer(message: wire.StripeFieldDescriptor) -> None:
+        buffers = message.encodings[0].native.buffers
+        message.field.constant_value.Clear()
+        message.field.constant_value.data_ref.CopyFrom(buffers[0].buffer)
+        del buffers[:]
+
+    content = replace(constant.stored, buffers=[Buffer(kind=BufferKind.DATA, raw=frame)], edit=refer)
+    return replace(constant, content=content)
+
+
 def bits_buffer(
     kind: int,
     values: Sequence[bool],

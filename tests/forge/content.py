@@ -115,6 +115,8 @@ def any_value(value: object, kind: str | None = None) -> wire.AnyValue:
         kind = kinds[type(value)]
     if kind == "datetime":
         return wire.AnyValue(datetime_value=wire.DateTimeUtc(ticks=value))  # type: ignore[arg-type]
+    if kind == "timespan":
+        return wire.AnyValue(timespan_value=wire.TimeSpan(ticks=value % (1 << 64)))  # type: ignore[operator]
     return wire.AnyValue(**{f"{kind}_value": value})  # type: ignore[arg-type]
 
 

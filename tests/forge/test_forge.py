@@ -188,7 +188,8 @@ def test_every_part_can_be_given_on_its_own() -> None:
     shard = open_forged(Forge(schema=schema, stripes=[stripe], standard_properties={"format": "x"}))
     assert shard.read().to_pylist() == [{"a": 1, "b": None}]
     assert shard.stripes[0].properties == {"part": 3}
-    assert shard.properties == {"format": "x"}
+    assert shard.properties == {}
+    assert shard.standard_properties == {"format": "x"}
 
 
 def test_files_are_where_references_say() -> None:

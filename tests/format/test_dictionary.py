@@ -101,13 +101,16 @@ def test_any_dictionary(words: list[bytes], null: int | None, listed: bool) -> N
     assert (None if found.sorted_ids is None else found.sorted_ids.tolist()) == (order if listed else None)
 
 
+BOOLEAN = SchemaNode(schema_id=0, name="n", basic_type=BasicType.BOOLEAN)
 INT = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT64)
 
 
 @pytest.mark.parametrize(
     ("node", "facts", "message"),
     [
-        (INT, {}, "expected strings, binaries or guids"),
+        (BOOLEAN, {}, "expected strings, binaries, guids or numbers"),
+        (INT, {}, "expected offsets for values of any size, and only for them"),
+        (INT, {"offsets": None}, "values: expected 8 bytes, found 2"),
         (STRING, {"offsets": None}, "expected offsets for values of any size, and only for them"),
         (GUID, {}, "expected offsets for values of any size, and only for them"),
         (GUID, {"offsets": None}, "values: expected 16 bytes, found 2"),
@@ -188,7 +191,9 @@ def test_small_dictionaries() -> None:
     [
         (STRINGS[:127], STRING, "dictionary header: expected 128 bytes, found 127"),
         (STRINGS[:1] + b"\x05" + STRINGS[2:], STRING, "dictionary header checksum: expected 0x9f1523d6"),
-        (build(5, 0, None, 0, b"", [0], []), STRING, r"value_type: expected one of \[8, 9, 10, 11\], found 5"),
+        (build(13, 0, None, 0, b"", [0], []), STRING, r"value_type: expected one of \[2, .*, 11, 12\], found 13"),
+        (build(5, 0, None, 0, b"", [0], []), STRING, "value_type: expected STRING, found INT64"),
+        (build(5, 1, None, 4, bytes(4), None, None), INT, "fixed_value_size: expected 8, found 4"),
         (STRINGS, GUID, "value_type: expected GUID, found STRING"),
         (build(11, 1, None, 8, bytes(8), None, None), GUID, "fixed_value_size: expected 16, found 8"),
         (build(11, 1, None, 0, bytes(16), [0, 16], None), GUID, "fixed_value_size: expected 16, found 0"),

@@ -13,7 +13,7 @@ from amudai.types import DECIMAL, BasicType, SchemaNode
 INT32 = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT32, signed=True)
 UINT8 = SchemaNode(schema_id=0, name="n", basic_type=BasicType.INT8)
 STRING = SchemaNode(schema_id=0, name="n", basic_type=BasicType.STRING)
-FIXED = SchemaNode(schema_id=0, name="n", basic_type=BasicType.FIXED_SIZE_BINARY, fixed_size=16)
+FIXED = SchemaNode(schema_id=0, name="n", basic_type=BasicType.FIXED_SIZE_BINARY, fixed_size=12)
 DECIMALS = SchemaNode(schema_id=0, name="n", basic_type=BasicType.FIXED_SIZE_BINARY, fixed_size=16, extension=DECIMAL)
 
 EXAMPLE_1 = bytes.fromhex("""

@@ -1,6 +1,8 @@
 """Value dictionary: the distinct values of a stripe's field, by id."""
 
 import struct
+from collections.abc import Callable
+from typing import Any
 
 from tests.oracle.binary import offsets
 from tests.oracle.block import checksum
@@ -9,7 +11,8 @@ from tests.oracle.common import pack, require, take, unpack, unpack_exact
 # Type, entries, a null among them, its id, bytes of each value or 0, then start and end of values, offsets, sorted ids.
 HEADER = "<BIBII6Q"
 HEADER_SIZE = 128
-FIXED_TYPES = {"FixedSizeBinary": 9, "Guid": 11}
+NUMBERS = {"Int8": 2, "Int16": 3, "Int32": 4, "Int64": 5, "Float32": 6, "Float64": 7, "DateTime": 12}
+FIXED_TYPES = {"FixedSizeBinary": 9, "Guid": 11, **NUMBERS}
 VARIABLE_TYPES = {"Binary": 8, "String": 10}
 
 
@@ -60,14 +63,21 @@ def _payload(buffer: bytes, start: int, end: int) -> bytes:
 
 
 def encode(
-    values: list[bytes | None], value_type: str = "String", fixed_size: int = 0, sorted_ids: bool = True
+    values: list[bytes | None],
+    value_type: str = "String",
+    fixed_size: int = 0,
+    sorted_ids: bool = True,
+    order_of: Callable[[bytes], Any] = bytes,
 ) -> bytes:
-    """A dictionary of these entries, at most one of which is None. `fixed_size` is 0 for values of any length."""
+    """A dictionary of these entries, at most one of which is None. `fixed_size` is 0 for values of any length.
+
+    `order_of` says by what values are sorted: by their bytes, unless they are numbers.
+    """
     require(values.count(None) <= 1, "dictionary: expected at most one null entry")
     require((value_type in FIXED_TYPES) == (fixed_size > 0), f"dictionary: {value_type} has not size {fixed_size}")
     stored = [bytes(fixed_size) if value is None else value for value in values]
     require(not fixed_size or all(len(value) == fixed_size for value in stored), "dictionary: a value has another size")
-    order = sorted((i for i, value in enumerate(values) if value is not None), key=lambda i: stored[i])
+    order = sorted((i for i, value in enumerate(values) if value is not None), key=lambda i: order_of(stored[i]))
 
     parts = [_section(b"".join(stored))]
     parts.append(b"" if fixed_size else _section(pack(offsets.of(stored), "u8")))

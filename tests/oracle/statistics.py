@@ -170,7 +170,10 @@ def byte_range(contents: list[bytes], kind: BasicType, most: int = 32) -> RangeS
             grown = b"".join(units) + unit
     make = (lambda bound: AnyValue("string", bound.decode())) if is_text else (lambda bound: AnyValue("bytes", bound))
     return RangeStats(
-        min=make(b"".join(first)), max=None if grown is None else make(grown), max_inclusive=grown == high
+        min=make(b"".join(first)),
+        min_inclusive=b"".join(first) == low,
+        max=None if grown is None else make(grown),
+        max_inclusive=grown == high,
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amudai.errors import InvalidArgument, UnsupportedFeature
+from amudai.errors import InvalidArgument
 from amudai.predicate import (
     Always,
     And,
@@ -345,9 +345,10 @@ def test_only_predicates_are_bound(shard: Bindable) -> None:
         shard.bind("n == 1")  # type: ignore[arg-type]
 
 
-def test_unions_are_not_looked_into(tmp_path: Path) -> None:
+def test_paths_lead_through_unions(tmp_path: Path) -> None:
     union = pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([1, 2]), pa.array(["a", "b"])], ["i", "s"])
     shard = Bindable(pa.table({"u": union}), tmp_path)
-    for predicate in (col("u.i") == 1, col("u").is_null()):
-        with pytest.raises(UnsupportedFeature, match="union"):
-            shard.bind(predicate)
+    bound = shard.bind(col("u.i") == 1)
+    assert isinstance(bound, BoundLeaf)
+    assert bound.unions
+    assert [node.name for node in bound.nodes] == ["u", "i"]

@@ -69,11 +69,11 @@ def _compare(found: pa.Array, expected: pa.Array, path: str, as_ticks: bool) -> 
 
 def _as_stored(expected: pa.Array, kind: pa.DataType, as_ticks: bool) -> pa.Array:
     """Times in the unit and decimals with the digits that the shard has; nothing may be lost by that."""
-    if pa.types.is_timestamp(kind) and kind.tz is None:
+    if pa.types.is_timestamp(kind) and kind.tz in (None, "UTC"):
         if pa.types.is_timestamp(expected.type) and as_ticks:
             numbers = expected.cast(pa.timestamp("ns")).cast(pa.int64())
             cut = pc.multiply(pc.divide(numbers, TICK), TICK)  # integers divide towards zero
-            return cut.cast(kind)
+            return cut.cast(pa.timestamp("ns")).cast(kind)
         if pa.types.is_timestamp(expected.type) or pa.types.is_date32(expected.type):
             return expected.cast(kind)
     if pa.types.is_decimal256(kind) and pa.types.is_decimal128(expected.type):

@@ -322,7 +322,7 @@ def test_a_shard_that_was_moved_and_renamed(verify: bool) -> None:
     files["renamed.amudai.shard"] = files.pop(forge.name)
     shard = amudai.open("renamed.amudai.shard", store=MemoryStore(files), verify=verify)
     assert shard["n"].stats.max == 7
-    assert shard.schema.field("at").type == pa.timestamp("us")  # which only the statistics tell
+    assert shard.schema.field("at").type == pa.timestamp("us", "UTC")  # which only the statistics tell
     assert shard.read(["n"])["n"].to_pylist() == [7]
     assert shard.verify().ok
 

@@ -169,10 +169,12 @@ CASES: dict[str, Case] = {
         [0, None, -90_000_000_000, 9_223_372_036_854_775_800],
     ),
     "date and time": Case(
-        datetimes([EPOCH, None, 638_355_968_001_234_567]), pa.timestamp("ns"), [0, None, 1_700_000_000_123_456_700]
+        datetimes([EPOCH, None, 638_355_968_001_234_567]),
+        pa.timestamp("ns", "UTC"),
+        [0, None, 1_700_000_000_123_456_700],
     ),
     "JSON": Case(strings(['{"a": 1}', None]).labelled("KustoDynamic"), pa.json_(pa.string()), ['{"a": 1}', None]),
-    "dynamic bytes": Case(binaries([b"\x01\xff", None]).labelled("KustoDynamic"), pa.binary(), [b"\x01\xff", None]),
+    "dynamic bytes": Case(binaries([b"[2]", None]).labelled("KustoDynamic"), pa.json_(pa.string()), ["[2]", None]),
 }
 for dtype in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"):
     bits = 8 * int(dtype[1])
@@ -282,7 +284,7 @@ def test_what_null_slots_hold_means_nothing() -> None:
     assert read(strings(["a", None, "c"], filler=b"unseen")).to_pylist() == ["a", None, "c"]
     assert read(decimals([None, *decimal_bytes("7")], filler=NAN)).to_pylist() == [None, Decimal(7)]
     beyond = read(datetimes([EPOCH, None], filler=(1 << 64) - 1))
-    assert beyond.type == pa.timestamp("ns")
+    assert beyond.type == pa.timestamp("ns", "UTC")
     assert plainly(beyond) == [0, None]
 
 
@@ -364,10 +366,14 @@ def test_a_union_with_more_variants_than_arrow_can_number_does_not_hide_other_co
 # ---- extension types ----
 
 
-def test_labels_without_a_meaning_are_kept_as_metadata() -> None:
+def test_labels_without_a_meaning_are_extension_types_of_arrow() -> None:
     shard = open_forged(Forge.of({"price": numbers([5], "i8").labelled("Acme.Money")}))
     assert shard.schema.field("price").type == pa.int64()
-    assert shard.schema.field("price").metadata == {b"amudai.extension": b"Acme.Money"}
+    assert shard.schema.field("price").metadata == {
+        b"ARROW:extension:name": b"Acme.Money",
+        b"ARROW:extension:metadata": b"",
+    }
+    assert shard["price"].extension == amudai.Extension("Acme.Money")
     assert shard["price"].stored_type == "int64 as Acme.Money"
     assert shard.read().to_pylist() == [{"price": 5}]
 
@@ -386,6 +392,37 @@ def test_a_label_means_something_on_its_own_type_only(column: Column, kind: pa.D
     assert read(column).type == kind
 
 
+def test_dynamic_bytes_are_json() -> None:
+    texts = [b'{"a": [1, "\xc3\xa4"]}', None, b" null ", b'"x"', b"-1.5e3"]
+    shard = open_forged(Forge.of({"c": binaries(texts).labelled("KustoDynamic")}))
+    assert shard.schema.field("c").type == pa.json_(pa.string())
+    assert shard.read()["c"].to_pylist() == [None if text is None else text.decode() for text in texts]
+    assert shard.scan(where=amudai.col("c").contains("1.5")).positions().tolist() == [4]
+    assert shard.scan(where=amudai.col("c") == '"x"').positions().tolist() == [3]
+    wide = open_forged(Forge.of({"c": binaries(texts).labelled("KustoDynamic")}), schema={"c": pa.large_string()})
+    assert wide.read()["c"].to_pylist() == [None if text is None else text.decode() for text in texts]
+    coded = open_forged(Forge.of({"c": dictionary(texts, like=binaries([]).labelled("KustoDynamic"))}))
+    assert coded.scan(where=amudai.col("c").contains("1.5")).positions().tolist() == [4]
+
+
+NOT_JSON = [b"", b"{", b"\x01\x02", b'"\xff"', b"[1] 2", b"{'a': 1}", b"[" * 100 + b"]" * 100, b"01"]
+
+
+@pytest.mark.parametrize("value", NOT_JSON)
+def test_dynamic_bytes_that_are_no_json(value: bytes) -> None:
+    column = binaries([b"1", None, value, b"[]"]).labelled("KustoDynamic")
+    shard = open_forged(Forge.of({"c": column}))
+    said = r'expected JSON, found b.*schema=\{"column": pa.binary\(\)\}'
+    with pytest.raises(amudai.InvalidArgument, match=said) as caught:
+        shard.read()
+    assert caught.value.place["field"] == "c"
+    assert shard.take([0, 1, 3])["c"].to_pylist() == ["1", None, "[]"]
+    assert read(column, schema={"c": pa.binary()}).to_pylist() == [b"1", None, value, b"[]"]
+    constant = constants(binaries([]).labelled("KustoDynamic"), 2, value)
+    with pytest.raises(amudai.InvalidArgument, match="expected JSON"):
+        read(constant)
+
+
 # ---- dates and times ----
 
 NS_FIRST, NS_LAST = 529_122_247_631_452_242, 713_589_688_368_547_758  # docs/format/values.md
@@ -394,7 +431,7 @@ YEAR_9999 = 3_155_378_975_999_999_990  # its last microsecond
 
 def test_times_in_reach_of_nanoseconds() -> None:
     found = read(datetimes([NS_FIRST, NS_LAST]))
-    assert found.type == pa.timestamp("ns")
+    assert found.type == pa.timestamp("ns", "UTC")
     assert plainly(found) == [(NS_FIRST - EPOCH) * 100, (NS_LAST - EPOCH) * 100]
 
 
@@ -406,19 +443,27 @@ def test_times_out_of_reach_of_nanoseconds_are_microseconds(ticks: int) -> None:
         constants(datetimes([]), 3, any_value(ticks, "u64")),
     ):
         found = read(column)
-        assert found.type == pa.timestamp("us")
+        assert found.type == pa.timestamp("us", "UTC")
         assert plainly(found)[0] == (ticks - EPOCH) // 10
 
 
 def test_year_1_and_year_9999() -> None:
     found = read(datetimes([0, YEAR_9999]))
-    assert [value.isoformat() for value in found.to_pylist()] == ["0001-01-01T00:00:00", "9999-12-31T23:59:59.999999"]
-    assert open_forged(Forge.of({"c": datetimes([0, YEAR_9999])}))["c"].stats.min.isoformat() == "0001-01-01T00:00:00"  # type: ignore[attr-defined]
+    assert [value.isoformat() for value in found.to_pylist()] == [
+        "0001-01-01T00:00:00+00:00",
+        "9999-12-31T23:59:59.999999+00:00",
+    ]
+    assert (
+        open_forged(Forge.of({"c": datetimes([0, YEAR_9999])}))["c"].stats.min.isoformat()
+        == "0001-01-01T00:00:00+00:00"
+    )  # type: ignore[attr-defined]
 
 
 def test_a_time_too_fine_is_an_error_with_a_way_out() -> None:
     column = datetimes([0, YEAR_9999 + 9])
-    with pytest.raises(amudai.InvalidArgument, match=r"finer than its unit for timestamp\[us\].*schema=") as caught:
+    with pytest.raises(
+        amudai.InvalidArgument, match=r"finer than its unit for timestamp\[us, tz=UTC\].*schema="
+    ) as caught:
         read(column)
     assert caught.value.place["field"] == "c"
     assert read(column, schema={"c": pa.int64()}).to_pylist() == [0, YEAR_9999 + 9]
@@ -428,17 +473,17 @@ def test_a_time_too_fine_is_an_error_with_a_way_out() -> None:
 def test_statistics_of_the_stripes_do_where_the_shard_has_none() -> None:
     stripes = [{"c": datetimes([EPOCH])}, {"c": datetimes([None])}, {"c": datetimes([0, None])}]
     shard = open_forged(Forge.of(*stripes, fields={0: None}))
-    assert shard.schema.field("c").type == pa.timestamp("us")
+    assert shard.schema.field("c").type == pa.timestamp("us", "UTC")
     assert plainly(shard.read()["c"]) == [0, None, -EPOCH // 10, None]
     within = open_forged(Forge.of(*stripes[:2], fields={0: None}))
-    assert within.schema.field("c").type == pa.timestamp("ns")
+    assert within.schema.field("c").type == pa.timestamp("ns", "UTC")
 
 
 def test_without_statistics_times_are_nanoseconds_or_an_error() -> None:
     column = datetimes([0])
     column.stored.descriptor.ClearField("range_stats")
     forge = Forge.of({"c": column})
-    assert open_forged(forge).schema.field("c").type == pa.timestamp("ns")
+    assert open_forged(forge).schema.field("c").type == pa.timestamp("ns", "UTC")
     with pytest.raises(amudai.InvalidArgument, match="out of range for timestamp"):
         open_forged(forge).read()
     assert open_forged(forge, schema={"c": pa.timestamp("s")}).read()["c"].cast(pa.int64()).to_pylist() == [
@@ -566,7 +611,8 @@ def test_constants(name: str) -> None:
         (strings([]), b"\xff"),
         (binaries([], fixed_size=2), b"abc"),
         (guids([]), b"short"),
-        (datetimes([]), any_value(5, "datetime")),
+        (numbers([], "i8"), any_value(5, "datetime")),
+        (datetimes([]), any_value(5, "timespan")),
         (decimals([]), "2.50"),
     ],
 )
@@ -593,11 +639,17 @@ def test_a_container_has_no_constant() -> None:
 def test_codes_never_pass_for_numbers() -> None:
     column = numbers([1, 0], "u4")
     column.stored.buffers.append(dictionary(["x", "y"]).stored.buffers[1])
-    with pytest.raises(amudai.UnsupportedFeature, match="dictionary of uint32 values"):
+    with pytest.raises(amudai.CorruptedData, match="dictionary value_type: expected INT32, found STRING"):
         read(column)
     alone = numbers([1, 0], "u4").edited(lambda content: setattr(content.descriptor, "dictionary_size", 2))
-    with pytest.raises(amudai.UnsupportedFeature, match="dictionary of uint32 values"):
+    with pytest.raises(amudai.CorruptedData, match="expected one of kind VALUE_DICTIONARY, found none"):
         read(alone)
+
+
+def test_codes_never_pass_for_booleans() -> None:
+    column = booleans([True, False]).edited(lambda content: setattr(content.descriptor, "dictionary_size", 2))
+    with pytest.raises(amudai.UnsupportedFeature, match="dictionary of boolean values"):
+        read(column)
 
 
 def test_codes_without_their_dictionary_are_an_error() -> None:
@@ -607,11 +659,11 @@ def test_codes_without_their_dictionary_are_an_error() -> None:
         read(column)
 
 
-def test_strings_with_offsets_of_their_own_are_refused() -> None:
-    column = strings(["a", "bc"])
-    column.stored.buffers[0].embedded_offsets = False
-    column.stored.buffers.append(lists([1, 2], units(3)).stored.buffers[0])
-    with pytest.raises(amudai.UnsupportedFeature, match="separate offsets"):
+def test_unions_with_nulls_of_their_own_are_refused() -> None:
+    column = dense().edited(
+        lambda content: content.buffers.append(bits_buffer(BufferKind.PRESENCE, [True, False, True, True, True]))
+    )
+    with pytest.raises(amudai.UnsupportedFeature, match="union: a PRESENCE buffer of its own"):
         read(column)
 
 

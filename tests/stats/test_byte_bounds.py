@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,3 +78,15 @@ def test_the_root_answers_without_the_stripes(shard: amudai.Shard) -> None:
         assert scan.count() == 0
         assert all(not stripe._fields._descriptors for stripe in opened._reader.stripes)
         assert [step.evidence for leaf in scan.explain().leaves for step in leaf.notes] == ["shard statistics"]
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_binary(), pa.binary(3000)], ids=str)
+def test_bounds_of_long_values(kind: pa.DataType, tmp_path: Path) -> None:
+    """They are those of the first bytes alone: only these are compared."""
+    texts = [(letter * 31 + other + "z" * 2968).encode() for letter in "bca" for other in "yxz"]
+    values = [text.decode() if kind == pa.string() else text for text in texts]
+    shard = amudai.write(pa.table({"v": pa.array([*values, None], kind)}), tmp_path / "v.amudai.shard")
+    low, high = "a" * 31 + "x", "c" * 31 + "{"
+    stats = shard["v"].stats
+    assert (stats.min, stats.max) == ((low, high) if kind == pa.string() else (low.encode(), high.encode()))
+    assert (stats.min_is_exact, stats.max_is_exact) == (False, False)

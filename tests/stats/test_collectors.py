@@ -39,7 +39,7 @@ def node_of(kind: pa.DataType) -> SchemaNode:
 def noted(field: SchemaNode, *batches: pa.Array, profile: str = "balanced") -> FieldStatistics:
     """What a builder notes of batches that come one after the other."""
     with Spool(None, 1 << 20) as spool:
-        builder = builder_of(field, FieldBuildContext(profile_of(profile), spool, frozenset()))
+        builder = builder_of(field, FieldBuildContext(profile_of(profile), spool))
         for batch in batches:
             builder.append(to_storage(batch, field, field.name))
         return builder.finish().statistics

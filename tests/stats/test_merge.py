@@ -146,7 +146,6 @@ def test_the_winning_bound_brings_its_flag(kind: Any, values: list[object]) -> N
 @pytest.mark.parametrize(
     ("a", "b"),
     [
-        (ranged("i64", 1), ranged("u64", 0)),
         (ranged("double", 1.0), ranged("double", math.nan)),
         (ranged("decimal", from_decimal(Decimal(1))), ranged("decimal", from_decimal(Decimal("sNaN")))),
         (ranged("decimal", from_decimal(Decimal("1.0"))), ranged("decimal", from_decimal(Decimal("1.00")))),
@@ -156,6 +155,11 @@ def test_the_winning_bound_brings_its_flag(kind: Any, values: list[object]) -> N
 def test_bounds_without_order_leave_the_first(a: FieldStatistics, b: FieldStatistics) -> None:
     merged = merge(a, b).range_stats
     assert repr(merged) == repr(a.range_stats)
+
+
+def test_bounds_of_different_kinds_are_no_bounds_together() -> None:
+    assert merge(ranged("i64", 1), ranged("u64", 0)).range_stats is None
+    assert merge(ranged("bytes", b"7"), ranged("decimal", from_decimal(Decimal(1)))).range_stats is None
 
 
 def sketched(**changes: Any) -> FieldStatistics:

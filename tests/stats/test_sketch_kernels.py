@@ -138,7 +138,7 @@ def test_a_hash_set_holds_up_to_its_limit(kernel: ModuleType, batches: list[list
 @pytest.mark.parametrize("count", [1, 26, 27, 1024, 1025])
 def test_filters_are_those_of_the_values(kernel: ModuleType, count: int) -> None:
     array = pa.array([None, *(f"k{index % count}" for index in range(3 * count))])
-    kept = kernel.HashSet(bloom.MAX_VALUES)
+    kept = kernel.HashSet(bloom.MOST_VALUES)
     expected = collect(array, STRING).bloom_filter
     if kept.add(kernel.hash_values(*parts(array), BLOOM_SEED)):
         assert expected is not None

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import obstore.store
@@ -21,6 +22,7 @@ from amudai.storage import (
     Store,
     file_url,
 )
+from tests.storage.servers import azurite, s3_store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +87,7 @@ def obstore_local(folder: Path) -> Place:
     return _on_disk(folder, ObjectStore(obstore.store.LocalStore(folder)))
 
 
-def obstore_memory(folder: Path) -> Place:
-    store = obstore.store.MemoryStore()
+def _objects(store: Any) -> Place:
     return Place(
         store=ObjectStore(store),
         url=lambda name: f"dir/{name}",
@@ -95,4 +96,16 @@ def obstore_memory(folder: Path) -> Place:
     )
 
 
-PLACES = (local, memory, arrow, fsspec_local, fsspec_memory, obstore_local, obstore_memory)
+def obstore_memory(folder: Path) -> Place:
+    return _objects(obstore.store.MemoryStore())
+
+
+def s3(folder: Path) -> Place:
+    return _objects(s3_store(prefix=uuid.uuid4().hex))
+
+
+def azure(folder: Path) -> Place:
+    return _objects(azurite().store(prefix=uuid.uuid4().hex))
+
+
+PLACES = (local, memory, arrow, fsspec_local, fsspec_memory, obstore_local, obstore_memory, s3, azure)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -40,6 +41,7 @@ short_ranges = st.lists(
 
 
 ZEROS = memoryview(bytes(2 * MAX_READ))
+GAP = 8
 
 
 class Sparse(Store):
@@ -64,8 +66,8 @@ class Sparse(Store):
 
 
 def small_limits() -> AbstractContextManager[object]:
-    """Limits that a thousand bytes reach."""
-    return patch.multiple(module, MERGE_GAP=8, MAX_READ=64)
+    """A limit that a thousand bytes reach."""
+    return patch.object(module, "MAX_READ", 64)
 
 
 def arrays(asked: Sequence[Range]) -> tuple[np.ndarray, np.ndarray]:
@@ -87,6 +89,18 @@ def slices(asked: Sequence[Range]) -> list[bytes]:
     return [CONTENT[start:end] for start, end in asked]
 
 
+class Memory(MemoryStore):
+    """Merges ranges only across small gaps."""
+
+    capabilities = replace(MemoryStore.capabilities, merge_gap=GAP)
+
+
+class Local(LocalStore):
+    """Counts as if it merged ranges only across small gaps."""
+
+    capabilities = replace(LocalStore.capabilities, merge_gap=GAP)
+
+
 def plan(asked: Sequence[Range]) -> list[Range]:
     """The reads, by the obvious loop."""
     reads: list[list[int]] = []
@@ -97,7 +111,7 @@ def plan(asked: Sequence[Range]) -> list[Range]:
             reads.append([start, end])
     merged: list[list[int]] = []
     for start, end in reads:
-        if merged and start - merged[-1][1] <= module.MERGE_GAP and end - merged[-1][0] <= module.MAX_READ:
+        if merged and start - merged[-1][1] <= GAP and end - merged[-1][0] <= module.MAX_READ:
             merged[-1][1] = end
         else:
             merged.append([start, end])
@@ -106,7 +120,7 @@ def plan(asked: Sequence[Range]) -> list[Range]:
 
 @given(asked=ranges | short_ranges, tail=st.integers(0, SIZE))
 def test_ranges_are_slices(asked: list[Range], tail: int) -> None:
-    artifact = Artifact.open(MemoryStore({"a": CONTENT}), "a", tail)
+    artifact = Artifact.open(Memory({"a": CONTENT}), "a", tail)
     with small_limits():
         assert read(artifact, asked) == slices(asked)
 
@@ -118,7 +132,7 @@ def test_ranges_of_a_mapped_file_are_slices(
     path = tmp_path_factory.getbasetemp() / "mapped"
     if not path.exists():
         path.write_bytes(CONTENT)
-    local, memory = LocalStore(), MemoryStore({"a": CONTENT})
+    local, memory = Local(), Memory({"a": CONTENT})
     with small_limits():
         assert read(Artifact.open(local, file_url(path), tail), asked) == slices(asked)
         assert read(Artifact.open(memory, "a", tail), asked) == slices(asked)
@@ -127,7 +141,7 @@ def test_ranges_of_a_mapped_file_are_slices(
 
 @given(asked=ranges | short_ranges)
 def test_the_reads_are_those_of_the_obvious_loop(asked: list[Range]) -> None:
-    store = MemoryStore({"a": CONTENT})
+    store = Memory({"a": CONTENT})
     with small_limits():
         Artifact.open(store, "a").read_many(*arrays(asked))
         expected = plan(asked)
@@ -139,7 +153,7 @@ def test_the_reads_are_those_of_the_obvious_loop(asked: list[Range]) -> None:
 def test_merge(asked: list[Range]) -> None:
     asked = [(start, end) for start, end in asked if start < end]
     with small_limits():
-        heads, lasts, member = merge(*arrays(asked))
+        heads, lasts, member = merge(*arrays(asked), GAP)
         assert list(zip(heads.tolist(), lasts.tolist(), strict=True)) == plan(asked)
     assert (heads[1:] >= lasts[:-1]).all(), "a byte is read twice"
     for (start, end), which in zip(asked, member.tolist(), strict=True):

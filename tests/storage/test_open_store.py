@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import fsspec
 import obstore.store
@@ -160,26 +162,37 @@ def test_a_file_system_without_exclusive_mode(tmp_path: Path) -> None:
 
 def test_what_kinds_of_object_stores_declare() -> None:
     aws = ObjectStore(obstore.store.S3Store("bucket", region="us-east-1"))
-    assert aws.capabilities == StoreCapabilities(create_only=True, suffix_ranges=True, listable=True)
+    assert aws.capabilities == StoreCapabilities(
+        create_only=True,
+        suffix_ranges=True,
+        listable=True,
+        replaces=True,
+        removes=True,
+        merge_gap=1 << 20,
+        read_ahead=1 << 16,
+    )
     azure = ObjectStore(obstore.store.AzureStore("container", account_name="account"))
-    assert azure.capabilities == StoreCapabilities(create_only=True, listable=True)
+    assert azure.capabilities == replace(aws.capabilities, suffix_ranges=False)
 
 
 def test_a_store_that_refuses_a_suffix_is_asked_for_the_size() -> None:
     class Refusing(obstore.store.MemoryStore):  # type: ignore[misc]
-        def get(self, *_: object, **__: object) -> object:
-            raise ValueError("416 Range Not Satisfiable")
+        def get(self, path: str, *, options: dict[str, Any]) -> object:
+            if "suffix" in options["range"]:
+                raise ValueError("416 Range Not Satisfiable")
+            return super().get(path, options=options)
 
     objects = Refusing()
     objects.put("x", b"content")
     store = ObjectStore(objects)
-    assert store.read_tail("x", 4) == (7, b"tent")
+    file, tail = store.read_tail("x", 4)
+    assert (file.size, tail) == (7, b"tent")
     assert (store.counters.requests, store.counters.bytes) == (3, 4)
 
 
 def test_an_object_store_without_conditional_put() -> None:
     store = ObjectStore(obstore.store.HTTPStore.from_url("https://localhost:1/"))
-    assert store.capabilities == StoreCapabilities()
+    assert store.capabilities == StoreCapabilities(merge_gap=1 << 20, read_ahead=1 << 16)
     with pytest.raises(UnsupportedFeature, match="only where there is none"):
         store.put_if_absent("x", [b"content"])
 

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from amudai.errors import InvalidArgument, StorageError, UnsupportedFeature
+from amudai.errors import InvalidArgument, ReplacedFile, StorageError, UnsupportedFeature
 from amudai.storage import (
     Artifact,
     LocalStore,
@@ -169,7 +169,21 @@ class TestElsewhere:
 
     def test_overwrite(self) -> None:
         store = MemoryStore({"old": b"old"})
-        with pytest.raises(UnsupportedFeature, match="overwrite: expected a local file"):
+        with Sealing(store, "old", overwrite=True) as sealing, Sealing(store, "old", overwrite=True) as other:
+            for number, each in enumerate((sealing, other)):
+                with each.file("old") as root:
+                    root.write(bytes([number]))
+            sealing.publish()
+            with pytest.raises(ReplacedFile, match=r"it was replaced \(url old\)"):
+                other.publish()
+        assert store._files == {"old": b"\0"}
+
+    def test_a_store_that_cannot_replace_says_so(self) -> None:
+        class Keeping(MemoryStore):
+            capabilities = StoreCapabilities(create_only=True)
+
+        store = Keeping({"old": b"old"})
+        with pytest.raises(UnsupportedFeature, match="overwrite: expected a store that can"):
             Sealing(store, "old", overwrite=True)
         with Sealing(store, "new", overwrite=True) as sealing:
             sealing.file("new")

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from amudai.errors import CorruptedData, StorageError, UnsupportedFeature
-from amudai.storage import MERGE_GAP, Artifact, Store, StoreCapabilities
+from amudai.errors import CorruptedData, ReplacedFile, StorageError, UnsupportedFeature
+from amudai.storage import Artifact, Store, StoreCapabilities
 from tests.storage.places import PLACES, Place
 
 CONTENT = bytes(range(256)) * 4
@@ -73,7 +73,8 @@ def test_a_listable_store_lists_its_files(place: Place, url: str) -> None:
     found = sorted(place.store.files_below(folder), key=lambda file: file.url)
     assert [file.size for file in found] == [len(CONTENT), 3]
     for file in found:
-        assert place.store.describe(file.url) == file
+        described = place.store.describe(file.url)
+        assert (described.url, described.size, described.modified) == (file.url, file.size, file.modified)
         assert file.modified is not None
         assert abs(file.modified / 1e9 - time.time()) < 3600
         assert len(place.store.read_range(file.url, 0, file.size)) == file.size
@@ -88,17 +89,19 @@ def test_a_file_is_described(place: Place, url: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 1000, 1024, 5000])
 def test_the_last_bytes(place: Place, url: str, count: int) -> None:
-    size, tail = place.store.read_tail(url, count)
-    assert (size, bytes(tail)) == (len(CONTENT), CONTENT[-count:])
+    file, tail = place.store.read_tail(url, count)
+    assert (file.url, file.size, bytes(tail)) == (url, len(CONTENT), CONTENT[-count:])
     assert (tail.readonly, tail.format, tail.ndim) == (True, "B", 1)
     requests = 1 if place.store.capabilities.suffix_ranges else 2
     assert (place.store.counters.requests, place.store.counters.bytes) == (requests, min(count, len(CONTENT)))
 
 
 def test_the_last_bytes_of_nothing(place: Place, url: str) -> None:
-    assert place.store.read_tail(url, 0) == (len(CONTENT), b"")
+    file, tail = place.store.read_tail(url, 0)
+    assert (file.size, tail) == (len(CONTENT), b"")
     place.seed("empty", b"")
-    assert place.store.read_tail(place.url("empty"), 10) == (0, b"")
+    file, tail = place.store.read_tail(place.url("empty"), 10)
+    assert (file.size, tail) == (0, b"")
     with pytest.raises(FileNotFoundError, match=r"expected a file, found none .*nothing"):
         place.store.read_tail(place.url("nothing"), 10)
 
@@ -244,20 +247,75 @@ def test_a_store_that_cannot_create_says_so(place: Place) -> None:
 
 
 def test_an_artifact_reads_as_everywhere(place: Place) -> None:
-    content = np.random.default_rng(1).bytes(200_000)
+    far = 2 * place.store.capabilities.merge_gap
+    content = np.random.default_rng(1).bytes(2 * far)
     place.seed("big", content)
     artifact = Artifact.open(place.store, place.url("big"), tail=1000)
     opening = 1 if place.store.capabilities.suffix_ranges else 2
     assert (place.store.counters.requests, place.store.counters.bytes) == (opening, 1000)
     # Two neighbours, a far pair that is merged across its gap, one in the tail.
-    starts = np.array([0, 100, 100_000, 100_300, 199_500], np.uint64)
-    ends = np.array([100, 150, 100_200, 100_400, 199_900], np.uint64)
-    assert starts[2] - ends[1] > MERGE_GAP
+    starts = np.array([0, 100, far, far + 300, 2 * far - 500], np.uint64)
+    ends = np.array([100, 150, far + 200, far + 400, 2 * far - 100], np.uint64)
     pieces = artifact.read_many(starts, ends)
     for i, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         begin = int(pieces.starts[i])
         assert bytes(pieces.buffers[pieces.which[i]][begin : begin + end - start]) == content[start:end]
     assert (place.store.counters.requests, place.store.counters.bytes) == (opening + 2, 1000 + 150 + 400)
-    with pytest.raises(CorruptedData, match=r"expected start <= end <= 200000, found 199999\.\.200001 .*big"):
-        artifact.read(199_999, 200_001)
+    with pytest.raises(CorruptedData, match=rf"expected start <= end <= {2 * far}, found 9\.\.{2 * far + 1} .*big"):
+        artifact.read(9, 2 * far + 1)
     assert place.store.counters.requests == opening + 2
+
+
+def test_a_file_that_was_replaced_is_not_read(place: Place, url: str) -> None:
+    file = place.store.identify(url)
+    assert (file.url, file.size) == (url, len(CONTENT))
+    assert bytes(place.store.read_range(url, 3, 9, file.tag)) == CONTENT[3:9]
+    if file.tag is None:
+        pytest.skip("this store has no tags")
+    time.sleep(0.01)
+    place.seed("a.bin", CONTENT[::-1])
+    place.store.forget(url)
+    with pytest.raises(ReplacedFile, match=r"it was replaced .*a\.bin"):
+        place.store.read_ranges(url, [(3, 9), (20, 30)], file.tag)
+    with pytest.raises(ReplacedFile, match=r"it was replaced .*a\.bin"):
+        place.store.read_range(url, 3, 9, file.tag)
+    assert bytes(place.store.read_range(url, 0, 3)) == CONTENT[:-4:-1]
+    assert place.store.identify(url).tag != file.tag
+    assert place.store.describe(url).tag == place.store.identify(url).tag
+
+
+def test_replacing(writable: Place) -> None:
+    store, url = writable.store, writable.url("root")
+    if not store.capabilities.replaces:
+        with pytest.raises(UnsupportedFeature, match=r"expected one with the capability replaces, found \w+Store"):
+            store.replace(url, [b"new"], "tag")
+        return
+    store.put_if_absent(url, [b"first"])
+    seen = store.identify(url).tag
+    assert seen is not None
+
+    def replace(writer: int) -> bool:
+        try:
+            store.replace(url, [b"by", bytes([writer])], seen)
+        except ReplacedFile:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(replace, range(8)))
+    assert won.count(True) == 1
+    assert bytes(store.read_range(url, 0, 3)) == b"by" + bytes([won.index(True)])
+    with pytest.raises(StorageError):
+        store.replace(writable.url("nothing"), [b"x"], seen)
+    assert writable.names() == {"root"}
+
+
+def test_removing(place: Place, url: str) -> None:
+    if not place.store.capabilities.removes:
+        with pytest.raises(UnsupportedFeature, match=r"expected one with the capability removes, found \w+Store"):
+            place.store.remove(url)
+        return
+    place.store.remove(url)
+    assert place.names() == set()
+    with pytest.raises(FileNotFoundError):
+        place.store.size(url)

@@ -100,7 +100,7 @@ stored = st.sampled_from(
 
 @given(st.lists(st.none() | stored, max_size=40))
 def test_the_statistics_of_entries_are_those_of_values(values: list[bytes | None]) -> None:
-    collector = BytesCollector(NODE, bloom=True, forced=False)
+    collector = BytesCollector(NODE, few=True)
     entries = list(dict.fromkeys(values))
     data = np.frombuffer(b"".join(entry or bytes(16) for entry in entries), np.uint8)
     times = np.array([values.count(entry) for entry in entries], np.uint64)

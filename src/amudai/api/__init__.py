@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from amudai.api.dataset_writing import append, new_shard_name, write_dataset
     from amudai.api.datasets import Dataset, dataset
     from amudai.api.deleting import delete, undelete
-    from amudai.api.field import Field, FieldStats
+    from amudai.api.field import Field
+    from amudai.api.field_stats import FieldStats
     from amudai.api.frames import to_pandas, to_polars
     from amudai.api.garbage import collect_garbage
     from amudai.api.housekeeping import Garbage, copy, gc
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
     from amudai.api.scan import Scan
     from amudai.api.shard import Shard
     from amudai.api.stripe import Stripe
+    from amudai.api.stripe_field import StripeField
     from amudai.api.tabular import Tabular
     from amudai.api.task import Task
     from amudai.api.upserting import upsert
     from amudai.api.where import Where, predicate_of
     from amudai.api.writing import ShardWriter, write
+    from amudai.arrow import Extension
     from amudai.exports import CsvWriter, JsonLinesWriter
     from amudai.index import HashIndex, TermIndex
     from amudai.inspect import (
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from amudai.predicate import Column, Predicate, col
     from amudai.scan import Explanation
     from amudai.sources import BadRecord, Source, read_files
+    from amudai.storage import CachedStore
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -64,7 +68,8 @@ else:
             "amudai.api.where": "Where predicate_of",
             "amudai.api.deleting": "delete undelete",
             "amudai.api.columns": "drop_columns rename_columns with_columns",
-            "amudai.api.field": "Field FieldStats",
+            "amudai.api.field": "Field",
+            "amudai.api.field_stats": "FieldStats",
             "amudai.api.frames": "to_pandas to_polars",
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.housekeeping": "Garbage copy gc",
@@ -78,9 +83,11 @@ else:
             "amudai.api.scan": "Scan",
             "amudai.api.shard": "Shard",
             "amudai.api.stripe": "Stripe",
+            "amudai.api.stripe_field": "StripeField",
             "amudai.api.task": "Task",
             "amudai.api.upserting": "upsert",
             "amudai.api.writing": "ShardWriter write",
+            "amudai.arrow": "Extension",
             "amudai.exports": "CsvWriter JsonLinesWriter",
             "amudai.index": "HashIndex TermIndex",
             "amudai.inspect": (
@@ -91,6 +98,7 @@ else:
             "amudai.predicate": "Column Predicate col",
             "amudai.scan": "Explanation",
             "amudai.sources": "BadRecord Source read_files",
+            "amudai.storage": "CachedStore",
         },
     )
 
@@ -99,10 +107,12 @@ __all__ = [
     "BadRecord",
     "BlockLayout",
     "BufferLayout",
+    "CachedStore",
     "Column",
     "CsvWriter",
     "Dataset",
     "Explanation",
+    "Extension",
     "Field",
     "FieldLayout",
     "FieldStats",
@@ -123,6 +133,7 @@ __all__ = [
     "ShardWriter",
     "Source",
     "Stripe",
+    "StripeField",
     "StripeLayout",
     "Tabular",
     "Task",

@@ -14,19 +14,20 @@ from amudai.api.editing import NewRoot, reader_of
 from amudai.api.moments import creation_time
 from amudai.api.parquet_paths import ParquetInputs, ParquetPath, parquet_paths
 from amudai.api.progress import Report, reporting
+from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
 from amudai.arguments import names, whole_number
 from amudai.arrow import SCHEMA_PROPERTY
 from amudai.column import ParquetFile
 from amudai.edit import AttachedFile, Attachment, Naming, Root, attached_stripes, with_stored_values
-from amudai.encoding import profile_of
+from amudai.encoding import ProfileChoice, profile_of, profiles_of
 from amudai.errors import InvalidArgument, InvalidSchema, located
 from amudai.format import any_value, any_values, attachment_of, attachment_property, ticks_of
 from amudai.index import HashIndex, IndexSpec, TermIndex, index_sinks
 from amudai.shard import BuildOptions, ShardBuilder
 from amudai.sources import InputFile, Partitions, SourceOptions, unified
 from amudai.storage import Allow, Allowed, Artifact, Size, size_of
-from amudai.threads import run_each, thread_count
+from amudai.threads import Crew, thread_count
 from amudai.types import WIDTHS, BasicType, SchemaNode, find_in
 
 __all__ = ["attach", "materialize", "refresh"]
@@ -43,7 +44,8 @@ def attach(
     *,
     indexes: Sequence[IndexSpec] = (),
     ranges: Sequence[str] | None = None,
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     hive: bool = True,
     stripe_rows: int = _STRIPE_ROWS,
     properties: Mapping[str, object] | None = None,
@@ -79,7 +81,9 @@ def attach(
         Names of columns of numbers and times that get statistics of their own and a range index, which finds values
         256 rows at a time. None: all columns of numbers and times. `[]` leaves it at the statistics in the footers.
     bloom
-        Names of columns that get a Bloom filter, as `amudai.write` takes them. They are read, too.
+        Columns that get a Bloom filter, as `amudai.write` takes them. They are read, too.
+    distinct
+        Columns whose distinct values are counted, as `amudai.write` takes them. They are read, too.
     hive
         Whether folders such as `year=2024` become columns. Their values are stored in the shard.
     stripe_rows
@@ -109,15 +113,17 @@ def attach(
     attached = [
         AttachedFile(name, file, constants.get(path.path, {})) for path, (name, file) in zip(found, opened, strict=True)
     ]
-    asked = [*(path for spec in indexes for path in spec.fields), *names(bloom, "bloom")]
+    filtered = list(bloom) if isinstance(bloom, Mapping) else names(bloom, "bloom")
+    asked = [*(path for spec in indexes for path in spec.fields), *filtered, *names(distinct, "distinct")]
     attachment = _attachment(schema, given, asked, ranges, indexes)
     memory = max(1 << 20, size_of(memory_limit))
-    pool = thread_count(threads)
+    crew = Crew(thread_count(threads))
     made = {
         "paths": patterns,
         "indexes": [{"type": spec.index_type, **asdict(spec)} for spec in indexes],  # type: ignore[call-overload]
         "ranges": None if ranges is None else list(ranges),
-        "bloom": list(bloom),
+        "bloom": dict(bloom) if isinstance(bloom, Mapping) else list(bloom),
+        "distinct": list(distinct),
         "hive": hive,
         "stripe_rows": rows,
     }
@@ -125,7 +131,8 @@ def attach(
         profile=profile_of("balanced"),
         memory=memory,
         temp_folder=new.temp_folder,
-        bloom=frozenset(find_in(attachment.nodes, each)[-1].schema_id for each in bloom),
+        bloom=requested_filters(attachment.nodes, bloom),
+        distinct=requested_distinct(attachment.nodes, distinct),
         created=ticks_of(creation_time(created)),
         properties=(
             *any_values(properties or {}),
@@ -136,14 +143,19 @@ def attach(
     total = sum(file.metadata.num_rows for _, file in opened)
     with located(url=new.url), new, reporting(progress, total) as report:
         sinks = index_sinks(
-            indexes, attachment.nodes, memory=memory // 4, temp_folder=new.temp_folder, profile="balanced"
+            indexes,
+            attachment.nodes,
+            memory=memory // 4,
+            temp_folder=new.temp_folder,
+            profile="balanced",
+            threads=threads,
         )
         builder = ShardBuilder(
             attachment.fields,
             new.publication.sealing,
             new.publication.file,
             attachment.options(options),
-            lambda work, count: run_each(work, count, pool),
+            crew.each,
             sinks,
         )
         try:
@@ -205,6 +217,7 @@ def refresh(
         indexes=[_spec(each) for each in how["indexes"]],
         ranges=how["ranges"],
         bloom=how["bloom"],
+        distinct=how.get("distinct", ()),
         hive=how["hive"],
         stripe_rows=how["stripe_rows"],
         memory_limit=memory_limit,
@@ -223,7 +236,7 @@ def materialize(
     *,
     columns: Sequence[str] | None = None,
     keep: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     store: object | None = None,
     allow: Allow = (),
     overwrite: bool = False,
@@ -271,8 +284,12 @@ def materialize(
             )
     ids = {node.schema_id for node in known} if chosen is None else {path[0].schema_id for path in chosen}
     new = NewRoot([reader], to, store, overwrite=overwrite, temp_dir=temp_dir, allow=allow or reader.allow)
+    profiles = profiles_of(profile, known)
     options = BuildOptions(
-        profile=profile_of(profile), memory=max(1 << 20, size_of(memory_limit)), temp_folder=new.temp_folder
+        profile=profiles.default,
+        profiles=profiles.by_id,
+        memory=max(1 << 20, size_of(memory_limit)),
+        temp_folder=new.temp_folder,
     )
     with located(url=new.url), new, reporting(progress, reader.num_positions) as report:
         root, file = new.root_of(reader), new.publication.file
@@ -357,7 +374,7 @@ def _require_range(node: SchemaNode, path: str) -> None:
 def _spec(stored: Mapping[str, Any]) -> IndexSpec:
     """The index that `attach` was asked for."""
     if stored["type"] == HashIndex.index_type:
-        return HashIndex(*stored["fields"], level=stored["level"])
+        return HashIndex(*map(tuple, stored.get("keys") or zip(stored["fields"])), level=stored["level"])
     return TermIndex(
         *stored["fields"],
         tokenizer=stored["tokenizers"],

@@ -11,8 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from amudai.api.advice import warn_of_needless_indexes
+from amudai.api.compatibility import Compatibility, is_extended
 from amudai.api.editing import NewRoot, reader_of
 from amudai.api.progress import Report, reporting
+from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
 from amudai.api.sizes import rows_at_once
 from amudai.arrow import (
@@ -27,12 +29,12 @@ from amudai.arrow import (
     stored_columns,
 )
 from amudai.edit import IndexChange, Root, add_columns, first_free_id, with_fields
-from amudai.encoding import profile_of
+from amudai.encoding import ProfileChoice, profiles_of
 from amudai.errors import InvalidArgument, located
 from amudai.index import IndexSpec, index_before_renaming, index_sinks, index_without
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader
 from amudai.storage import Allow, Size, size_of
-from amudai.threads import run_each, thread_count
+from amudai.threads import Crew, thread_count
 from amudai.types import (
     NANOSECONDS,
     BasicType,
@@ -54,7 +56,10 @@ def with_columns(
     *,
     indexes: Sequence[IndexSpec] = (),
     replace: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
+    compatibility: Compatibility = "reference",
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
     store: object | None = None,
@@ -84,7 +89,8 @@ def with_columns(
         Indexes over the new columns, as `amudai.write` takes them.
     replace
         Whether a column that exists is replaced, at its place. Its indexes go with it. Otherwise it is an error.
-    profile, timestamps, decimals, store, overwrite, memory_limit, temp_dir, threads, progress
+    profile, bloom, distinct, compatibility, timestamps, decimals, store, overwrite, memory_limit, temp_dir, threads,
+    progress
         As `amudai.write` takes them.
     allow
         As `amudai.open` takes it.
@@ -109,7 +115,7 @@ def with_columns(
         raise InvalidArgument(f"column {taken[0]!r}: {expected}", url=reader.url)
     folder = new.temp_folder
     memory = max(1 << 20, size_of(memory_limit))
-    pool = thread_count(threads)
+    crew = Crew(thread_count(threads))
     with located(url=new.url), new, reporting(progress, reader.directory.total_records) as report:
         root = _without(source, [(node,) for node in source.columns if node.name in taken])
         nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
@@ -117,13 +123,29 @@ def with_columns(
         stored = with_first_id((*nodes, *filter(None, nanoseconds)), first_free_id(root))
         gone = {*taken, *map(nanoseconds_name, taken)}
         _check_names((*(node for node in source.fields if node.name not in gone), *stored))
-        sinks = index_sinks(indexes, stored[: len(nodes)], memory=memory // 4, temp_folder=folder, profile=profile)
+        profiles = profiles_of(profile, stored)
+        sinks = index_sinks(
+            indexes,
+            stored[: len(nodes)],
+            memory=memory // 4,
+            temp_folder=folder,
+            profile=profiles.default.name,
+            threads=threads,
+        )
         builder = ShardBuilder(
             stored,
             new.publication.sealing,
             new.publication.file,
-            BuildOptions(profile=profile_of(profile), memory=memory, temp_folder=folder),
-            lambda work, count: run_each(work, count, pool),
+            BuildOptions(
+                profile=profiles.default,
+                profiles=profiles.by_id,
+                extended=is_extended(compatibility),
+                memory=memory,
+                temp_folder=folder,
+                bloom=requested_filters(stored[: len(nodes)], bloom),
+                distinct=requested_distinct(stored[: len(nodes)], distinct),
+            ),
+            crew.each,
             sinks,
         )
         try:

@@ -9,9 +9,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from amudai.api.compatibility import Compatibility
 from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
+from amudai.api.requested import kept_requests
 from amudai.api.rewriting import ShardRewriter, kept_roles, role_column
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
@@ -19,6 +21,7 @@ from amudai.api.storing_options import storing_options
 from amudai.api.where import Where
 from amudai.api.writing import Layout
 from amudai.edit import Merging, Naming, Publication
+from amudai.encoding import ProfileChoice
 from amudai.errors import InvalidArgument
 from amudai.index import IndexSpec, is_movable, specs_of
 from amudai.scan import SortBy, sort_keys, sorted_batches
@@ -42,7 +45,8 @@ def compact(
     where: Where | None = None,
     indexes: Sequence[IndexSpec] | None = None,
     widen: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
+    compatibility: Compatibility = "reference",
     layout: Layout = "single",
     stripe_rows: int | None = None,
     stripe_bytes: Size | None = None,
@@ -75,7 +79,7 @@ def compact(
         Indexes to build; None for those that the shards have.
     widen
         Whether numbers of different types become the wider type, as for `amudai.merge`.
-    profile, layout, stripe_rows, stripe_bytes, overwrite, progress, memory_limit, temp_dir, threads
+    profile, compatibility, layout, stripe_rows, stripe_bytes, overwrite, progress, memory_limit, temp_dir, threads
         As for `amudai.write`.
     store
         The store of `to`, and of `shards` that are given by their names. Opened shards may be in any store.
@@ -109,9 +113,11 @@ def compact(
             to,
             schema,
             profile=profile,
+            compatibility=compatibility,
             layout=layout,
             indexes=specs,
             field_properties=_field_properties(source),
+            **kept_requests(source._reader),
             ingestion_time=INGESTION_TIMESTAMP in roles,
             record_id=RECORD_IDENTITY in roles,
             stripe_rows=stripe_rows,
@@ -177,8 +183,9 @@ def _field_properties(source: Shard) -> dict[str, dict[str, object]]:
     def visit(fields: Sequence[Any], above: str) -> None:
         for field in fields:
             path = f"{above}{quote_name(field.name)}"
-            if field.properties:
-                found[path] = field.properties
+            noted = {**field.standard_properties, **field.properties}
+            if noted:
+                found[path] = noted
             visit(field.children, f"{path}.")
 
     visit(source.columns, "")

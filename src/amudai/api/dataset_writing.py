@@ -8,27 +8,39 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import quote
 
 import pyarrow as pa
 
 from amudai.api.datasets import Dataset, dataset
-from amudai.api.merging import merge
+from amudai.api.merging import merge, merged
 from amudai.api.opening import open as open_shard
+from amudai.api.requested import Bloom
 from amudai.api.shard import Shard
 from amudai.api.writing import Layout, ShardWriter, write
 from amudai.arguments import names, whole_number
 from amudai.arrow import batches_of
 from amudai.datasets import SHARD_SUFFIX, find_shards
-from amudai.errors import ExistingFile, InvalidArgument, InvalidSchema, MissingFile
+from amudai.encoding import ProfileChoice
+from amudai.errors import (
+    ExistingFile,
+    InvalidArgument,
+    InvalidSchema,
+    MissingFile,
+    ReplacedFile,
+    StorageError,
+    UnsupportedFeature,
+)
 from amudai.index import IndexSpec, specs_of
-from amudai.storage import Size, open_store, size_of
+from amudai.storage import MAX_READ, Size, Store, container, file_url, open_store, remove_files, size_of
 
 __all__ = ["append", "new_shard_name", "write_dataset"]
 
 # So many shards are written at a time. If rows come for more folders, the shard that was idle longest is ended.
 _MOST_WRITERS: Final = 32
+# So often the root of a shard may be replaced by others while rows are added to it.
+_MOST_CONFLICTS: Final = 100
 _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -39,10 +51,11 @@ def write_dataset(
     partition_by: Sequence[str] = (),
     rows_per_shard: int = 1_000_000,
     append: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     memory_limit: Size = "512MB",
     store: object | None = None,
@@ -71,7 +84,7 @@ def write_dataset(
     memory_limit
         The memory of each shard that is being written. With `partition_by` up to 32 shards are written at a time, and
         share the limit.
-    profile, layout, indexes, bloom, properties, store, threads
+    profile, layout, indexes, bloom, distinct, properties, store, threads
         As for `amudai.write`.
 
     Examples
@@ -98,6 +111,7 @@ def write_dataset(
         "layout": layout,
         "indexes": indexes,
         "bloom": bloom,
+        "distinct": distinct,
         "properties": properties,
         "store": store,
         "threads": threads,
@@ -119,9 +133,10 @@ def append(
     target: str | os.PathLike[str],
     data: Any,
     *,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     indexes: Sequence[IndexSpec] | None = None,
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     memory_limit: Size = "512MB",
     store: object | None = None,
@@ -131,8 +146,9 @@ def append(
 
     A folder gets one more shard. A shard (`logs.amudai.shard`) stays one shard: the rows are written to a file beside
     it, and its root is replaced by one that refers to the old rows and to the new ones. No old value is read. Readers
-    that have the shard open keep the old rows. Appending to one local shard from several processes at a time is safe:
-    each waits for the one before.
+    that have a local shard open keep the old rows. Appending to one shard from several processes at a time is safe: to
+    a local shard, each waits for the one before; in an object store, the root is replaced only if nobody else did so
+    meanwhile, and otherwise the rows are added to the newer root.
 
     Parameters
     ----------
@@ -142,7 +158,7 @@ def append(
         As for `amudai.write`. A shard is given columns that it lacks; old rows have nulls there.
     indexes
         Indexes of the new rows. Adding to a shard, None builds the indexes that the shard has, and they are merged.
-    profile, bloom, properties, memory_limit, store, threads
+    profile, bloom, distinct, properties, memory_limit, store, threads
         As for `amudai.write`.
 
     Examples
@@ -152,7 +168,7 @@ def append(
     {'n': [1, 2, 3]}
     """
     text = os.fsdecode(target)
-    options: dict[str, Any] = {"profile": profile, "bloom": bloom, "properties": properties}
+    options: dict[str, Any] = {"profile": profile, "bloom": bloom, "distinct": distinct, "properties": properties}
     options |= {"memory_limit": memory_limit, "store": store, "threads": threads}
     if text.endswith(SHARD_SUFFIX):
         return _append_to_shard(text, data, indexes, options)
@@ -167,23 +183,70 @@ def _append_to_shard(path: str, data: Any, indexes: Sequence[IndexSpec] | None, 
     store = options["store"]
     opened, url = open_store(path, store)
     if not opened.capabilities.local_path:
-        raise InvalidArgument("append: expected a local shard, or a folder of shards", url=url)
+        return _append_to_object(opened, url, data, indexes, options)
     root = opened.local_path(url)
-    folder, name = os.path.split(root)
-    with _locked(folder), open_shard(path, store=store) as old:
+    with _locked(os.path.dirname(root)), open_shard(path, store=store) as old:
         specs = specs_of([old._reader], with_stripes=True) if indexes is None else indexes
-        # Names with `_` are no shards of a dataset of the folder. In the same folder, references stay relative.
-        added = os.path.join(folder, f"_{name.removesuffix(SHARD_SUFFIX)}.{new_shard_name()}")
-        kept = os.path.join(folder, f"_{name.removesuffix(SHARD_SUFFIX)}.{new_shard_name()}")
+        # In the same folder, references stay relative.
+        added, kept = _hidden_beside(root), _hidden_beside(root)
         write(data, added, indexes=specs, **options)
         try:
             os.link(root, kept)
-            return merge([kept, added], to=root, overwrite=True, indexes="merge" if indexes is None else "keep")
+            policy: Literal["merge", "keep"] = "merge" if indexes is None else "keep"
+            return _without(kept, merge([kept, added], to=root, overwrite=True, indexes=policy))
         except BaseException:
             for leftover in (added, kept):
                 if os.path.exists(leftover):
                     os.unlink(leftover)
             raise
+
+
+def _append_to_object(
+    store: Store, url: str, data: Any, indexes: Sequence[IndexSpec] | None, options: Mapping[str, Any]
+) -> Shard:
+    """Add rows to a shard in a store without locks: the root is replaced if it is still the one that was read."""
+    if not store.capabilities.replaces:
+        message = "append: expected a shard in local files or in a store that can replace files, or a folder of shards"
+        raise UnsupportedFeature(message, url=url)
+    added = _hidden_beside(url)
+    old = open_shard(url, store=store)
+    specs = specs_of([old._reader], with_stripes=True) if indexes is None else indexes
+    write(data, added, indexes=specs, **{**options, "store": store})
+    for _ in range(_MOST_CONFLICTS):
+        kept = _hidden_beside(url)
+        try:
+            root = old._reader.root
+            steps = range(0, root.size, MAX_READ)
+            store.put_if_absent(kept, (bytes(root.read(at, min(root.size, at + MAX_READ))) for at in steps))
+            policy: Literal["merge", "keep"] = "merge" if indexes is None else "keep"
+            return _without(kept, merged([kept, added], url, store=store, indexes=policy, replaces=old._reader.stored))
+        except StorageError as error:
+            # The answer may have been lost, and others may have added rows to our root since.
+            old = open_shard(url, store=store)
+            if any(file.url == added for file in old.files):
+                return old
+            remove_files(store, [kept] if isinstance(error, ReplacedFile) else [kept, added])
+            if not isinstance(error, ReplacedFile):
+                raise
+    remove_files(store, [added])
+    raise ReplacedFile(
+        f"append: expected to replace the root in {_MOST_CONFLICTS} attempts, found it replaced", url=url
+    )
+
+
+def _without(kept: str, new: Shard) -> Shard:
+    """Remove the copy of the old root if the new root does not refer to it: its stripes may all be in other files."""
+    store = new._reader.store
+    url = file_url(kept) if store.capabilities.local_path else kept
+    if all(file.url != url for file in new.files):
+        remove_files(store, [url])
+    return new
+
+
+def _hidden_beside(url: str) -> str:
+    """A new name in the folder of a shard. Names with `_` are no shards of a dataset of the folder."""
+    folder = container(url)
+    return f"{folder}_{url[len(folder) :].removesuffix(SHARD_SUFFIX)}.{new_shard_name()}"
 
 
 @contextmanager

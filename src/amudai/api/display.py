@@ -110,7 +110,8 @@ def _rows(field: Field, layout: FieldLayout, depth: int) -> Iterator[FieldRow]:
         except AmudaiError as found:
             error = found
     problem = "" if error is None else f"unreadable: {error.message}"
-    yield FieldRow(depth, layout.name, kind, size, plans, statistics, problem)
+    others = f" ({', '.join(field.aliases)})" if field.aliases else ""
+    yield FieldRow(depth, f"{layout.name}{others}", kind, size, plans, statistics, problem)
     for child, below in zip(field.children, layout.children, strict=True):
         yield from _rows(child, below, depth + 1)
 

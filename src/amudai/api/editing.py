@@ -13,7 +13,7 @@ from amudai.api.sizes import temporary_folder
 from amudai.edit import Naming, Publication, Root
 from amudai.errors import ExistingFile, InvalidArgument, located
 from amudai.shard import ArtifactSpace, ShardReader
-from amudai.storage import Allow, Allowed, Store, open_store
+from amudai.storage import Allow, Allowed, Store, StoredFile, open_store
 
 __all__ = ["NewRoot", "new_publication", "place_for", "reader_of"]
 
@@ -36,10 +36,12 @@ def place_for(
     return target_store, target
 
 
-def new_publication(store: Store, url: str, *, overwrite: bool, temp_folder: str | None) -> Publication:
+def new_publication(
+    store: Store, url: str, *, overwrite: bool, temp_folder: str | None, replaces: StoredFile | None = None
+) -> Publication:
     """A publication at a place where there is no shard yet, unless it may be replaced."""
     try:
-        return Publication(store, url, overwrite=overwrite, temp_folder=temp_folder)
+        return Publication(store, url, overwrite=overwrite, replaces=replaces, temp_folder=temp_folder)
     except ExistingFile as error:
         message = "expected no shard yet, found one: overwrite=True replaces it"
         raise ExistingFile(message, **error.place) from error
@@ -54,6 +56,8 @@ class NewRoot:
         The shards, if any. The new root must not take the place of one of them.
     to, store, overwrite, temp_dir, allow, threads
         As operations take them.
+    replaces
+        The only root at `to` that may be overwritten. None: the one that is there now.
 
     Attributes
     ----------
@@ -72,6 +76,7 @@ class NewRoot:
         store: object | None,
         *,
         overwrite: bool,
+        replaces: StoredFile | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
         allow: Allow | Allowed = (),
         threads: int | None = None,
@@ -80,7 +85,9 @@ class NewRoot:
         target_store, target = place_for(to, store, of, "the shard, whose stripes stay in use")
         self.temp_folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
         self.naming = Naming(url=target, store=target_store, allow=Allowed.of(allow))
-        self.publication = new_publication(target_store, target, overwrite=overwrite, temp_folder=self.temp_folder)
+        self.publication = new_publication(
+            target_store, target, overwrite=overwrite, replaces=replaces, temp_folder=self.temp_folder
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -2,70 +2,29 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any
 
 import pyarrow as pa
 
 from amudai.api.display import field_text
+from amudai.api.field_stats import FieldFacts, FieldStats
 from amudai.api.frames import to_pandas, to_polars
 from amudai.api.members import member_values
-from amudai.arrow import ArrowFields, arrow_field, child_type, project, to_array
-from amudai.column import ColumnValues, ConstantValues, TimeValues
-from amudai.errors import CorruptedData, InvalidArgument, located
-from amudai.format import AnyValue, RangeStats, python_values
+from amudai.arguments import whole_number
+from amudai.arrow import ArrowFields, Extension, arrow_field, child_type, extension_of
+from amudai.errors import located
+from amudai.format import FieldDescriptor, RangeStats, python_values
 from amudai.inspect import field_label, total_layouts
 from amudai.plan import ScanRequest, ShardPlan, select_nodes
 from amudai.rows import row_range
 from amudai.scan import ScanRun
 from amudai.shard import ShardReader
-from amudai.types import BYTES, CONTAINERS, BasicType, SchemaNode
+from amudai.types import BasicType, SchemaNode
 
-__all__ = ["Field", "FieldStats"]
-
-
-_UNITS_OF_DAY: Final = {unit: 86_400 * 1000**power for power, unit in enumerate(("s", "ms", "us", "ns"))}
-
-
-@dataclass(frozen=True, slots=True)
-class FieldStats:
-    """Statistics of a column, known without reading its values. None means that the shard does not have the figure.
-
-    Statistics were made when the rows were written. They include rows that were deleted since.
-
-    Attributes
-    ----------
-    count, null_count
-        How many values there are, and how many of them are null. Below a list, values are items, not rows.
-    min, max
-        The smallest and the largest value, NaN left out. Of times in nanoseconds that are not multiples of 100 ns,
-        bounds that may lie up to 99 ns outside. A time that Python's classes cannot hold is a pyarrow scalar, and a
-        time of day outside of the day is the number of its units.
-    distinct_count
-        How many different values there are: an estimate, unless `distinct_is_exact`.
-    raw_bytes
-        Size of the values without any encoding.
-    details
-        Figures that only some types have: sizes of strings, counts of true and of NaN, lengths of lists.
-
-    Examples
-    --------
-    >>> stats = amudai.open("tests/fixtures/sample.amudai.shard")["status"].stats
-    >>> stats.count, stats.null_count, stats.min, stats.max
-    (400, 0, 200, 503)
-    """
-
-    count: int
-    null_count: int | None
-    min: object
-    max: object
-    distinct_count: int | None
-    distinct_is_exact: bool
-    raw_bytes: int | None
-    details: dict[str, int]
+__all__ = ["Field"]
 
 
 class Field:
@@ -115,39 +74,44 @@ class Field:
         return str(self._nodes[-1])
 
     @property
+    def extension(self) -> Extension | None:
+        """What the values mean, if the shard says it: an extension type with its properties.
+
+        >>> data = {"vector": [[0.5, 0.25]]}
+        >>> shard = amudai.write(data, "v.amudai.shard", extensions={"vector": "EmbeddingVec"}, overwrite=True)
+        >>> shard["vector"].extension
+        Extension(label='EmbeddingVec', properties={})
+        """
+        with located(url=self._reader.url, field=self.path):
+            return extension_of(self._nodes[-1])
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names by which the column is found.
+
+        >>> shard = amudai.write({"status": [200]}, "s.amudai.shard", aliases={"status": ["code"]}, overwrite=True)
+        >>> shard["code"].name, shard["code"].aliases
+        ('status', ('code',))
+        """
+        return self._nodes[-1].aliases
+
+    @property
     def stats(self) -> FieldStats:
         """Statistics of the values over the whole shard."""
-        found = self._reader.descriptor(self._nodes[-1])
-        if found is None:
-            rows = self._reader.num_positions if len(self._nodes) == 1 else 0
-            return FieldStats(rows, rows, None, None, None, False, None, {})
-        # Stripes that lack the column say nothing of it: their rows are null.
-        missing = self._reader.num_positions - found.position_count if len(self._nodes) == 1 else 0
-        if missing < 0:
-            message = f"position_count: expected at most {self._reader.num_positions}, found {found.position_count}"
-            raise CorruptedData(message, url=self._reader.url, field=self.path)
-        bounds, cardinality = found.range_stats, found.cardinality
-        if self._nodes[-1].basic_type is BasicType.INT16 and pa.types.is_float16(self.type):
-            bounds = None  # of the bits as integers, whose order is not that of the numbers
-        if self._nodes[-1].basic_type in BYTES and not self._nodes[-1].is_decimal:
-            bounds = None  # bounds of texts and bytes are cut: they need not be values
-        details = dataclasses.asdict(found.type_stats) if found.type_stats is not None else {}
-        return FieldStats(
-            count=found.position_count + missing,
-            null_count=None if found.null_count is None else found.null_count + missing,
-            min=None if bounds is None or bounds.min is None else self._python(bounds.min, "min"),
-            max=None if bounds is None or bounds.max is None else self._python(bounds.max, "max"),
-            distinct_count=None if cardinality is None else cardinality.count,
-            distinct_is_exact=cardinality is not None and not cardinality.is_estimate,
-            raw_bytes=found.raw_data_size,
-            details={name: value for name, value in details.items() if value is not None},
-        )
+        reader = self._reader
+        return self._facts(reader.descriptor, reader.num_positions).stats()
 
     @property
     def properties(self) -> dict[str, object]:
         """The properties that were given to the column when it was written."""
         found = self._reader.descriptor(self._nodes[-1])
-        return {} if found is None else python_values((*found.custom, *found.standard))
+        return {} if found is None else python_values(found.custom)
+
+    @property
+    def standard_properties(self) -> dict[str, object]:
+        """The properties whose names the format reserves. This library writes none."""
+        found = self._reader.descriptor(self._nodes[-1])
+        return {} if found is None else python_values(found.standard)
 
     @property
     def encodings(self) -> dict[str, int]:
@@ -196,6 +160,43 @@ class Field:
         """
         column = self._run(rows, None).table().column(0)
         return pa.chunked_array([self._values(chunk) for chunk in column.chunks], self.type)
+
+    def terms(self, prefix: str = "", limit: int | None = None) -> pa.Table:
+        """The terms of the column and the number of rows that have each, the most frequent first, from a term index.
+
+        No value is read. What a term is depends on the tokenizer of the index: a word, or a whole value if it is
+        `"trivial"`. Terms of more than 128 bytes are cut. Upper and lower case are told apart if the index does.
+
+        Parameters
+        ----------
+        prefix
+            How terms begin, without regard to case.
+        limit
+            The most terms to return; None for all.
+
+        Returns
+        -------
+        terms
+            A table with the columns `term`, `rows` and `exact`. Like statistics, `rows` includes rows that were deleted
+            since. It is the most that the number may be, not `exact`, if the index keeps lists of rows roughly
+            (`TermIndex(max_bytes=...)`).
+
+        Examples
+        --------
+        >>> rows = {"message": ["disk full", "disk failed", "all well"]}
+        >>> shard = amudai.write(rows, "m.amudai.shard", indexes=[amudai.TermIndex("message")], overwrite=True)
+        >>> shard["message"].terms(limit=2).to_pydict()
+        {'term': ['disk', 'all'], 'rows': [2, 1], 'exact': [True, True]}
+        >>> shard["message"].terms(prefix="f").column("term").to_pylist()
+        ['failed', 'full']
+        """
+        from amudai.plan import frequent_terms  # opens indexes, which few need
+
+        most = None if limit is None else whole_number(limit, "limit", 0)
+        nodes = self._nodes
+        while nodes[-1].basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST):
+            nodes = (*nodes, nodes[-1].children[0])
+        return frequent_terms(self._reader, nodes, self.path, prefix, most)
 
     def to_table(self, rows: slice | range | None = None) -> pa.Table:
         """Read the values into a table with one column.
@@ -270,33 +271,9 @@ class Field:
         with located(url=self._reader.url, field=self.path):
             return member_values(column, self._nodes)
 
-    def _python(self, value: AnyValue, end: Literal["min", "max"]) -> object:
-        """A bound of the statistics as the Python value that reading the column gives."""
-        node = self._nodes[-1]
-        kind = self.type if node.basic_type not in CONTAINERS else pa.null()
-        stored: ColumnValues = ConstantValues(1, value)
-        projection = self._fields.projection(node) if node.is_ticks and len(self._nodes) == 1 else project(node, kind)
-        if projection.nanoseconds is not None:
-            stored = TimeValues(stored, ConstantValues(1, self._nanoseconds(projection.nanoseconds, end)))
-        with located(url=self._reader.url, field=self.path):
-            try:
-                scalar = to_array(stored, projection, kind)[0]
-            except InvalidArgument:
-                if projection.nanoseconds is None:
-                    raise
-                return None  # the bound lies outside of 64 bits, the values do not
-        if pa.types.is_time(kind) and scalar.is_valid and not 0 <= scalar.value < _UNITS_OF_DAY[kind.unit]:
-            return scalar.value  # pyarrow makes another time of it, or raises an error
-        try:
-            return scalar.as_py()
-        except (ValueError, OverflowError):
-            return scalar  # a time that Python cannot hold
-
-    def _nanoseconds(self, node: SchemaNode, end: Literal["min", "max"]) -> AnyValue:
-        """The least or most nanoseconds that any time of the column is after its tick."""
-        found = self._range_of(node)
-        known = None if found is None else found.min if end == "min" else found.max
-        return AnyValue("u64", 0 if end == "min" else 99) if known is None else known
+    def _facts(self, descriptor: Callable[[SchemaNode], FieldDescriptor | None], positions: int) -> FieldFacts:
+        """What the shard, or a stripe with so many positions, says about the field."""
+        return FieldFacts(self._fields, self._nodes, self.type, self._reader.url, self.path, descriptor, positions)
 
     def _range_of(self, node: SchemaNode) -> RangeStats | None:
         found = self._reader.descriptor(node)

@@ -84,8 +84,9 @@ def copy(
     """
     reader = reader_of(shard, store, allow)
     target_store, target = place_for(to, store, [reader], "that of the shard")
-    if move and not reader.store.capabilities.local_path:
-        raise UnsupportedFeature("move: expected local files, found a store that cannot remove files", url=reader.url)
+    if move and not reader.store.capabilities.removes:
+        message = "move: expected a store that can remove files, found one that cannot"
+        raise UnsupportedFeature(message, url=reader.url)
     removable, in_use = own_files(reader) if move else ([], [])
     folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
     with located(url=target):

@@ -8,11 +8,14 @@ from datetime import datetime
 
 import pyarrow as pa
 
+from amudai.api.compatibility import Compatibility
 from amudai.api.progress import Report
+from amudai.api.requested import Bloom
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.api.writing import Layout, write
-from amudai.arrow import Decimals, Timestamps
+from amudai.arrow import Decimals, Extension, Timestamps
+from amudai.encoding import ProfileChoice
 from amudai.errors import InvalidArgument, MissingFile
 from amudai.index import IndexSpec
 from amudai.sources import Duplicates, Inputs, MixedZones, Multiline, OnError, Tell, read_files
@@ -47,14 +50,18 @@ def ingest(
     pattern: str | None = None,
     extract: bool = False,
     only_new: bool = False,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
+    extensions: Mapping[str, Extension | str] | None = None,
+    aliases: Mapping[str, Sequence[str]] | None = None,
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
+    compatibility: Compatibility = "reference",
     created: datetime | None = None,
     ingestion_time: bool | datetime = False,
     record_id: bool | bytes = False,
@@ -83,7 +90,9 @@ def ingest(
     only_new
         Whether to leave out files that another shard in the same folder was made from, if their size and time of
         modification are still the same. If no file is new, nothing is written and `MissingFile` is raised.
-    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals
+    location, profile, layout, indexes, bloom, distinct, properties, field_properties, extensions, aliases
+        As for `amudai.write`.
+    timestamps, decimals, compatibility
         As for `amudai.write`.
     created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir
         As for `amudai.write`.
@@ -136,10 +145,14 @@ def ingest(
             layout=layout,
             indexes=indexes,
             bloom=bloom,
+            distinct=distinct,
             properties=properties,
             field_properties=field_properties,
+            extensions=extensions,
+            aliases=aliases,
             timestamps=timestamps,
             decimals=decimals,
+            compatibility=compatibility,
             created=created,
             ingestion_time=ingestion_time,
             record_id=record_id,

@@ -8,6 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from amudai.arrow import variant_values
 from amudai.errors import UnsupportedFeature
 from amudai.types import SchemaNode
 
@@ -19,7 +20,8 @@ _LISTS: Final = (pa.ListArray, pa.LargeListArray, pa.FixedSizeListArray, pa.List
 def member_values(column: pa.Array, nodes: Sequence[SchemaNode]) -> pa.Array:
     """The values of the last node, from an array of the column that the first node is.
 
-    A member of a struct is null where the struct is null. Items of lists follow each other; a null list has no items.
+    A member of a struct is null where the struct is null, a variant of a union where another is chosen. Items of lists
+    follow each other; a null list has no items.
     """
     for parent, child in pairwise(nodes):
         while isinstance(column, pa.ExtensionArray):
@@ -39,4 +41,6 @@ def _below(values: pa.Array, parent: SchemaNode, child: SchemaNode) -> pa.Array:
         return pc.struct_field(entries.flatten(), [parent.children.index(child)])
     if isinstance(values, _LISTS):
         return values.flatten()
+    if isinstance(values, pa.UnionArray):
+        return variant_values(values, parent.children.index(child))
     raise UnsupportedFeature(f"values of {child.name!r}: expected a struct, list or map around them, found {kind}")

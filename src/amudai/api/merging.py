@@ -13,9 +13,9 @@ from amudai.api.shard import Shard
 from amudai.edit import Merging
 from amudai.errors import InvalidArgument, located
 from amudai.index import carried_indexes, is_movable
-from amudai.storage import Allow, Allowed, Size, size_of
+from amudai.storage import Allow, Allowed, Size, StoredFile, size_of
 
-__all__ = ["POLICIES", "merge"]
+__all__ = ["POLICIES", "merge", "merged"]
 
 # What happens to indexes of whole shards.
 POLICIES: Final = ("merge", "keep", "rebuild", "drop")
@@ -70,13 +70,50 @@ def merge(
     >>> week.read().to_pydict()
     {'level': ['info', 'warn', 'error'], 'code': [None, None, 7]}
     """
+    return merged(
+        shards,
+        to,
+        indexes=indexes,
+        widen=widen,
+        store=store,
+        overwrite=overwrite,
+        allow=allow,
+        memory_limit=memory_limit,
+        temp_dir=temp_dir,
+        progress=progress,
+    )
+
+
+def merged(
+    shards: Sequence[Shard | str | os.PathLike[str]],
+    to: str | os.PathLike[str],
+    *,
+    indexes: Literal["merge", "keep", "rebuild", "drop"] = "merge",
+    widen: bool = False,
+    store: object | None = None,
+    overwrite: bool = False,
+    allow: Allow = (),
+    memory_limit: Size = "512MB",
+    temp_dir: str | os.PathLike[str] | None = None,
+    progress: bool | Report | None = None,
+    replaces: StoredFile | None = None,
+) -> Shard:
+    """What `merge` returns. `replaces` is the only root at `to` that may be overwritten."""
     if isinstance(shards, str | os.PathLike | Shard) or not isinstance(shards, Sequence):
         raise InvalidArgument(f"shards: expected a list of shards, found {shards!r}")
     if indexes not in POLICIES:
         raise InvalidArgument(f"indexes: expected one of {', '.join(POLICIES)}, found {indexes!r}")
     allowed = Allowed.of(allow)
     readers = [reader_of(shard, store, allowed) for shard in shards]
-    new = NewRoot(readers, to, store, overwrite=overwrite, temp_dir=temp_dir, allow=allowed)
+    new = NewRoot(
+        readers,
+        to,
+        store,
+        overwrite=overwrite or replaces is not None,
+        replaces=replaces,
+        temp_dir=temp_dir,
+        allow=allowed,
+    )
     with located(url=new.url), new, reporting(progress, sum(reader.num_positions for reader in readers)) as report:
         merging = Merging(readers, new.naming, widen=widen)
         root = merging.root(

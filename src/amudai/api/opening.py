@@ -12,8 +12,8 @@ from amudai.arguments import shown
 from amudai.column import Prefer
 from amudai.errors import InvalidArgument
 from amudai.limits import DEFAULT_LIMITS, Limits
-from amudai.shard import ShardReader
-from amudai.storage import Allow, Allowed
+from amudai.shard import ShardReader, unpack_footer
+from amudai.storage import Allow, Allowed, open_store
 
 __all__ = ["open"]
 
@@ -28,6 +28,8 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     allow: Allow | Allowed = (),
     limits: Limits = DEFAULT_LIMITS,
     prefer: Prefer = "native",
+    trust_indexes: bool = False,
+    footer: bytes | None = None,
 ) -> Shard:
     """Open a shard for reading.
 
@@ -56,6 +58,11 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
         How much memory and work the shard may take before `LimitExceeded` is raised.
     prefer
         What is read of columns that are stored twice, in the shard and in Parquet files: `"native"` or `"parquet"`.
+    trust_indexes
+        Whether indexes of other writers are used even if they do not say that they have every value. If they lack some,
+        scans miss rows. Such an index is otherwise ignored, because a value that it does not have proves nothing.
+    footer
+        What `Shard.footer` gave for this shard: then opening reads nothing, if its store has tags.
 
     Examples
     --------
@@ -72,5 +79,22 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
         raise InvalidArgument(f"limits: expected amudai.Limits, found {shown(limits)}")
     if prefer not in ("native", "parquet"):
         raise InvalidArgument(f"prefer: expected 'native' or 'parquet', found {shown(prefer)}")
-    reader = ShardReader(location, store, verify=verify, allow=allow, limits=limits, prefer=prefer)
+    tail = None
+    if footer is not None:
+        if not isinstance(footer, bytes):
+            raise InvalidArgument(f"footer: expected bytes, found {shown(footer)}")
+        store, url = open_store(location, store)
+        location, (file, content) = url, unpack_footer(footer, url)
+        # Without a tag nobody would notice that another file has its place by now.
+        tail = None if file.tag is None else (file, content)
+    reader = ShardReader(
+        location,
+        store,
+        verify=verify,
+        allow=allow,
+        limits=limits,
+        prefer=prefer,
+        trust_indexes=trust_indexes,
+        tail=tail,
+    )
     return Shard(reader, schema, threads)

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from amudai.api.compatibility import Compatibility
 from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
@@ -18,6 +19,7 @@ from amudai.api.shard import Shard
 from amudai.api.writing import Layout
 from amudai.arguments import shown
 from amudai.arrow import ArrowFields
+from amudai.encoding import ProfileChoice
 from amudai.errors import AmudaiError, InvalidArgument
 from amudai.index import IndexSpec, specs_of
 from amudai.inspect import LostRows, SoundRows, counted, sound_rows
@@ -75,7 +77,8 @@ def salvage(
     columns: Sequence[str] | None = None,
     missing: Missing = "drop",
     indexes: Sequence[IndexSpec] | None = None,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
+    compatibility: Compatibility = "reference",
     layout: Layout = "single",
     store: object | None = None,
     overwrite: bool = False,
@@ -105,7 +108,7 @@ def salvage(
         What to do with a row of which some columns are lost: `"drop"` the row, or keep it with `"null"` in their place.
     indexes
         Indexes to build; None for those that the shard has, as far as they can be read.
-    profile, layout, store, overwrite, progress, memory_limit, temp_dir, threads
+    profile, compatibility, layout, store, overwrite, progress, memory_limit, temp_dir, threads
         As for `amudai.write`.
     allow
         Prefixes of URLs that the shard may refer to, as `amudai.open` takes them.
@@ -154,6 +157,7 @@ def salvage(
             to,
             schema,
             profile=profile,
+            compatibility=compatibility,
             layout=layout,
             indexes=specs,
             ingestion_time=INGESTION_TIMESTAMP in roles,

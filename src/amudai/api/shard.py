@@ -21,6 +21,7 @@ from amudai.api.where import Where, request_of
 from amudai.arguments import names, sequence, whole_number
 from amudai.arrow import ArrowFields, reordered
 from amudai.errors import InvalidArgument
+from amudai.format import python_values
 from amudai.inspect import (
     Depth,
     Index,
@@ -37,7 +38,7 @@ from amudai.inspect import (
 from amudai.plan import OnDamage, ShardPlan
 from amudai.rows import row_range, row_ranges
 from amudai.scan import ScanRun
-from amudai.shard import PortableShard, ShardReader
+from amudai.shard import PortableShard, ShardReader, pack_footer
 from amudai.storage import Requests
 from amudai.threads import thread_count
 from amudai.types import NodePath
@@ -74,6 +75,20 @@ class Shard(Tabular):
     def url(self) -> str:
         """The URL of the shard's root file."""
         return self._reader.url
+
+    @property
+    def footer(self) -> bytes:
+        """The end of the root file, with all metadata in it: `amudai.open(url, footer=...)` then needs no request.
+
+        Keep it anywhere. It holds no secret. If the shard was overwritten since, reading it raises `ReplacedFile`.
+        File systems of fsspec and pyarrow do not tell one file from another: there the end is read as always.
+
+        >>> footer = amudai.open("tests/fixtures/sample.amudai.shard").footer
+        >>> shard = amudai.open("tests/fixtures/sample.amudai.shard", footer=footer)
+        >>> shard.num_rows, shard.requests.requests
+        (400, 0)
+        """
+        return pack_footer(self._reader.stored, self._reader.tail())
 
     @property
     def schema(self) -> pa.Schema:
@@ -113,7 +128,7 @@ class Shard(Tabular):
     def stripes(self) -> tuple[Stripe, ...]:
         """The stripes of the shard: runs of rows that are stored together."""
         return tuple(
-            Stripe(stripe.ordinal, stripe.first_row, stripe.num_rows, stripe.num_positions, stripe)
+            Stripe(stripe.ordinal, stripe.first_row, stripe.num_rows, stripe.num_positions, stripe, self.__getitem__)
             for stripe in self._reader.stripes
         )
 
@@ -125,6 +140,15 @@ class Shard(Tabular):
         {'owner': 'ops'}
         """
         return user_properties(self._reader)
+
+    @property
+    def standard_properties(self) -> dict[str, object]:
+        """The properties whose names the format reserves, as another writer stored them. This library writes none.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").standard_properties
+        {}
+        """
+        return python_values(self._reader.properties.standard)
 
     @property
     def created(self) -> tuple[datetime, datetime] | None:
@@ -299,6 +323,45 @@ class Shard(Tabular):
             return table
         # Not by `pa.array`: it would import pandas.
         return reordered(table, pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
+
+    def lookup(
+        self,
+        column: str,
+        keys: Sequence[Any] | pa.Array | pa.ChunkedArray,
+        *,
+        threads: int | None = None,
+        on_damaged_index: Literal["raise", "ignore"] = "raise",
+    ) -> pa.LargeListArray:
+        """Find the rows of many values at once, for joins and for finding duplicates.
+
+        A hash index of the column is read at most once, however many keys there are, and leaves only rows that may
+        match. Without one, all values of the column are read once.
+
+        Parameters
+        ----------
+        column
+            The name or path of a column with one value for each row: texts, bytes, numbers, times, decimals, booleans.
+        keys
+            Values to look for, which convert to the type of the column. A null or NaN equals no value.
+        threads, on_damaged_index
+            As `scan` takes them.
+
+        Returns
+        -------
+        positions
+            A list of positions for each key, in the order of the keys. Positions ascend; deleted rows are left out.
+
+        Examples
+        --------
+        >>> rows = {"id": ["a", "b", "a", "c"]}
+        >>> shard = amudai.write(rows, "ids.amudai.shard", indexes=[amudai.HashIndex("id")], overwrite=True)
+        >>> shard.lookup("id", ["a", "z", "c"]).to_pylist()
+        [[0, 2], [], [3]]
+        """
+        from amudai.api.looking_up import positions_of  # opens indexes, which few need
+
+        pool = self._pool(threads)
+        return positions_of(self._reader, self._fields, column, keys, pool, on_damaged_index)
 
     def inspect(
         self,

@@ -1,4 +1,4 @@
-"""How the times and decimals of a shard are stored."""
+"""How a shard stores its columns, in the words of a writer."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from itertools import product
 from typing import Any, get_args
 
 from amudai.api.shard import Shard
-from amudai.arrow import Decimals, Timestamps, schema_nodes
+from amudai.arrow import Decimals, Timestamps, aliases_of, annotated, extensions_of, schema_nodes
 
 __all__ = ["storing_options"]
 
 
 def storing_options(shard: Shard) -> dict[str, Any]:
-    """The options of a writer that stores times and decimals as the shard does."""
-    stored = [(node.name, str(node)) for node in shard._fields.visible()]
+    """The options of a writer that stores columns as the shard does, with the same extension types and aliases."""
+    visible = shard._fields.visible()
+    noted: dict[str, Any] = {"extensions": extensions_of(visible), "aliases": aliases_of(visible)}
+    stored = [(node.name, str(node)) for node in visible]
     for timestamps, decimals in product(get_args(Timestamps), get_args(Decimals)):
-        nodes = schema_nodes(shard.schema, timestamps=timestamps, decimals=decimals)
+        nodes = annotated(schema_nodes(shard.schema, timestamps=timestamps, decimals=decimals), **noted)
         if [(node.name, str(node)) for node in nodes] == stored:
-            return {"timestamps": timestamps, "decimals": decimals}
-    return {}
+            return {"timestamps": timestamps, "decimals": decimals, **noted}
+    return noted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -13,18 +13,22 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 
 from amudai.api.advice import warn_of_needless_indexes
+from amudai.api.compatibility import Compatibility, is_extended
 from amudai.api.editing import new_publication
 from amudai.api.internal_values import InternalValues
 from amudai.api.moments import creation_time
 from amudai.api.opening import open as open_shard
 from amudai.api.progress import Report, reporting
+from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
 from amudai.api.sizes import rows_at_once, temporary_folder
-from amudai.arguments import names, whole_number
+from amudai.arguments import whole_number
 from amudai.arrow import (
     SCHEMA_PROPERTY,
     Decimals,
+    Extension,
     Timestamps,
+    annotated,
     batches_of,
     matching,
     nanosecond_nodes,
@@ -32,15 +36,15 @@ from amudai.arrow import (
     stored_columns,
 )
 from amudai.edit import Root
-from amudai.encoding import profile_of
-from amudai.errors import InvalidArgument, MissingColumn, StorageError, located
+from amudai.encoding import ProfileChoice, profiles_of
+from amudai.errors import InvalidArgument, StorageError, located
 from amudai.format import Properties, any_value, any_values, ticks_of
 from amudai.index import IndexSpec, index_sinks
 from amudai.shard import BuildOptions, ShardBuilder, ShardMetadata, ShardReader
 from amudai.sources import Source
 from amudai.storage import Size, open_store, size_of
-from amudai.threads import run_each, thread_count
-from amudai.types import SchemaNode, find_in, nodes_below
+from amudai.threads import Crew, thread_count
+from amudai.types import find_in, nodes_below
 
 __all__ = ["Layout", "ShardWriter", "write"]
 
@@ -57,7 +61,9 @@ class ShardWriter:
     ----------
     schema
         The Arrow schema of all batches.
-    location, profile, layout, indexes, bloom, properties, field_properties, timestamps, decimals
+    location, profile, layout, indexes, bloom, distinct, properties, field_properties, extensions, aliases
+        As for `amudai.write`.
+    timestamps, decimals, compatibility
         As for `amudai.write`.
     created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads
         As for `amudai.write`.
@@ -76,14 +82,18 @@ class ShardWriter:
         location: str | os.PathLike[str],
         schema: pa.Schema,
         *,
-        profile: str = "balanced",
+        profile: ProfileChoice = "balanced",
         layout: Layout = "single",
         indexes: Sequence[IndexSpec] = (),
-        bloom: Sequence[str] = (),
+        bloom: Bloom = (),
+        distinct: Sequence[str] = (),
         properties: Mapping[str, object] | None = None,
         field_properties: Mapping[str, Mapping[str, object]] | None = None,
+        extensions: Mapping[str, Extension | str] | None = None,
+        aliases: Mapping[str, Sequence[str]] | None = None,
         timestamps: Timestamps = "ticks",
         decimals: Decimals = "decimal128",
+        compatibility: Compatibility = "reference",
         created: datetime | None = None,
         ingestion_time: bool | datetime = False,
         record_id: bool | bytes = False,
@@ -100,7 +110,8 @@ class ShardWriter:
         if stripe_rows is not None:
             stripe_rows = whole_number(stripe_rows, "stripe_rows", 1)
         self.schema = schema
-        self._nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
+        stored = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
+        self._nodes = annotated(stored, extensions, aliases)
         columns = sum(1 for _ in nodes_below(self._nodes))
         self._internal = InternalValues(ingestion_time, record_id, columns)
         # Nanoseconds come last, because fields of them that are not needed are left out at the end.
@@ -110,14 +121,19 @@ class ShardWriter:
         )
         self._store, self._url = open_store(location, store)
         folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(location, store)
+        nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
+        profiles = profiles_of(profile, nodes)
         options = BuildOptions(
-            profile=profile_of(profile),
+            profile=profiles.default,
+            profiles=profiles.by_id,
+            extended=is_extended(compatibility),
             two_level=layout == "two-level",
             stripe_rows=stripe_rows,
             stripe_bytes=None if stripe_bytes is None else whole_number(size_of(stripe_bytes), "stripe_bytes", 1),
             memory=max(1 << 20, whole_number(size_of(memory_limit), "memory_limit", 1)),
             temp_folder=folder,
-            bloom=frozenset(_ids(self._nodes, names(bloom, "bloom"))),
+            bloom=requested_filters(self._nodes, bloom),
+            distinct=requested_distinct(self._nodes, distinct),
             created=ticks_of(creation_time(created)),
             properties=(*_noted(properties or {}), (SCHEMA_PROPERTY, any_value(schema.serialize().to_pybytes()))),
             field_properties={
@@ -126,15 +142,19 @@ class ShardWriter:
             },
         )
         self._memory = options.memory
-        self._threads = thread_count(threads)
+        self._crew = Crew(thread_count(threads))
         self._publication = new_publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
         sinks = index_sinks(
-            indexes, self._nodes, memory=size_of(memory_limit) // 4, temp_folder=folder, profile=profile
+            indexes,
+            self._nodes,
+            memory=size_of(memory_limit) // 4,
+            temp_folder=folder,
+            profile=profiles.default.name,
+            threads=threads,
         )
         self._indexes = indexes
         sealing, root = self._publication.sealing, self._publication.file
-        nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
-        self._builder = ShardBuilder(nodes, sealing, root, options, self._each, sinks)
+        self._builder = ShardBuilder(nodes, sealing, root, options, self._crew.each, sinks)
         self._done = False
         self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
 
@@ -205,10 +225,6 @@ class ShardWriter:
             self._broken = False
             at += count
 
-    def _each(self, work: Callable[[int], None], count: int) -> None:
-        """Fields side by side: each has a builder of its own."""
-        run_each(work, count, self._threads)
-
     def close(self) -> None:
         """Publish the shard."""
         if not self._done:
@@ -255,14 +271,18 @@ def write(
     data: Any,
     location: str | os.PathLike[str],
     *,
-    profile: str = "balanced",
+    profile: ProfileChoice = "balanced",
     layout: Layout = "single",
     indexes: Sequence[IndexSpec] = (),
-    bloom: Sequence[str] = (),
+    bloom: Bloom = (),
+    distinct: Sequence[str] = (),
     properties: Mapping[str, object] | None = None,
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
+    extensions: Mapping[str, Extension | str] | None = None,
+    aliases: Mapping[str, Sequence[str]] | None = None,
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
+    compatibility: Compatibility = "reference",
     created: datetime | None = None,
     ingestion_time: bool | datetime = False,
     record_id: bool | bytes = False,
@@ -289,16 +309,28 @@ def write(
         Where the shard goes: a path or URL, as for `amudai.open`.
     profile
         How much work goes into compression: `plain`, `minimal_compression`, `balanced`, `high_compression` or
-        `minimal_size`.
+        `minimal_size`. A dict has a profile for each column, by its path, and `*` for all others and for indexes:
+        `{"message": "high_compression", "*": "balanced"}`. The profile of a struct holds for its members, too.
     layout
         `single` writes one file. `two-level` writes each stripe to a file of its own beside the root file.
     indexes
         Indexes to build: `TermIndex` for words, `HashIndex` for exact values.
     bloom
-        Names of columns of text or bytes that get a Bloom filter even if they have many distinct values. Without this,
-        a column has one in stripes in which it has few distinct values.
+        Paths of columns that get a Bloom filter, by which `==` and `isin` skip stripes; or a dict that says for each
+        column how many values that are not there the filter may miss: `{"id": 0.001}` for one in a thousand, instead
+        of one in a hundred. A stripe with more than 4,194,304 distinct values is an error. Without a request, columns
+        of text and bytes have a filter in stripes in which they have at most 1,024 distinct values.
+    distinct
+        Paths of columns whose distinct values are counted: exactly in stripes with a dictionary or a constant, and for
+        booleans; otherwise the count is an estimate, off by 9 % on average. Without a request, distinct values of text
+        and bytes are estimated, and those of numbers, times, decimals and booleans are not counted.
     properties, field_properties
         Notes about the shard, and about columns by their path: `{"status": {"unit": "code"}}`.
+    extensions
+        Extension types of columns, by their path: `{"vector": amudai.Extension("EmbeddingVec", {"model": "small"})}`,
+        or a label alone. Extension types of Arrow are stored as such without this.
+    aliases
+        Other names by which columns are found, by their path: `{"status": ["code"]}`.
     timestamps
         `ticks` stores times as the format's own DateTime, in steps of 100 ns, and what is left of nanoseconds in a
         hidden field. `int64` stores Arrow's integers, for times outside of years 1 to 9999.
@@ -306,6 +338,9 @@ def write(
         `decimal128` stores decimals of up to 34 digits as the format's own decimals. `int64` stores those of up to 18
         digits as scaled integers, which are smaller and faster. This library restores them; other readers see 12345
         for 123.45.
+    compatibility
+        `reference` writes only what the reference implementation reads as well. `extended` also uses encodings that
+        only this library knows, where they make columns smaller: see `docs/compatibility.md`.
     created
         When the shard was created, a datetime with a time zone. By default it is the time that the environment variable
         `SOURCE_DATE_EPOCH` states, in seconds from 1970, or else now. If it is given, the same input and options give
@@ -346,10 +381,14 @@ def write(
         layout=layout,
         indexes=indexes,
         bloom=bloom,
+        distinct=distinct,
         properties=properties,
         field_properties=field_properties,
+        extensions=extensions,
+        aliases=aliases,
         timestamps=timestamps,
         decimals=decimals,
+        compatibility=compatibility,
         created=created,
         ingestion_time=ingestion_time,
         record_id=record_id,
@@ -365,7 +404,8 @@ def write(
         writer._note(data.noted_at(location))
     taken = made = 0
     with writer as out, reporting(progress, _rows_of(data)) as report:
-        for batch in batches:
+        # Files are read while the rows before are encoded. What else yields batches may not expect another thread.
+        for batch in writer._crew.ahead(batches) if isinstance(data, Source) else batches:
             out.write(batch)
             taken += batch.nbytes
             made = max(made, out.encoded_bytes)  # less where a stripe ends whose values were all the same
@@ -384,11 +424,3 @@ def _noted(properties: Mapping[str, object]) -> Properties:
 def _rows_of(data: Any) -> int | None:
     rows = getattr(data, "num_rows", None)
     return rows if isinstance(rows, int) else None
-
-
-def _ids(nodes: Sequence[SchemaNode], names: Sequence[str]) -> list[int]:
-    by_name = {node.name: node.schema_id for node in nodes}
-    for name in names:
-        if name not in by_name:
-            raise MissingColumn(f"bloom: expected a column, found {name!r}")
-    return [by_name[name] for name in names]

@@ -4,7 +4,8 @@
 type of an Arrow field. On the way out `arrays.py` turns decoded columns into arrays of any of these types,
 `arrow_fields.py` says which of them a shard's columns have and `fits.py` which a column can have at all. On the way in
 `inputs.py` makes batches of what a user has, and `storing.py` makes of their arrays what encoders take;
-`nanoseconds.py` has the fields for what ticks of 100 ns leave of nanoseconds. `uniting.py` has the types of several
+`nanoseconds.py` has the fields for what ticks of 100 ns leave of nanoseconds, and `annotations.py` extension types and
+aliases. `uniting.py` has the types of several
 shards together, and `conforming.py` turns values of one shard into them.
 """
 
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.arrow.annotations import Extension, aliases_of, annotated, extension_of, extensions_of
     from amudai.arrow.arrays import least_bits, to_array
     from amudai.arrow.arrow_fields import INTERNAL_MARK, ArrowFields, short_role
     from amudai.arrow.changed import changed_schema
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from amudai.arrow.conforming import conformed
     from amudai.arrow.inputs import batches_of, columns_of, matching
     from amudai.arrow.kept import SCHEMA_PROPERTY
+    from amudai.arrow.leaves import wide_scale
     from amudai.arrow.nanoseconds import nanosecond_nodes, stored_columns
     from amudai.arrow.natural import BoundsLookup, arrow_field, child_type, list_like, project, value_type
     from amudai.arrow.reorder import reordered
@@ -30,10 +33,12 @@ if TYPE_CHECKING:
     from amudai.arrow.storing import to_storage
     from amudai.arrow.ticks import EPOCH, ticks_around
     from amudai.arrow.uniting import united_arrow_schema
+    from amudai.arrow.variants import variant_values
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.arrow.annotations": "Extension aliases_of annotated extension_of extensions_of",
             "amudai.arrow.arrays": "least_bits to_array",
             "amudai.arrow.arrow_fields": "ArrowFields INTERNAL_MARK short_role",
             "amudai.arrow.columnless": "rows_without_columns",
@@ -42,6 +47,7 @@ else:
             "amudai.arrow.inputs": "batches_of columns_of matching",
             "amudai.arrow.kept": "SCHEMA_PROPERTY",
             "amudai.arrow.natural": "BoundsLookup arrow_field child_type list_like project value_type",
+            "amudai.arrow.leaves": "wide_scale",
             "amudai.arrow.nanoseconds": "nanosecond_nodes stored_columns",
             "amudai.arrow.reorder": "reordered",
             "amudai.arrow.scalars": "bytes_scalar number_scalar",
@@ -51,6 +57,7 @@ else:
             "amudai.arrow.storing": "to_storage",
             "amudai.arrow.ticks": "EPOCH ticks_around",
             "amudai.arrow.uniting": "united_arrow_schema",
+            "amudai.arrow.variants": "variant_values",
         },
     )
 
@@ -61,7 +68,10 @@ __all__ = [
     "ArrowFields",
     "BoundsLookup",
     "Decimals",
+    "Extension",
     "Timestamps",
+    "aliases_of",
+    "annotated",
     "arrow_field",
     "batches_of",
     "bytes_scalar",
@@ -69,6 +79,8 @@ __all__ = [
     "child_type",
     "columns_of",
     "conformed",
+    "extension_of",
+    "extensions_of",
     "is_scaled",
     "least_bits",
     "list_like",
@@ -88,4 +100,6 @@ __all__ = [
     "to_storage",
     "united_arrow_schema",
     "value_type",
+    "variant_values",
+    "wide_scale",
 ]

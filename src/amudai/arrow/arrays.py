@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai.arguments import shown
+from amudai.arrow.buffers import dtype_of
 from amudai.arrow.scaled import from_scaled, is_scaled
 from amudai.arrow.ticks import from_ticks, from_timespan
 from amudai.column import (
@@ -20,7 +22,7 @@ from amudai.column import (
     StoredValues,
     TimeValues,
 )
-from amudai.encoding import Values
+from amudai.encoding import Values, first_not_json
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import AnyValue
 from amudai.limits import DEFAULT_LIMITS
@@ -121,7 +123,7 @@ def _run_ends(values: pa.Array, kind: pa.RunEndEncodedType) -> pa.RunEndEncodedA
 
 def _largest(kind: pa.DataType) -> int:
     """The largest number of an integer type."""
-    return int(np.iinfo(kind.to_pandas_dtype()).max)
+    return int(np.iinfo(dtype_of(kind)).max)
 
 
 def least_bits(kind: pa.DataType) -> int:
@@ -152,10 +154,24 @@ def _scalars(values: Values, node: SchemaNode, kind: pa.DataType, after: TickRem
         return _numbers(values, kind, from_timespan(spans, values.valid(), kind, after))
     if is_scaled(kind, node):
         return _numbers(values, kind, from_scaled(values.numbers("i8"), kind, values.valid()))
+    if node.is_json_bytes and not pa.types.is_binary(kind) and not pa.types.is_large_binary(kind):
+        _require_json(values, wide=pa.types.is_large_string(kind))
     buffers = [values.validity, values.data]
     if values.offsets is not None:
         buffers = [values.validity, values.offsets, values.data]
     return pa.Array.from_buffers(kind, values.length, buffers, values.nulls)
+
+
+def _require_json(values: Values, *, wide: bool) -> None:
+    """Raise an error if the values of a binary column are not JSON."""
+    if values.data is None or values.offsets is None:
+        return
+    offsets = np.frombuffer(values.offsets, np.int64 if wide else np.int32, values.length + 1).astype(np.int64)
+    at = first_not_json(values, offsets)
+    if at is not None:
+        found = bytes(values.data[int(offsets[at]) : int(offsets[at + 1])])
+        way_out = 'open(..., schema={"column": pa.binary()}) reads the stored bytes'
+        raise InvalidArgument(f"dynamic value: expected JSON, found {shown(found)}: {way_out}")
 
 
 def _times(ticks: ColumnValues, nanoseconds: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:

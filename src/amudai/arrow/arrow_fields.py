@@ -18,11 +18,11 @@ from amudai.format import AnyValue, RangeStats
 from amudai.lazy import lazy
 from amudai.shard import ShardReader
 from amudai.types import (
-    INGESTION_TIMESTAMP,
     NANOSECONDS,
     BasicType,
     NodePath,
     SchemaNode,
+    find_alias,
     find_path,
     missing_column,
     nanoseconds_name,
@@ -114,13 +114,13 @@ class ArrowFields:
         return tuple(node for node in self._reader.schema.fields() if not node.internal)
 
     def _column(self, name: str) -> SchemaNode | None:
-        """The column of this name, if a user sees it."""
+        """The column of this name or alias, if a user sees it."""
         if self._whole is not None and name not in self._wanted:
             return None
         found = self._reader.schema.find(name)
         if found is not None and not found.internal:
             return found
-        return None if self._whole is None else self._absent[name]
+        return find_alias(self._stored(), name) if self._whole is None else self._absent[name]
 
     @lazy
     def _absent(self) -> dict[str, SchemaNode]:
@@ -219,8 +219,6 @@ class ArrowFields:
         with located(url=self._reader.url):
             if self._kept is None or node.internal:
                 found = arrow_field(node, self._bounds)
-                if node.internal == INGESTION_TIMESTAMP and pa.types.is_timestamp(found.type):
-                    found = found.with_type(pa.timestamp(found.type.unit, "UTC"))
             else:
                 found, projection = self._kept.find(node, self._stored)
                 if wanted is None:

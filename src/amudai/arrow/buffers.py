@@ -49,5 +49,6 @@ def visible(valid: Mask | None, seen: VisibleSlots, count: int) -> Mask:
 
 def dtype_of(kind: pa.DataType) -> str:
     """The numpy type of an integer or float type, in the form of `SchemaNode.dtype`."""
-    dtype = np.dtype(kind.to_pandas_dtype())
-    return f"{dtype.kind}{dtype.itemsize}"
+    # Not `to_pandas_dtype`: it needs pandas in some versions of pyarrow.
+    letter = "f" if pa.types.is_floating(kind) else "i" if pa.types.is_signed_integer(kind) else "u"
+    return f"{letter}{kind.bit_width // 8}"

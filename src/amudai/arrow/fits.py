@@ -37,7 +37,7 @@ def _fits(node: SchemaNode, kind: pa.DataType) -> bool:
     if basic is BasicType.STRING:
         return _is_any(kind, _TEXTS) or _is_any(kind, _BINARIES)
     if basic is BasicType.BINARY:
-        return _is_any(kind, _BINARIES)
+        return _is_any(kind, _BINARIES) or (node.is_json_bytes and _is_any(kind, _TEXTS))
     if pa.types.is_decimal(kind):
         return node.is_decimal or kind.bit_width == 8 * node.fixed_size
     fixed = pa.types.is_fixed_size_binary(kind) or pa.types.is_interval(kind)

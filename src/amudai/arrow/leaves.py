@@ -6,7 +6,7 @@ A visible value that cannot be stored raises an error. A hidden value (below a n
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,10 @@ from amudai.errors import InvalidArgument
 from amudai.shard import Bits, StoredArray
 from amudai.types import NANOSECONDS, WIDTHS, BasicType, SchemaNode, decimal128
 
-__all__ = ["leaf", "leaf_fits"]
+__all__ = ["leaf", "leaf_fits", "wide_scale"]
+
+# Exponents of the format's decimals have room for this, and for the digits that rounding takes away.
+_LARGEST_SCALE: Final = 6000
 
 T = TypeVar("T")
 
@@ -131,7 +134,8 @@ def _fixed(array: pa.Array, node: SchemaNode) -> StoredArray:
         if data.reshape(count, size)[gone].any():
             data = data.copy()
             data.reshape(count, size)[gone] = 0
-    return StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=data)
+    scale = wide_scale(array.type, node)
+    return StoredArray(node=node, length=count, null_count=nulls, validity=validity, data=data, scale=scale)
 
 
 def _decimal(array: pa.Array, node: SchemaNode, seen: VisibleSlots) -> StoredArray:
@@ -153,6 +157,13 @@ def _unscaled(array: pa.Array) -> npt.NDArray[np.uint8]:
     """The bytes of Arrow's decimals: a row for each value."""
     count, width = len(array), array.type.bit_width // 8
     return view(array.buffers()[1], "u1", array.offset * width, count * width).reshape(count, width)
+
+
+def wide_scale(kind: pa.DataType, node: SchemaNode) -> int | None:
+    """The scale of Arrow's decimals that are stored as Arrow has them; None for other values, and for odd scales."""
+    if not pa.types.is_decimal(kind) or node.is_decimal or node.basic_type is not BasicType.FIXED_SIZE_BINARY:
+        return None
+    return kind.scale if abs(kind.scale) <= _LARGEST_SCALE and node.fixed_size in (16, 32) else None
 
 
 def _is_converted_time(kind: pa.DataType, node: SchemaNode) -> bool:

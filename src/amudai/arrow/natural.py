@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 import pyarrow as pa
 
+from amudai.arrow.annotations import labelled_field
 from amudai.arrow.fits import require_fit
 from amudai.arrow.ticks import EPOCH, fits_nanoseconds
 from amudai.column import Projection
@@ -19,7 +20,6 @@ __all__ = ["BoundsLookup", "arrow_field", "child_type", "list_like", "members", 
 # Returns the smallest and the largest value of a field, if the shard's statistics have them.
 BoundsLookup: TypeAlias = Callable[[SchemaNode], RangeStats | None]
 
-EXTENSION_KEY: Final = b"amudai.extension"
 # Wide enough for any decimal with up to 38 digits on each side of the point.
 _DECIMAL: Final = pa.decimal256(76, 38)
 
@@ -42,13 +42,11 @@ _INTEGERS: Final[Mapping[BasicType, tuple[pa.DataType, pa.DataType]]] = {
     BasicType.INT32: (pa.uint32(), pa.int32()),
     BasicType.INT64: (pa.uint64(), pa.int64()),
 }
-_KNOWN_LABELS: Final = frozenset({"", "KustoDecimal", TIMESPAN, DYNAMIC})
 
 
 def arrow_field(node: SchemaNode, bounds: BoundsLookup) -> pa.Field:
-    """The natural Arrow field of a node, for which no type was kept. Unknown labels are kept as metadata."""
-    metadata = {EXTENSION_KEY: node.extension.encode()} if node.extension not in _KNOWN_LABELS else None
-    return pa.field(node.name, _type(node, bounds), metadata=metadata)
+    """The natural Arrow field of a node, for which no type was kept. Labels become extension types of Arrow."""
+    return labelled_field(node, pa.field(node.name, _type(node, bounds)))
 
 
 def _type(node: SchemaNode, bounds: BoundsLookup) -> pa.DataType:
@@ -57,7 +55,7 @@ def _type(node: SchemaNode, bounds: BoundsLookup) -> pa.DataType:
         if kind is BasicType.INT64 and node.signed and node.extension == TIMESPAN:
             return pa.duration(_unit(node, bounds, 0))
         return _INTEGERS[kind][node.signed]
-    if kind is BasicType.STRING and node.extension == DYNAMIC:
+    if node.is_json_bytes or (kind is BasicType.STRING and node.extension == DYNAMIC):
         return pa.json_(pa.string())
     if kind in _SIMPLE:
         return _SIMPLE[kind]
@@ -69,7 +67,7 @@ def _type(node: SchemaNode, bounds: BoundsLookup) -> pa.DataType:
         case BasicType.FIXED_SIZE_BINARY:
             return _DECIMAL if node.is_decimal else pa.binary(node.fixed_size)
         case BasicType.DATETIME:
-            return pa.timestamp(_unit(node, bounds, EPOCH))
+            return pa.timestamp(_unit(node, bounds, EPOCH), "UTC")
         case BasicType.LIST:
             return pa.list_(children[0].with_name(children[0].name or "item"))
         case BasicType.FIXED_SIZE_LIST:

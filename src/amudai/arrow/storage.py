@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import pyarrow as pa
 
+from amudai.arrow.annotations import with_labels
 from amudai.arrow.scaled import MOST_DIGITS
 from amudai.errors import InvalidArgument, InvalidSchema
 from amudai.types import DECIMAL, DYNAMIC, TIMESPAN, BasicType, SchemaNode, quote_name
@@ -109,7 +110,7 @@ def schema_nodes(
     walk = _Walk(timestamps, decimals)
     fields = list(fields)
     _check_names([field.name for field in fields], "")
-    return tuple(_node(field.name, field.type, walk, quote_name(field.name), 1) for field in fields)
+    return tuple(with_labels(_node(field.name, field.type, walk, quote_name(field.name), 1), field) for field in fields)
 
 
 def _check_names(names: list[str], path: str, *, may_be_empty: bool = False) -> None:

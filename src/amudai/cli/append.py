@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from amudai import Dataset, append, read_files
-from amudai.cli.options import Hashes, Indexes, Json, Profile, index_specs
+from amudai.cli.options import Hashes, Indexes, Json, Profile, index_specs, profile_choice
 from amudai.cli.terminal import count_text, output, print_json, time_text
 
 __all__ = ["run"]
@@ -22,7 +22,7 @@ def run(
         list[str], typer.Argument(metavar="FILES...", help="Files with the rows to add.", show_default=False)
     ],
     format: Annotated[str | None, typer.Option("--format", "-f", help="Format of the files.")] = None,  # noqa: A002
-    profile: Profile = "balanced",
+    profile: Profile = None,
     index: Indexes = None,
     hash: Hashes = None,  # noqa: A002
     json: Json = False,
@@ -31,7 +31,7 @@ def run(
     begin = time.perf_counter()
     specs = index_specs(index, hash, "shard") or None
     with read_files(sources, format=format) as source:
-        found = append(target, source, profile=profile, indexes=specs)
+        found = append(target, source, profile=profile_choice(profile), indexes=specs)
     seconds = time.perf_counter() - begin
     if json:
         shards = len(found.shards) if isinstance(found, Dataset) else 1

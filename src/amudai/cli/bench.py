@@ -16,7 +16,7 @@ from rich.text import Text
 
 from amudai import AmudaiError, InvalidArgument, add_indexes, read_files, write
 from amudai.cli.export import ParquetWriter
-from amudai.cli.options import Json, Profile
+from amudai.cli.options import Json, Profile, profile_choice
 from amudai.cli.questions import Asked, Files, questions
 from amudai.cli.terminal import Bar, count_text, note, output, print_json, size_text, table, time_text
 
@@ -53,7 +53,7 @@ def run(
         str | None,
         typer.Option("--format", "-f", help="parquet, csv, json, arrow or log. Default: by file name."),
     ] = None,
-    profile: Profile = "balanced",
+    profile: Profile = None,
     repeat: Annotated[
         int, typer.Option("--repeat", help="Run each read up to this many times and keep the best.", min=1)
     ] = 5,
@@ -64,7 +64,7 @@ def run(
 ) -> int:
     """Compare a shard with Parquet on your own file: write both, read both, and show sizes and times."""
     with TemporaryDirectory(prefix="amudai-bench-", dir=temp_dir) as folder, Bar("measuring") as bar:
-        files, lines = _written(source, format, profile, folder)
+        files, lines = _written(source, format, profile_choice(profile), folder)
         asked = list(questions(files))
         for done, question in enumerate(asked):
             bar.rows(0, None, f"{done} of {len(asked)}: {question.what}")
@@ -82,7 +82,7 @@ def run(
     return 0
 
 
-def _written(source: str, format: str | None, profile: str, folder: str) -> tuple[Files, list[Row]]:  # noqa: A002
+def _written(source: str, format: str | None, profile: str | dict[str, str], folder: str) -> tuple[Files, list[Row]]:  # noqa: A002
     """Write the file as Arrow, as Parquet and as shards. Returns the files, and the sizes and times of writing."""
     files = Files.below(folder)
     with read_files(source, format=format) as found, pa.ipc.new_file(files.arrow, found.schema) as plain:

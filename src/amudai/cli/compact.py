@@ -8,7 +8,19 @@ from typing import Annotated
 import typer
 
 from amudai import compact
-from amudai.cli.options import Allow, Json, Overwrite, Profile, Target, Where, names_of, require_new
+from amudai.cli.options import (
+    Allow,
+    Compatibility,
+    Json,
+    Overwrite,
+    Profile,
+    Target,
+    Where,
+    names_of,
+    profile_choice,
+    readers,
+    require_new,
+)
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
 
 __all__ = ["run"]
@@ -27,7 +39,8 @@ def run(
     stripe_rows: Annotated[
         int | None, typer.Option("--stripe-rows", help="Rows per stripe. Default: a single stripe.", min=1)
     ] = None,
-    profile: Profile = "balanced",
+    profile: Profile = None,
+    compatibility: Compatibility = "reference",
     overwrite: Overwrite = False,
     allow: Allow = None,
     json: Json = False,
@@ -46,7 +59,8 @@ def run(
             sort_by=keys,
             where=where,
             stripe_rows=stripe_rows,
-            profile=profile,
+            profile=profile_choice(profile),
+            compatibility=readers(compatibility),
             overwrite=overwrite,
             allow=allow or (),
             progress=bar,

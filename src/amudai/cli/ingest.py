@@ -13,6 +13,7 @@ from amudai import InvalidArgument, Shard, Source, read_files, write
 from amudai.cli.ingest_report import BadRecordCount, about_files, command_of, note_files, print_plan
 from amudai.cli.option_words import in_option_words
 from amudai.cli.options import (
+    Compatibility,
     Granularity,
     Hashes,
     Indexes,
@@ -23,6 +24,8 @@ from amudai.cli.options import (
     Profile,
     Tokenizer,
     index_specs,
+    profile_choice,
+    readers,
     require_new,
 )
 from amudai.cli.reading_options import (
@@ -83,7 +86,8 @@ def run(
     granularity: Granularity = None,
     max_bytes: MaxBytes = None,
     level: Level = "shard",
-    profile: Profile = "balanced",
+    profile: Profile = None,
+    compatibility: Compatibility = "reference",
     layout: Annotated[
         str, typer.Option("--layout", help="single (one file) or two-level (one file per stripe).")
     ] = "single",
@@ -160,7 +164,12 @@ def run(
         extract=extract,
     )
     indexes = index_specs(index, hash, level, tokenizer=tokenizer, granularity=granularity, max_bytes=max_bytes)
-    writing: dict[str, Any] = {"profile": profile, "layout": _layout(layout), "stripe_rows": stripe_rows}
+    writing: dict[str, Any] = {
+        "profile": profile_choice(profile),
+        "layout": _layout(layout),
+        "stripe_rows": stripe_rows,
+    }
+    writing |= {"compatibility": readers(compatibility)}
     writing |= {"timestamps": _timestamps(timestamps), "ingestion_time": ingestion_time, "record_id": record_id}
     if not only_new and not dry_run:
         require_new(target, overwrite)
@@ -186,9 +195,10 @@ def run(
             words = _other_words(
                 {"index": index, "hash": hash, "tokenizer": tokenizer, "granularity": granularity}
                 | {"max_bytes": max_bytes, "level": level if level != "shard" else None}
-                | {"profile": profile if profile != "balanced" else None, "stripe_rows": stripe_rows}
+                | {"profile": profile if profile != ["balanced"] else None, "stripe_rows": stripe_rows}
                 | {"layout": layout if layout != "single" else None, "only_new": only_new, "overwrite": overwrite}
                 | {"on_error": on_error if on_error != "raise" else None, "json": json}
+                | {"compatibility": compatibility if compatibility != "reference" else None}
                 | {"timestamps": timestamps if timestamps != "ticks" else None}
                 | {"ingestion_time": ingestion_time, "record_id": record_id}
             )

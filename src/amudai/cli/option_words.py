@@ -13,7 +13,7 @@ __all__ = ["in_option_words", "spoken"]
 
 _OPTIONS: Final = (
     "columns comment decimal delimiter duplicates encoding extract format header mixed_zones multiline nan null "
-    "on_error only_new overwrite pattern quote skip timestamps timezone year"
+    "on_error only_new overwrite pattern profile quote skip timestamps timezone year"
 )
 _NAMES: Final = "|".join(_OPTIONS.split())
 _RULES: Final = (

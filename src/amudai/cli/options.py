@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -14,6 +14,7 @@ from amudai import Dataset, HashIndex, InvalidArgument, Shard, StorageError, Ter
 __all__ = [
     "Allow",
     "Columns",
+    "Compatibility",
     "Granularity",
     "Hashes",
     "IncludeDeleted",
@@ -34,6 +35,8 @@ __all__ = [
     "names_of",
     "opened",
     "opened_rows",
+    "profile_choice",
+    "readers",
     "require_new",
     "shard_name",
 ]
@@ -100,10 +103,20 @@ MaxBytes = Annotated[
     ),
 ]
 Profile = Annotated[
-    str,
+    list[str] | None,
     typer.Option(
         "--profile",
-        help="Compression: plain, minimal_compression, balanced, high_compression or minimal_size.",
+        metavar="NAME | COLUMN=NAME",
+        help="Compression: plain, minimal_compression, balanced (default), high_compression or minimal_size, "
+        "of all columns or of one. Can be repeated.",
+    ),
+]
+
+Compatibility = Annotated[
+    str,
+    typer.Option(
+        "--compatibility",
+        help="Readers of the shard: reference (all), or extended (smaller, but only this library reads it).",
     ),
 ]
 
@@ -116,7 +129,9 @@ def opened(location: str, allow: list[str] | None = None) -> Shard:
 
 
 def opened_rows(locations: list[str], allow: list[str] | None = None) -> Shard | Dataset:
-    """Open one shard, or several shards and folders as one dataset."""
+    """Open one shard, several shards and folders as one dataset, or an Iceberg table (`iceberg://catalog/name`)."""
+    if len(locations) == 1 and locations[0].startswith("iceberg://"):
+        return amudai.open_iceberg(locations[0])
     if len(locations) == 1 and not is_folder(locations[0]):
         return opened(locations[0], allow)
     return amudai.dataset(locations if len(locations) > 1 else locations[0], allow=allow or ())
@@ -150,6 +165,30 @@ def names_of(texts: list[str] | None, option: str = "--columns") -> list[str] | 
     if not all(found) or not found:
         raise InvalidArgument(f"{option}: expected names, found {', '.join(texts)!r}")
     return found
+
+
+def profile_choice(words: list[str] | None) -> str | dict[str, str]:
+    """The profile that `--profile` names for all columns, or the profiles of columns.
+
+    >>> profile_choice(["plain"]), profile_choice(["message=minimal_size", "plain"])
+    ('plain', {'message': 'minimal_size', '*': 'plain'})
+    """
+    found: dict[str, str] = {}
+    for word in words or ["balanced"]:
+        column, equals, name = word.rpartition("=")
+        column = column if equals else "*"
+        if column in found:
+            whose = "for all columns" if column == "*" else f"for {column}"
+            raise InvalidArgument(f"--profile: expected one {whose}, found {found[column]} and {name}")
+        found[column] = name
+    return found["*"] if set(found) == {"*"} else found
+
+
+def readers(text: str) -> Literal["reference", "extended"]:
+    """The readers that `--compatibility` names."""
+    if text not in ("reference", "extended"):
+        raise InvalidArgument(f"--compatibility: expected reference or extended, found {text!r}")
+    return "reference" if text == "reference" else "extended"
 
 
 def index_specs(words: list[str] | None, values: list[str] | None, level: str, **of_words: str | None) -> list[Any]:

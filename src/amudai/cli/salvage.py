@@ -8,7 +8,20 @@ from typing import Annotated, Literal
 import typer
 
 from amudai import salvage
-from amudai.cli.options import Allow, Columns, Json, Location, Overwrite, Profile, Target, names_of, require_new
+from amudai.cli.options import (
+    Allow,
+    Columns,
+    Compatibility,
+    Json,
+    Location,
+    Overwrite,
+    Profile,
+    Target,
+    names_of,
+    profile_choice,
+    readers,
+    require_new,
+)
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
 
 __all__ = ["run"]
@@ -22,7 +35,8 @@ def run(
         Literal["drop", "null"],
         typer.Option("--missing", help="Drop rows of which a column is lost, or keep them with null in its place."),
     ] = "drop",
-    profile: Profile = "balanced",
+    profile: Profile = None,
+    compatibility: Compatibility = "reference",
     overwrite: Overwrite = False,
     json: Json = False,
     allow: Allow = None,
@@ -36,7 +50,8 @@ def run(
             to,
             columns=names_of(columns, "--columns"),
             missing=missing,
-            profile=profile,
+            profile=profile_choice(profile),
+            compatibility=readers(compatibility),
             overwrite=overwrite,
             progress=bar,
             allow=allow or (),

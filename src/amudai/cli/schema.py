@@ -21,7 +21,7 @@ def run(location: Location, json: Json = False, allow: Allow = None) -> int:
         else:
             columns = {"column": "left", "Arrow type": "fold", "stored as": "fold", "": "left"}
             rows = [
-                ("  " * depth + field.label, _shown(field), _stored(field), _required(field, depth, nullable))
+                ("  " * depth + _named(field), _shown(field), _stored(field), _required(field, depth, nullable))
                 for top in shard.columns
                 for depth, field in _below(top, 0)
             ]
@@ -34,6 +34,11 @@ def _below(field: Field, depth: int) -> Iterator[tuple[int, Field]]:
     yield depth, field
     for child in field.children:
         yield from _below(child, depth + 1)
+
+
+def _named(field: Field) -> str:
+    """The name of a field, and its other names."""
+    return f"{field.label} ({', '.join(field.aliases)})" if field.aliases else field.label
 
 
 def _shown(field: Field) -> str:
@@ -50,5 +55,9 @@ def _required(field: Field, depth: int, nullable: dict[str, bool]) -> str:
 
 def _document(field: Field) -> dict[str, Any]:
     found: dict[str, Any] = {"name": field.label, "type": str(field.type), "stored_type": field.stored_type}
+    if field.aliases:
+        found["aliases"] = list(field.aliases)
+    if field.extension is not None:
+        found["extension"] = {"label": field.extension.label, "properties": dict(field.extension.properties)}
     children = [_document(child) for child in field.children]
     return {**found, "children": children} if children else found

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.column.column_values import ColumnValues, StoredValues
-from amudai.column.context import ColumnContext
 from amudai.column.native import Form, NativeSource
 from amudai.column.projection import Projection
 from amudai.encoding import (
@@ -28,10 +27,9 @@ from amudai.encoding import (
     decode_numbers,
     decode_variable,
 )
-from amudai.errors import UnsupportedFeature
-from amudai.format import BufferKind, FieldDescriptor, NativeEncoding
+from amudai.format import BufferKind
 from amudai.rows import Rows
-from amudai.types import BasicType, SchemaNode
+from amudai.types import BasicType
 
 __all__ = ["BitsSource", "FixedBytesSource", "NumbersSource", "VariableBytesSource"]
 
@@ -106,13 +104,6 @@ class NumbersSource(_ComparableSource):
 
 class VariableBytesSource(_ComparableSource):
     """Strings and binary values of any size."""
-
-    def __init__(
-        self, context: ColumnContext, node: SchemaNode, path: str, field: FieldDescriptor, encoding: NativeEncoding
-    ) -> None:
-        super().__init__(context, node, path, field, encoding)
-        if BufferKind.OFFSETS in self._buffers and not self._buffers[BufferKind.DATA].embedded_offsets:
-            raise UnsupportedFeature("strings with separate offsets: not readable by this version")
 
     def _read(self, rows: Rows, projection: Projection) -> ColumnValues:
         text = self.node.basic_type is BasicType.STRING

@@ -11,13 +11,15 @@ from amudai.column.context import ColumnContext
 from amudai.column.native import NativeSource
 from amudai.column.projection import Projection
 from amudai.encoding import BlockBuffer, RangeIndex
-from amudai.format import AnyValue, BufferKind, DataRef, FieldDescriptor, NativeEncoding
+from amudai.errors import CorruptedData, located
+from amudai.format import AnyValue, BufferKind, DataRef, FieldDescriptor, NativeEncoding, unframe
 from amudai.rows import Rows
-from amudai.types import CONTAINERS, WIDTHS, SchemaNode
+from amudai.types import CONTAINERS, WIDTHS, BasicType, SchemaNode
 
-__all__ = ["ConstantSource", "constant_of"]
+__all__ = ["ConstantSource", "constant_of", "followed"]
 
 _NULL: Final = AnyValue("null", None)
+_MOST_HOPS: Final = 4  # a reference that leads to a reference, and so on
 
 
 def constant_of(node: SchemaNode, field: FieldDescriptor) -> AnyValue | None:
@@ -26,8 +28,31 @@ def constant_of(node: SchemaNode, field: FieldDescriptor) -> AnyValue | None:
     if node.basic_type in CONTAINERS or field.dictionary_size is not None:
         return None
     if field.constant_value is not None:
-        return field.constant_value
+        return _as_stored(field.constant_value, node)
     return _NULL if field.null_count is not None and field.null_count == field.position_count else None
+
+
+def followed(constant: AnyValue, node: SchemaNode, context: ColumnContext) -> AnyValue:
+    """The constant itself, or what it refers to if it is stored elsewhere."""
+    for _ in range(_MOST_HOPS):
+        ref = constant.value
+        if constant.kind != "data_ref" or not isinstance(ref, DataRef):
+            return constant
+        artifact = context.artifact(ref)
+        with located(url=artifact.url, range=f"{ref.start}..{ref.end}"):
+            context.limits.require_memory(ref.size, 8)
+            payload = unframe(artifact.read(ref.start, ref.end), "AnyValue", context.verify)
+            constant = _as_stored(AnyValue.decode(payload), node)
+    raise CorruptedData(f"constant_value: expected at most {_MOST_HOPS} references in a row, found more")
+
+
+def _as_stored(value: AnyValue, node: SchemaNode) -> AnyValue:
+    """A time or time span as the number that the column stores. Other values stay as they are."""
+    if value.kind == "datetime" and node.basic_type is BasicType.DATETIME:
+        return AnyValue("u64", value.value, value.annotation)
+    if value.kind == "timespan" and node.basic_type is BasicType.INT64 and node.is_ticks:
+        return AnyValue("i64", value.value, value.annotation)
+    return value
 
 
 class ConstantSource(NativeSource):

@@ -13,14 +13,14 @@ from amudai.column.column_values import ColumnValues, StoredValues
 from amudai.column.contract import DictionaryCodes
 from amudai.column.native import Form, NativeSource
 from amudai.column.projection import Projection
-from amudai.encoding import BlockBuffer, compare_codes, decode_dictionary, require_text
+from amudai.encoding import BlockBuffer, NumberRanges, Wanted, compare_codes, decode_dictionary, require_text
 from amudai.errors import located
 from amudai.format import BufferKind, DataRef, ValueDictionary
 from amudai.lazy import lazy
 from amudai.rows import Rows
 from amudai.types import BasicType
 
-__all__ = ["DictionarySource"]
+__all__ = ["DictionarySource", "NumberDictionarySource"]
 
 
 class DictionarySource(NativeSource):
@@ -77,3 +77,27 @@ class DictionarySource(NativeSource):
         if kind is not BufferKind.DATA:
             return found
         return Counter({f"dictionary({cascade})": blocks for cascade, blocks in found.items()})
+
+
+class NumberDictionarySource(DictionarySource):
+    """Numbers or times as codes of a dictionary. They are compared by their codes."""
+
+    def codes(self) -> DictionaryCodes | None:
+        """None: questions about numbers are answered by `compare`. The entries are read, and checked."""
+        _ = self._entries
+        return None
+
+    def compare(self, wanted: Wanted, rows: Rows, *, inverted: bool) -> npt.NDArray[np.uint8] | None:
+        """A bitmap of the rows whose value is in `wanted` or, if `inverted`, is not."""
+        if not isinstance(wanted, NumberRanges):
+            return None
+        with self.place():
+            entries = np.frombuffer(self._entries.values, self.node.dtype)
+            answers = np.zeros(len(entries), np.bool_)
+            for low, high in zip(wanted.low, wanted.high, strict=True):
+                answers |= (entries >= low) & (entries <= high)
+            if inverted:
+                answers = ~answers
+            if self._entries.null_id is not None:
+                answers[self._entries.null_id] = False
+            return self._look_up(rows, answers)

@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from amudai.column.column_values import AbsentValues, ColumnValues, JoinedValues, StoredValues
 from amudai.column.containers import MAX_POSITION, ContainerSource
+from amudai.column.fences import arrow_offsets, check_fences, read_fences
 from amudai.column.projection import Projection
-from amudai.encoding import BlockBuffer, Values, decode_numbers
+from amudai.encoding import BlockBuffer, Values
 from amudai.format import BufferKind
 from amudai.rows import Rows
 
@@ -34,29 +34,19 @@ class ListSource(ContainerSource):
         return None
 
     def _read(self, rows: Rows, projection: Projection) -> ColumnValues:
-        # A list needs its own start and the start of the next list.
-        fences = Rows.joined(rows.starts, rows.ends + np.uint64(1))
-        stored = decode_numbers(self._blocks(BufferKind.OFFSETS), fences, "u8", nullable=False)
+        stored = read_fences(self._blocks(BufferKind.OFFSETS), rows)
         self._check_offsets(stored.numbers("u8"), rows)
-        offsets, items = _arrow_offsets(stored, rows, projection.wide)
+        offsets, items = arrow_offsets(stored, rows, projection.wide)
         validity, nulls = self._presence(rows)
         values = Values(rows.count, nulls, validity, offsets=offsets)
         return StoredValues(values, self._read_children(items, projection))
 
-    def _check_offsets(self, fences: U64, lists: Rows) -> None:
+    def _check_offsets(self, found: U64, rows: Rows) -> None:
         """Raise an error if offsets descend, point to missing items, or leave out items at either end."""
-        if not lists:
-            return
-        if int(fences.max()) > MAX_POSITION or (fences[1:] < fences[:-1]).any():
-            raise self._error("list offsets: expected an ascending sequence")
-        if lists.starts[0] == 0 and fences[0] != 0:
-            raise self._error(f"list offsets: expected to begin with 0, found {fences[0]}")
-        for child in self.children():
-            count, end = child.position_count, int(fences[-1])
-            if not child.is_absent and end > count:
-                raise self._error(f"list offsets: expected at most {count}, found {end}")
-            if not child.is_absent and end < count and lists.end == self.position_count:
-                raise self._error(f"list offsets: expected to end with {count}, found {end}")
+        with self.place():
+            for child in self.children():
+                items = None if child.is_absent else child.position_count
+                check_fences(found, rows, self.position_count, items, "list")
 
 
 class FixedSizeListSource(ContainerSource):
@@ -98,25 +88,3 @@ class FixedSizeListSource(ContainerSource):
         valid = lists.valid()
         if unstored and (valid is None or valid[-unstored:].any()):
             raise self._error(f"list items: expected items for {self.position_count} lists, found items for {first}")
-
-
-def _arrow_offsets(stored: Values, rows: Rows, wide: bool) -> tuple[pa.Buffer, Rows]:
-    """Arrow's offsets of the lists, and the ranges of their items."""
-    dtype = np.dtype(np.int64 if wide else np.int32)
-    if not rows:
-        return pa.py_buffer(np.zeros(1, dtype)), Rows.none()
-    fences = stored.numbers("u8")
-    lengths = rows.ends - rows.starts
-    # The index of each range's first fence. A range has one fence more than it has lists.
-    first = np.concatenate(([np.uint64(0)], np.cumsum(lengths + np.uint64(1))[:-1])).astype(np.int64)
-    last = first + lengths.astype(np.int64)
-    steps = np.diff(fences.view(np.int64))
-    if rows.num_ranges > 1:
-        keep = np.ones(len(steps), np.bool_)
-        keep[last[:-1]] = False  # from the end of one range to the start of the next
-        steps = steps[keep]
-    offsets = np.zeros(len(steps) + 1, np.int64)
-    np.cumsum(steps, out=offsets[1:])
-    if not wide and int(offsets[-1]) > np.iinfo(np.int32).max:
-        raise OverflowError("more items than the offsets of this Arrow type can count")
-    return pa.py_buffer(offsets.astype(dtype, copy=False)), Rows.joined(fences[first], fences[last])

@@ -190,11 +190,16 @@ class NativeSource(ColumnSource):
         """The positions at which damage of one block may begin or end. Reads the block maps of the column's buffers."""
         starts = [np.empty(0, np.uint64)]
         for kind, buffer in self._block_buffers():
-            begins = buffer.block_map.values[:-1].astype(np.uint64)
-            if kind is BufferKind.OFFSETS:
-                starts.append(begins[begins > 0] - np.uint64(1))  # the end of a list is the next offset
-            starts.append(begins * np.uint64(self._positions_of(kind)))
+            starts += self._starts_of(kind, buffer)
         return np.unique(np.concatenate(starts))
+
+    def _starts_of(self, kind: BufferKind, buffer: BlockBuffer) -> list[npt.NDArray[np.uint64]]:
+        """The positions at which damage of one block of the buffer may begin or end."""
+        begins = buffer.block_map.values[:-1].astype(np.uint64)
+        starts = [begins * np.uint64(self._positions_of(kind))]
+        if kind is BufferKind.OFFSETS:
+            starts.append(begins[begins > 0] - np.uint64(1))  # the end of a list is the next offset
+        return starts
 
     def _positions_of(self, kind: BufferKind) -> int:
         """How many positions one value of the buffer stands for."""

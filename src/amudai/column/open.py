@@ -6,20 +6,21 @@ from typing import Final
 
 from amudai.column.absent import AbsentSource, UnitSource
 from amudai.column.blocks import BitsSource, FixedBytesSource, NumbersSource, VariableBytesSource
-from amudai.column.constant import ConstantSource, constant_of
+from amudai.column.constant import ConstantSource, constant_of, followed
 from amudai.column.containers import ContainerSource
 from amudai.column.context import ColumnContext
 from amudai.column.contract import ColumnSource
-from amudai.column.dictionary import DictionarySource
+from amudai.column.dictionary import DictionarySource, NumberDictionarySource
 from amudai.column.lists import FixedSizeListSource, ListSource
 from amudai.column.native import NativeSource
 from amudai.column.parquet import ParquetSource
 from amudai.column.policy import pick, range_index_of, require_native, stored_buffers, with_values
+from amudai.column.separate import SeparateBytesSource, has_separate_offsets
 from amudai.column.structs import StructSource
 from amudai.column.unions import UnionSource
 from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
 from amudai.format import BufferKind, DataEncoding, FieldDescriptor, NativeEncoding, ParquetEncoding
-from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode
+from amudai.types import WIDTHS, BasicType, SchemaNode
 
 __all__ = ["open_column"]
 
@@ -31,6 +32,13 @@ _LEAVES: Final[dict[BasicType, type[NativeSource]]] = {
     BasicType.BINARY: VariableBytesSource,
     BasicType.FIXED_SIZE_BINARY: FixedBytesSource,
     BasicType.GUID: FixedBytesSource,
+}
+# The sources of columns that are stored as codes, by the source that would read their values.
+_CODED: Final[dict[type[NativeSource], type[NativeSource]]] = {
+    UnitSource: UnitSource,
+    NumbersSource: NumberDictionarySource,
+    VariableBytesSource: DictionarySource,
+    FixedBytesSource: DictionarySource,
 }
 _CONTAINERS: Final[dict[BasicType, type[ContainerSource]]] = {
     BasicType.STRUCT: StructSource,
@@ -66,7 +74,8 @@ def open_column(
             raise CorruptedData(f"position_count: expected {positions}, found {count}")
         constant = constant_of(node, field)
         if constant is not None:
-            return ConstantSource(context, node, path, field, stored_buffers(encodings), constant)
+            value = followed(constant, node, context)
+            return ConstantSource(context, node, path, field, stored_buffers(encodings), value)
         if len(encodings) == 1 and isinstance(encodings[0], NativeEncoding):
             return _open_native(context, node, path, field, encodings[0])
 
@@ -91,14 +100,9 @@ def _open_native(
         return _CONTAINERS[node.basic_type](context, node, path, field, native, open_column)
     # Codes must not be mistaken for values, so either sign of a dictionary is enough.
     if field.dictionary_size is not None or native.find(BufferKind.VALUE_DICTIONARY) is not None:
-        leaf = _coded(node, leaf)
+        leaf = _CODED.get(leaf)
+        if leaf is None:
+            raise UnsupportedFeature(f"dictionary of {node} values: not readable by this version")
+    elif leaf is VariableBytesSource and has_separate_offsets(native):
+        leaf = SeparateBytesSource
     return leaf(context, node, path, field, native)
-
-
-def _coded(node: SchemaNode, leaf: type[NativeSource]) -> type[NativeSource]:
-    """The source of a column that is stored as codes. `leaf` would read its values if they were stored directly."""
-    if leaf is UnitSource:
-        return leaf
-    if node.basic_type not in BYTES:
-        raise UnsupportedFeature(f"dictionary of {node} values: not readable by this version")
-    return DictionarySource

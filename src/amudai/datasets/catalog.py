@@ -86,11 +86,10 @@ class Catalog:
         found: bytes = self._column("schema")[row].as_py()
         return found
 
-    def tail(self, row: int) -> tuple[int, memoryview] | None:
-        """The size and the end of the root file of a shard, if the catalog has it."""
-        table = self._table(["size", "tail"], Rows.one(row, row + 1, self._reader.origin))
-        size, tail = table["size"][0].as_py(), table["tail"][0].as_py()
-        return None if tail is None else (size, memoryview(tail))
+    def tail(self, row: int) -> memoryview | None:
+        """The end of the root file of a shard, if the catalog has it."""
+        tail = self._table(["tail"], Rows.one(row, row + 1, self._reader.origin))["tail"][0].as_py()
+        return None if tail is None else memoryview(tail)
 
     def facts(self, path: str, rows: npt.NDArray[np.int64]) -> ColumnFacts | None:
         """What is known about a column in some shards; None if there are no facts about it."""

@@ -104,7 +104,8 @@ class Members:
             now = store.describe(shard.url)
             # The end of an older file would lead to values of the newer one that has its place.
             if (now.size, now.modified) == (shard.size, shard.modified):
-                tail = self._catalog.tail(int(self._rows[index]))
+                kept = self._catalog.tail(int(self._rows[index]))
+                tail = None if kept is None else (now, kept)
         found = ShardReader(
             shard.url, store, verify=self.places.verify, allow=self.places.allow, limits=self.places.limits, tail=tail
         )

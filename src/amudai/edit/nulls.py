@@ -38,7 +38,7 @@ class NullColumns:
 
     def _built(self, node: SchemaNode, positions: int) -> dict[int, StripeFieldDescriptor]:
         with Spool(None, 1 << 20) as spool:
-            builder = builder_of(node, FieldBuildContext(profile_of("balanced"), spool, frozenset()))
+            builder = builder_of(node, FieldBuildContext(profile_of("balanced"), spool))
             for start in range(0, positions, _AT_ONCE):
                 count = min(_AT_ONCE, positions - start)
                 if node.internal == NANOSECONDS:

@@ -15,7 +15,7 @@ from amudai.errors import AmudaiError
 from amudai.format import FOOTER, HEADER, RootFiles, with_root_files
 from amudai.lazy import lazy
 from amudai.shard import write_metadata
-from amudai.storage import SealedFile, Sealing, Store, container, remove_parts
+from amudai.storage import SealedFile, Sealing, Store, StoredFile, container, remove_parts
 
 __all__ = ["Publication"]
 
@@ -28,6 +28,8 @@ class Publication:
     overwrite
         Replace an existing root, atomically. The files that it owned stay for a grace period, so that readers keep the
         shard that they opened. A later `publish` to the same URL removes them.
+    replaces
+        The only root that may be replaced, as its store described it. None: the one that is there now.
     grace
         How long files stay after the root that owned them was replaced.
 
@@ -43,11 +45,12 @@ class Publication:
         url: str,
         *,
         overwrite: bool = False,
+        replaces: StoredFile | None = None,
         temp_folder: str | None = None,
         grace: timedelta = GRACE,
     ) -> None:
         self.url = url
-        self.sealing = Sealing(store, url, overwrite=overwrite, temp_folder=temp_folder)
+        self.sealing = Sealing(store, url, overwrite=overwrite, replaces=replaces, temp_folder=temp_folder)
         self._store = store
         self._overwrite = overwrite
         self._grace = grace
@@ -114,5 +117,6 @@ class Publication:
         """Remove what former roots and killed writers left, as far as possible. The root is published already."""
         with suppress(AmudaiError):  # another root in the folder cannot be read, and may refer to anything
             remove_unused(self._store, self.url, expired)
-        with suppress(AmudaiError):
-            remove_parts(self._store, container(self.url), before)
+        if self._store.capabilities.local_path:
+            with suppress(AmudaiError):
+                remove_parts(self._store, container(self.url), before)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from amudai.encoding.buffer import BlockBuffer
     from amudai.encoding.bytes import BytesEncoder
     from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section, steps_section
+    from amudai.encoding.column_profiles import ColumnProfiles, ProfileChoice, profiles_of
     from amudai.encoding.compare import (
         ByteKeys,
         DecimalRanges,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from amudai.encoding.decoded import Values
     from amudai.encoding.dictionary import DictionaryEncoder
     from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
+    from amudai.encoding.number_dictionary import NumberDictionary
     from amudai.encoding.numbers import NumberEncoder
     from amudai.encoding.numeric.catalog import NUMERIC
     from amudai.encoding.plan import EncodingPlan
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from amudai.encoding.range_index import RangeIndex, decode_range_index
     from amudai.encoding.range_index_builder import RangeIndexBuilder
     from amudai.encoding.slots import CodedSlots, ValueSlots
-    from amudai.encoding.text import is_text
+    from amudai.encoding.text import first_not_json, is_text
     from amudai.encoding.units import divided_exactly
 else:
     __getattr__, __dir__ = lazy_names(
@@ -62,6 +64,7 @@ else:
             "amudai.encoding.buffer": "BlockBuffer",
             "amudai.encoding.bytes": "BytesEncoder",
             "amudai.encoding.codec": "compress_small_numbers compress_zstd encode_section steps_section",
+            "amudai.encoding.column_profiles": "ColumnProfiles ProfileChoice profiles_of",
             "amudai.encoding.compare": (
                 "ByteKeys DecimalRanges NumberRanges Wanted compare_bytes compare_codes compare_decimals "
                 "compare_numbers"
@@ -73,6 +76,7 @@ else:
             ),
             "amudai.encoding.decoded": "Values",
             "amudai.encoding.dictionary": "DictionaryEncoder",
+            "amudai.encoding.number_dictionary": "NumberDictionary",
             "amudai.encoding.numbers": "NumberEncoder",
             "amudai.encoding.numeric.catalog": "NUMERIC",
             "amudai.encoding.plan": "EncodingPlan",
@@ -82,7 +86,7 @@ else:
             "amudai.encoding.range_index_builder": "RangeIndexBuilder",
             "amudai.encoding.memory": "COLUMN_MEMORY ColumnMemory",
             "amudai.encoding.slots": "CodedSlots ValueSlots",
-            "amudai.encoding.text": "is_text",
+            "amudai.encoding.text": "first_not_json is_text",
             "amudai.encoding.units": "divided_exactly",
         },
     )
@@ -98,13 +102,16 @@ __all__ = [
     "BytesEncoder",
     "CodedSlots",
     "ColumnMemory",
+    "ColumnProfiles",
     "DecimalRanges",
     "DictionaryEncoder",
     "EncodingPlan",
+    "NumberDictionary",
     "NumberEncoder",
     "NumberRanges",
     "PreparedBuffer",
     "Profile",
+    "ProfileChoice",
     "RangeIndex",
     "RangeIndexBuilder",
     "ValueSlots",
@@ -130,9 +137,11 @@ __all__ = [
     "describe_numbers",
     "divided_exactly",
     "encode_section",
+    "first_not_json",
     "is_text",
     "open_numbers",
     "profile_of",
+    "profiles_of",
     "require_text",
     "steps_section",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -16,12 +17,14 @@ from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
 from amudai.storage import Spool
+from amudai.threads import Each, one_by_one
 
 __all__ = ["BytesEncoder", "cut"]
 
 FLUSH_SLOTS: Final = 65_536
-# A block that is larger than expected by this factor gets a choice of its own. It may be an exception, as are a large
-# value and the short block before it. The next such block in a row decides for the blocks behind it.
+# A block that is larger than expected by this factor gets a choice of its own. If that is the same, larger blocks are
+# expected from there on. Otherwise the block may be an exception, as are a large value and the short block before it.
+# The next such block after two exceptions decides for the blocks behind it.
 _DRIFT: Final = 1.15
 _EXCEPTIONS: Final = 2
 # Blocks of values longer than this are limited by bytes alone.
@@ -45,8 +48,10 @@ class BytesEncoder:
         spool: Spool,
         buffer: PreparedBuffer,
         memory: ColumnMemory = COLUMN_MEMORY,
+        each: Each = one_by_one,
     ) -> None:
         self._fixed = fixed_size
+        self._each = each
         self._profile = profile
         self._spool = spool
         self._buffer = buffer
@@ -90,15 +95,15 @@ class BytesEncoder:
             first = _part(staged, 0, min(self._rows(staged, 0), staged.count), self._fixed)
             self._choice = self._choose(first)
         at, counts, blocks = 0, [], []
-        while at < staged.count:
-            rows = self._rows(staged, at)
-            if at + rows > staged.count:
-                if not final and at:
-                    break
-                rows = staged.count - at
-            blocks.append(self._block(_part(staged, at, at + rows, self._fixed)))
-            counts.append(rows)
-            at += rows
+        while parts := self._parts(staged, at, final):
+            choice = self._choice
+            regions = self._regions(parts, choice)
+            for part in parts:
+                blocks.append(self._block(part, regions.popleft()))
+                counts.append(part.count)
+                at += part.count
+                if not self._choice.is_like(choice):
+                    break  # the blocks behind this one are others
         data = b"".join(blocks)
         start = self._spool.append(data)
         sizes = np.array([len(block) for block in blocks], np.uint32)
@@ -114,20 +119,46 @@ class BytesEncoder:
             self._profile = replace(self._profile, slow_level=0)
         return choice
 
-    def _block(self, block: BytesBlock) -> bytes:
+    def _parts(self, staged: BytesBlock, at: int, final: bool) -> list[BytesBlock]:
+        """The blocks from `at` on. What does not fill the last one waits for more, unless this is final."""
+        parts: list[BytesBlock] = []
+        while at < staged.count:
+            rows = self._rows(staged, at)
+            if at + rows > staged.count:
+                if not final and at:
+                    break
+                rows = staged.count - at
+            parts.append(_part(staged, at, at + rows, self._fixed))
+            at += rows
+        return parts
+
+    def _regions(self, parts: list[BytesBlock], choice: BytesChoice) -> deque[bytes | None]:
+        """The encoded values of each block, perhaps made on several threads."""
+        regions: deque[bytes | None] = deque([None] * len(parts))
+
+        def encode(index: int) -> None:
+            regions[index] = encode_region(parts[index], choice.encoding, choice.level, self._profile.price)
+
+        self._each(encode, len(parts))
+        return regions
+
+    def _block(self, block: BytesBlock, region: bytes | None) -> bytes:
+        """A block whose values were encoded by the choice for the column. It gets another choice if it must."""
         choice = self._choice
         assert choice is not None
-        region = encode_region(block, choice.encoding, choice.level, self._profile.price)
         drifted = region is None or len(region) > _DRIFT * choice.bytes_per_slot * block.count + 256
         # A block with hardly any bytes says nothing about the next blocks.
         undecided = not self._profile.plain and choice.bytes_per_slot == float("inf")
         drifted = drifted and choice.encoding is not PLAIN
         if undecided or drifted:
-            choice = self._choose(block)
-            if undecided or self._drifts >= _EXCEPTIONS:
-                self._choice = choice
-            region = encode_region(block, choice.encoding, choice.level, self._profile.price)
-        self._drifts = self._drifts + 1 if drifted else 0
+            usual, choice = choice, self._choose(block)
+            if region is not None and choice.encoding is usual.encoding:
+                self._choice = replace(usual, bytes_per_slot=choice.bytes_per_slot)
+            else:
+                self._drifts += 1
+                if undecided or self._drifts > _EXCEPTIONS:
+                    self._choice, self._drifts = choice, 0
+                region = encode_region(block, choice.encoding, choice.level, self._profile.price)
         if region is None:
             region = encode_region(block, PLAIN, 0, self._profile.price)
         assert region is not None

@@ -24,6 +24,8 @@ from amudai.encoding.plan import EncodingPlan
 
 __all__ = [
     "LONG_MATCHES",
+    "QUICK",
+    "THOROUGH",
     "compress_lz4",
     "compress_small_numbers",
     "compress_zstd",
@@ -36,19 +38,22 @@ _ENVELOPE = 8
 _DELTA_HEADER: Final = Struct("<HQ6x")
 _ZSTD_HEADER: Final = ZSTD.code.to_bytes(8, "little")
 
-# A level of our own, for text: as level 9, but only matches of six bytes and more are looked for, and half as many
-# places. Logs get as small as at level 9 in two thirds of the time.
+# Levels of LZ4 of our own: the kernels' quick search, and their thorough one.
+QUICK: Final = 1
+THOROUGH: Final = 2
+# A level of Zstandard of our own, for text: as level 9, but only matches of six bytes and more are looked for, and half
+# as many places. Logs get as small as at level 9 in two thirds of the time.
 LONG_MATCHES: Final = 8
 
 _threads = local()
 
 
 def compress_lz4(data: Any, level: int) -> bytes:
-    """One LZ4 block without a frame. Level 0 is LZ4's fast search, 1 the kernels' own, 3 to 12 LZ4's slow search."""
+    """One LZ4 block without a frame. Level 0 is LZ4's fast search, 3 to 12 its slow one; two are the kernels' own."""
     if level == 0:
         return bytes(lz4.block.compress(data, mode="fast", acceleration=1, store_size=False))
-    if level == 1:
-        return _kernels.lz4_compress(np.frombuffer(data, np.uint8))
+    if level in (QUICK, THOROUGH):
+        return _kernels.lz4_compress(np.frombuffer(data, np.uint8), level == THOROUGH)
     return bytes(lz4.block.compress(data, mode="high_compression", compression=level, store_size=False))
 
 

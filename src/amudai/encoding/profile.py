@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 
 __all__ = ["PROFILES", "Profile", "profile_of"]
@@ -30,8 +31,8 @@ class Profile:
     slow_level
         A level of Zstandard that takes ten times as long, for text that it makes much smaller; 0 for none.
     lz4_level
-        0 for LZ4's fast search, 1 for the kernels' own (nearly as small as 3, twice as fast), 3 to 12 for LZ4's slow
-        search.
+        0 for LZ4's fast search, 2 for the kernels' own (nearly as small as 3, twice as fast), 3 to 12 for LZ4's slow
+        search. Text of which 1, a quicker search of the kernels, makes nearly as little gets that.
     block_values, codec_values
         Values in a block of numbers, and in a block that must be decompressed as a whole.
     text_bytes, text_rows
@@ -57,7 +58,7 @@ class Profile:
 _ALL: Final = (
     Profile(name="plain", price=0.0, plain=True, cascades=False, range_index=False),
     Profile(name="minimal_compression", price=1.0, cascades=False),
-    Profile(name="balanced", price=0.25, zstd_levels=(1,), lz4_level=1),
+    Profile(name="balanced", price=0.25, zstd_levels=(1,), lz4_level=2),
     Profile(
         name="high_compression",
         price=0.015,
@@ -72,7 +73,7 @@ _ALL: Final = (
         price=0.0,
         zstd_levels=(1, 9),
         slow_level=17,
-        lz4_level=1,
+        lz4_level=2,
         codec_values=65_536,
         text_bytes=512 * 1024,
         text_rows=65_536,
@@ -81,13 +82,13 @@ _ALL: Final = (
 PROFILES: Final[Mapping[str, Profile]] = {profile.name: profile for profile in _ALL}
 
 
-def profile_of(name: str) -> Profile:
-    """The profile of this name.
+def profile_of(name: str, whose: str = "") -> Profile:
+    """The profile of this name. `whose` says in an error whose profile it is.
 
     >>> profile_of("balanced").price
     0.25
     """
-    found = PROFILES.get(name)
+    found = PROFILES.get(name) if isinstance(name, str) else None
     if found is None:
-        raise InvalidArgument(f"profile: expected one of {', '.join(PROFILES)}, found {name!r}")
+        raise InvalidArgument(f"profile{whose}: expected one of {', '.join(PROFILES)}, found {shown(name)}")
     return found

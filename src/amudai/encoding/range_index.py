@@ -13,7 +13,7 @@ from amudai.encoding.decode import inflate
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.format import RangeIndexHeader
 from amudai.limits import DEFAULT_LIMITS, Limits
-from amudai.types import SchemaNode, decimal128
+from amudai.types import SchemaNode, bounds_node, decimal128
 
 __all__ = ["RangeIndex", "decode_range_index"]
 
@@ -43,6 +43,7 @@ def decode_range_index(
     buffer: memoryview, node: SchemaNode, positions: int, verify: bool = True, limits: Limits = DEFAULT_LIMITS
 ) -> RangeIndex:
     """Decode the range index of a field that has `positions` positions."""
+    node = bounds_node(node)
     header = RangeIndexHeader.decode(buffer, node, expected_span=positions)
     payloads = header.payloads(buffer, verify)
     count = header.logical_block_count

@@ -19,6 +19,10 @@ from amudai.types import SchemaNode, decimal128
 __all__ = ["RangeIndexBuilder"]
 
 SPAN: Final = 256  # positions in a stretch
+# Bounds are one block, whose size the kernels limit. In larger fields, stretches are longer, up to the longest whose
+# invalid positions 16 bits can count.
+_MOST_PAYLOAD: Final = 1 << 22  # bytes
+_LARGEST_SPAN: Final = 1 << 15
 # Fewer bytes are not compressed, and a payload must shrink by this factor.
 _LEAST: Final = 512
 _GAIN: Final = 0.9
@@ -82,11 +86,48 @@ class RangeIndexBuilder:
             self._rest = None
         if self._valid == 0:
             return None
-        payloads = [self._block(np.concatenate(parts)) for parts in (self._minimums, self._maximums)]
-        invalid = np.concatenate(self._invalid)
+        low, high, invalid = (np.concatenate(parts) for parts in (self._minimums, self._maximums, self._invalid))
+        size = SPAN
+        while low.nbytes > _MOST_PAYLOAD and size < _LARGEST_SPAN:
+            low, high, invalid = self._halved(low, high, invalid, size)
+            size *= 2
+        if low.nbytes > _MOST_PAYLOAD:
+            return None
         third = self._block(invalid) if invalid.any() else None
-        whole = encode_range_index(self._node, self._count, payloads[0], payloads[1], third)
+        whole = encode_range_index(
+            self._node, self._count, self._block(low), self._block(high), third, logical_block_size=size
+        )
         return PreparedBuffer(BufferKind.RANGE_INDEX, whole=whole)
+
+    def _halved(
+        self, low: npt.NDArray[Any], high: npt.NDArray[Any], invalid: npt.NDArray[np.uint16], size: int
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.uint16]]:
+        """The bounds of twice as long stretches: each is made of two stretches of `size` positions."""
+        width = decimal128.SIZE if self._node.is_decimal else 1
+        low, high = low.reshape(-1, width), high.reshape(-1, width)
+        lengths = np.full(len(invalid), size)
+        lengths[-1] = self._count - (len(invalid) - 1) * size
+        filled = invalid < lengths
+        if len(invalid) % 2:  # the last stretch has no other
+            low, high = np.concatenate((low, low[-1:])), np.concatenate((high, high[-1:]))
+            invalid, filled = np.append(invalid, np.uint16(0)), np.append(filled, False)
+        one, two = filled[::2], filled[1::2]
+        # A stretch without a value has no bounds: those of the other count.
+        second_low = two & (~one | self._is_less(low[1::2], low[::2]))
+        second_high = two & (~one | self._is_less(high[::2], high[1::2]))
+        least = np.where(second_low[:, None], low[1::2], low[::2])
+        greatest = np.where(second_high[:, None], high[1::2], high[::2])
+        return least.reshape(-1), greatest.reshape(-1), invalid[::2] + invalid[1::2]
+
+    def _is_less(self, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Bools:
+        """Which bounds on the left are less than those on the right."""
+        if not self._node.is_decimal:
+            return np.asarray(left < right)[:, 0]
+        one, two = (decimal128.by_value(np.ascontiguousarray(each).reshape(-1)) for each in (left, right))
+        less = np.zeros(len(one), np.bool_)
+        for column in (2, 1, 0):
+            less = (one[:, column] < two[:, column]) | ((one[:, column] == two[:, column]) & less)
+        return less
 
     def _block(self, values: npt.NDArray[Any]) -> bytes:
         data = np.frombuffer(values.tobytes(), np.uint8)

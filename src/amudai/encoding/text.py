@@ -1,4 +1,4 @@
-"""Checking that bytes are UTF-8."""
+"""Checking that bytes are UTF-8, or JSON."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
+from amudai.encoding.decoded import Values
 
-__all__ = ["is_text"]
+__all__ = ["first_not_json", "is_text"]
 
 
 def is_text(offsets: npt.NDArray[Any], data: npt.NDArray[np.uint8]) -> bool:
@@ -19,3 +20,12 @@ def is_text(offsets: npt.NDArray[Any], data: npt.NDArray[np.uint8]) -> bool:
     True
     """
     return _kernels.is_text(offsets, data)
+
+
+def first_not_json(values: Values, offsets: npt.NDArray[np.int64]) -> int | None:
+    """The first value that is not null and is no JSON; None if there is none. `offsets` are those of the values."""
+    if values.data is None:
+        return None
+    validity = None if values.validity is None else np.frombuffer(values.validity, np.uint8)
+    found = _kernels.first_not_json(np.frombuffer(values.data, np.uint8), offsets, validity)
+    return None if found < 0 else found

@@ -69,9 +69,9 @@ def _booleans(array: pa.Array) -> TextColumn:
 
 
 def _integers(array: pa.Array) -> TextColumn:
-    kind = pa.uint64() if array.type == pa.uint64() else pa.int64()
+    kind = "uint64" if array.type == pa.uint64() else "int64"
     array = array.cast(kind)
-    return TextColumn.integers(_values(array, kind.to_pandas_dtype()), *_validity(array))
+    return TextColumn.integers(_values(array, np.dtype(kind)), *_validity(array))
 
 
 def _doubles(array: pa.Array) -> TextColumn:

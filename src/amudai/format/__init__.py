@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         UnknownEncoding,
     )
     from amudai.format.entries import require_few_entries
+    from amudai.format.extended_types import extension_properties, extension_values
     from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
     from amudai.format.flat import FlatTable
     from amudai.format.identity import IDENTITY_SIZE, IdentityHash, require_identity, without_identity
@@ -148,6 +149,7 @@ else:
                 "ParquetFileColumn UnknownEncoding"
             ),
             "amudai.format.entries": "require_few_entries",
+            "amudai.format.extended_types": "extension_properties extension_values",
             "amudai.format.field_descriptors": "FieldDescriptor StripeFieldDescriptor",
             "amudai.format.flat": "FlatTable",
             "amudai.format.identity": "IDENTITY_SIZE IdentityHash require_identity without_identity",
@@ -260,6 +262,8 @@ __all__ = [
     "encode_dictionary",
     "encode_range_index",
     "encode_schema",
+    "extension_properties",
+    "extension_values",
     "frame",
     "frame_directory",
     "has_root_files",

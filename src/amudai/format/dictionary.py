@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format.container import Bytes, check_zeros, checksum
-from amudai.types import BYTES, BasicType, SchemaNode
+from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode
 
 __all__ = ["DictionaryHeader", "ValueDictionary", "check_dictionary_padding", "encode_dictionary", "section"]
 
@@ -29,7 +29,7 @@ _SECTION_PADDING: Final = 64  # after a payload, so that wide loads from its las
 _MAX_COUNT: Final = 0xFFFF_FFFF
 _OFFSETS: Final = np.dtype("<u8")
 _IDS: Final = np.dtype("<u4")
-_TYPES: Final[dict[int, BasicType]] = {kind.value: kind for kind in BYTES}
+_TYPES: Final[dict[int, BasicType]] = {kind.value: kind for kind in (*BYTES, *WIDTHS)}
 _VARIABLE: Final = frozenset({BasicType.BINARY, BasicType.STRING})
 
 S = TypeVar("S", bound=np.generic)
@@ -84,7 +84,7 @@ class DictionaryHeader:
         if self.value_type is not node.basic_type:
             found = f"expected {node.basic_type.name}, found {self.value_type.name}"
             raise CorruptedData(f"dictionary value_type: {found}")
-        fixed = 0 if node.basic_type in _VARIABLE else node.fixed_size
+        fixed = _fixed_size(node)
         if self.fixed_value_size != fixed:
             raise CorruptedData(f"dictionary fixed_value_size: expected {fixed}, found {self.fixed_value_size}")
         if expected_count is not None and self.value_count != expected_count:
@@ -96,7 +96,7 @@ class ValueDictionary:
     """The entries of a dictionary: code `i` is bytes `offsets[i] .. offsets[i + 1]` of `values`.
 
     Values of a fixed size have no `offsets`: code `i` is at `i * fixed_value_size`. `sorted_ids`, if requested and
-    stored, lists the codes of all entries except the null entry, in the order of their bytes.
+    stored, lists the codes of all entries except the null entry, in the order of their bytes, or of their numbers.
     """
 
     value_type: BasicType
@@ -183,7 +183,7 @@ def encode_dictionary(
         value_type=node.basic_type,
         value_count=value_count,
         null_id=null_id,
-        fixed_value_size=0 if node.basic_type in _VARIABLE else node.fixed_size,
+        fixed_value_size=_fixed_size(node),
         values=(ends[0], ends[1]),
         offsets=(ends[1], ends[2]),
         sorted_ids=(ends[2], ends[3]),
@@ -210,6 +210,13 @@ def section(buffer: Bytes, start: int, end: int, what: str, verify: bool = True)
     return payload
 
 
+def _fixed_size(node: SchemaNode) -> int:
+    """The bytes of each value; 0 if values have any size."""
+    if node.basic_type in WIDTHS:
+        return WIDTHS[node.basic_type]
+    return 0 if node.basic_type in _VARIABLE else node.fixed_size
+
+
 def _envelope(payload: Bytes) -> tuple[Bytes, ...]:
     """The parts of a section: length, payload, padding, checksum."""
     length, signature = len(payload).to_bytes(_LENGTH, "little"), checksum(payload).to_bytes(_CHECKSUM, "little")
@@ -226,15 +233,16 @@ def _check_written(
     sorted_ids: npt.NDArray[np.uint32] | None,
 ) -> None:
     """Raise an error for a dictionary that `ValueDictionary` would not read. The ids themselves are not checked."""
-    if node.basic_type not in BYTES:
-        raise InvalidArgument(f"dictionary of {node}: expected strings, binaries or guids, found another type")
+    if node.basic_type not in _TYPES:
+        raise InvalidArgument(f"dictionary of {node}: expected strings, binaries, guids or numbers, found another type")
     if not 0 <= count <= _MAX_COUNT or (null_id is not None and not 0 <= null_id < count):
         raise InvalidArgument(f"dictionary null_id: expected less than {count}, found {null_id}")
     if (offsets is None) == (node.basic_type in _VARIABLE):
         raise InvalidArgument(f"dictionary of {node}: expected offsets for values of any size, and only for them")
     if offsets is None:
-        if size != count * node.fixed_size:
-            raise InvalidArgument(f"dictionary values: expected {count * node.fixed_size} bytes, found {size}")
+        expected = count * _fixed_size(node)
+        if size != expected:
+            raise InvalidArgument(f"dictionary values: expected {expected} bytes, found {size}")
     elif len(offsets) != count + 1 or offsets[0] != 0 or offsets[-1] != size:
         found = f"{len(offsets)} of them up to {offsets[-1] if len(offsets) else 0}"
         raise InvalidArgument(f"dictionary offsets: expected {count + 1} of them up to {size}, found {found}")

@@ -12,7 +12,7 @@ from typing import Final, Self
 
 from amudai.errors import CorruptedData, InvalidArgument, UnsupportedFeature
 from amudai.format.container import Bytes, checksum
-from amudai.types import WIDTHS, BasicType, SchemaNode
+from amudai.types import WIDTHS, BasicType, SchemaNode, bounds_node
 
 __all__ = ["LOGICAL_BLOCK_SIZE", "RangeIndexHeader", "encode_range_index"]
 
@@ -46,6 +46,7 @@ class RangeIndexHeader:
     @classmethod
     def decode(cls, data: Bytes, node: SchemaNode, *, expected_span: int | None = None) -> Self:
         """The header of the buffer that begins with `data`. `expected_span` is the descriptor's `position_count`."""
+        node = bounds_node(node)
         if len(data) < _HEADER.size:
             raise CorruptedData(f"range index header: expected {_HEADER.size} bytes, found {len(data)}")
         version, kind, has_checksum, span, minima, maxima, counts, logical_block_size, padding = _HEADER.unpack_from(

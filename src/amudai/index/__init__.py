@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from amudai.index.catalog import index_type
     from amudai.index.changes import index_before_renaming, index_without
     from amudai.index.checking import check_index
-    from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType
+    from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType, TermCounts
     from amudai.index.hash.need import needless_fields
     from amudai.index.hash.spec import HashIndex
-    from amudai.index.questions import Between, Every, Keys, Match, Number, Question, Terms
+    from amudai.index.paths import field_paths
+    from amudai.index.questions import Between, CompositeKeys, Every, Keys, Match, Number, Question, StoredKeys, Terms
     from amudai.index.range import RangeProbe, open_range
     from amudai.index.statistics import Matching, bloom_rules_out, could_hold
     from amudai.index.term.kind import TERM
@@ -33,10 +34,11 @@ else:
             "amudai.index.catalog": "index_type",
             "amudai.index.changes": "index_before_renaming index_without",
             "amudai.index.checking": "check_index",
-            "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType",
+            "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType TermCounts",
             "amudai.index.hash.need": "needless_fields",
             "amudai.index.hash.spec": "HashIndex",
-            "amudai.index.questions": "Between Every Keys Match Number Question Terms",
+            "amudai.index.paths": "field_paths",
+            "amudai.index.questions": "Between CompositeKeys Every Keys Match Number Question StoredKeys Terms",
             "amudai.index.range": "RangeProbe open_range",
             "amudai.index.statistics": "Matching bloom_rules_out could_hold",
             "amudai.index.term.kind": "TERM",
@@ -49,6 +51,7 @@ __all__ = [
     "Between",
     "BuildPlan",
     "Capabilities",
+    "CompositeKeys",
     "Every",
     "HashIndex",
     "IndexReader",
@@ -60,12 +63,15 @@ __all__ = [
     "Number",
     "Question",
     "RangeProbe",
+    "StoredKeys",
+    "TermCounts",
     "TermIndex",
     "Terms",
     "bloom_rules_out",
     "carried_indexes",
     "check_index",
     "could_hold",
+    "field_paths",
     "index_before_renaming",
     "index_sinks",
     "index_type",

@@ -53,6 +53,7 @@ class IndexArtifactReader:
             allow=self._shard.allow,
             end=end,
             limits=self._shard.limits,
+            file=file,
         )
         place = found.directory_place
         with located(url=file.url, range=f"{place.start}..{place.end}"):

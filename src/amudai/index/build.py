@@ -8,15 +8,24 @@ from amudai.errors import InvalidArgument, located
 from amudai.index.catalog import index_type
 from amudai.index.contract import LEVELS, BuildPlan, IndexSpec, IndexType
 from amudai.shard import RowSink, Sinks
+from amudai.threads import thread_count
 from amudai.types import BasicType, NodePath, SchemaNode, find_in
 
 __all__ = ["index_sinks", "paths_for"]
 
 
 def index_sinks(
-    specs: Sequence[IndexSpec], nodes: Sequence[SchemaNode], *, memory: int, temp_folder: str | None, profile: str
+    specs: Sequence[IndexSpec],
+    nodes: Sequence[SchemaNode],
+    *,
+    memory: int,
+    temp_folder: str | None,
+    profile: str,
+    threads: int | None = None,
 ) -> Sinks:
     """One builder for each of `specs`; together they use at most `memory` bytes.
+
+    `threads` is how many threads finish an index; None for `AMUDAI_THREADS`, or else the number of cores.
 
     Raises an error if a column is missing or has a type that the index does not take.
     """
@@ -27,7 +36,8 @@ def index_sinks(
         kind = index_type(getattr(spec, "index_type", ""))
         if kind is None or kind.build is None:
             raise InvalidArgument(f"indexes: expected a TermIndex or a HashIndex, found {spec!r}")
-        plan = BuildPlan(paths_for(spec, kind, nodes), max(1, memory // len(specs)), temp_folder, profile)
+        share = max(1, memory // len(specs))
+        plan = BuildPlan(paths_for(spec, kind, nodes), share, temp_folder, profile, thread_count(threads))
         with located(index=kind.name):
             sinks[spec.level].append(kind.build(spec, plan))
     return Sinks(tuple(sinks["shard"]), tuple(sinks["stripe"]))

@@ -6,9 +6,13 @@ reader of an index answers questions about one field. The builder sees the rows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from amudai.errors import InvalidArgument
 from amudai.format import IndexDescriptor, Properties
@@ -30,6 +34,7 @@ __all__ = [
     "IndexReader",
     "IndexSpec",
     "IndexType",
+    "TermCounts",
     "require_level",
 ]
 
@@ -57,6 +62,25 @@ class Capabilities:
 
     questions: frozenset[type[Question]]
     basic_types: frozenset[BasicType]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermCounts:
+    """Some terms of a field, each with the number of its rows.
+
+    Attributes
+    ----------
+    terms
+        The UTF-8 of the terms, as binary values.
+    rows
+        How many rows have each term, deleted rows included.
+    exact
+        Whether each of these numbers is exact. Otherwise it is the most that it may be.
+    """
+
+    terms: pa.Array
+    rows: npt.NDArray[np.uint64]
+    exact: npt.NDArray[np.bool_]
 
 
 class IndexReader(Protocol):
@@ -114,12 +138,15 @@ class BuildPlan:
         Folder for temporary files with what does not fit into memory.
     profile
         The name of the shard's profile.
+    threads
+        How many threads the builder may use when it finishes.
     """
 
     paths: tuple[NodePath, ...]
     memory: int
     temp_folder: str | None
     profile: str
+    threads: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +176,10 @@ class IndexType:
         Raises CorruptedData if an index of a shard says anything else than one that was built from its values. It is
         called with both descriptors, the shard, and the files that they are relative to, and returns whether it could
         compare them. None if indexes of this type cannot be compared.
+    terms
+        The terms of a field that begin with a text, without regard to case, and the numbers of their rows: called with
+        a reader that `open` returned, the path of the field, and the text. It returns None if the index does not have
+        all terms of the field. None for types without terms.
     """
 
     name: str
@@ -161,3 +192,4 @@ class IndexType:
     merge: Callable[[IndexSpec, BuildPlan, Sequence[IndexPart]], IndexMerging] | None = None
     before_renaming: Callable[[IndexDescriptor, Mapping[int, NodePath]], Properties] | None = None
     check: Callable[[IndexDescriptor, IndexDescriptor, ShardReader, Artifact, Artifact], bool] | None = None
+    terms: Callable[[Any, NodePath, str], Iterator[TermCounts] | None] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from amudai.format import COMPLETE, IndexDescriptor, MovedIndex
 from amudai.rows import Origin, Rows
@@ -22,6 +22,8 @@ class Numbering:
         What the rows in the index are counted from: the shard, or a part of it.
     ids
         The schema id in the index for each schema id of the shard that the index covers.
+    composites
+        Of entries with several fields: the schema ids in the index, by those of the shard.
     first_stripe
         The number of the index's stripe 0 in the shard.
     complete
@@ -32,6 +34,7 @@ class Numbering:
     ids: Mapping[int, int]
     first_stripe: int
     complete: bool
+    composites: Mapping[tuple[int, ...], tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, descriptor: IndexDescriptor, shard: ShardReader) -> Numbering:
@@ -40,12 +43,14 @@ class Numbering:
         moved = MovedIndex.of(descriptor)
         if moved is None:
             complete = any(name.lower() == COMPLETE and value.value is True for name, value in descriptor.properties)
-            return cls(shard.origin, dict(zip(covered, covered, strict=True)), 0, complete)
+            several = {ids: ids for ids in map(tuple, descriptor.indexed_fields) if len(ids) > 1}
+            return cls(shard.origin, dict(zip(covered, covered, strict=True)), 0, complete, several)
         size = max(0, shard.num_positions - moved.first_row) if moved.rows is None else moved.rows
         origin = shard.origin.part("shard", "of the index", moved.first_row, size)
-        pairs = zip(descriptor.indexed_fields, moved.fields, strict=True)
+        pairs = list(zip(map(tuple, descriptor.indexed_fields), map(tuple, moved.fields), strict=True))
         ids = {own[0]: stored[0] for own, stored in pairs if len(own) == len(stored) == 1}
-        return cls(origin, ids, moved.first_stripe, moved.complete)
+        several = {own: stored for own, stored in pairs if len(own) == len(stored) > 1}
+        return cls(origin, ids, moved.first_stripe, moved.complete, several)
 
     def outward(self, rows: Rows) -> Rows:
         """Rows of the index, counted from `origin`, as rows of the shard."""

@@ -8,7 +8,7 @@ from amudai.format import IndexDescriptor
 from amudai.shard import ShardReader
 from amudai.types import BasicType, SchemaNode, quote_name
 
-__all__ = ["paths_of"]
+__all__ = ["field_paths", "paths_of"]
 
 _ROLES = {BasicType.LIST: ("item",), BasicType.FIXED_SIZE_LIST: ("item",), BasicType.MAP: ("key", "value")}
 
@@ -18,7 +18,7 @@ def paths_of(descriptor: IndexDescriptor, shard: ShardReader) -> dict[int, str] 
 
     Entries of fields that were dropped are left out. None if an entry is not a single field of the shard.
     """
-    known = dict(_paths(shard.schema.fields(), ""))
+    known = field_paths(shard)
     found: dict[int, str] = {}
     for entry, ids in enumerate(descriptor.indexed_fields):
         if ids:
@@ -26,6 +26,11 @@ def paths_of(descriptor: IndexDescriptor, shard: ShardReader) -> dict[int, str] 
                 return None
             found[entry] = known[ids[0]]
     return found or None
+
+
+def field_paths(shard: ShardReader) -> dict[int, str]:
+    """The path of every field by its schema id, as `shard[path]` takes it."""
+    return dict(_paths(shard.schema.fields(), ""))
 
 
 def _paths(nodes: Sequence[SchemaNode], before: str, roles: Sequence[str] = ()) -> Iterator[tuple[int, str]]:

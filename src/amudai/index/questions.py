@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 
-__all__ = ["Between", "Every", "Keys", "Match", "Question", "Terms"]
+from amudai.shard import StoredArray
+from amudai.types import NodePath
+
+__all__ = ["Between", "CompositeKeys", "Every", "Keys", "Match", "Question", "StoredKeys", "Terms"]
 
 
 Number = int | float | Decimal
@@ -54,6 +57,29 @@ class Keys:
     values: tuple[bytes, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredKeys:
+    """Rows whose field has one of many values, given as the field stores them, without nulls."""
+
+    values: StoredArray
+
+
+@dataclass(frozen=True, slots=True)
+class CompositeKeys:
+    """Rows that have given values in several fields at once.
+
+    Attributes
+    ----------
+    paths
+        The nodes from a top-level field down to each field.
+    values
+        The wanted combinations: for each field a value, given as stored bytes.
+    """
+
+    paths: tuple[NodePath, ...]
+    values: tuple[tuple[bytes, ...], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Between:
     """Rows whose field has a value from `low` to `high`, both included. None: no bound. Times are in ticks."""
@@ -62,4 +88,4 @@ class Between:
     high: Number | None
 
 
-Question = Terms | Every | Keys | Between
+Question = Terms | Every | Keys | StoredKeys | CompositeKeys | Between

@@ -19,7 +19,7 @@ from amudai.errors import CorruptedData
 from amudai.index.bounds import StoredBounds, has_order, stored_bounds
 from amudai.index.questions import Between
 from amudai.rows import SLOTS, Positions, Rows
-from amudai.types import SchemaNode, decimal128
+from amudai.types import SchemaNode, bounds_node, decimal128
 
 __all__ = ["RangeProbe", "open_range"]
 
@@ -30,6 +30,7 @@ class RangeProbe:
     """The range index of one field in one stripe. It finds the positions whose values lie between two bounds."""
 
     def __init__(self, node: SchemaNode, index: RangeIndex) -> None:
+        node = bounds_node(node)
         self._node = node
         self._index = index
         count = -(-index.span // index.size)
@@ -105,7 +106,7 @@ _PROBES: Final[WeakKeyDictionary[ColumnSource, RangeProbe]] = WeakKeyDictionary(
 def open_range(source: ColumnSource) -> RangeProbe | None:
     """The range index of a column of a stripe; None if the column has no range index."""
     found = _PROBES.get(source)
-    if found is None and has_order(source.node):
+    if found is None and has_order(bounds_node(source.node)):
         index = source.range_index()
         if index is not None:
             with source.place():

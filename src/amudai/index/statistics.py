@@ -10,7 +10,7 @@ from amudai.format import AnyValue, DecimalStats, FieldDescriptor, FloatingStats
 from amudai.index.bounds import StoredBounds, stored_bounds
 from amudai.index.questions import Between, Number
 from amudai.stats import BLOOM_SEED, HASH_ALGORITHM, hash_value, probe
-from amudai.types import BasicType, SchemaNode, decimal128
+from amudai.types import BasicType, SchemaNode, bounds_node, decimal128
 
 __all__ = ["Matching", "bloom_rules_out", "could_hold"]
 
@@ -31,7 +31,7 @@ def could_hold(descriptor: FieldDescriptor, node: SchemaNode, question: Between)
 
     Nulls and NaN are never between bounds. The descriptor can be that of a stripe or of a whole shard.
     """
-    bounds = stored_bounds(node, question)
+    bounds = stored_bounds(bounds_node(node), question)
     if bounds is None or descriptor.position_count == 0:
         return Matching.NONE
     if descriptor.constant_value is not None and descriptor.dictionary_size is None:
@@ -54,11 +54,11 @@ def could_hold(descriptor: FieldDescriptor, node: SchemaNode, question: Between)
     return Matching.ALL if sure_low and sure_high and nulls == 0 and nans == 0 else Matching.SOME
 
 
-def bloom_rules_out(descriptor: FieldDescriptor, node: SchemaNode, value: bytes) -> bool:
+def bloom_rules_out(descriptor: FieldDescriptor, value: bytes) -> bool:
     """Whether the Bloom filter of the field proves that no position has this value, given as stored bytes."""
     found = descriptor.bloom_filter
-    # Equal decimals may have different bytes. A filter with another hash or seed cannot be probed with our hash.
-    if found is None or node.is_decimal or found.hash_algorithm != HASH_ALGORITHM or found.hash_seed != BLOOM_SEED:
+    # A filter with another hash or seed cannot be probed with our hash.
+    if found is None or found.hash_algorithm != HASH_ALGORITHM or found.hash_seed != BLOOM_SEED:
         return False
     if len(found.data) != 32 * found.num_blocks:
         expected = f"{found.num_blocks} blocks of 32 bytes"

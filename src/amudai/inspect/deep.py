@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from amudai.arrow import project, stored_form, to_array
+from amudai.arrow import ArrowFields, project, stored_form, to_array, wide_scale
 from amudai.edit import stored_batches
 from amudai.encoding import RangeIndex, decode_range_index, profile_of
 from amudai.errors import CorruptedData, UnsupportedFeature
-from amudai.format import AnyValue, BufferKind, FieldDescriptor, NativeEncoding, ParquetEncoding
+from amudai.format import (
+    AnyValue,
+    BufferKind,
+    FieldDescriptor,
+    NativeEncoding,
+    ParquetEncoding,
+    StripeFieldDescriptor,
+)
 from amudai.rows import Rows
 from amudai.shard import BuildOptions, PreparedField, ShardReader, StripeBuilder, StripeReader
-from amudai.stats import FieldStatistics, merge
-from amudai.types import NANOSECONDS, SchemaNode, decimal128, nodes_below
+from amudai.stats import BloomRequest, FieldStatistics, merge
+from amudai.types import BYTES, NANOSECONDS, SchemaNode, decimal128, nodes_below
 
 __all__ = ["RecomputedStatistics", "compare_alternatives", "compare_statistics"]
 
@@ -28,6 +36,7 @@ class RecomputedStatistics:
 
     def __init__(self, reader: ShardReader) -> None:
         self._reader = reader
+        self._fields = ArrowFields(reader)
         self._whole: dict[int, FieldStatistics] = {}
 
     def stripe(self, stripe: StripeReader, node: SchemaNode) -> None:
@@ -35,10 +44,14 @@ class RecomputedStatistics:
         if node.internal == NANOSECONDS or not _is_plain(node):
             return  # values of unions, and those that belong to another column
         ids = frozenset(each.schema_id for each in nodes_below((node,)))
-        builder = StripeBuilder((node,), BuildOptions(profile=profile_of("balanced"), attached=ids, bloom=ids))
+        filters = {each.schema_id: _same_filter(stripe.descriptor(each)) for each in nodes_below((node,))}
+        options = BuildOptions(profile=profile_of("balanced"), attached=ids, bloom=filters, distinct=ids)
+        builder = StripeBuilder((node,), options)
+        scale = wide_scale(self._fields.field(node).type, node) if node.basic_type in BYTES else None
         with builder.spool:
             for rows, (values,) in stored_batches(stripe, (node,)):
-                builder.append([lambda values=values: values], rows.count)  # type: ignore[misc]
+                ordered = values if scale is None else replace(values, scale=scale)
+                builder.append([lambda values=ordered: values], rows.count)  # type: ignore[misc]
             (prepared,) = builder.finish()
             for field in _below(prepared):
                 if stripe.descriptor(field.node) is None:
@@ -99,12 +112,31 @@ def compare_statistics(stored: FieldDescriptor, expected: FieldStatistics, node:
         form = (sketch.hash_algorithm, sketch.hash_seed, sketch.bits_per_index)
         if form == (own.hash_algorithm, own.hash_seed, own.bits_per_index) and sketch.counters != own.counters:
             _differ("sketch of distinct values", "that of the values", "another")
+    _same_count(stored, expected)
     bloom, filter_ = stored.bloom_filter, expected.bloom_filter
     if bloom is not None and filter_ is not None and bloom.hash_seed == filter_.hash_seed:
         if bloom.num_values != filter_.num_values:
             _differ("values of the Bloom filter", filter_.num_values, bloom.num_values)
         if len(bloom.data) == len(filter_.data) and bloom.data != filter_.data:
             _differ("Bloom filter", "that of the values", "another")
+
+
+def _same_count(stored: FieldDescriptor, expected: FieldStatistics) -> None:
+    """The number of distinct values: of an estimate that of the sketch, otherwise that of the values."""
+    said, own, filter_ = stored.cardinality, expected.cardinality, expected.bloom_filter
+    if said is None or said.count is None or own is None:
+        return
+    is_exact = not said.is_estimate and filter_ is not None
+    count = filter_.num_values if is_exact and filter_ is not None else own.count
+    if (is_exact or (said.is_estimate and own.is_estimate and said.sketch == own.sketch)) and said.count != count:
+        _differ("distinct values", count, said.count)
+
+
+def _same_filter(stored: StripeFieldDescriptor | None) -> BloomRequest:
+    """The request for a filter like that of a descriptor, if it is not too large."""
+    found = None if stored is None else stored.field.bloom_filter
+    fpp = found.target_fpp if found is not None and 0 < found.target_fpp < 1 else BloomRequest().fpp
+    return BloomRequest(fpp, required=False)
 
 
 def compare_alternatives(reader: ShardReader, other: ShardReader, stripe: StripeReader, node: SchemaNode) -> None:

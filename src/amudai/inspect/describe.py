@@ -92,14 +92,14 @@ def creation_times(reader: ShardReader) -> tuple[datetime, datetime] | None:
 
 def user_properties(reader: ShardReader) -> dict[str, object]:
     """The properties of a shard, without what the library notes for itself."""
-    found = python_values((*reader.properties.custom, *reader.properties.standard))
+    found = python_values(reader.properties.custom)
     own = (SCHEMA_PROPERTY, FILES_PROPERTY, SOURCES_PROPERTY, ATTACHMENT_PROPERTY)
     return {name: value for name, value in found.items() if name not in own}
 
 
 def stripe_properties(stripe: StripeReader) -> dict[str, object]:
     """The properties of a stripe, without what the library notes for itself."""
-    found = python_values((*stripe.properties.custom, *stripe.properties.standard))
+    found = python_values(stripe.properties.custom)
     return {name: value for name, value in found.items() if name != ROW_GROUPS_PROPERTY}
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from amudai.format import IndexDescriptor, python_values
 from amudai.shard import ShardReader
-from amudai.types import SchemaNode, quote_name
 
 __all__ = ["Index", "indexes_of"]
 
@@ -51,7 +49,9 @@ def indexes_of(reader: ShardReader) -> tuple[Index, ...]:
         found += [(each, stripe.ordinal) for each in stripe.indexes]
     if not found:
         return ()
-    paths = dict(_paths(reader.schema.fields(), ""))
+    from amudai.index import field_paths  # most shards are read without a look at their indexes
+
+    paths = field_paths(reader)
     return tuple(
         Index(
             index.index_type,
@@ -62,10 +62,3 @@ def indexes_of(reader: ShardReader) -> tuple[Index, ...]:
         )
         for index, stripe in found
     )
-
-
-def _paths(nodes: Sequence[SchemaNode], before: str) -> Iterator[tuple[int, str]]:
-    for node in nodes:
-        path = before + (quote_name(node.name) or "item")
-        yield node.schema_id, path
-        yield from _paths(node.children, f"{path}.")

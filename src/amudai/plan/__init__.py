@@ -4,8 +4,9 @@ A `ScanRequest` has the columns, predicate and limits of a scan, and knows no sh
 `prune.py` asks all evidence (`evidence/`) which rows match and which stay in doubt, and `check.py` checks the rows in
 doubt on their values. A `ScanTask` is a part of a plan that any process can run. `leaf.py`, `plain_leaf.py` and
 `words.py` have the questions about columns, `matching_numbers.py` and `wanted.py` the stored values that answer them,
-and `unusable.py` the notes about indexes that cannot be asked. `columns.py` selects the columns of the result, and
-`reading.py` reads one column of one stripe.
+`key_rows.py` asks indexes for many values at once, `term_counts.py` for frequent terms, and `unusable.py` has the notes
+about indexes that cannot be asked. `columns.py` selects the columns of the result, and `reading.py` reads one column of
+one stripe.
 """
 
 from typing import TYPE_CHECKING
@@ -14,23 +15,27 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.plan.columns import SelectedColumn, select, select_nodes
+    from amudai.plan.key_rows import rows_with_keys
     from amudai.plan.plain_leaf import PlainLeaf
     from amudai.plan.prune import EvidenceStep, LeafEvidence
     from amudai.plan.reading import prepare_columns, read_arrays
     from amudai.plan.request import OnDamage, ScanRequest
     from amudai.plan.shard_plan import ShardPlan
     from amudai.plan.task import ScanTask
+    from amudai.plan.term_counts import frequent_terms
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "amudai.plan.columns": "SelectedColumn select select_nodes",
+            "amudai.plan.key_rows": "rows_with_keys",
             "amudai.plan.plain_leaf": "PlainLeaf",
             "amudai.plan.prune": "EvidenceStep LeafEvidence",
             "amudai.plan.reading": "prepare_columns read_arrays",
             "amudai.plan.request": "OnDamage ScanRequest",
             "amudai.plan.shard_plan": "ShardPlan",
             "amudai.plan.task": "ScanTask",
+            "amudai.plan.term_counts": "frequent_terms",
         },
     )
 
@@ -43,8 +48,10 @@ __all__ = [
     "ScanTask",
     "SelectedColumn",
     "ShardPlan",
+    "frequent_terms",
     "prepare_columns",
     "read_arrays",
+    "rows_with_keys",
     "select",
     "select_nodes",
 ]

@@ -59,7 +59,7 @@ class ByteRange:
 
 
 def _bound(value: AnyValue | None) -> bytes | None:
-    found = None if value is None else value.value
+    found = None if value is None or value.kind not in ("string", "bytes") else value.value
     if isinstance(found, str):
         return found.encode()
     return found if isinstance(found, bytes) else None

@@ -106,6 +106,8 @@ class LeafQuestion(PlainLeaf):
     def _evaluated_entries(self, stripe: StripeReader) -> Bools | None:
         if isinstance(self.leaf.leaf, IsNull | IsValid) or (self.node.is_decimal and self.decimals is None):
             return None
+        if self.node.is_json_bytes:
+            return None  # entries may be no JSON, which reading them notices
         codes = self.source(stripe).codes()
         if codes is None:
             return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 import pyarrow as pa
 
@@ -10,7 +11,7 @@ from amudai.index import Between
 from amudai.plan.stored_values import next_number, stored_number
 from amudai.types import SchemaNode
 
-__all__ = ["MatchingNumbers", "matching_numbers", "matching_ticks"]
+__all__ = ["MatchingNumbers", "matching_decimals", "matching_numbers", "matching_ticks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,24 @@ def matching_numbers(op: str, scalar: pa.Scalar, node: SchemaNode) -> MatchingNu
             if behind is None:
                 return MatchingNumbers(Between(high, None), None)
             return MatchingNumbers.exactly(Between(behind, None))
+    return None
+
+
+def matching_decimals(op: str, value: Decimal | None) -> MatchingNumbers | None:
+    """The decimals that compare with a value in this way. Their bounds may be rounded, so `<` and `>` stay in doubt."""
+    if value is None:
+        return None
+    match op:
+        case "==":
+            return MatchingNumbers.exactly(Between(value, value))
+        case "<=":
+            return MatchingNumbers.exactly(Between(None, value))
+        case ">=":
+            return MatchingNumbers.exactly(Between(value, None))
+        case "<":
+            return MatchingNumbers(Between(None, value), None)
+        case ">":
+            return MatchingNumbers(Between(value, None), None)
     return None
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from amudai.errors import CorruptedData, StorageError, UnsupportedFeature, located
 from amudai.format import IndexDescriptor, MovedIndex
-from amudai.index import IndexReader, IndexType, Question, index_type
+from amudai.index import IndexReader, IndexType, Question, TermCounts, index_type
 from amudai.lazy import lazy
 from amudai.plan.unusable import UnusableIndexes
 from amudai.rows import Positions, Rows
@@ -60,6 +60,15 @@ class OpenIndex:
             self.unusable.note(self.type.name, error)
             self._is_unusable = True
             return None
+
+    def terms(self, path: NodePath, prefix: str) -> Iterator[TermCounts] | None:
+        """The terms of a field that begin with `prefix`; None if the index does not have them."""
+        if self.type.terms is None or path[-1].schema_id not in self.schema_ids:
+            return None
+        with located(url=self.shard.url, index=self.type.name):
+            if self._reader is None:
+                self._reader = self.type.open(self.descriptor, self.shard, self.anchor)
+            return self.type.terms(self._reader, path, prefix)
 
 
 def open_indexes(shard: ShardReader, unusable: UnusableIndexes) -> tuple[OpenIndex, ...]:

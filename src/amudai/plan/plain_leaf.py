@@ -10,10 +10,10 @@ import pyarrow as pa
 from amudai.encoding import DecimalRanges
 from amudai.lazy import lazy
 from amudai.plan.byte_range import ByteRange
-from amudai.plan.matching_numbers import MatchingNumbers, matching_numbers, matching_ticks
+from amudai.plan.matching_numbers import MatchingNumbers, matching_decimals, matching_numbers, matching_ticks
 from amudai.plan.stored_values import stored_bytes
 from amudai.predicate import Alternative, BoundLeaf, Compare, Interval, IsIn, term_questions
-from amudai.types import WIDTHS, SchemaNode
+from amudai.types import WIDTHS, BasicType, SchemaNode
 
 __all__ = ["PlainLeaf"]
 
@@ -53,8 +53,8 @@ class PlainLeaf:
 
     @lazy
     def is_single(self) -> bool:
-        """Whether each row has exactly one slot, because there is no list on the path."""
-        return not self.leaf.lists
+        """Whether each row has exactly one slot, because there is no list and no union on the path."""
+        return not self.leaf.lists and not self.leaf.unions
 
     @property
     def is_rounded(self) -> bool:
@@ -67,7 +67,7 @@ class PlainLeaf:
     def between(self) -> MatchingNumbers | None:
         """The stored numbers for which the plain leaf is true or may be; None if they are not a range."""
         asked, node = self.plain.leaf, self.node
-        if not (node.basic_type in WIDTHS or node.is_decimal):
+        if not (node.basic_type in WIDTHS or node.is_decimal or self.is_wide):
             return None
         if isinstance(asked, Compare):
             return self._matching(asked.op, self.plain.scalars[0])
@@ -79,6 +79,13 @@ class PlainLeaf:
         return None
 
     @lazy
+    def is_wide(self) -> bool:
+        """Whether the leaf is about decimals of more than 34 digits, which are stored as Arrow has them."""
+        is_raw = self.node.basic_type is BasicType.FIXED_SIZE_BINARY and not self.node.is_decimal
+        scalars = self.plain.scalars
+        return is_raw and bool(scalars) and all(pa.types.is_decimal(scalar.type) for scalar in scalars)
+
+    @lazy
     def byte_range(self) -> ByteRange | None:
         """The stored texts or bytes for which the plain leaf can be true; None if they are not a range."""
         return ByteRange.of(self.plain, self.node)
@@ -86,6 +93,8 @@ class PlainLeaf:
     def _matching(self, op: str, scalar: pa.Scalar) -> MatchingNumbers | None:
         if self.is_rounded:
             return matching_ticks(op, scalar, self.node)
+        if self.is_wide:
+            return matching_decimals(op, scalar.as_py())
         return matching_numbers(op, scalar, self.node)
 
     @lazy

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
+from amudai.plan.composite import ConjunctionOfKeys, conjunctions_of_keys
 from amudai.plan.evidence.alike import ALIKE
 from amudai.plan.evidence.bloom import BLOOM
 from amudai.plan.evidence.contract import Evidence
 from amudai.plan.evidence.dictionary import DICTIONARY
-from amudai.plan.evidence.indexes import index_evidence
+from amudai.plan.evidence.indexes import index_evidence, rows_with_all
 from amudai.plan.evidence.ranges import RANGES
 from amudai.plan.evidence.statistics import SHARD_STATISTICS, STATISTICS
 from amudai.plan.leaf import LeafQuestion
@@ -27,6 +28,9 @@ __all__ = ["EvidenceStep", "LeafEvidence", "Pruner"]
 # Rough order of what asking for evidence costs: numbers have small indexes, words large ones.
 _NUMBER, _KEY, _WORDS, _OTHER = range(4)
 _OF_FIELDS: Final = (STATISTICS, BLOOM, RANGES)
+
+
+Conjunction: TypeAlias = ConjunctionOfWords | ConjunctionOfKeys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +76,8 @@ class Pruner:
         self._leaves = leaves
         self._within = within
         self._is_prepared = False
+        self._indexes = indexes
+        self._has_composites = any(len(ids) > 1 for index in indexes for ids in index.descriptor.indexed_fields)
         by_index = index_evidence(indexes)
         self._of_words = tuple(evidence for evidence in by_index if evidence.all_words is not None)
         self._evidence: tuple[Evidence, ...] = (SHARD_STATISTICS, *_OF_FIELDS, *by_index, DICTIONARY, ALIKE)
@@ -94,30 +100,41 @@ class Pruner:
                 return found
             case BoundLeaf():
                 order = self._evidence_of_text if isinstance(bound.leaf, Text) else self._evidence
+                if bound.unions:
+                    order = ()  # evidence is about the values of a variant, also where another variant is chosen
                 return self._weighed(LeafEvidence(self._leaves[bound.name], rows, Positions.perhaps(rows)), order)
 
-    def _all(self, terms: Sequence[Bound | ConjunctionOfWords], rows: Rows) -> Positions:
+    def _all(self, terms: Sequence[Bound | Conjunction], rows: Rows) -> Positions:
         found = Positions.surely(rows)
         for term in sorted(terms, key=_cost):
             left = found.candidates
-            said = self._words(term, left) if isinstance(term, ConjunctionOfWords) else self.prune(term, left)
+            match term:
+                case ConjunctionOfWords():
+                    said = self._words(term, left)
+                case ConjunctionOfKeys():
+                    said = self._keys(term, left)
+                case _:
+                    said = self.prune(term, left)
             found = _narrowed(found, said)
             if not found:
                 break
         return found
 
-    def _grouped(self, terms: Sequence[Bound]) -> list[Bound | ConjunctionOfWords]:
-        """The terms, with the leaves about words of the same column joined to one group."""
+    def _grouped(self, terms: Sequence[Bound]) -> list[Bound | Conjunction]:
+        """The terms, with leaves that an index looks up together joined to groups."""
         columns: dict[int, list[LeafQuestion]] = {}
         if self._of_words:
             for term in terms:
-                if isinstance(term, BoundLeaf) and isinstance(term.leaf, Text):
+                if isinstance(term, BoundLeaf) and isinstance(term.leaf, Text) and not term.unions:
                     columns.setdefault(term.nodes[-1].schema_id, []).append(self._leaves[term.name])
         joined = (ConjunctionOfWords.of(leaves) for leaves in columns.values() if len(leaves) > 1)
         groups = [group for group in joined if group is not None]
         grouped = {question.name for group in groups for question, _ in group.parts}
+        leaves = [self._leaves[term.name] for term in terms if isinstance(term, BoundLeaf)]
+        keys = conjunctions_of_keys(leaves, self._indexes) if self._has_composites else []
+        grouped |= {question.name for each in keys for question in each.leaves}
         alone = [term for term in terms if not (isinstance(term, BoundLeaf) and term.name in grouped)]
-        return [*groups, *alone]
+        return [*keys, *groups, *alone]
 
     def _words(self, group: ConjunctionOfWords, rows: Rows) -> Positions:
         """Ask the first index that can look up all words of a group, then other evidence about each leaf."""
@@ -137,6 +154,22 @@ class Pruner:
             # The index was asked for words only. If a leaf asks for more, its rows are not sure.
             known = LeafEvidence(question, left, (told if way.exact else told.unsure()).within(left), steps)
             found = _narrowed(found, self._weighed(known, self._evidence_behind_indexes))
+            steps = []
+        return found
+
+    def _keys(self, group: ConjunctionOfKeys, rows: Rows) -> Positions:
+        """Ask the indexes with a composite key for the values of all its columns, then other evidence about each."""
+        before = Positions.perhaps(rows)
+        said = rows_with_all(group.question, self._indexes, rows)
+        if said is None:
+            return self._all([question.leaf for question in group.leaves], rows)
+        told = before.refined(said)
+        steps = [EvidenceStep("hash index, several columns", before, told)]
+        found = Positions.surely(rows)
+        for question in group.leaves:
+            left = found.candidates
+            known = LeafEvidence(question, left, told.unsure().within(left), steps)
+            found = _narrowed(found, self._weighed(known, self._evidence))
             steps = []
         return found
 
@@ -182,8 +215,10 @@ def _opposite(question: LeafQuestion, said: Positions, rows: Rows) -> Positions:
     return Positions(yes, rows.subtract(said.yes).subtract(yes))
 
 
-def _cost(term: Bound | ConjunctionOfWords) -> int:
+def _cost(term: Bound | Conjunction) -> int:
     match term:
+        case ConjunctionOfKeys():
+            return _NUMBER
         case ConjunctionOfWords():
             return _WORDS
         case BoundLeaf(leaf=leaf, nodes=nodes):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from amudai.arrow import to_array
-from amudai.errors import AmudaiError, InvalidArgument, UnsupportedFeature
+from amudai.errors import AmudaiError, InvalidArgument, LimitExceeded, UnsupportedFeature
 from amudai.plan.columns import SelectedColumn
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
@@ -73,7 +73,7 @@ def read_arrays(stripe: StripeReader, column: SelectedColumn, rows: Rows) -> lis
         raise
     except MemoryError as error:
         message = f"rows: {rows.count} rows of {column.field.type} do not fit into memory: read fewer rows"
-        raise InvalidArgument(message, url=stripe.url, field=column.path) from error
+        raise LimitExceeded(message, url=stripe.url, field=column.path) from error
     except OverflowError as error:
         if rows.count == 1:
             message = f"a value of {column.field.type} is too long for its offsets: ask for the large type"

@@ -58,6 +58,17 @@ def next_number(number: Number, node: SchemaNode, step: int) -> Number | None:
     return None if found == number else found  # nothing lies beyond infinity
 
 
+def _wide_decimal(value: Decimal, scale: int, node: SchemaNode) -> tuple[bytes, ...] | None:
+    """The bytes of one of Arrow's decimals that is stored as Arrow has it: a little-endian integer x 10**-scale."""
+    unscaled = Fraction(value) * Fraction(10) ** scale
+    if unscaled.denominator != 1 or node.basic_type is not BasicType.FIXED_SIZE_BINARY:
+        return None
+    try:
+        return (unscaled.numerator.to_bytes(node.fixed_size, "little", signed=True),)
+    except OverflowError:
+        return ()
+
+
 def stored_bytes(scalar: pa.Scalar, node: SchemaNode, *, rounded: bool = False) -> tuple[bytes, ...] | None:
     """All bytes that a field may store for a value, `()` if it cannot store it; None if equality is not by bytes.
 
@@ -71,6 +82,8 @@ def stored_bytes(scalar: pa.Scalar, node: SchemaNode, *, rounded: bool = False) 
         value = scalar.as_py()
         if isinstance(value, str):
             return (value.encode(),)
+        if isinstance(value, Decimal):
+            return _wide_decimal(value, scalar.type.scale, node)
         return (value,) if isinstance(value, bytes) else None
     found = stored_number(scalar, node) if node.basic_type in WIDTHS else None
     if found is None:

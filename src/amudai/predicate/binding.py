@@ -15,7 +15,7 @@ from typing import Final
 import pyarrow as pa
 
 from amudai.arrow import child_type, value_type
-from amudai.errors import InvalidArgument, MissingColumn, UnsupportedFeature
+from amudai.errors import InvalidArgument, MissingColumn
 from amudai.predicate.bound import LISTS, Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
 from amudai.predicate.comparison import comparison, is_text
 from amudai.predicate.plain_values import plain_value
@@ -82,9 +82,6 @@ class _Binder:
         self._leaves += 1
         name = str(self._leaves)
         nodes = self._find(leaf.path)
-        for node in nodes[:-1]:
-            if node.basic_type is BasicType.UNION:
-                raise UnsupportedFeature(f"column {leaf.path!r}: expected a path without unions, found one")
         if isinstance(leaf, IsNull | IsValid):
             return self._null(name, leaf, negated, nodes)
         while nodes[-1].basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST):
@@ -117,8 +114,6 @@ class _Binder:
         return BoundLeaf(name, leaf, negated, nodes, kind)
 
     def _null(self, name: str, leaf: IsNull | IsValid, negated: bool, nodes: NodePath) -> Bound:
-        if nodes[-1].basic_type is BasicType.UNION:
-            raise UnsupportedFeature(f"column {leaf.path!r}: expected a type with nulls of its own, found a union")
         bound = BoundLeaf(name, leaf, negated, nodes, self._types(nodes)[-1])
         if negated and not bound.lists:
             other = IsValid(leaf.path) if isinstance(leaf, IsNull) else IsNull(leaf.path)

@@ -21,7 +21,7 @@ class BoundLeaf:
 
     It is true for a row if `leaf` is true for the row's value or, when `negated`, if `leaf` is false for it. For a null
     `leaf` is neither. If the path leads through a list, `leaf` is true if it is true for any item, and false if it is
-    true for none; it is neither only if the list itself is null.
+    true for none; it is neither only if the list itself is null. A variant of a union is null where another is chosen.
 
     Attributes
     ----------
@@ -49,6 +49,11 @@ class BoundLeaf:
     def lists(self) -> bool:
         """Whether the path leads through a list, so that a row may have many values or none."""
         return any(node.basic_type in LISTS for node in self.nodes[:-1])
+
+    @property
+    def unions(self) -> bool:
+        """Whether the path leads through a union, so that a row has a value only where its variant is chosen."""
+        return any(node.basic_type is BasicType.UNION for node in self.nodes)
 
     def __str__(self) -> str:
         shown = f"({self.leaf})" if self.negated and isinstance(self.leaf, Compare) else str(self.leaf)

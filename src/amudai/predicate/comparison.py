@@ -244,8 +244,9 @@ def _instant(value: Value, kind: pa.DataType, path: str, zoned: bool) -> int:
 
 
 def _same_zoning(number: int, aware: bool, zoned: bool, value: Value, kind: pa.DataType, path: str) -> int:
-    if aware != zoned:
-        raise _refuse(path, kind, f"a point in time with{'' if zoned else 'out'} a time zone", value)
+    """The number, unless it has a time zone and the column has none. Without a zone, it is UTC."""
+    if aware and not zoned:
+        raise _refuse(path, kind, "a point in time without a time zone", value)
     return number
 
 

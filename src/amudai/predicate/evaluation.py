@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from amudai import _kernels
-from amudai.arrow import value_type
+from amudai.arrow import value_type, variant_values
 from amudai.errors import InvalidArgument
 from amudai.predicate.bound import BoundLeaf
 from amudai.predicate.comparison import is_text
@@ -93,8 +93,11 @@ def _at(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools, Bools]:
     if pa.types.is_dictionary(array.type):
         return _at_dictionary(leaf, array, depth)
     if depth == len(leaf.nodes) - 1:
-        return _leaf(leaf, array)
+        return _leaf(leaf, _one_column(array) if isinstance(array, pa.UnionArray) else array)
     node, child = leaf.nodes[depth], leaf.nodes[depth + 1]
+    if node.basic_type is BasicType.UNION:
+        variant = next(at for at, each in enumerate(node.children) if each.schema_id == child.schema_id)
+        return _at(leaf, variant_values(array, variant), depth + 1)
     if node.basic_type is BasicType.STRUCT:
         return _at(leaf, pc.struct_field(array, [_member(node, child, array.type)]), depth + 1)
     lengths, items = _items(node, child, array)
@@ -115,6 +118,15 @@ def _at_dictionary(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools,
     if isinstance(leaf.leaf, IsValid):
         return true & valid, known | ~valid
     return true & valid, known & valid
+
+
+def _one_column(union: pa.UnionArray) -> pa.Array:
+    """A column that is null where the union is: where the variant that is chosen is null."""
+    valid = np.zeros(len(union), np.bool_)
+    for variant in range(union.type.num_fields):
+        below = variant_values(union, variant)
+        valid |= _valid(_one_column(below) if isinstance(below, pa.UnionArray) else below)
+    return pa.array(valid, mask=~valid)
 
 
 def _member(node: SchemaNode, child: SchemaNode, kind: pa.StructType) -> int:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from amudai.shard.build.shard import BuildOptions, ShardBuilder, StripeBuilder
     from amudai.shard.build.stored import Bits, StoredArray, StoredDictionary
     from amudai.shard.build.stripe import place_fields
+    from amudai.shard.footer import pack_footer, unpack_footer
     from amudai.shard.portable import PortableShard
     from amudai.shard.reader import ShardReader, fingerprint_of_tail
     from amudai.shard.stripe import StripeReader
@@ -39,6 +40,7 @@ else:
             "amudai.shard.build.stored": "Bits StoredArray StoredDictionary",
             "amudai.shard.build.stripe": "place_fields",
             "amudai.shard.portable": "PortableShard",
+            "amudai.shard.footer": "pack_footer unpack_footer",
             "amudai.shard.reader": "ShardReader fingerprint_of_tail",
             "amudai.shard.stripe": "StripeReader",
             "amudai.shard.suffixes": "INDEX_SUFFIX STRIPE_SUFFIX",
@@ -73,7 +75,9 @@ __all__ = [
     "builder_of",
     "fingerprint_of_tail",
     "folded",
+    "pack_footer",
     "place_fields",
     "sum_of_known",
+    "unpack_footer",
     "write_metadata",
 ]

@@ -28,7 +28,7 @@ from amudai.format import (
 )
 from amudai.lazy import lazy
 from amudai.limits import Limits
-from amudai.storage import Allowed, Artifact, Store, container, is_relative, resolve
+from amudai.storage import Allowed, Artifact, Store, StoredFile, container, is_relative, resolve
 
 __all__ = ["OpenFiles", "require_same"]
 
@@ -45,14 +45,14 @@ class OpenFiles:
 
     Parameters
     ----------
-    end
-        The end of the directory, for a shard that is embedded in a larger file.
+    end, file
+        The end of the directory, for a shard that is embedded in a larger file, and that file if it is open already.
     limits
         How much memory and work the shard may take.
     prefer
         Which encoding is read if a column has several.
     tail
-        The size of the root file and its last bytes, the directory included, if they are known already.
+        The root file as its store described it, and its last bytes, the directory included, if they are known already.
 
     Attributes
     ----------
@@ -69,7 +69,8 @@ class OpenFiles:
         end: int | None,
         limits: Limits,
         prefer: Prefer = "native",
-        tail: tuple[int, memoryview] | None = None,
+        tail: tuple[StoredFile, memoryview] | None = None,
+        file: Artifact | None = None,
     ) -> None:
         self.store = store
         self.url = url
@@ -82,12 +83,15 @@ class OpenFiles:
         self._stores: dict[str, Store] = {}  # of files elsewhere, by scheme and host
         self._lock = Lock()
         with located(url=url):
-            self.root, self.directory_place = self._open(end) if tail is None else self._known(*tail)
+            self.root, self.directory_place = self._open(end, file) if tail is None else self._known(*tail)
             self.directory = self.message(self.directory_place, "ShardDirectory", self.root, ShardDirectory.decode)
         self._artifacts = {url: self.root}
 
-    def _open(self, end: int | None) -> tuple[Artifact, DataRef]:
-        whole = Artifact.open(self.store, self.url, TAIL_READ if end is None else 0)
+    def _open(self, end: int | None, file: Artifact | None = None) -> tuple[Artifact, DataRef]:
+        if file is None or end is None:
+            whole = Artifact.open(self.store, self.url, TAIL_READ if end is None else 0)
+        else:
+            whole = file
         size = whole.size
         stop = size if end is None else min(end, size)
         start = max(0, stop - TAIL_READ)
@@ -100,14 +104,14 @@ class OpenFiles:
         if first < start:
             start = first
             tail = whole.read(start, stop)
-        return Artifact(self.store, self.url, size, (start, tail)), DataRef("", first, last)
+        return Artifact(self.store, self.url, size, (start, tail), whole.tag), DataRef("", first, last)
 
-    def _known(self, size: int, tail: memoryview) -> tuple[Artifact, DataRef]:
-        first, last = directory_range(tail, size, None)
-        start = size - len(tail)
+    def _known(self, file: StoredFile, tail: memoryview) -> tuple[Artifact, DataRef]:
+        first, last = directory_range(tail, file.size, None)
+        start = file.size - len(tail)
         if first < start:
             return self._open(None)
-        return Artifact(self.store, self.url, size, (start, tail)), DataRef("", first, last)
+        return Artifact(self.store, self.url, file.size, (start, tail), file.tag), DataRef("", first, last)
 
     @lazy
     def properties(self) -> ShardProperties:
@@ -208,7 +212,10 @@ def _opened(store: Store, url: str, expected: Fingerprint | None) -> Artifact:
         return Artifact.open(store, url)
     try:
         described = store.describe(url) if expected.modified else None
-        found = Artifact.open(store, url) if described is None else Artifact(store, url, described.size)
+        if described is None:
+            found = Artifact.open(store, url)
+        else:
+            found = Artifact(store, url, described.size, tag=described.tag)
     except StorageError as error:
         message = f"the file from which this shard was made: {error.message}"
         raise type(error)(message, **error.place) from error

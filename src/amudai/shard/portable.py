@@ -26,6 +26,8 @@ class PortableShard:
         How much memory and work the shard may take.
     prefer
         Which encoding is read if a column has several.
+    trust_indexes
+        Whether indexes that do not say that they are complete are used as if they did.
     """
 
     url: str
@@ -35,3 +37,4 @@ class PortableShard:
     allow: PortableAllowed = field(default_factory=PortableAllowed)
     limits: Limits = DEFAULT_LIMITS
     prefer: Prefer = "native"
+    trust_indexes: bool = False

@@ -31,7 +31,7 @@ from amudai.shard.deleted import marked_rows
 from amudai.shard.open_files import OpenFiles, require_same
 from amudai.shard.portable import PortableShard
 from amudai.shard.stripe import StripeReader
-from amudai.storage import Allow, Allowed, Artifact, Store, is_relative, open_store, portable_store
+from amudai.storage import Allow, Allowed, Artifact, Store, StoredFile, is_relative, open_store, portable_store
 from amudai.types import DELETED_RECORD, BasicType, SchemaNode, nodes_below
 
 __all__ = ["ShardReader", "fingerprint_of_tail"]
@@ -54,14 +54,17 @@ class ShardReader:
     allow
         Prefixes of absolute URLs outside of the shard's folder that references may lead to, perhaps with the stores
         that serve them, or a function that decides.
-    end
-        The end of the directory, for a shard that is embedded in a larger file.
+    end, file
+        The end of the directory, for a shard that is embedded in a larger file, and that file if it is open already.
     limits
         How much memory and work the shard may take.
     prefer
         Which encoding is read if a column has several: "native", or "parquet" for the one in Parquet files.
+    trust_indexes
+        Whether indexes that do not say that they are complete are used as if they did.
     tail
-        The size of the root file and its last bytes, if they are known already. Opening then needs no request.
+        The root file as its store described it, and its last bytes, if they are known already. Opening then needs no
+        request. If another file has its place by now, the next read raises `ReplacedFile` where the store has tags.
 
     Attributes
     ----------
@@ -79,7 +82,9 @@ class ShardReader:
         end: int | None = None,
         limits: Limits = DEFAULT_LIMITS,
         prefer: Prefer = "native",
-        tail: tuple[int, memoryview] | None = None,
+        trust_indexes: bool = False,
+        tail: tuple[StoredFile, memoryview] | None = None,
+        file: Artifact | None = None,
     ) -> None:
         found, self.url = open_store(location, store)
         self.store: Store = found
@@ -87,7 +92,8 @@ class ShardReader:
         self.allow = Allowed.of(allow)
         self.limits = limits
         self.prefer: Prefer = prefer
-        self._opened = OpenFiles(found, self.url, verify, self.allow, end, limits, prefer, tail)
+        self.trust_indexes = trust_indexes
+        self._opened = OpenFiles(found, self.url, verify, self.allow, end, limits, prefer, tail, file)
         self.root, self.directory_place = self._opened.root, self._opened.directory_place
         self.directory = self._opened.directory
         self._deleted: dict[int, Rows] = {}  # by the number of the stripe
@@ -225,6 +231,11 @@ class ShardReader:
                 start = min(start, first)
         return self.root.read(start, self.root.size)
 
+    @property
+    def stored(self) -> StoredFile:
+        """The root file, as its store described it when the shard was opened."""
+        return StoredFile(self.url, self.root.size, tag=self.root.tag)
+
     def _descriptor(self, ref: DataRef) -> tuple[memoryview, located]:
         try:
             return self._payload(ref, "FieldDescriptor", self.directory.field_list)
@@ -343,6 +354,7 @@ class ShardReader:
             allow=allow,
             limits=self.limits,
             prefer=self.prefer,
+            trust_indexes=self.trust_indexes,
         )
 
     @classmethod
@@ -356,6 +368,7 @@ class ShardReader:
             allow=allow,
             limits=shard.limits,
             prefer=shard.prefer,
+            trust_indexes=shard.trust_indexes,
         )
         require_same(reader.root, shard.fingerprint, "which was to be read")
         return reader

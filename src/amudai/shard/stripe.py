@@ -100,6 +100,9 @@ class StripeFields:
             if ref is None or descriptor is None:
                 continue
             yield self._files.artifact(ref.url, anchor), ref.start, ref.end
+            constant = descriptor.field.constant_value
+            if constant is not None and isinstance(constant.value, DataRef):
+                yield self.artifact_of(constant.value), constant.value.start, constant.value.end
             for encoding in descriptor.encodings:
                 for buffer in encoding.buffers if isinstance(encoding, NativeEncoding) else ():
                     extent = buffer.extent

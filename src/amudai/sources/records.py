@@ -44,6 +44,7 @@ LONGEST: Final = 64 << 20
 # The bytes of a longer record that are shown, or kept.
 SHOWN: Final = 1000
 
+_FEED: Final = ord("\n")
 _EXAMPLES: Final = 10
 _EXAMPLE_BYTES: Final = 200
 
@@ -118,30 +119,44 @@ class BadRecords:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Whole lines of a file.
+    """Whole lines of a file, without their ends: a line feed, or a carriage return and a line feed.
 
     Attributes
     ----------
+    data
+        The text with its line ends.
     first
         The number of the first line, counted from 1.
-    ends
-        The end of each line: the places of the line feeds in `data`.
+    starts, ends
+        Where each line starts and ends in `data`. One more start says where the text behind the last line starts.
+    has_returns
+        Whether some line ends with a carriage return and a line feed.
+    is_ascii
+        Whether all bytes are ASCII.
     final
         Whether no more lines can be added: the file ends here, or a record has reached the longest size.
     """
 
-    data: bytes
+    data: npt.NDArray[np.uint8]
     first: int
+    starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
+    has_returns: bool
+    is_ascii: bool
     final: bool
 
-    def start(self, line: int) -> int:
-        """The start of a line. Lines count from 0 here."""
-        return int(self.ends[line - 1]) + 1 if line else 0
+    @classmethod
+    def of(cls, text: bytes | memoryview, first: int, *, final: bool) -> Lines:
+        """The lines of a text. What follows the last line feed is none."""
+        data = np.frombuffer(text, np.uint8)
+        return cls(data, first, *_kernels.split_lines(data), final)
+
+    def __len__(self) -> int:
+        return len(self.ends)
 
     def text(self, line: int) -> bytes:
-        """One line without its end."""
-        return self.data[self.start(line) : int(self.ends[line])].removesuffix(b"\r")
+        """One line. Lines count from 0 here."""
+        return self.data[self.starts[line] : self.ends[line]].tobytes()
 
 
 class LineReader:
@@ -165,41 +180,33 @@ class LineReader:
 
     def __iter__(self) -> Iterator[Lines]:
         with TextStream(self._file, self._encoding) as stream:
-            rest, first, leaving_out = b"", 1, False
-            # Read one chunk ahead, to know which chunk is the last.
-            chunk = stream.read(self._size)
-            while chunk:
-                following = stream.read(self._size)
-                if not following and not chunk.endswith(b"\n"):
-                    chunk += b"\n"
-                if leaving_out and b"\n" in chunk:
-                    leaving_out, first = False, first + 1
-                    chunk = chunk[chunk.index(b"\n") + 1 :]
-                cut = chunk.rfind(b"\n") + 1
+            rest, first, leaving_out, is_final = b"", 1, False, False
+            while not is_final:
+                text = stream.read_behind(rest, self._size)
+                # Read one byte ahead, to know which block is the last.
+                following = stream.read(1)
+                is_final = not following
+                if is_final and text and text[-1] != _FEED:
+                    text = memoryview(bytes(text) + b"\n")
                 if leaving_out:
-                    pass
-                elif cut:
-                    is_final = not following or len(rest) + len(chunk) > LONGEST
-                    lines = _lines(b"".join([rest, memoryview(chunk)[:cut]]), first, final=is_final)
-                    self._kept = None
+                    behind = bytes(text).find(b"\n") + 1
+                    leaving_out = behind == 0
+                    first, text = (first, text[:0]) if leaving_out else (first + 1, text[behind:])
+                lines = Lines.of(text, first, final=is_final or len(text) > LONGEST)
+                self._kept = None
+                if len(lines):
                     yield lines
-                    done = len(lines.ends) if self._kept is None else self._kept
-                    first, rest = first + done, lines.data[lines.start(done) :] + chunk[cut:]
-                elif len(rest) + len(chunk) - (kept := rest.rfind(b"\n") + 1) > LONGEST:
-                    if kept:
+                done = len(lines) if self._kept is None else self._kept
+                unfinished = text[int(lines.starts[-1]) :]
+                if len(unfinished) > LONGEST:
+                    if done < len(lines):
                         # Lines that the reader kept back, because it did not know what follows them.
-                        lines = _lines(rest[:kept], first, final=True)
-                        yield lines
-                        first += len(lines.ends)
-                    self._bad.add(self._file, first, too_long(), (rest[kept:] + chunk)[:SHOWN])
-                    rest, leaving_out = b"", True
+                        yield Lines.of(text[int(lines.starts[done]) : int(lines.starts[-1])], first + done, final=True)
+                    first, leaving_out = first + len(lines), True
+                    self._bad.add(self._file, first, too_long(), bytes(unfinished[:SHOWN]))
+                    rest = following
                 else:
-                    rest += chunk
-                chunk = following
-
-
-def _lines(data: bytes, first: int, *, final: bool) -> Lines:
-    return Lines(data, first, _kernels.line_ends(np.frombuffer(data, np.uint8)), final)
+                    first, rest = first + done, bytes(text[int(lines.starts[done]) :]) + following
 
 
 def too_long() -> str:

@@ -119,11 +119,17 @@ class TextStream:
 
     def read_behind(self, rest: bytes, size: int) -> memoryview:
         """`rest` and the next bytes in one piece. It is `rest` at the end of the file."""
-        if self._decoder is not None or not self._begun:
+        if self._decoder is not None or (rest and not self._begun):
             return memoryview(rest + self.read(size))
+        size = size if self._begun else max(size, len(_MARK))
         memory = memoryview(pa.allocate_buffer(len(rest) + size)).cast("B")
         memory[: len(rest)] = rest
-        return memory[: len(rest) + self._stream.readinto(memory[len(rest) :])]
+        found = memory[: len(rest) + self._stream.readinto(memory[len(rest) :])]
+        if not self._begun and found:
+            self._begun = True
+            if found[: len(_MARK)] == _MARK:
+                return found[len(_MARK) :] if len(found) > len(_MARK) else self.read_behind(rest, size)
+        return found
 
     def __enter__(self) -> Self:
         return self

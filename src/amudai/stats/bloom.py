@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.stats.hashing import Hashes
 
-__all__ = ["BLOCK_SIZE", "MAX_VALUES", "TARGET_FPP", "build", "probe", "probe_each", "probe_many", "size_for"]
+__all__ = ["BLOCK_SIZE", "MOST_VALUES", "TARGET_FPP", "build", "probe", "probe_each", "probe_many", "size_for"]
 
 BytesLike: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
 
 BLOCK_SIZE: Final = 32  # bytes
 TARGET_FPP: Final = 0.01
-MAX_VALUES: Final = 1024  # no filter is kept for more distinct values
+MOST_VALUES: Final = 1024  # no filter is kept for more distinct values
 
 _SALTS: Final = np.array(
     [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31], np.uint32
@@ -43,7 +43,7 @@ def size_for(count: int, fpp: float = TARGET_FPP) -> int:
     return max(BLOCK_SIZE, -(-size // BLOCK_SIZE) * BLOCK_SIZE)
 
 
-def build(hashes: Hashes, fpp: float = TARGET_FPP, limit: int = MAX_VALUES) -> bytes | None:
+def build(hashes: Hashes, fpp: float = TARGET_FPP, limit: int = MOST_VALUES) -> bytes | None:
     """The filter of `hashes`; None if there are no hashes, or more than `limit` distinct ones."""
     hashes = np.unique(hashes)
     if not 1 <= len(hashes) <= limit:

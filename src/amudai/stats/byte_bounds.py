@@ -15,6 +15,8 @@ __all__ = ["MOST_BYTES", "ByteBounds", "cut_down", "cut_up"]
 
 # Longer bounds are cut: descriptors stay small, and a prefix tells as much.
 MOST_BYTES: Final = 32
+# Bytes of a value on average from which its first bytes are copied instead of comparing whole values.
+_LONG: Final = 1024
 
 _LAST: Final = 0x10FFFF
 _SURROGATES: Final = range(0xD800, 0xE000)
@@ -49,6 +51,9 @@ class ByteBounds:
             kind = pa.large_binary() if offsets.dtype.itemsize == 8 else pa.binary()
             content = [validity, pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(data)]
             values = pa.Array.from_buffers(kind, count, content)
+        if len(data) > _LONG * count:
+            # Arrow copies the least and the greatest several times. No byte behind the first that is cut off counts.
+            values = pc.binary_slice(values, 0, MOST_BYTES + 1)
         found = pc.min_max(values).as_py()
         low, high = found["min"], found["max"]
         if low is not None and (self._low is None or low < self._low):
@@ -60,9 +65,10 @@ class ByteBounds:
         """The bounds; without any if there was no value."""
         if self._low is None or self._high is None:
             return RangeStats(min=None, max=None)
-        high = cut_up(self._high, text=self._text)
+        low, high = cut_down(self._low, text=self._text), cut_up(self._high, text=self._text)
         return RangeStats(
-            min=self._value(cut_down(self._low, text=self._text)),
+            min=self._value(low),
+            min_inclusive=low == self._low,
             max=None if high is None else self._value(high),
             max_inclusive=high == self._high,
         )

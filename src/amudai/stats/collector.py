@@ -11,23 +11,19 @@ from amudai import _kernels
 from amudai.format import (
     AnyValue,
     BinaryStats,
-    BloomFilter,
     BooleanStats,
-    Cardinality,
     DecimalStats,
     FloatingStats,
-    HllSketch,
     ListStats,
     RangeStats,
     StringStats,
     TypeStats,
     ValueKind,
 )
-from amudai.stats import bloom
 from amudai.stats.byte_bounds import ByteBounds
+from amudai.stats.decimal_bounds import DecimalBounds
 from amudai.stats.field import FieldStatistics
-from amudai.stats.hashing import BLOOM_SEED, HASH_ALGORITHM, HLL_SEED
-from amudai.stats.hll import BITS_PER_INDEX, Hll
+from amudai.stats.sketching import BloomRequest, ValueSketches
 from amudai.types import BasicType, SchemaNode, decimal128
 
 __all__ = ["BooleanCollector", "BytesCollector", "CountCollector", "ListCollector", "NumberCollector"]
@@ -37,8 +33,8 @@ Bools = npt.NDArray[np.bool_]
 _NULL: Final = AnyValue("null", None)
 _DECIMAL: Final = ("zero_count", "positive_count", "negative_count", "nan_count")
 _FLOATING: Final = (*_DECIMAL, "positive_infinity_count", "negative_infinity_count")
-_STEP: Final = 4096  # values that are hashed at once for a filter
-_FORCED_BLOOM: Final = 1 << 20  # the most distinct values of a filter that the caller requested
+# Booleans are hashed as the digits 1 and 0, as hash indexes do.
+_DIGITS: Final = np.frombuffer(b"10", np.uint8)
 _MAX_COMPARED: Final = 64 * 1024  # bytes: a longer value is too long to be a constant
 
 
@@ -62,6 +58,13 @@ class _Counting:
 
     def __init__(self) -> None:
         self.count = self.nulls = 0
+        self._sketches: ValueSketches | None = None
+
+    def _sketched(self, exact: int | None) -> dict[str, Any]:
+        """What is known about distinct values. `exact` is their number if it is known."""
+        if self._sketches is None or self.nulls == self.count:
+            return {}
+        return {"cardinality": self._sketches.cardinality(exact), "bloom_filter": self._sketches.filter()}
 
     def _note(self, count: int, valid: Bools | None) -> int:
         """Count positions; return how many of them are valid."""
@@ -80,9 +83,11 @@ class _Counting:
 class BooleanCollector(_Counting):
     """Counts of true and false."""
 
-    def __init__(self) -> None:
+    def __init__(self, node: SchemaNode, *, distinct: bool = False, bloom: BloomRequest | None = None) -> None:
         super().__init__()
         self._true = 0
+        if distinct or bloom is not None:
+            self._sketches = ValueSketches(node, 1, distinct=distinct, few=False, request=bloom)
 
     def add(self, bits: Bools, valid: Bools | None) -> None:
         """Add values."""
@@ -92,7 +97,10 @@ class BooleanCollector(_Counting):
     def finish(self) -> FieldStatistics:
         """The statistics of all values added."""
         stats = BooleanStats(true_count=self._true, false_count=self.count - self.nulls - self._true)
-        return self._finished((self.count + 7) // 8, type_stats=stats)
+        found = _DIGITS[[bool(self._true), bool(stats.false_count)]]
+        if self._sketches is not None:
+            self._sketches.add(None, found, len(found), None)
+        return self._finished((self.count + 7) // 8, type_stats=stats, **self._sketched(len(found)))
 
     def constant(self) -> AnyValue | None:
         """The value of all positions, if there is only one."""
@@ -106,9 +114,12 @@ class BooleanCollector(_Counting):
 class NumberCollector(_Counting):
     """Smallest and largest number; for floats also how many of each kind."""
 
-    def __init__(self, node: SchemaNode) -> None:
+    def __init__(self, node: SchemaNode, *, distinct: bool = False, bloom: BloomRequest | None = None) -> None:
         super().__init__()
         self._node = node
+        if distinct or bloom is not None:
+            size = int(node.dtype[1])
+            self._sketches = ValueSketches(node, size, distinct=distinct, few=False, request=bloom)
         self._float = node.dtype[0] == "f"
         self._kind: ValueKind = "double" if self._float else ("i64" if node.dtype[0] == "i" else "u64")
         self._low: Any = None
@@ -122,6 +133,8 @@ class NumberCollector(_Counting):
         if self._note(len(numbers), valid) == 0:
             return
         sound = numbers if valid is None else numbers[valid]
+        if self._sketches is not None:
+            self._sketches.add(None, np.ascontiguousarray(sound).view(np.uint8), len(sound), None)
         if self._same:
             bits = sound.view(f"u{sound.dtype.itemsize}")
             if self._first is None:
@@ -156,7 +169,8 @@ class NumberCollector(_Counting):
             FloatingStats(**dict(zip(_FLOATING, self._floating.tolist(), strict=True))) if self._float else None
         )
         size = (self.count - self.nulls) * int(self._node.dtype[1])
-        return self._finished(size, range_stats=RangeStats(min=low, max=high), type_stats=stats)
+        known = self._sketched(1 if self._same else None)
+        return self._finished(size, range_stats=RangeStats(min=low, max=high), type_stats=stats, **known)
 
     def constant(self) -> AnyValue | None:
         """The value of all positions, if all have the same bits. Never a NaN: a double cannot keep its payload."""
@@ -169,24 +183,45 @@ class NumberCollector(_Counting):
 
 
 class BytesCollector(_Counting):
-    """Lengths, an estimate of the number of distinct values and, if they are few, a Bloom filter of them."""
+    """Lengths, bounds, the number of distinct values and, if they are few or it was requested, a Bloom filter of them.
 
-    def __init__(self, node: SchemaNode, *, bloom: bool, forced: bool) -> None:
+    Parameters
+    ----------
+    few
+        Whether there is a filter if there are few distinct values, even without a request.
+    distinct
+        Whether distinct values are counted, exactly if a dictionary tells their number. Without this, those of decimals
+        are not counted, and those of others are estimated, as other writers do.
+    """
+
+    def __init__(
+        self,
+        node: SchemaNode,
+        *,
+        few: bool,
+        distinct: bool = False,
+        bloom: BloomRequest | None = None,
+    ) -> None:
         super().__init__()
         self._node = node
         self._fixed = None if node.basic_type in (BasicType.STRING, BasicType.BINARY) else node.fixed_size
         self._total = self._max = self._ascii = 0
         self._min: int | None = None
         self._min_filled: int | None = None
-        self._registers = np.zeros(1 << BITS_PER_INDEX, np.uint8)
-        wanted = bloom or forced or node.basic_type is BasicType.GUID
-        limit = _FORCED_BLOOM if forced else _MAX_BLOOM
-        self._hashes = _kernels.HashSet(limit) if wanted and not node.is_decimal else None
-        self._forced = forced
+        few = (few or node.basic_type is BasicType.GUID) and not node.is_decimal
+        self._is_exact = distinct
+        counted = distinct or not node.is_decimal
+        if counted or few or bloom is not None:
+            self._sketches = ValueSketches(node, self._fixed, distinct=counted, few=few, request=bloom)
         self._first: bytes | None = None
         self._same = True
+        self._entries: int | None = 0  # distinct values, if they are known
         self._decimals = _DecimalCollector() if node.is_decimal else None
-        self._bounds = None if node.is_decimal else ByteBounds(node)
+        self._bounds: ByteBounds | DecimalBounds | None = None if node.is_decimal else ByteBounds(node)
+
+    def order_as_decimals(self, scale: int) -> None:
+        """Note that values are Arrow's decimals, as Arrow stores them. There must not be any value yet."""
+        self._bounds = DecimalBounds(self._node.fixed_size, scale)
 
     def add(
         self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int, valid: Bools | None
@@ -196,8 +231,10 @@ class BytesCollector(_Counting):
             return
         bits = None if valid is None or valid.all() else np.packbits(valid, bitorder="little")
         self._compare(offsets, data, count)
+        self._entries = None
         if self._decimals is not None:
             self._decimals.add(data, valid)
+            self._sketch(offsets, data, count, bits)
             return
         if self._fixed is None:
             total, least, least_filled, most, ascii_count = _kernels.text_stats(offsets, data, None, bits, 0, count)
@@ -231,9 +268,13 @@ class BytesCollector(_Counting):
         if not valid.any():
             return
         self._same = entries == 1
+        if self._entries is not None:
+            self._entries = int(np.count_nonzero(times[valid]))
+        bits = None if null is None else np.packbits(valid, bitorder="little")
         if self._decimals is not None:
             self._first = data[: decimal128.SIZE].tobytes()
             self._decimals.add(data, valid, times)
+            self._sketch(offsets, data, entries, bits)
             return
         if offsets is None:
             self._first = data[: self._fixed].tobytes()
@@ -242,7 +283,7 @@ class BytesCollector(_Counting):
             self._first = data[: int(offsets[1])].tobytes()
             self._lengths(np.diff(offsets), times, valid)
             self._ascii += int(times[valid & _kernels.are_ascii(offsets, data)].sum())
-        self._sketch(offsets, data, entries, None if null is None else np.packbits(valid, bitorder="little"))
+        self._sketch(offsets, data, entries, bits)
 
     def _lengths(self, lengths: npt.NDArray[np.int64], times: npt.NDArray[np.uint64], valid: Bools) -> None:
         found = lengths[valid]
@@ -260,16 +301,8 @@ class BytesCollector(_Counting):
     ) -> None:
         if self._bounds is not None:
             self._bounds.add(offsets, data, count, bits)
-        _kernels.hll_update(offsets, data, self._fixed, bits, 0, count, self._registers)
-        for start in range(0, count, _STEP):
-            if self._hashes is None:
-                return  # too many distinct values, usually found after the first few steps
-            end = min(start + _STEP, count)
-            some = None if offsets is None else offsets[start : end + 1]
-            rows = data if offsets is not None else data[start * (self._fixed or 0) : end * (self._fixed or 0)]
-            hashes = _kernels.hash_values(some, rows, self._fixed, bits, start, end - start, BLOOM_SEED)
-            if not self._hashes.add(hashes):
-                self._hashes = None
+        if self._sketches is not None:
+            self._sketches.add(offsets, data, count, bits)
 
     def _compare(self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], count: int) -> None:
         """Update whether all values have the same bytes. Called only as long as they do."""
@@ -295,45 +328,17 @@ class BytesCollector(_Counting):
 
     def finish(self) -> FieldStatistics:
         """The statistics of all values added."""
+        known = self._sketched((1 if self._same else self._entries) if self._is_exact else None)
         if self._decimals is not None:
             size = 16 * (self.count - self.nulls)
             low, high, stats = self._decimals.finish()
-            return self._finished(size, range_stats=RangeStats(min=low, max=high), type_stats=stats)
+            return self._finished(size, range_stats=RangeStats(min=low, max=high), type_stats=stats, **known)
         least, filled, most = self._min or 0, self._min_filled, self._max
         kind: TypeStats = BinaryStats(min_length=least, min_non_empty_length=filled, max_length=most)
         if self._node.basic_type is BasicType.STRING:
             kind = StringStats(min_size=least, min_non_empty_size=filled, max_size=most, ascii_count=self._ascii)
-        cardinality = filter_ = None
-        if self.nulls < self.count:
-            sketch = HllSketch(
-                hash_algorithm=HASH_ALGORITHM,
-                hash_seed=HLL_SEED,
-                bits_per_index=BITS_PER_INDEX,
-                counters=self._registers.tobytes(),
-            )
-            estimate = Hll.from_counters(self._registers.tobytes(), BITS_PER_INDEX).estimate()
-            cardinality = Cardinality(count=estimate, is_estimate=True, sketch=sketch)
-            filter_ = self._filter()
         bounds = None if self._bounds is None else self._bounds.finish()
-        return self._finished(
-            self._total, range_stats=bounds, type_stats=kind, cardinality=cardinality, bloom_filter=filter_
-        )
-
-    def _filter(self) -> BloomFilter | None:
-        if self._hashes is None:
-            return None
-        hashes = self._hashes.values()
-        data = bloom.build(hashes) if not self._forced else bloom.build(hashes, limit=_FORCED_BLOOM)
-        if data is None:
-            return None
-        return BloomFilter(
-            num_blocks=len(data) // bloom.BLOCK_SIZE,
-            target_fpp=bloom.TARGET_FPP,
-            num_values=len(hashes),
-            hash_algorithm=HASH_ALGORITHM,
-            hash_seed=BLOOM_SEED,
-            data=data,
-        )
+        return self._finished(self._total, range_stats=bounds, type_stats=kind, **known)
 
     def constant(self, most: int) -> AnyValue | None:
         """The value of all positions, if there is only one and it has at most `most` bytes."""
@@ -408,6 +413,3 @@ class _DecimalCollector:
         if self._ends is None:
             return None, None, stats
         return AnyValue("decimal", self._ends[0].tobytes()), AnyValue("decimal", self._ends[1].tobytes()), stats
-
-
-_MAX_BLOOM: Final = bloom.MAX_VALUES

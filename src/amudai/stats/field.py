@@ -84,13 +84,18 @@ def _least(a: int | None, b: int | None) -> int | None:
 
 
 def _merged_range(a: RangeStats | None, b: RangeStats | None) -> RangeStats | None:
-    if a is None or b is None:
+    if a is None or b is None or not (_comparable(a.min, b.min) and _comparable(a.max, b.max)):
         return None
     from_b = b.min is not None and (a.min is None or _less(b.min, a.min))
     low, low_inclusive = (b.min, b.min_inclusive) if from_b else (a.min, a.min_inclusive)
     from_b = b.max is not None and (a.max is None or _less(a.max, b.max))
     high, high_inclusive = (b.max, b.max_inclusive) if from_b else (a.max, a.max_inclusive)
     return RangeStats(min=low, min_inclusive=low_inclusive, max=high, max_inclusive=high_inclusive)
+
+
+def _comparable(a: AnyValue | None, b: AnyValue | None) -> bool:
+    """Whether bounds of two stripes are of the same kind. Bounds of different kinds say nothing together."""
+    return a is None or b is None or a.kind == b.kind
 
 
 def _less(a: AnyValue, b: AnyValue) -> bool:

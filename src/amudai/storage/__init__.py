@@ -3,8 +3,8 @@
 In stores: local files, memory, and whatever obstore, fsspec or pyarrow.fs can reach. `contract.py` has the three verbs
 that all of them share and the capabilities that they declare. `opening.py` finds the store of a location,
 `references.py` says which file a reference means, `allowed.py` which files outside of a shard's folder may be read,
-`artifact.py` reads one file in few requests. Writers keep pieces in
-a `Spool` until their place is known, and files in a `Sealing` until all of them are complete. `portable.py` says how
+`artifact.py` reads one file in few requests, `cached.py` keeps blocks of remote files on disk. Writers keep pieces in a
+`Spool` until their place is known, and files in a `Sealing` until all of them are complete. `portable.py` says how
 another process opens the same store. Nothing here knows what the bytes mean.
 """
 
@@ -15,8 +15,9 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.storage.allowed import Allow, Allowed, PortableAllowed
     from amudai.storage.arrow_fs import ArrowStore
-    from amudai.storage.artifact import MAX_READ, MERGE_GAP, Artifact, FetchedRanges
-    from amudai.storage.contract import Requests, Store, StoreCapabilities, StoredFile
+    from amudai.storage.artifact import MAX_READ, Artifact, FetchedRanges
+    from amudai.storage.cached import CachedStore
+    from amudai.storage.contract import MERGE_GAP, Requests, Store, StoreCapabilities, StoredFile
     from amudai.storage.folder import remove_parts
     from amudai.storage.fsspec_fs import FsspecStore
     from amudai.storage.local import LocalStore
@@ -36,8 +37,9 @@ else:
         {
             "amudai.storage.allowed": "Allow Allowed PortableAllowed",
             "amudai.storage.arrow_fs": "ArrowStore",
-            "amudai.storage.artifact": "MAX_READ MERGE_GAP Artifact FetchedRanges",
-            "amudai.storage.contract": "Requests Store StoreCapabilities StoredFile",
+            "amudai.storage.artifact": "MAX_READ Artifact FetchedRanges",
+            "amudai.storage.cached": "CachedStore",
+            "amudai.storage.contract": "MERGE_GAP Requests Store StoreCapabilities StoredFile",
             "amudai.storage.folder": "remove_parts",
             "amudai.storage.fsspec_fs": "FsspecStore",
             "amudai.storage.local": "LocalStore",
@@ -61,6 +63,7 @@ __all__ = [
     "Allowed",
     "ArrowStore",
     "Artifact",
+    "CachedStore",
     "FetchedRanges",
     "FsspecStore",
     "LocalStore",

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import Any, Final
 
 from amudai.errors import MissingFile, StorageError, UnsupportedFeature
-from amudai.storage.contract import Store, StoreCapabilities
+from amudai.storage.contract import MERGE_GAP, READ_AHEAD, REMOTE_GAP, Store, StoreCapabilities
 from amudai.storage.foreign import FOLDER, MISSING, translated
 from amudai.storage.portable import PortableStore, check_settings, unportable
 from amudai.storage.recent import RecentFiles
+from amudai.threads import wait_for_each
 
 __all__ = ["ArrowStore"]
 
 MAX_OPEN: Final = 64
-PARALLEL: Final = 8  # Arrow reads one range per call; over a network their waiting times must overlap
 
 # Without `default_metadata` and the settings of proxies and roles, which may hold secrets.
 _HARMLESS: Final = frozenset(
@@ -32,12 +31,16 @@ _HARMLESS: Final = frozenset(
 class ArrowStore(Store):
     """Files of a `pyarrow.fs.FileSystem`; a URL is a path in it. It reads only: Arrow has no create-only write."""
 
-    capabilities = StoreCapabilities()
-
     def __init__(self, filesystem: Any) -> None:
         super().__init__()
         self._filesystem = filesystem
+        self._gap = MERGE_GAP if _inner(filesystem).type_name == "local" else REMOTE_GAP
         self._files: RecentFiles[Any] = RecentFiles(MAX_OPEN)  # opening asks S3 for the size again
+
+    @property
+    def capabilities(self) -> StoreCapabilities:
+        """It reads, and nothing else."""
+        return StoreCapabilities(merge_gap=self._gap, read_ahead=READ_AHEAD if self._gap == REMOTE_GAP else 0)
 
     def forget(self, url: str) -> None:
         """Close the file at `url`, if it is open: another file may have its name by now."""
@@ -57,9 +60,9 @@ class ArrowStore(Store):
 
     def portable(self) -> PortableStore:
         """Another process makes a file system of the same class, if pyarrow shows that it holds no credentials."""
-        filesystem, folder = self._filesystem, None
-        if type(filesystem).__name__ == "SubTreeFileSystem":
-            filesystem, folder = filesystem.base_fs, filesystem.base_path
+        filesystem, folder = _inner(self._filesystem), None
+        if filesystem is not self._filesystem:
+            folder = self._filesystem.base_path
         kind = type(filesystem)
         found = f"a pyarrow {kind.__name__}"
         if kind.__module__ == "pyarrow._fs" and kind.__name__ == "LocalFileSystem":
@@ -80,16 +83,17 @@ class ArrowStore(Store):
     def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
         with translated():
             file = self._files.get(url, self._filesystem.open_input_file)
-            if len(ranges) == 1:
-                return [_read(file, ranges[0])]
-            with ThreadPoolExecutor(PARALLEL) as pool:
-                return list(pool.map(lambda each: _read(file, each), ranges))
+            return wait_for_each(lambda each: _read(file, each), ranges)  # Arrow reads one range per call
 
     def _put(self, url: str, parts: Iterable[bytes]) -> None:  # noqa: ARG002 - refused before it is looked at
         raise UnsupportedFeature(
             "writing: expected a store that creates a file only where there is none, found a pyarrow file system, "
             "which cannot; write to a local path, or pass an obstore store"
         )
+
+
+def _inner(filesystem: Any) -> Any:
+    return filesystem.base_fs if type(filesystem).__name__ == "SubTreeFileSystem" else filesystem
 
 
 def _read(file: Any, part: tuple[int, int]) -> bytes:

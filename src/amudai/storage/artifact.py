@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, located
-from amudai.storage.contract import Store
+from amudai.storage.contract import MERGE_GAP, Store
 
-__all__ = ["MAX_READ", "MERGE_GAP", "Artifact", "FetchedRanges"]
+__all__ = ["MAX_READ", "Artifact", "FetchedRanges"]
 
-# Two ranges this close are read as one: a request costs more than the bytes between them.
-MERGE_GAP: Final = 16 * 1024
 # Reads are not merged past this size: several reads can run in parallel, and two ranges do not hold a whole file.
 MAX_READ: Final = 8 * 1024 * 1024
 
@@ -39,15 +37,27 @@ class Artifact:
     ----------
     tail
         The last bytes of the file if they were read already, and where they start. Ranges inside need no request.
+    tag
+        What tells the file from another that takes its place: then `ReplacedFile` is raised by the next read.
     """
 
-    __slots__ = ("_mappable", "_tail", "_tail_end", "_tail_start", "size", "store", "url")
+    __slots__ = ("_ahead", "_mappable", "_pieces", "_tail", "_tail_end", "_tail_start", "size", "store", "tag", "url")
 
-    def __init__(self, store: Store, url: str, size: int, tail: tuple[int, memoryview] | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        url: str,
+        size: int,
+        tail: tuple[int, memoryview] | None = None,
+        tag: str | None = None,
+    ) -> None:
         self.url = url
         self.size = size
         self.store = store
+        self.tag = tag
         self._mappable = store.capabilities.mappable
+        self._ahead = store.capabilities.read_ahead
+        self._pieces: dict[int, memoryview] = {}  # that were read ahead, by number: `_ahead` bytes each
         # Without a tail no range starts at or after `_tail_start`, not even an empty one.
         self._tail_start, self._tail = tail if tail is not None else (size + 1, _NOTHING)
         self._tail_end = self._tail_start + len(self._tail)
@@ -56,9 +66,10 @@ class Artifact:
     def open(cls, store: Store, url: str, tail: int = 0) -> Self:
         """Open a file: get its size and read its last `tail` bytes, or all bytes of a smaller file."""
         if not tail:
-            return cls(store, url, store.size(url))
-        size, found = store.read_tail(url, tail)
-        return cls(store, url, size, (size - len(found), found) if found else None)
+            file = store.identify(url)
+            return cls(store, url, file.size, tag=file.tag)
+        file, found = store.read_tail(url, tail)
+        return cls(store, url, file.size, (file.size - len(found), found) if found else None, file.tag)
 
     def __repr__(self) -> str:
         return f"Artifact({self.url!r}, {self.size} bytes)"
@@ -77,7 +88,9 @@ class Artifact:
         if start == end:
             return _NOTHING
         try:
-            return self.store.read_range(self.url, start, end)
+            if end - start < self._ahead:
+                return self._near(start, end)
+            return self.store.read_range(self.url, start, end, self.tag)
         except AmudaiError as error:
             error.locate(url=self.url, range=f"{start}..{end}")
             raise
@@ -85,8 +98,9 @@ class Artifact:
     def read_many(self, starts: Offsets, ends: Offsets) -> FetchedRanges:
         """Read many half-open ranges in few requests. Ranges in the order of the file are cheapest.
 
-        Ranges up to `MERGE_GAP` bytes apart are read together, up to `MAX_READ` bytes at once. Only a single range, or
-        ranges that overlap, can be larger. No byte is read twice. A mapped file is one buffer, and nothing is read.
+        Ranges up to `StoreCapabilities.merge_gap` bytes apart are read together, up to `MAX_READ` bytes at once. Only a
+        single range, or ranges that overlap, can be larger. No byte is read twice. A mapped file is one buffer, and
+        nothing is read.
         """
         starts, ends = np.asarray(starts, np.uint64), np.asarray(ends, np.uint64)
         if starts.shape != ends.shape or starts.ndim != 1:
@@ -105,12 +119,14 @@ class Artifact:
         if wanted.any():
             everything = bool(wanted.all())
             asked = (starts, ends) if everything else (starts[wanted], ends[wanted])
-            heads, lasts, member = merge(*asked)
+            heads, lasts, member = merge(*asked, gap=self.store.capabilities.merge_gap)
             with located(url=self.url, range=f"{heads[0]}..{lasts[-1]}"):
                 if self._mappable:
-                    whole = self.store.mapped(self.url, len(heads), int(np.add.reduce(lasts - heads)))
+                    size = int(np.add.reduce(lasts - heads))
+                    whole = self.store.mapped(self.url, len(heads), size, self.tag)
                     return FetchedRanges([self._as_large(whole)], which, starts)
-                buffers = list(self.store.read_ranges(self.url, list(zip(heads.tolist(), lasts.tolist(), strict=True))))
+                ranges = list(zip(heads.tolist(), lasts.tolist(), strict=True))
+                buffers = list(self.store.read_ranges(self.url, ranges, self.tag))
             if everything:
                 return FetchedRanges(buffers, member, starts - heads[member])
             which[wanted], begins[wanted] = member, asked[0] - heads[member]
@@ -118,6 +134,23 @@ class Artifact:
             which[known], begins[known] = len(buffers), starts[known] - np.uint64(self._tail_start)
             buffers.append(self._tail)
         return FetchedRanges(buffers, which, begins)
+
+    def _near(self, start: int, end: int) -> memoryview:
+        """The bytes of a small range, from pieces that are kept for the next one."""
+        step = self._ahead
+        first, last = start // step, (end - 1) // step
+        found = [self._pieces.get(number) for number in range(first, last + 1)]
+        if None in found:
+            begin = first * step
+            whole = self.store.read_range(self.url, begin, min(self.size, (last + 1) * step), self.tag)
+            for number in range(first, last + 1):
+                self._pieces[number] = whole[number * step - begin : (number + 1) * step - begin]
+            while len(self._pieces) > _MOST_PIECES:
+                self._pieces.pop(next(iter(self._pieces)), None)
+            return whole[start - begin : end - begin]
+        parts = [piece for piece in found if piece is not None]
+        whole = parts[0] if len(parts) == 1 else memoryview(b"".join(parts))
+        return whole[start - first * step : end - first * step]
 
     def _one(self, start: int, end: int) -> FetchedRanges:
         return FetchedRanges([self.read(start, end)], np.zeros(1, np.uint32), np.zeros(1, np.uint64))
@@ -132,15 +165,18 @@ class Artifact:
         return CorruptedData(message, url=self.url, range=f"{start}..{end}")
 
 
-def merge(starts: Offsets, ends: Offsets) -> tuple[Offsets, Offsets, NDArray[np.uint32]]:
-    """The starts and ends of the reads that cover these ranges, and the read of each range. No range is empty."""
+def merge(starts: Offsets, ends: Offsets, gap: int = MERGE_GAP) -> tuple[Offsets, Offsets, NDArray[np.uint32]]:
+    """The starts and ends of the reads that cover these ranges, and the read of each range. No range is empty.
+
+    Ranges up to `gap` bytes apart are read as one.
+    """
     order = None
     if (starts[1:] < starts[:-1]).any():
         order = np.argsort(starts, kind="stable")
         starts, ends = starts[order], ends[order]
     reach = np.maximum.accumulate(ends)  # the largest end so far: ranges may overlap
     # np.uint64 around constants: numpy 1 turns the sum of an unsigned and a Python integer into a float.
-    first = np.flatnonzero(starts[1:] > reach[:-1] + np.uint64(MERGE_GAP)) + 1
+    first = np.flatnonzero(starts[1:] > reach[:-1] + np.uint64(gap)) + 1
     first = np.concatenate(([0], first))
     final = np.append(first[1:], len(starts)) - 1
     if (reach[final] - starts[first] > np.uint64(MAX_READ)).any():
@@ -174,3 +210,4 @@ def _split(starts: Offsets, reach: Offsets, first: NDArray[np.intp], final: NDAr
 
 
 _NOTHING = memoryview(b"")
+_MOST_PIECES: Final = 16

@@ -1,7 +1,7 @@
-"""The contract of all stores: three verbs (`size`, `read_ranges`, `put_if_absent`) and declared capabilities.
+"""The contract of all stores: three verbs (`size`, `read_ranges`, `put_if_absent`), and two more where a store can.
 
 `Store` implements what is the same everywhere (exact bytes, counting, the place in errors). A subclass only says how it
-fetches and puts bytes, and what else it can do.
+fetches and puts bytes, and declares what else it can do: replace a file (`replace`), remove one (`remove`).
 """
 
 from __future__ import annotations
@@ -10,13 +10,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import Final
 
 from amudai.errors import AmudaiError, StorageError, UnsupportedFeature, located
 from amudai.storage.foreign import short_read
 from amudai.storage.meter import current_meter
 from amudai.storage.portable import PortableStore, undeclared
 
-__all__ = ["Requests", "Store", "StoreCapabilities", "StoredFile"]
+__all__ = ["MERGE_GAP", "READ_AHEAD", "REMOTE_GAP", "Requests", "Store", "StoreCapabilities", "StoredFile"]
+
+# Two ranges this close are read as one: a request costs more than the bytes between them.
+MERGE_GAP: Final = 16 * 1024
+# Over a network, a megabyte takes about as long as the first byte of an answer.
+REMOTE_GAP: Final = 1024 * 1024
+# A small range is read together with its neighbourhood, because the next one is often near.
+READ_AHEAD: Final = 64 * 1024
 
 
 class Requests:
@@ -68,6 +76,14 @@ class StoreCapabilities:
         there itself, and then calls `Store.forget`.
     listable
         `Store.files_below` lists the files of a folder.
+    replaces
+        `Store.replace` replaces a file, but only the very file that the caller has seen.
+    removes
+        `Store.remove` removes a file.
+    merge_gap
+        Two ranges of a file up to this many bytes apart are best read as one.
+    read_ahead
+        A file is best read in pieces of at least this many bytes. 0: in pieces of any size.
     """
 
     mappable: bool = False
@@ -75,6 +91,10 @@ class StoreCapabilities:
     suffix_ranges: bool = False
     local_path: bool = False
     listable: bool = False
+    replaces: bool = False
+    removes: bool = False
+    merge_gap: int = MERGE_GAP
+    read_ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +107,14 @@ class StoredFile:
         Its size in bytes.
     modified
         When it was last modified, in nanoseconds from 1970; None if the store does not say.
+    tag
+        What tells the file from another that takes its place; None if the store does not say.
     """
 
     url: str
     size: int
     modified: int | None = None
+    tag: str | None = None
 
 
 class Store(ABC):
@@ -105,6 +128,9 @@ class Store(ABC):
     that exists already. The URL is added here. A store that declares `mappable`, `suffix_ranges` or `local_path`
     overrides `mapped`, `read_tail` or `local_path`; one that declares `listable` overrides `files_below`. A store that
     knows when files were modified overrides `describe`. A store that another process can open overrides `portable`.
+
+    A store whose files have tags overrides `identify`, and `_fetch_tagged`, which raises `ReplacedFile` if the file has
+    another tag by now. A store that declares `replaces` or `removes` overrides `_replace` or `_remove`.
     """
 
     def __init__(self) -> None:
@@ -127,18 +153,25 @@ class Store(ABC):
             return self._size(url)
 
     def describe(self, url: str) -> StoredFile:
-        """The size of the file at `url`, and when it was modified."""
+        """The size and tag of the file at `url`, and when it was modified."""
+        return self.identify(url)
+
+    def identify(self, url: str) -> StoredFile:
+        """The size and the tag of the file at `url`, for reading it."""
         return StoredFile(url, self.size(url))
 
     def files_below(self, url: str, *, deep: bool = True) -> Iterator[StoredFile]:  # noqa: ARG002 - refused
-        """All files in the folder `url` and, if `deep`, in the folders below it, in no order.
+        """All files in the folder `url` and, if `deep`, in the folders below it, in no order. They may lack their tags.
 
         Needs the capability `listable`.
         """
         raise self._lacks("listable")
 
-    def read_ranges(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[memoryview]:
-        """Exactly the bytes of each half-open range, as read-only views of bytes, or a `StorageError`."""
+    def read_ranges(self, url: str, ranges: Sequence[tuple[int, int]], tag: str | None = None) -> Sequence[memoryview]:
+        """Exactly the bytes of each half-open range, as read-only views of bytes, or a `StorageError`.
+
+        With the `tag` of `identify`, `ReplacedFile` is raised if another file is at `url` by now.
+        """
         try:
             total = empty = 0
             for start, end in ranges:
@@ -147,26 +180,26 @@ class Store(ABC):
                 total += end - start
                 empty += start == end
             if not empty:
-                return self._exactly(url, ranges, total)
+                return self._exactly(url, ranges, total, tag)
             # Object stores reject empty ranges.
             asked = [(start, end) for start, end in ranges if start < end]
-            found = iter(self._exactly(url, asked, total) if asked else ())
+            found = iter(self._exactly(url, asked, total, tag) if asked else ())
             return [next(found) if start < end else _NOTHING for start, end in ranges]
         except AmudaiError as error:
             error.locate(url=url)
             raise
 
-    def read_range(self, url: str, start: int, end: int) -> memoryview:
+    def read_range(self, url: str, start: int, end: int, tag: str | None = None) -> memoryview:
         """Exactly the bytes of one half-open range: `read_ranges` for a single range."""
-        return self.read_ranges(url, ((start, end),))[0]
+        return self.read_ranges(url, ((start, end),), tag)[0]
 
-    def read_tail(self, url: str, count: int) -> tuple[int, memoryview]:
-        """The size of the file at `url`, and its last `count` bytes, or all bytes of a smaller file."""
-        size = self.size(url)
-        start = max(0, size - count)
-        return size, self.read_range(url, start, size) if start < size else _NOTHING
+    def read_tail(self, url: str, count: int) -> tuple[StoredFile, memoryview]:
+        """The size and tag of the file at `url`, and its last `count` bytes, or all bytes of a smaller file."""
+        file = self.identify(url)
+        start = max(0, file.size - count)
+        return file, self.read_range(url, start, file.size, file.tag) if start < file.size else _NOTHING
 
-    def mapped(self, url: str, requests: int, size: int) -> memoryview:  # noqa: ARG002 - refused
+    def mapped(self, url: str, requests: int, size: int, tag: str | None = None) -> memoryview:  # noqa: ARG002 - refused
         """Map the whole file. Counts `requests` ranges of `size` bytes in total, which the caller is going to read.
 
         Needs the capability `mappable`.
@@ -185,6 +218,24 @@ class Store(ABC):
         """
         with located(url=url):
             self._put(url, parts)
+
+    def replace(self, url: str, parts: Iterable[bytes], tag: str) -> None:
+        """Replace the file at `url`, all or nothing, if it still has the `tag` that `identify` found.
+
+        Otherwise `ReplacedFile` is raised, and nothing is changed: of several writers that have seen the same file,
+        exactly one succeeds. Needs the capability `replaces`.
+        """
+        if not self.capabilities.replaces:
+            raise self._lacks("replaces")
+        with located(url=url):
+            self._replace(url, parts, tag)
+
+    def remove(self, url: str) -> None:
+        """Remove the file at `url`. `MissingFile` may be raised if there is none. Needs the capability `removes`."""
+        if not self.capabilities.removes:
+            raise self._lacks("removes")
+        with located(url=url):
+            self._remove(url)
 
     def forget(self, url: str) -> None:  # noqa: B027 - most stores keep no file open
         """Close the file at `url`, if it is open: another file may have its name by now."""
@@ -210,9 +261,11 @@ class Store(ABC):
     def _lacks(self, capability: str) -> UnsupportedFeature:
         return UnsupportedFeature(f"store: expected one with the capability {capability}, found {type(self).__name__}")
 
-    def _exactly(self, url: str, ranges: Sequence[tuple[int, int]], total: int) -> Sequence[memoryview]:
+    def _exactly(
+        self, url: str, ranges: Sequence[tuple[int, int]], total: int, tag: str | None
+    ) -> Sequence[memoryview]:
         self._counters.add(len(ranges), total)
-        found = self._fetch(url, ranges)
+        found = self._fetch(url, ranges) if tag is None else self._fetch_tagged(url, ranges, tag)
         views = [memoryview(each).cast("B").toreadonly() for each in found]
         if len(views) != len(ranges):
             raise StorageError(f"expected {len(ranges)} ranges, found {len(views)}")
@@ -228,8 +281,25 @@ class Store(ABC):
     def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes | memoryview]:
         """The bytes of each range. No range is empty. The caller checks how many bytes come back."""
 
+    def _fetch_tagged(
+        self,
+        url: str,
+        ranges: Sequence[tuple[int, int]],
+        tag: str,  # noqa: ARG002 - this store has no tags
+    ) -> Sequence[bytes | memoryview]:
+        """The bytes of each range of the file with this tag."""
+        return self._fetch(url, ranges)
+
     @abstractmethod
     def _put(self, url: str, parts: Iterable[bytes]) -> None: ...
+
+    def _replace(self, url: str, parts: Iterable[bytes], tag: str) -> None:
+        """Replace the file with this tag. Called only if `replaces` is declared."""
+        raise NotImplementedError
+
+    def _remove(self, url: str) -> None:
+        """Remove a file. Called only if `removes` is declared."""
+        raise NotImplementedError
 
 
 _NOTHING = memoryview(b"")

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from amudai.errors import AmudaiError, ExistingFile, MissingFile, RefusedAccess, StorageError
+from amudai.errors import AmudaiError, ExistingFile, MissingFile, RefusedAccess, ReplacedFile, StorageError
 
-__all__ = ["EXISTS", "FOLDER", "FULL", "MISSING", "NO_FOLDER", "REFUSED", "short_read", "translated", "translation"]
+__all__ = [
+    "EXISTS",
+    "FOLDER",
+    "FULL",
+    "MISSING",
+    "NO_FOLDER",
+    "REFUSED",
+    "REPLACED",
+    "short_read",
+    "translated",
+    "translation",
+    "without_secrets",
+]
 
 EXISTS: Final = "expected no file yet, found one: a sealed file is never overwritten"
 FOLDER: Final = "expected a file, found a folder"
@@ -17,6 +30,7 @@ FULL: Final = "expected room for the file, found none left on the device"
 MISSING: Final = "expected a file, found none"
 NO_FOLDER: Final = "expected a folder to write into, found none"
 REFUSED: Final = "expected access to the file, found it refused"
+REPLACED: Final = "expected the file as it was before, found another: it was replaced"
 
 # By class name, so that no optional package is imported only to recognise its errors.
 _KNOWN: Final[dict[str, tuple[type[StorageError], str]]] = {
@@ -27,10 +41,15 @@ _KNOWN: Final[dict[str, tuple[type[StorageError], str]]] = {
     "NotADirectoryError": (MissingFile, MISSING),
     "PermissionDeniedError": (RefusedAccess, REFUSED),
     "PermissionError": (RefusedAccess, REFUSED),
+    "PreconditionError": (ReplacedFile, REPLACED),
     "UnauthenticatedError": (RefusedAccess, REFUSED),
 }
 
 _NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT}
+
+# A password before the host of a URL, and a query, which may be a signature.
+_PASSWORD: Final = re.compile(r"(?<=://)[^/\s\"'@]*@")
+_QUERY: Final = re.compile(r"(?<=[^\s?])\?[^\s\"'<>)]*=[^\s\"'<>)]*")
 
 
 def short_read(start: int, end: int, found: int, **place: object) -> StorageError:
@@ -46,7 +65,9 @@ def translated() -> Iterator[None]:
     except AmudaiError:
         raise
     except Exception as error:
-        raise translation(error) from error
+        ours = translation(error)
+        # A traceback prints the cause, too.
+        raise ours from (error if without_secrets(str(error)) == str(error) else None)
 
 
 def translation(error: Exception, **place: object) -> StorageError:
@@ -58,5 +79,14 @@ def translation(error: Exception, **place: object) -> StorageError:
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         return StorageError(FULL, **place)
     # The first line only: some libraries append a dump of their structures.
-    said = str(error).strip().partition("\n")[0]
+    said = without_secrets(str(error).strip().partition("\n")[0])
     return StorageError(f"expected storage to answer, found {type(error).__name__}: {said}", **place)
+
+
+def without_secrets(text: str) -> str:
+    """A message of another library without the passwords and queries of URLs in it.
+
+    >>> without_secrets("GET https://me:pass@acme.blob/box/a?sv=2024&sig=abc%3D failed")
+    'GET https://***@acme.blob/box/a?*** failed'
+    """
+    return _QUERY.sub("?***", _PASSWORD.sub("***@", text))

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from amudai.errors import ExistingFile, MissingFile, StorageError, UnsupportedFeature, located
-from amudai.storage.contract import Store, StoreCapabilities, StoredFile
+from amudai.storage.contract import MERGE_GAP, READ_AHEAD, REMOTE_GAP, Store, StoreCapabilities, StoredFile
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
 from amudai.storage.portable import PortableStore, check_settings, unportable
 
@@ -18,6 +18,8 @@ __all__ = ["FsspecStore"]
 _HARMLESS: Final = frozenset(
     {"account_name", "anon", "auto_mkdir", "default_block_size", "endpoint_url", "requester_pays", "use_ssl"}
 )
+# Protocols of file systems whose requests cost next to nothing.
+_NEAR: Final = frozenset({"file", "local", "memory"})
 
 
 class FsspecStore(Store):
@@ -28,11 +30,18 @@ class FsspecStore(Store):
     file is collected in memory first.
     """
 
-    capabilities = StoreCapabilities(listable=True)
-
     def __init__(self, filesystem: Any) -> None:
         super().__init__()
         self._filesystem = filesystem
+        inner = filesystem.fs if type(filesystem).__name__ == "DirFileSystem" else filesystem
+        protocols = {inner.protocol} if isinstance(inner.protocol, str) else {*inner.protocol}
+        self._gap = REMOTE_GAP if protocols.isdisjoint(_NEAR) else MERGE_GAP
+
+    @property
+    def capabilities(self) -> StoreCapabilities:
+        """What all file systems of fsspec can do."""
+        ahead = READ_AHEAD if self._gap == REMOTE_GAP else 0
+        return StoreCapabilities(listable=True, removes=True, merge_gap=self._gap, read_ahead=ahead)
 
     def serves(self, url: str) -> bool:
         """Whether `url` has a protocol of this file system."""
@@ -119,6 +128,10 @@ class FsspecStore(Store):
                 with suppress(Exception):
                     self._filesystem.rm_file(url)
                 raise
+
+    def _remove(self, url: str) -> None:
+        with translated():
+            self._filesystem.rm_file(url)
 
 
 def _modified(info: dict[str, Any]) -> int | None:

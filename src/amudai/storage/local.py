@@ -11,9 +11,9 @@ from threading import Lock
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from amudai.errors import ExistingFile, MissingFile, StorageError, located
+from amudai.errors import ExistingFile, MissingFile, ReplacedFile, StorageError, located
 from amudai.storage.contract import Store, StoreCapabilities, StoredFile
-from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, short_read, translated, translation
+from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, REPLACED, short_read, translated, translation
 from amudai.storage.portable import PortableStore
 from amudai.storage.recent import RecentFiles
 from amudai.storage.references import file_url
@@ -37,7 +37,7 @@ class LocalStore(Store):
     the new end. Replacing a file by another is harmless: an open file keeps its content.
     """
 
-    capabilities = StoreCapabilities(mappable=True, create_only=True, local_path=True, listable=True)
+    capabilities = StoreCapabilities(mappable=True, create_only=True, local_path=True, listable=True, removes=True)
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,9 +54,14 @@ class LocalStore(Store):
     def _size(self, url: str) -> int:
         return self._file(url).size
 
-    def read_range(self, url: str, start: int, end: int) -> memoryview:
+    def identify(self, url: str) -> StoredFile:
+        """The size and the tag of the file at `url`, which stays open."""
+        size = self.size(url)
+        return StoredFile(url, size, tag=self._file(url).tag)
+
+    def read_range(self, url: str, start: int, end: int, tag: str | None = None) -> memoryview:
         """Exactly the bytes of one half-open range."""
-        file = self._file(url)
+        file = self._file(url, tag)
         size = end - start
         if not 0 <= start <= end <= file.size:
             raise StorageError(f"range: expected start <= end <= {file.size}, found {start}..{end}", url=url)
@@ -72,10 +77,10 @@ class LocalStore(Store):
             raise short_read(start, end, len(found), url=url)
         return memoryview(found)
 
-    def mapped(self, url: str, requests: int, size: int) -> memoryview:
+    def mapped(self, url: str, requests: int, size: int, tag: str | None = None) -> memoryview:
         """Map the whole file. Counts `requests` ranges of `size` bytes in total, which the caller is going to read."""
         self._counters.add(requests, size)
-        return self._file(url).whole()
+        return self._file(url, tag).whole()
 
     def local_path(self, url: str, *, new: bool = False) -> str:
         """The path of the file at a `file://` URL; with `new`, of a file to create there."""
@@ -86,7 +91,7 @@ class LocalStore(Store):
         with located(url=url), translated():
             self._counters.add(1, 0)
             facts = os.stat(self.local_path(url))
-        return StoredFile(url, facts.st_size, facts.st_mtime_ns)
+        return StoredFile(url, facts.st_size, facts.st_mtime_ns, _tag(facts))
 
     def files_below(self, url: str, *, deep: bool = True) -> Iterator[StoredFile]:
         """All files in the folder `url` and, if `deep`, in the folders below it. Links to folders are not followed."""
@@ -104,7 +109,7 @@ class LocalStore(Store):
                     except FileNotFoundError:
                         continue  # removed since it was listed, or a link that leads nowhere
                     if stat.S_ISREG(facts.st_mode):
-                        yield StoredFile(file_url(whole), facts.st_size, facts.st_mtime_ns)
+                        yield StoredFile(file_url(whole), facts.st_size, facts.st_mtime_ns, _tag(facts))
 
     def serves(self, url: str) -> bool:
         """Whether `url` is a `file://` URL."""
@@ -119,8 +124,16 @@ class LocalStore(Store):
         return PortableStore(LocalStore)
 
     def _fetch(self, url: str, ranges: Sequence[tuple[int, int]]) -> list[memoryview]:
-        whole = self._file(url).whole()
+        return self._fetch_tagged(url, ranges, None)
+
+    def _fetch_tagged(self, url: str, ranges: Sequence[tuple[int, int]], tag: str | None) -> list[memoryview]:
+        whole = self._file(url, tag).whole()
         return [whole[start:end] for start, end in ranges]
+
+    def _remove(self, url: str) -> None:
+        with translated():
+            os.unlink(self.local_path(url))
+        self.forget(url)
 
     def _put(self, url: str, parts: Iterable[bytes]) -> None:
         path = self.local_path(url, new=True)
@@ -146,11 +159,13 @@ class LocalStore(Store):
         finally:
             aside.discard()
 
-    def _file(self, url: str) -> _File:
+    def _file(self, url: str, tag: str | None = None) -> _File:
         found = self._files.latest(url)
         if found is None:
             with translated():
                 found = self._files.get(url, _open)
+        if tag is not None and tag != found.tag:
+            raise ReplacedFile(REPLACED, url=url)
         return found
 
 
@@ -169,7 +184,7 @@ class _Handle:
 class _File:
     """A local file that stays open as long as it is referenced."""
 
-    __slots__ = ("_lock", "_whole", "handle", "size")
+    __slots__ = ("_lock", "_whole", "handle", "size", "tag")
 
     def __init__(self, handle: _Handle) -> None:
         facts = os.fstat(handle.number)
@@ -178,6 +193,7 @@ class _File:
         if not stat.S_ISREG(facts.st_mode):
             raise StorageError("expected a file, found a device, a pipe or a socket")
         self.size = facts.st_size
+        self.tag = _tag(facts)
         self.handle: _Handle | None = handle  # None once the file is mapped: a mapping has its own descriptor
         self._whole: memoryview | None = None
         self._lock = Lock()
@@ -201,6 +217,10 @@ class _File:
 def _open(url: str) -> _File:
     # Without O_NONBLOCK, opening a pipe would wait for its other end.
     return _File(_Handle(os.open(_existing_path(url), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)))
+
+
+def _tag(facts: os.stat_result) -> str:
+    return f"{facts.st_ino:x}-{facts.st_size:x}-{facts.st_mtime_ns:x}"
 
 
 def _existing_path(url: str) -> str:

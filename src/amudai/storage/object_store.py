@@ -3,28 +3,58 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from importlib import import_module
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from amudai.errors import MissingFile, RefusedAccess, StorageError, UnsupportedFeature, located
-from amudai.storage.contract import Store, StoreCapabilities, StoredFile
+from amudai.storage.contract import READ_AHEAD, REMOTE_GAP, Store, StoreCapabilities, StoredFile
 from amudai.storage.foreign import short_read, translated
 from amudai.storage.portable import PortableStore, check_settings, unportable
+from amudai.threads import wait_for_each
 
 __all__ = ["OBSTORES", "ObjectStore", "object_store_at"]
 
+_LOCAL: Final = StoreCapabilities(create_only=True, suffix_ranges=True, listable=True, removes=True)
+_CLOUD: Final = replace(_LOCAL, replaces=True, merge_gap=REMOTE_GAP, read_ahead=READ_AHEAD)
+
 # By class name, so that obstore need not be imported. Azure has no suffix ranges. HTTP servers have no conditional put,
-# and some of them ignore suffix ranges.
+# and some of them ignore suffix ranges. obstore replaces local files without a condition only.
 OBSTORES: Final = {
-    "AzureStore": StoreCapabilities(create_only=True, listable=True),
-    "GCSStore": StoreCapabilities(create_only=True, suffix_ranges=True, listable=True),
-    "HTTPStore": StoreCapabilities(),
-    "LocalStore": StoreCapabilities(create_only=True, suffix_ranges=True, listable=True),
-    "MemoryStore": StoreCapabilities(create_only=True, suffix_ranges=True, listable=True),
-    "S3Store": StoreCapabilities(create_only=True, suffix_ranges=True, listable=True),
+    "AzureStore": replace(_CLOUD, suffix_ranges=False),
+    "GCSStore": _CLOUD,
+    "HTTPStore": StoreCapabilities(merge_gap=REMOTE_GAP, read_ahead=READ_AHEAD),
+    "LocalStore": _LOCAL,
+    "MemoryStore": replace(_LOCAL, replaces=True),
+    "S3Store": _CLOUD,
 }
+
+# A request that fails is made again, with growing pauses: six times take about ten seconds.
+RETRIES: Final = {"max_retries": 6, "retry_timeout": timedelta(seconds=60)}
+# An answer must be complete after so many seconds, unless the environment says another time (AWS_TIMEOUT): that is
+# what obstore does. Uploads that may take longer get so many seconds for each megabyte.
+TIMEOUT: Final = 30
+UPLOAD_SECONDS_PER_MEGABYTE: Final = 2
+# The beginnings of the names of environment variables, and the schemes of URLs that they are for.
+_VARIABLES: Final = {"AWS": ("s3", "s3a"), "AZURE": ("az", "adl", "azure", "abfs", "abfss"), "GOOGLE": ("gs",)}
+_CLIENT: Final = (
+    *(
+        "allow_http",
+        "allow_invalid_certificates",
+        "connect_timeout",
+        "http1_only",
+        "http2_only",
+        "proxy_ca_certificate",
+    ),
+    *("proxy_excludes", "proxy_url", "read_timeout", "timeout", "user_agent"),
+)
+# The name of an attribute of new objects. By its value a writer recognises an object that it has put, although the
+# answer was lost.
+_WRITER: Final = "amudaiwriter"
 
 _HARMLESS: Final = frozenset(
     {
@@ -43,7 +73,8 @@ _PLAIN: Final = "/!$&'()*+,;=:@"
 class ObjectStore(Store):
     """Objects of an obstore store. A URL is a key in it; if `base` is given, it is `base` followed by an escaped key.
 
-    A new object is collected in memory and put with one conditional request, so S3 takes up to 5 GB.
+    An object is read by its tag (`If-Match`): if it is replaced meanwhile, the next read raises `ReplacedFile`. A new
+    object is collected in memory and put with one conditional request, so S3 takes up to 5 GB.
     """
 
     def __init__(self, store: Any, base: str = "") -> None:
@@ -51,16 +82,17 @@ class ObjectStore(Store):
         self._store = store
         self._base = base
         self._by_url = False  # whether `base` alone is enough to open this store
-        known = (OBSTORES[kind.__name__] for kind in type(store).__mro__ if kind.__name__ in OBSTORES)
-        self._capabilities = next(known, StoreCapabilities())
+        known = [kind.__name__ for kind in type(store).__mro__ if kind.__name__ in OBSTORES]
+        self._capabilities = OBSTORES[known[0]] if known else StoreCapabilities()
+        self._has_attributes = bool(known) and self._capabilities.replaces and known[0] != "MemoryStore"
 
     @property
     def capabilities(self) -> StoreCapabilities:
         """What this kind of object store can do."""
         return self._capabilities
 
-    def read_tail(self, url: str, count: int) -> tuple[int, memoryview]:
-        """The size of the object at `url`, and its last `count` bytes, or all bytes of a smaller object."""
+    def read_tail(self, url: str, count: int) -> tuple[StoredFile, memoryview]:
+        """The size and tag of the object at `url`, and its last `count` bytes, or all bytes of a smaller object."""
         if not self._capabilities.suffix_ranges or not count:
             return super().read_tail(url, count)
         with located(url=url):
@@ -69,15 +101,15 @@ class ObjectStore(Store):
         try:
             with located(url=url), translated():
                 found = self._store.get(key, options={"range": {"suffix": count}})
-                size, content = int(found.meta["size"]), memoryview(found.bytes()).cast("B").toreadonly()
+                file, content = _stored(url, found.meta), memoryview(found.bytes()).cast("B").toreadonly()
         except (MissingFile, RefusedAccess):
             raise
         except StorageError:
             return super().read_tail(url, count)  # an empty object has no last bytes: S3 and GCS refuse the range
         self._counters.add(0, len(content))
-        if len(content) != min(count, size):
-            raise short_read(max(0, size - count), size, len(content), url=url)
-        return size, content
+        if len(content) != min(count, file.size):
+            raise short_read(max(0, file.size - count), file.size, len(content), url=url)
+        return file, content
 
     def serves(self, url: str) -> bool:
         """Whether `url` is below the URL of this store."""
@@ -95,13 +127,16 @@ class ObjectStore(Store):
         return PortableStore(_reopened, (type(self._store), _settings(self._store), self._base))
 
     def describe(self, url: str) -> StoredFile:
-        """The size of the object at `url`, and when it was modified."""
+        """The size and tag of the object at `url`, and when it was modified."""
         with located(url=url):
             key = self._key(url)
             self._counters.add(1, 0)
             with translated():
-                found = self._store.head(key)
-        return StoredFile(url, int(found["size"]), _nanoseconds(found))
+                return _stored(url, self._store.head(key))
+
+    def identify(self, url: str) -> StoredFile:
+        """The size and tag of the object at `url`, for reading it."""
+        return self.describe(url)
 
     def files_below(self, url: str, *, deep: bool = True) -> Iterator[StoredFile]:
         """All objects in the folder `url` and, if `deep`, in the folders below it."""
@@ -112,7 +147,8 @@ class ObjectStore(Store):
             pages = self._store.list(prefix) if deep else [self._store.list_with_delimiter(prefix)["objects"]]
             for page in pages:
                 for found in page:
-                    yield StoredFile(self._url(found["path"]), int(found["size"]), _nanoseconds(found))
+                    # Without the tag: lists of Azure spell it another way.
+                    yield replace(_stored(self._url(found["path"]), found), tag=None)
 
     def _url(self, key: str) -> str:
         return self._base + quote(key, safe=_PLAIN) if self._base else key
@@ -130,17 +166,54 @@ class ObjectStore(Store):
             found = self._store.get_ranges(key, starts=starts, ends=ends, coalesce=0)
             return [memoryview(each) for each in found]
 
+    def _fetch_tagged(self, url: str, ranges: Sequence[tuple[int, int]], tag: str) -> Sequence[memoryview]:
+        key, e_tag = self._key(url), _version(tag)["e_tag"]
+
+        def fetch(part: tuple[int, int]) -> memoryview:
+            found = self._store.get(key, options={"range": part, "if_match": e_tag})
+            return memoryview(found.bytes())
+
+        with translated():
+            return wait_for_each(fetch, ranges)
+
     def _put(self, url: str, parts: Iterable[bytes]) -> None:
-        key = self._key(url)
-        content = b"".join(parts)
+        self._write(self._key(url), b"".join(parts), "create")
+
+    def _replace(self, url: str, parts: Iterable[bytes], tag: str) -> None:
+        self._write(self._key(url), b"".join(parts), _version(tag))
+
+    def _write(self, key: str, content: bytes, mode: object) -> None:
+        """Put an object under a condition. The answer may get lost: then the object says whose it is."""
+        writer = secrets.token_hex(16)
+        options = {"attributes": {_WRITER: writer}} if self._has_attributes else {}
         with translated():
             try:
-                self._store.put(key, content, mode="create")
+                self._uploading(len(content)).put(key, content, mode=mode, **options)
             except NotImplementedError as error:
                 raise UnsupportedFeature(
                     "writing: expected a store that creates a file only where there is none, found one that cannot; "
                     "write to a local path, or pass another obstore store"
                 ) from error
+            except Exception:
+                if not (options and self._has_written(key, writer)):
+                    raise
+
+    def _has_written(self, key: str, writer: str) -> bool:
+        try:
+            found = self._store.get(key, options={"head": True})
+        except Exception:
+            return False  # the first error says more
+        return bool(found.attributes.get(_WRITER) == writer)
+
+    def _uploading(self, size: int) -> Any:
+        """The obstore store for an upload of `size` bytes, with enough time for it."""
+        seconds = UPLOAD_SECONDS_PER_MEGABYTE * size // 1_000_000
+        return self._store if seconds < TIMEOUT or not self._by_url else _obstore_at(self._base, TIMEOUT + seconds)
+
+    def _remove(self, url: str) -> None:
+        key = self._key(url)
+        with translated():
+            self._store.delete(key)
 
     def _key(self, url: str) -> str:
         if not url.startswith(self._base):
@@ -150,22 +223,47 @@ class ObjectStore(Store):
 
 def object_store_at(base: str) -> ObjectStore:
     """The store of the objects in the folder `base`. Credentials come from the environment."""
+    with translated():
+        store = ObjectStore(_obstore_at(base), base)
+    store._by_url = True
+    return store
+
+
+def _obstore_at(base: str, timeout: int | None = None) -> Any:
     try:
         obstore = import_module("obstore.store")
     except ImportError as error:
         message = "expected a local path, or obstore (pip install amudai[remote]), or store=; found none of them"
         raise StorageError(message) from error
-    # obstore refuses http:// by default. The caller asks for it by such a URL.
-    options = {"client_options": {"allow_http": True}} if base.startswith("http://") else {}
-    with translated():
-        # Without the slash: HTTP stores would ask for folder//name.
-        store = ObjectStore(obstore.from_url(base.removesuffix("/"), **options), base)
-    store._by_url = True
-    return store
+    client = _client_options(base) if timeout is None else {**_client_options(base), "timeout": f"{timeout} seconds"}
+    # Without the slash: HTTP stores would ask for folder//name.
+    return obstore.from_url(base.removesuffix("/"), retry_config=RETRIES, client_options=client)
 
 
-def _nanoseconds(found: Any) -> int:
-    return int(found["last_modified"].timestamp() * 1_000_000) * 1_000
+def _client_options(base: str) -> dict[str, Any]:
+    """Options of the client in the environment, such as AWS_ALLOW_HTTP: obstore forgets them if it is given others."""
+    scheme = base.partition("://")[0]
+    if scheme in ("http", "https"):
+        return {"allow_http": scheme == "http"}  # the caller asks for it by such a URL
+    beginnings = [begin for begin, schemes in _VARIABLES.items() if scheme in schemes]
+    named = ((name, os.environ.get(f"{begin}_{name.upper()}")) for begin in beginnings for name in _CLIENT)
+    return {name: value for name, value in named if value}
+
+
+def _stored(url: str, meta: Any) -> StoredFile:
+    """A file, as obstore describes it. The tag is the ETag and, on a line of its own, the version if there is one."""
+    modified = int(meta["last_modified"].timestamp() * 1_000_000) * 1_000
+    e_tag, version = meta.get("e_tag"), meta.get("version")
+    # Weak tags do not tell bytes apart, and no condition on one is ever fulfilled.
+    has_tag = e_tag is not None and not e_tag.startswith("W/")
+    tag = None if not has_tag else e_tag if version is None else f"{e_tag}\n{version}"
+    return StoredFile(url, int(meta["size"]), modified, tag)
+
+
+def _version(tag: str) -> dict[str, str]:
+    """The version that a tag of `_stored` stands for. obstore refuses a version of None, so the key is left out."""
+    e_tag, mark, version = tag.partition("\n")
+    return {"e_tag": e_tag} | ({"version": version} if mark else {})
 
 
 def _settings(store: Any) -> dict[str, Any]:

@@ -14,6 +14,9 @@ from amudai.storage.references import container, file_url
 
 __all__ = ["adapted", "open_store"]
 
+# The size of the cache of remote files, unless AMUDAI_CACHE_SIZE says another.
+_CACHE_SIZE: Final = "10GB"
+
 _REMOTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
 
 
@@ -26,7 +29,8 @@ def open_store(location: str | os.PathLike[str], store: object | None = None) ->
     ----------
     location
         A path, a `file://` URL, or the URL of an object (`s3://bucket/logs.amudai.shard`), which needs obstore and
-        takes credentials from the environment. With `store`: a path or key in it.
+        takes credentials from the environment. If `AMUDAI_CACHE` names a folder, such objects are read through a
+        `CachedStore` there. With `store`: a path or key in it.
     store
         An obstore store, an fsspec or pyarrow file system, or an object of a class that inherits from `Store`.
 
@@ -83,4 +87,10 @@ def _remote(url: str) -> Store:
     from amudai.storage.object_store import object_store_at
 
     with located(url=url):
-        return object_store_at(container(url))
+        store = object_store_at(container(url))
+    folder = os.environ.get("AMUDAI_CACHE", "")
+    if not folder:
+        return store
+    from amudai.storage.cached import CachedStore
+
+    return CachedStore(store, folder, os.environ.get("AMUDAI_CACHE_SIZE", "") or _CACHE_SIZE)

@@ -16,7 +16,7 @@ from typing import Final, Self
 import xxhash
 
 from amudai.errors import ExistingFile, InvalidArgument, MissingFile, StorageError, UnsupportedFeature, located
-from amudai.storage.contract import Store
+from amudai.storage.contract import Store, StoredFile
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
 from amudai.storage.spool import Data, Spool, SpoolRange, view_of
 from amudai.storage.unpublished import UnpublishedFile, is_part, remove_abandoned, sync_folder
@@ -102,7 +102,10 @@ class Sealing:
     root
         The URL of the root file. If it exists already, `FileExistsError` is raised before anything is written.
     overwrite
-        Replace an existing root atomically: a reader finds the old shard or the new one. Local files only.
+        Replace an existing root atomically: a reader finds the old shard or the new one. In a store that is not local,
+        only the root that is there now is replaced: `ReplacedFile` is raised if another writer was faster.
+    replaces
+        The root that may be replaced, as its store described it when it was read. None: the one that is there now.
     temp_folder
         The folder of the scratch file. None stands for the system's folder for temporary files.
 
@@ -120,7 +123,15 @@ class Sealing:
     20
     """
 
-    def __init__(self, store: Store, root: str, *, overwrite: bool = False, temp_folder: str | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        root: str,
+        *,
+        overwrite: bool = False,
+        replaces: StoredFile | None = None,
+        temp_folder: str | None = None,
+    ) -> None:
         self._root = root
         self._files: dict[str, SealedFile] = {}
         self._open = True
@@ -128,7 +139,7 @@ class Sealing:
         if store.capabilities.local_path:
             self._publisher = _Local(store, overwrite)
         else:
-            self._publisher = _Remote(store, overwrite, temp_folder)
+            self._publisher = _Remote(store, overwrite, replaces, temp_folder)
         with located(url=root):
             self._publisher.check(root)
 
@@ -300,22 +311,21 @@ class _Local(_Publisher):
 
 
 def remove_files(store: Store, urls: Iterable[str]) -> list[str]:
-    """Remove files as far as possible; return the URLs of the removed ones. Needs the capability `local_path`.
+    """Remove files as far as possible; return the URLs of the removed ones. Needs the capability `removes`.
 
     A part file whose writer is still running stays.
     """
-    if not store.capabilities.local_path:
-        raise UnsupportedFeature("removing files: expected local files, found a store that cannot remove files")
+    if not store.capabilities.removes:
+        raise UnsupportedFeature("removing files: expected a store that can, found one that cannot remove files")
     removed = []
     for url in urls:
         with suppress(OSError, StorageError):
-            path = store.local_path(url)
-            if is_part(os.path.basename(path)):
-                if not remove_abandoned(path):
+            if store.capabilities.local_path and is_part(url[url.rfind("/") + 1 :]):
+                if not remove_abandoned(store.local_path(url)):
                     continue
+                store.forget(url)
             else:
-                os.unlink(path)
-            store.forget(url)
+                store.remove(url)
             removed.append(url)
     return removed
 
@@ -345,9 +355,10 @@ class _RemoteFile(SealedFile):
 
 
 class _Remote(_Publisher):
-    def __init__(self, store: Store, overwrite: bool, temp_folder: str | None) -> None:
+    def __init__(self, store: Store, overwrite: bool, replaces: StoredFile | None, temp_folder: str | None) -> None:
         self._store = store
         self._overwrite = overwrite
+        self._replaced: StoredFile | None = replaces
         self._spool = Spool(temp_folder, IN_MEMORY)
         self._files: dict[str, _RemoteFile] = {}
         self._published = False
@@ -358,13 +369,15 @@ class _Remote(_Publisher):
         return self._published
 
     def check(self, root: str) -> None:
-        try:
-            self._store.size(root)
-        except MissingFile:
-            return
-        if self._overwrite:
-            raise UnsupportedFeature("overwrite: expected a local file, found a store that cannot replace files")
-        raise ExistingFile(EXISTS)
+        if self._replaced is None:
+            try:
+                self._replaced = self._store.identify(root)
+            except MissingFile:
+                return
+        if not self._overwrite:
+            raise ExistingFile(EXISTS)
+        if not self._store.capabilities.replaces or self._replaced.tag is None:
+            raise UnsupportedFeature("overwrite: expected a store that can, found one that cannot replace files safely")
 
     def create(self, url: str) -> SealedFile:
         file = self._files[url] = _RemoteFile(url, self._spool)
@@ -376,8 +389,11 @@ class _Remote(_Publisher):
         try:
             for url in (*others, root):
                 self._files[url].close()
-                if url == root or not self._is_there(url):
-                    self._store.put_if_absent(url, self._spool.pieces(self._files[url].ranges))
+                pieces = self._spool.pieces(self._files[url].ranges)
+                if url == root and self._replaced is not None and self._replaced.tag is not None:
+                    self._store.replace(url, pieces, self._replaced.tag)
+                elif url == root or not self._is_there(url):
+                    self._store.put_if_absent(url, pieces)
                     put.append(url)
             self._published = True
         except BaseException as error:

@@ -11,7 +11,7 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.types import decimal128
     from amudai.types.basic import BYTES, CONTAINERS, INTEGERS, WIDTHS, BasicType
-    from amudai.types.lookup import find_in, find_path, missing_column
+    from amudai.types.lookup import find_alias, find_in, find_path, missing_column
     from amudai.types.path import parse_path, quote_name
     from amudai.types.schema import (
         DECIMAL,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ExtensionProperty,
         NodePath,
         SchemaNode,
+        bounds_node,
         nanoseconds_name,
         nodes_below,
         with_first_id,
@@ -34,11 +35,11 @@ else:
         {
             "amudai.types": "decimal128",
             "amudai.types.basic": "BYTES CONTAINERS INTEGERS WIDTHS BasicType",
-            "amudai.types.lookup": "find_in find_path missing_column",
+            "amudai.types.lookup": "find_alias find_in find_path missing_column",
             "amudai.types.path": "parse_path quote_name",
             "amudai.types.schema": (
                 "DECIMAL DELETED_RECORD DYNAMIC ExtensionProperty INGESTION_TIMESTAMP NANOSECONDS NodePath "
-                "RECORD_IDENTITY SchemaNode TIMESPAN nanoseconds_name nodes_below with_first_id"
+                "RECORD_IDENTITY SchemaNode TIMESPAN bounds_node nanoseconds_name nodes_below with_first_id"
             ),
         },
     )
@@ -59,7 +60,9 @@ __all__ = [
     "ExtensionProperty",
     "NodePath",
     "SchemaNode",
+    "bounds_node",
     "decimal128",
+    "find_alias",
     "find_in",
     "find_path",
     "missing_column",

@@ -18,9 +18,11 @@ from amudai import _kernels
 from amudai.errors import CorruptedData, InvalidArgument
 
 __all__ = [
+    "DIGITS",
     "SIZE",
     "bound_key",
     "by_value",
+    "cohort",
     "compare",
     "from_unscaled",
     "next_decimal",
@@ -34,7 +36,7 @@ Key: TypeAlias = tuple[int, int, int, int]
 
 SIZE: Final = 16  # bytes of one value
 
-_DIGITS: Final = 34
+DIGITS: Final = 34
 _BIAS: Final = 6176
 _LARGEST_EXPONENT: Final = 6111
 _INFINITY: Final = 0b11110  # in the combination field
@@ -46,7 +48,7 @@ _PLACE_OF_INFINITY: Final = 30_000
 # The most digits of Arrow's decimals, by the bytes of a value.
 _MOST_DIGITS: Final = {4: 9, 8: 18, 16: 38, 32: 76}
 # The numbers that can be stored.
-_STORED: Final = Context(prec=_DIGITS, Emin=-6143, Emax=6144, clamp=1, traps=[])
+_STORED: Final = Context(prec=DIGITS, Emin=-6143, Emax=6144, clamp=1, traps=[])
 
 
 def to_unscaled(
@@ -82,7 +84,7 @@ def to_unscaled(
 
 
 def from_unscaled(
-    unscaled: NDArray[np.uint8], scale: int, *, precision: int = _DIGITS, valid: Bools | None = None
+    unscaled: NDArray[np.uint8], scale: int, *, precision: int = DIGITS, valid: Bools | None = None
 ) -> NDArray[np.uint8]:
     """The stored form of Arrow's decimals, which are integers x 10**-scale: the inverse of `to_unscaled`.
 
@@ -103,8 +105,8 @@ def from_unscaled(
     """
     if unscaled.ndim != 2 or unscaled.shape[1] not in _MOST_DIGITS:
         raise InvalidArgument(f"unscaled: expected rows of 4, 8, 16 or 32 bytes, found the shape {unscaled.shape}")
-    if not 1 <= precision <= _DIGITS:
-        raise InvalidArgument(f"precision: expected 1..{_DIGITS}, found {precision}")
+    if not 1 <= precision <= DIGITS:
+        raise InvalidArgument(f"precision: expected 1..{DIGITS}, found {precision}")
     if not -_LARGEST_EXPONENT <= scale <= _BIAS:
         raise InvalidArgument(f"scale: expected {-_LARGEST_EXPONENT}..{_BIAS}, found {scale}")
     count, width = unscaled.shape
@@ -143,8 +145,8 @@ def bound_key(value: Decimal) -> Key:
         return 0, 0, 0, 0
     # All places beyond those of stored decimals compare the same.
     place = min(max(exponent + len(digits) + _PLACES, 1), _PLACE_OF_INFINITY - 1)
-    shown = digits[:_DIGITS].ljust(_DIGITS, "0")
-    rest = turn if digits[_DIGITS:].strip("0") else 0
+    shown = digits[:DIGITS].ljust(DIGITS, "0")
+    rest = turn if digits[DIGITS:].strip("0") else 0
     return turn * place, turn * int(shown[:-_LOW_DIGITS]), turn * int(shown[-_LOW_DIGITS:]), rest
 
 
@@ -165,6 +167,27 @@ def next_decimal(value: Decimal, step: int) -> Decimal:
     Decimal('1E-6176')
     """
     return value.next_minus(_STORED) if step < 0 else value.next_plus(_STORED)
+
+
+def cohort(value: Decimal) -> tuple[bytes, ...]:
+    """All stored forms of a finite number that is not zero, which differ in trailing zeros. None for too many digits.
+
+    >>> [to_decimal(form) for form in cohort(Decimal("1.20"))][:2]
+    [Decimal('1.2'), Decimal('1.20')]
+    """
+    sign, parts, exponent = value.as_tuple()
+    if not isinstance(exponent, int):
+        return ()
+    digits = "".join(map(str, parts)).lstrip("0")
+    kept = digits.rstrip("0")
+    exponent += len(digits) - len(kept)
+    forms = []
+    for zeros in range(DIGITS - len(kept) + 1):
+        if -_BIAS <= exponent - zeros <= _LARGEST_EXPONENT:
+            number = int(kept + "0" * zeros) * (-1 if sign else 1)
+            unscaled = np.frombuffer(number.to_bytes(16, "little", signed=True), np.uint8).reshape(1, 16)
+            forms.append(from_unscaled(unscaled, zeros - exponent).tobytes())
+    return tuple(forms)
 
 
 def to_decimal(data: BytesLike) -> Decimal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 
 from amudai.errors import MissingColumn
@@ -10,7 +10,7 @@ from amudai.types.basic import BasicType
 from amudai.types.path import parse_path, quote_name
 from amudai.types.schema import NodePath, SchemaNode
 
-__all__ = ["find_in", "find_path", "missing_column"]
+__all__ = ["find_alias", "find_in", "find_path", "missing_column"]
 
 _ITEM_NAMES = frozenset({"item", "element"})
 _MAP_ROLES = {"key": 0, "keys": 0, "value": 1, "values": 1}
@@ -42,10 +42,15 @@ def find_path(name: str, top_level: Callable[[str], SchemaNode | None]) -> NodeP
 def find_in(nodes: Sequence[SchemaNode], name: str) -> NodePath:
     """The nodes from one of the top-level fields `nodes` down to the field at path `name`."""
     by_name = {node.name: node for node in nodes}
-    found = find_path(name, by_name.get)
+    found = find_path(name, lambda first: by_name.get(first) or find_alias(nodes, first))
     if found is None:
         raise missing_column(name, list(by_name))
     return found
+
+
+def find_alias(nodes: Iterable[SchemaNode], alias: str) -> SchemaNode | None:
+    """The first of the nodes that has this other name; None if none has."""
+    return next((node for node in nodes if alias in node.aliases), None)
 
 
 def missing_column(name: str, names: Sequence[str]) -> MissingColumn:
@@ -62,9 +67,10 @@ def _step_into(node: SchemaNode, steps: tuple[str, ...], name: str) -> tuple[Sch
     step = steps[0]
     match node.basic_type:
         case BasicType.STRUCT | BasicType.UNION:
-            for child in node.children:
-                if child.name == step:
-                    return child, steps[1:]
+            named = next((child for child in node.children if child.name == step), None)
+            named = named or find_alias(node.children, step)
+            if named is not None:
+                return named, steps[1:]
         case BasicType.LIST | BasicType.FIXED_SIZE_LIST:
             item = node.children[0]
             if step in _ITEM_NAMES or (item.name and step == item.name):

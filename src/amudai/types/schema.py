@@ -20,6 +20,7 @@ __all__ = [
     "ExtensionProperty",
     "NodePath",
     "SchemaNode",
+    "bounds_node",
     "nanoseconds_name",
     "nodes_below",
     "with_first_id",
@@ -75,6 +76,11 @@ class SchemaNode:
         return self.basic_type is BasicType.FIXED_SIZE_BINARY and self.extension == DECIMAL and self.fixed_size == 16
 
     @property
+    def is_json_bytes(self) -> bool:
+        """Whether a value is JSON in a binary column, or another encoding of a dynamic value."""
+        return self.basic_type is BasicType.BINARY and self.extension == DYNAMIC
+
+    @property
     def is_ticks(self) -> bool:
         """Whether a value is a number of ticks of 100 ns: a DateTime or a time span."""
         if self.basic_type is BasicType.DATETIME:
@@ -106,6 +112,15 @@ class SchemaNode:
             text = kind.name.lower()
         text = f"{text}<{inner}>" if self.children else text
         return f"{text} as {self.extension}" if self.extension and not self.is_decimal else text
+
+
+def bounds_node(node: SchemaNode) -> SchemaNode:
+    """The kind of values that the bounds of a field are: mostly that of its own values.
+
+    Fixed-size bytes may hold Arrow's decimals of more than 34 digits, whose bounds are decimals of the format.
+    """
+    is_wide = node.basic_type is BasicType.FIXED_SIZE_BINARY and node.fixed_size in (16, 32)
+    return replace(node, extension=DECIMAL, fixed_size=16) if is_wide and not node.is_decimal else node
 
 
 # The nodes from a top-level field down to a field below it, or the top-level field alone.

@@ -14,6 +14,7 @@ from amudai.format import IndexDescriptor
 from amudai.index import BuildPlan
 from amudai.index.hash.builder import HashIndexBuilder
 from amudai.index.hash.reader import HashIndexReader
+from amudai.index.hash.spec import HashIndex
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader, Sinks
 from amudai.storage import open_store
 from amudai.types import SchemaNode
@@ -43,7 +44,7 @@ def build(
     """Write a shard with a hash index over these fields."""
     nodes = schema_nodes(table.schema)
     plan = BuildPlan(tuple(resolved(nodes, path) for path in fields), memory, None, "balanced")
-    sink = HashIndexBuilder(plan)
+    sink = HashIndexBuilder(HashIndex(*fields), plan)
     options = BuildOptions(profile=profile_of("balanced"), two_level=two_level)
     store, url = open_store(target)
     publication = Publication(store, url, overwrite=True)

@@ -102,10 +102,10 @@ def test_only_single_values_have_keys() -> None:
     for kind in (BasicType.LIST, BasicType.STRUCT, BasicType.UNIT, BasicType.UNION):
         node = SchemaNode(schema_id=0, name="x", basic_type=kind, children=(inner,))
         with pytest.raises(InvalidArgument, match="single values"):
-            HashIndexBuilder(BuildPlan(((node,),), 1 << 20, None, "balanced"))
+            HashIndexBuilder(HashIndex("x"), BuildPlan(((node,),), 1 << 20, None, "balanced"))
     union = SchemaNode(schema_id=0, name="x", basic_type=BasicType.UNION, children=(inner,))
-    with pytest.raises(InvalidArgument, match="through structs and lists"):
-        HashIndexBuilder(BuildPlan(((union, inner),), 1 << 20, None, "balanced"))
+    with pytest.raises(InvalidArgument, match="through structs, lists and maps"):
+        HashIndexBuilder(HashIndex("x"), BuildPlan(((union, inner),), 1 << 20, None, "balanced"))
 
 
 @pytest.mark.parametrize("fields", [(), ("a", "a"), ("a", 3)])

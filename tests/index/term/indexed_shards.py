@@ -16,8 +16,8 @@ from amudai.index.term.builder import TermBuilder
 from amudai.index.term.reader import TermReader, open_term_index
 from amudai.index.term.tuning import Tuning, tuning_of
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader, Sinks
-from amudai.shard.build.shard import one_by_one
 from amudai.storage import open_store
+from amudai.threads import one_by_one
 from amudai.types import SchemaNode
 
 __all__ = ["Indexed", "indexed", "path_of"]

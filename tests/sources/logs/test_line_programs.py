@@ -209,22 +209,32 @@ def test_arguments_of_the_kernel_are_checked() -> None:
         run([0], [1, 2], 10**6)
     for from_, to in (([0], [4]), ([2], [1]), ([-1], [2])):
         with pytest.raises(AmudaiError, match="part: expected one inside of 3 bytes"):
-            _kernels.gather_parts(data, np.array(from_, np.int64), np.array(to, np.int64))
+            _kernels.part_offsets(len(data), np.array(from_, np.int64), np.array(to, np.int64))
+    out = np.zeros(2, np.uint8)
+    for first, offsets in ((2, [0, 2]), (-1, [0, 2]), (0, [0, 3]), (0, [2, 1]), (0, [-1, 1])):
+        with pytest.raises(AmudaiError, match="part: expected one"):
+            _kernels.gather_parts(data, np.array([first], np.int64), np.array(offsets, np.int32), out)
 
 
-@given(st.binary(max_size=200))
-def test_line_ends(data: bytes) -> None:
-    expected = [place for place, byte in enumerate(data) if byte == 10]
-    assert _kernels.line_ends(np.frombuffer(data, np.uint8)).tolist() == expected
+@given(st.text("\r\na\u00e4", max_size=20).map(str.encode))
+def test_split_lines(data: bytes) -> None:
+    starts, ends, has_returns, is_ascii = _kernels.split_lines(np.frombuffer(data, np.uint8))
+    found = [data[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=False)]
+    lines = data.split(b"\n")
+    assert found == [line.removesuffix(b"\r") for line in lines[:-1]]
+    assert data[int(starts[-1]) :] == lines[-1]
+    assert has_returns == (b"\r\n" in data)
+    assert is_ascii == data.isascii()
 
 
 @given(st.text("\r\na", max_size=20).map(lambda text: text.encode() + b"\n"))
 def test_carriage_returns_at_line_ends_are_left_out(data: bytes) -> None:
-    block = block_of(Lines(data, 1, _kernels.line_ends(np.frombuffer(data, np.uint8)), final=True))
-    kept = data.replace(b"\r\n", b"\n")
+    block = block_of(Lines.of(data, 1, final=True)).without_returns()
+    # The last line feed is not needed.
+    kept = data.replace(b"\r\n", b"\n")[:-1]
     assert bytes(block.data) == kept
     bounds = zip(block.starts.tolist(), block.ends.tolist(), strict=True)
-    assert [kept[start:end] for start, end in bounds] == kept.split(b"\n")[:-1]
+    assert [kept[start:end] for start, end in bounds] == kept.split(b"\n")
 
 
 @pytest.mark.parametrize("template", ["(a", "{a", "a)", "%Q", ".*?[ab]", ".*?", "{a=b"])

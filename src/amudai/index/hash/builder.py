@@ -7,6 +7,7 @@ number of partitions is known.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Final
@@ -17,14 +18,22 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.format import AnyValue, IndexArtifact, IndexDescriptor
 from amudai.index.contract import BuildPlan
-from amudai.index.hash.keys import by_value, hash_values, hashed_path, key_prefix, require_path
+from amudai.index.hash.keys import (
+    by_value,
+    composite_hashes,
+    hash_values,
+    hashed_path,
+    key_prefix,
+    require_composite,
+)
 from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, COMPLETE, LOOKUP_COLUMNS
 from amudai.index.hash.partition import PartitionWriter, bucket_count
-from amudai.index.hash.spec import FIELD_HASHING
+from amudai.index.hash.spec import FIELD_HASHING, HashIndex
 from amudai.rows import Rows
 from amudai.shard import ArtifactSpace, PreparedStripe, StoredArray
 from amudai.storage import Spool
-from amudai.types import BasicType, SchemaNode
+from amudai.threads import in_order
+from amudai.types import BasicType, NodePath, SchemaNode
 
 __all__ = ["HashIndexBuilder"]
 
@@ -42,10 +51,12 @@ _POSITIONS_AT_ONCE: Final = 1 << 16
 class HashIndexBuilder:
     """Collects the hashes of the indexed fields while the rows of a shard are written."""
 
-    def __init__(self, plan: BuildPlan) -> None:
-        for path in plan.paths:
-            require_path(path)
-        self._paths = plan.paths
+    def __init__(self, spec: HashIndex, plan: BuildPlan) -> None:
+        by_name = dict(zip(spec.fields, plan.paths, strict=True))
+        self._keys = [tuple(by_name[name] for name in key) for key in spec.keys]
+        for key in self._keys:
+            require_composite(key)
+        self._composites = [CompositeKey(key) for key in self._keys if len(key) > 1]
         self._plan = plan
         self.fields = frozenset(path[0].schema_id for path in plan.paths)
         # A quarter for entries that wait for the spool, a quarter for the spool itself, half for finishing.
@@ -59,9 +70,11 @@ class HashIndexBuilder:
 
     def append(self, values: StoredArray, stripe: int, first_row: int) -> None:  # noqa: ARG002 - one index for all stripes
         """Append values of one top-level field."""
-        for path in self._paths:
-            if path[0].schema_id == values.node.schema_id:
-                hashes, rows = _entries_of(values, path, first_row)
+        for key in self._keys:
+            if len(key) == 1 and key[0][0].schema_id == values.node.schema_id:
+                self._entries.append(*_entries_of(values, key[0], first_row))
+        for composite in self._composites:
+            for hashes, rows in composite.append(values, first_row):
                 self._entries.append(hashes, rows)
 
     def append_entries(self, hashes: U64, rows: U64) -> None:
@@ -74,16 +87,17 @@ class HashIndexBuilder:
         bits = next(
             (bits for bits in _PARTITION_BITS if self._entries.count >> bits <= _PARTITION_ENTRIES), _PARTITION_BITS[-1]
         )
-        artifacts = tuple(self._partition(number, bits, space) for number in range(1 << bits))
+        artifacts = tuple(self._partitions(bits, space))
         self.close()
         self._entries = self._new_spool()
-        values = tuple(AnyValue("u64", path[-1].schema_id) for path in self._paths if by_value(path[-1]))
+        numbers = {path[-1].schema_id for path in self._plan.paths if by_value(path[-1])}
+        values = tuple(AnyValue("u64", schema_id) for schema_id in sorted(numbers))
         return IndexDescriptor(
             index_type=FIELD_HASHING,
             properties=((COMPLETE, AnyValue("bool", True)), (BY_VALUE, AnyValue("list", values)))
             if values
             else ((COMPLETE, AnyValue("bool", True)),),
-            indexed_fields=tuple((path[-1].schema_id,) for path in self._paths),
+            indexed_fields=tuple(tuple(path[-1].schema_id for path in key) for key in self._keys),
             artifacts=artifacts,
         )
 
@@ -91,14 +105,27 @@ class HashIndexBuilder:
         """Release memory and temporary files, finished or not."""
         self._entries.close()
 
-    def _partition(self, number: int, bits: int, space: ArtifactSpace) -> IndexArtifact:
-        writer = PartitionWriter(self._plan.temp_folder, self._memory)
-        with writer.spool:
+    def _partitions(self, bits: int, space: ArtifactSpace) -> Iterator[IndexArtifact]:
+        """Write all partitions in order. Several are prepared at a time, as far as memory allows."""
+        largest = max(self._entries.count_of(number, bits) for number in range(1 << bits))
+        threads = max(1, min(self._plan.threads, self._at_once // max(1, largest)))
+
+        def prepared(number: int) -> PreparedStripe:
+            return self._prepared(number, bits, self._memory // threads)
+
+        for number, stripe in enumerate(in_order(prepared, range(1 << bits), threads, threads)):
+            with stripe.spool:
+                yield space.place(f"part{number}", (BUCKET_NODE,), (stripe,), LOOKUP_COLUMNS)
+
+    def _prepared(self, number: int, bits: int, memory: int) -> PreparedStripe:
+        writer = PartitionWriter(self._plan.temp_folder, memory)
+        try:
             if self._entries.count_of(number, bits) <= self._at_once:
-                stripe = _written_at_once(writer, self._entries.all_of(number, bits))
-            else:
-                stripe = self._written_in_slices(writer, number, bits)
-            return space.place(f"part{number}", (BUCKET_NODE,), (stripe,), LOOKUP_COLUMNS)
+                return _written_at_once(writer, self._entries.all_of(number, bits))
+            return self._written_in_slices(writer, number, bits)
+        except BaseException:
+            writer.spool.close()
+            raise
 
     def _written_in_slices(self, writer: PartitionWriter, number: int, bits: int) -> PreparedStripe:
         """Write a partition with more entries than memory may hold, one slice of its hashes after another.
@@ -130,6 +157,47 @@ class HashIndexBuilder:
                 _write(writer, *_kernels.order_by_bucket(*groups, buckets))
             first = last
         return writer.finish(_bucket_sizes(hashes, buckets))
+
+
+class CompositeKey:
+    """Joins the values of several fields to keys, row by row. Rows in which one of the values is null have no key.
+
+    The fields come one after the other, or at the same time on different threads.
+    """
+
+    def __init__(self, paths: Sequence[NodePath]) -> None:
+        self._paths = paths
+        self._lock = Lock()
+        # For each field: the hashes that wait for those of the other fields, and which of them are values.
+        self._waiting: list[deque[tuple[U64, npt.NDArray[np.bool_]]]] = [deque() for _ in paths]
+        self._row = 0  # of the first hash that waits
+        self._fresh = True
+
+    def append(self, values: StoredArray, first_row: int) -> list[tuple[U64, U64]]:
+        """Append values of one top-level field. Returns the keys that became whole, each part with its rows."""
+        mine = [at for at, path in enumerate(self._paths) if path[0].schema_id == values.node.schema_id]
+        found = [(at, _values_of(values, self._paths[at])) for at in mine]
+        with self._lock:
+            if found and self._fresh:
+                self._row, self._fresh = first_row, False
+            for at, hashed in found:
+                self._waiting[at].append(hashed)
+            return list(self._whole())
+
+    def _whole(self) -> Iterator[tuple[U64, U64]]:
+        while all(self._waiting):
+            count = min(len(queue[0][0]) for queue in self._waiting)
+            parts, kept = [], np.ones(count, np.bool_)
+            for queue in self._waiting:
+                hashes, valid = queue.popleft()
+                parts.append(hashes[:count])
+                kept &= valid[:count]
+                if len(hashes) > count:
+                    queue.appendleft((hashes[count:], valid[count:]))
+            rows = np.arange(self._row, self._row + count, dtype=np.uint64)
+            self._row += count
+            yield composite_hashes([part[kept] for part in parts]), rows[kept]
+        self._fresh = not any(self._waiting)
 
 
 class EntrySpool:
@@ -216,8 +284,8 @@ def _entries_of(values: StoredArray, path: Sequence[SchemaNode], first_row: int)
     for node in path[1:]:
         valid = values.valid()
         match values.node.basic_type:
-            case BasicType.LIST:
-                # Null lists are empty.
+            case BasicType.LIST | BasicType.MAP:
+                # Null lists and maps are empty.
                 offsets = np.zeros(1, np.int64) if values.offsets is None else values.offsets
                 each: npt.NDArray[np.int64] | int = np.diff(offsets).astype(np.int64)
             case kind:
@@ -230,6 +298,17 @@ def _entries_of(values: StoredArray, path: Sequence[SchemaNode], first_row: int)
         values = values.children[below.index(node.schema_id)]
     hashes = hash_values(key_prefix(hashed_path(path)), values)
     return (hashes, rows) if kept is None else (hashes[kept], rows[kept])
+
+
+def _values_of(values: StoredArray, path: Sequence[SchemaNode]) -> tuple[U64, npt.NDArray[np.bool_]]:
+    """The hash of each row of a field inside structs, and which rows have a value."""
+    kept = np.ones(values.length, np.bool_)
+    for node in path[1:]:
+        valid = values.valid()
+        kept = kept if valid is None else kept & valid
+        values = values.children[[child.schema_id for child in values.node.children].index(node.schema_id)]
+    valid = values.valid()
+    return hash_values(key_prefix(hashed_path(path)), values), kept if valid is None else kept & valid
 
 
 def _written_at_once(writer: PartitionWriter, entries: U64) -> PreparedStripe:

@@ -22,15 +22,25 @@ from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode, decimal128
 if TYPE_CHECKING:
     from amudai.shard import StoredArray
 
-__all__ = ["KEY_TYPES", "by_value", "hash_key", "hash_values", "hashed_path", "key_prefix", "require_path"]
+__all__ = [
+    "KEY_TYPES",
+    "by_value",
+    "composite_hashes",
+    "hash_key",
+    "hash_values",
+    "hashed_path",
+    "key_prefix",
+    "require_composite",
+    "require_path",
+]
 
 KEY_TYPES: Final = frozenset({BasicType.BOOLEAN, *WIDTHS, *BYTES})
 
 U64 = npt.NDArray[np.uint64]
 
 _FLOATS: Final = frozenset({BasicType.FLOAT32, BasicType.FLOAT64})
-_THROUGH: Final = frozenset({BasicType.STRUCT, BasicType.LIST, BasicType.FIXED_SIZE_LIST})
-_LISTS: Final = frozenset({BasicType.LIST, BasicType.FIXED_SIZE_LIST})
+_THROUGH: Final = frozenset({BasicType.STRUCT, BasicType.LIST, BasicType.FIXED_SIZE_LIST, BasicType.MAP})
+_ROLES: Final = {BasicType.LIST: ("item",), BasicType.FIXED_SIZE_LIST: ("item",), BasicType.MAP: ("key", "value")}
 _VARIABLE: Final = frozenset({BasicType.STRING, BasicType.BINARY})
 _BOOLEANS: Final = {b"\x00": b"0", b"\x01": b"1", b"0": b"0", b"1": b"1"}
 
@@ -40,9 +50,28 @@ def require_path(path: Sequence[SchemaNode]) -> None:
     shown = ".".join(node.name for node in path)
     for node in path[:-1]:
         if node.basic_type not in _THROUGH:
-            raise InvalidArgument(f"hash index of {shown!r}: expected a path through structs and lists, found {node}")
+            raise InvalidArgument(
+                f"hash index of {shown!r}: expected a path through structs, lists and maps, found {node}"
+            )
     if path[-1].basic_type not in KEY_TYPES:
         raise InvalidArgument(f"hash index of {shown!r}: expected single values, found {path[-1]}")
+
+
+def require_composite(paths: Sequence[Sequence[SchemaNode]]) -> None:
+    """Raise InvalidArgument if the fields at the end of `paths` cannot be one key together."""
+    for path in paths:
+        require_path(path)
+        lists = [node for node in path[:-1] if node.basic_type is not BasicType.STRUCT]
+        if lists and len(paths) > 1:
+            shown = ".".join(node.name for node in path)
+            raise InvalidArgument(f"hash index of {shown!r}: expected one value for each row, found a {lists[0]}")
+
+
+def composite_hashes(parts: Sequence[U64]) -> U64:
+    """The hashes of composite keys: for each field the hashes of its values, row by row."""
+    count = len(parts[0])
+    data = np.ascontiguousarray(np.stack(parts, axis=1).astype("<u8")).view(np.uint8).reshape(-1)
+    return _kernels.hash_keys(b"", None, data, 8 * len(parts), None, 0, count)
 
 
 def hashed_path(path: Sequence[SchemaNode]) -> str:
@@ -54,7 +83,9 @@ def hashed_path(path: Sequence[SchemaNode]) -> str:
     """
     steps = [path[0].name]
     for above, node in pairwise(path):
-        steps.append(node.name or "item" if above.basic_type in _LISTS else node.name)
+        roles = _ROLES.get(above.basic_type)
+        number = [each.schema_id for each in above.children].index(node.schema_id)
+        steps.append(node.name or (roles[number] if roles else ""))
     return ".".join(steps)
 
 

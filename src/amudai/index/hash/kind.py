@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from amudai.format import IndexDescriptor, Properties, any_values
 from amudai.index.contract import BuildPlan, Capabilities, IndexMerging, IndexSpec, IndexType
 from amudai.index.hash.keys import KEY_TYPES, hashed_path
-from amudai.index.hash.layout import HASHED_PATHS
+from amudai.index.hash.layout import HASHED_PATHS, PATHS_SEPARATOR
 from amudai.index.hash.reader import HashIndexReader
-from amudai.index.hash.spec import FIELD_HASHING
-from amudai.index.questions import Keys
+from amudai.index.hash.spec import FIELD_HASHING, HashIndex
+from amudai.index.questions import CompositeKeys, Keys, StoredKeys
 from amudai.types import NodePath
 
 if TYPE_CHECKING:
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["HASH"]
 
 
-def _build(_: IndexSpec, plan: BuildPlan) -> RowSink:
+def _build(spec: IndexSpec, plan: BuildPlan) -> RowSink:
     from amudai.index.hash.builder import HashIndexBuilder  # readers need no builder
 
-    return HashIndexBuilder(plan)
+    assert isinstance(spec, HashIndex)
+    return HashIndexBuilder(spec, plan)
 
 
 def _spec(descriptor: IndexDescriptor, shard: ShardReader) -> IndexSpec | None:
@@ -34,18 +35,21 @@ def _spec(descriptor: IndexDescriptor, shard: ShardReader) -> IndexSpec | None:
     return hash_spec(descriptor, shard)
 
 
-def _merge(_: IndexSpec, plan: BuildPlan, parts: Sequence[IndexPart]) -> IndexMerging:
+def _merge(spec: IndexSpec, plan: BuildPlan, parts: Sequence[IndexPart]) -> IndexMerging:
     from amudai.index.hash.merging import HashMerging
 
-    return HashMerging(plan, parts)
+    assert isinstance(spec, HashIndex)
+    return HashMerging(spec, plan, parts)
 
 
 def _note_paths(descriptor: IndexDescriptor, paths: Mapping[int, NodePath]) -> Properties:
     """Keys contain the path of their field, so the reader must know the path that was hashed."""
     if any(name == HASHED_PATHS for name, _ in descriptor.properties):
         return ()
-    single = (ids[0] if len(ids) == 1 else -1 for ids in descriptor.indexed_fields)
-    hashed = [hashed_path(paths[each]) if each in paths else "" for each in single]
+    hashed = [
+        PATHS_SEPARATOR.join(hashed_path(paths[each]) if each in paths else "" for each in ids)
+        for ids in descriptor.indexed_fields
+    ]
     return any_values({HASHED_PATHS: hashed})
 
 
@@ -61,7 +65,7 @@ HASH: Final = IndexType(
     name=FIELD_HASHING,
     label="hash index",
     aliases=("hashmap-index",),
-    capabilities=Capabilities(questions=frozenset({Keys}), basic_types=KEY_TYPES),
+    capabilities=Capabilities(questions=frozenset({CompositeKeys, Keys, StoredKeys}), basic_types=KEY_TYPES),
     open=HashIndexReader,
     build=_build,
     spec=_spec,

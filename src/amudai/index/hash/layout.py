@@ -7,13 +7,23 @@ from typing import Final
 from amudai.format import BufferKind
 from amudai.types import BasicType, SchemaNode
 
-__all__ = ["BUCKET_NODE", "BY_VALUE", "COMPLETE", "HASHED_PATHS", "HASH_NODE", "LOOKUP_COLUMNS", "POSITION_NODE"]
+__all__ = [
+    "BUCKET_NODE",
+    "BY_VALUE",
+    "COMPLETE",
+    "HASHED_PATHS",
+    "HASH_NODE",
+    "LOOKUP_COLUMNS",
+    "PATHS_SEPARATOR",
+    "POSITION_NODE",
+]
 
 # Properties of the descriptor: whether every value of the fields is in the index, and which fields are hashed by value.
 COMPLETE: Final = "complete"
 BY_VALUE: Final = "by_value"
 # The paths that were hashed, one for each indexed field, if a field was renamed since.
 HASHED_PATHS: Final = "hashed_paths"
+PATHS_SEPARATOR: Final = "\0"  # between the paths of a composite key
 
 POSITION_NODE: Final = SchemaNode(schema_id=4, name="item", basic_type=BasicType.INT64)
 _POSITIONS_NODE: Final = SchemaNode(schema_id=3, name="positions", basic_type=BasicType.LIST, children=(POSITION_NODE,))

@@ -16,7 +16,7 @@ from amudai.index.hash.keys import hashed_path
 from amudai.index.hash.reader import HashIndexReader, hashed_paths
 from amudai.index.hash.spec import HashIndex
 from amudai.index.numbering import Numbering
-from amudai.index.paths import paths_of
+from amudai.index.paths import field_paths
 from amudai.shard import ArtifactSpace, ShardReader
 
 __all__ = ["HashMerging", "hash_spec"]
@@ -28,24 +28,30 @@ def hash_spec(descriptor: IndexDescriptor, shard: ShardReader) -> HashIndex | No
     """The index that a user would ask for to get one like this; None if it is not complete."""
     if not Numbering.of(descriptor, shard).complete:
         return None
-    paths = paths_of(descriptor, shard)
-    return None if paths is None else HashIndex(*paths.values())
+    known = field_paths(shard)
+    keys = [ids for ids in descriptor.indexed_fields if ids]
+    if not keys or not all(each in known for ids in keys for each in ids):
+        return None
+    return HashIndex(*(tuple(known[each] for each in ids) for ids in keys))
 
 
 class HashMerging:
     """A hash index that is made of others."""
 
-    def __init__(self, plan: BuildPlan, parts: Sequence[IndexPart]) -> None:
+    def __init__(self, spec: HashIndex, plan: BuildPlan, parts: Sequence[IndexPart]) -> None:
         named = {path[-1].schema_id: hashed_path(path) for path in plan.paths}
         for part in parts:
-            for schema_id, hashed in hashed_paths(part.descriptor).items():
+            listed = hashed_paths(part.descriptor).items()
+            for schema_id, hashed in (
+                (each, path) for ids, paths in listed for each, path in zip(ids, paths, strict=True)
+            ):
                 name = named.get(part.source.ids[schema_id], hashed)
                 if name != hashed:
                     expected = f"expected hashes of the column {name!r}, found those of {hashed!r}, its former name"
                     hint = 'indexes="keep" leaves each index with the rows of its shard, "rebuild" builds them anew'
                     raise InvalidArgument(f"indexes: {expected}, in {part.shard.url}; {hint}")
         self._parts = parts
-        self._builder = HashIndexBuilder(plan)
+        self._builder = HashIndexBuilder(spec, plan)
 
     def finish(self, space: ArtifactSpace) -> IndexDescriptor:
         """Write the index and return its descriptor."""

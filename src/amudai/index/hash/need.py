@@ -16,7 +16,7 @@ from amudai.encoding import RangeIndex
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.index.bounds import has_order
 from amudai.index.contract import IndexSpec
-from amudai.index.hash.spec import FIELD_HASHING
+from amudai.index.hash.spec import HashIndex
 from amudai.shard import ShardReader
 from amudai.types import BasicType, NodePath, find_in
 
@@ -33,7 +33,7 @@ def needless_fields(reader: ShardReader, specs: Sequence[IndexSpec]) -> tuple[st
     """The fields of the hash indexes among `specs` in which the range index alone finds a value among few rows."""
     if reader.num_positions < _LEAST_ROWS:
         return ()
-    asked = [name for spec in specs if spec.index_type == FIELD_HASHING for name in spec.fields]
+    asked = [key[0] for spec in specs if isinstance(spec, HashIndex) for key in spec.keys if len(key) == 1]
     nodes = reader.schema.fields()
     return tuple(name for name in dict.fromkeys(asked) if _is_needless(reader, find_in(nodes, name)))
 

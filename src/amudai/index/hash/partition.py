@@ -39,7 +39,7 @@ class PartitionWriter:
 
     def __init__(self, temp_folder: str | None, memory: int) -> None:
         self.spool = Spool(temp_folder, memory)
-        self._buckets = ListBuilder(BUCKET_NODE, FieldBuildContext(PROFILE, self.spool, frozenset()))
+        self._buckets = ListBuilder(BUCKET_NODE, FieldBuildContext(PROFILE, self.spool))
         items = self._buckets.children[0]
         assert isinstance(items, StructBuilder)
         self._items = items

@@ -16,10 +16,10 @@ from amudai.encoding import BlockBuffer, decode_few, decode_numbers
 from amudai.errors import CorruptedData, located
 from amudai.format import IndexDescriptor, encode_schema
 from amudai.index.artifacts import IndexArtifactReader
-from amudai.index.hash.keys import KEY_TYPES, by_value, hash_key, hashed_path, key_prefix
-from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, HASHED_PATHS, LOOKUP_COLUMNS
+from amudai.index.hash.keys import KEY_TYPES, by_value, composite_hashes, hash_key, hash_values, hashed_path, key_prefix
+from amudai.index.hash.layout import BUCKET_NODE, BY_VALUE, HASHED_PATHS, LOOKUP_COLUMNS, PATHS_SEPARATOR
 from amudai.index.numbering import Numbering
-from amudai.index.questions import Keys, Question
+from amudai.index.questions import CompositeKeys, Keys, Question, StoredKeys
 from amudai.rows import Origin, Positions, Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.storage import Artifact
@@ -33,6 +33,8 @@ _MAX_PARTITIONS: Final = 1 << 16
 _SCHEMA: Final = encode_schema((BUCKET_NODE,))
 # Up to this many numbers a look-up reads by a short way.
 _FEW: Final = 1 << 16
+# Up to this many hashes of a partition are looked up one by one. For more, all its hashes are read.
+_ONE_BY_ONE: Final = 4
 
 
 class HashIndexReader:
@@ -58,6 +60,7 @@ class HashIndexReader:
         self._lock = Lock()
         properties = {name: value.value for name, value in descriptor.properties}
         self._numbering = Numbering.of(descriptor, shard)
+        trust = trust or shard.trust_indexes
         self._complete = trust or self._numbering.complete
         self._covers_all = trust and not self._numbering.ids
         self._paths = hashed_paths(descriptor)
@@ -69,8 +72,10 @@ class HashIndexReader:
 
         The answer is always maybe: two keys can have the same hash, and a null has the hash of an empty value.
         """
+        if isinstance(question, CompositeKeys):
+            return self._composite(question) if self._complete else None
         node = path[-1]
-        if not isinstance(question, Keys) or not self._complete or node.basic_type not in KEY_TYPES:
+        if not isinstance(question, Keys | StoredKeys) or not self._complete or node.basic_type not in KEY_TYPES:
             return None
         stored_id = self._numbering.ids.get(node.schema_id)
         if not self._covers_all and stored_id is None:
@@ -78,9 +83,28 @@ class HashIndexReader:
         # Floats and decimals that were hashed by their bytes would miss equal values with other bytes.
         if by_value(node) and stored_id not in self._by_value:
             return None
-        prefix = key_prefix(self._paths.get(node.schema_id) or hashed_path(path))
+        prefix = key_prefix(self._paths.get((node.schema_id,), (hashed_path(path),))[0])
+        if isinstance(question, StoredKeys):
+            return Positions.perhaps(self._lookup_many(_ascending(hash_values(prefix, question.values))))
         hashes = dict.fromkeys(hash_key(prefix, node, value) for value in question.values)
         return Positions.perhaps(Rows.united([self.lookup(hash_) for hash_ in hashes], self._shard.origin))
+
+    def _composite(self, question: CompositeKeys) -> Positions | None:
+        """The rows that may have one of the combinations of values; None if the index has no such key."""
+        nodes = [path[-1] for path in question.paths]
+        key = tuple(node.schema_id for node in nodes)
+        stored = self._numbering.composites.get(key)
+        if stored is None or any(
+            by_value(node) and at not in self._by_value for node, at in zip(nodes, stored, strict=True)
+        ):
+            return None
+        paths = self._paths.get(key, tuple(map(hashed_path, question.paths)))
+        hashes = [
+            np.array([hash_key(key_prefix(path), node, value) for value in column], np.uint64)
+            for path, node, column in zip(paths, nodes, zip(*question.values, strict=True), strict=True)
+        ]
+        found = [self.lookup(hash_) for hash_ in dict.fromkeys(composite_hashes(hashes).tolist())]
+        return Positions.perhaps(Rows.united(found, self._shard.origin))
 
     def partition(self, number: int) -> Partition:
         """Open a partition."""
@@ -88,17 +112,31 @@ class HashIndexReader:
 
     def lookup(self, hash_: int) -> Rows:
         """The rows of the shard that the index holds for a hash."""
-        number = hash_ >> (64 - self._bits) if self._bits else 0
+        partition = self._opened(hash_ >> (64 - self._bits) if self._bits else 0)
+        return self._numbering.outward(partition.lookup(hash_, self._bits, self._numbering.origin))
+
+    def _lookup_many(self, hashes: U64) -> Rows:
+        """The rows of the shard that the index holds for any of the hashes, which ascend."""
+        starts = np.arange((1 << self._bits) + 1, dtype=np.uint64) << np.uint64(64 - self._bits)
+        ends = np.searchsorted(hashes, starts[1:-1]) if self._bits else np.empty(0, np.int64)
+        found = [np.empty(0, np.uint64)]
+        for number, wanted in enumerate(np.split(hashes, ends)):
+            if len(wanted):
+                found.append(self._opened(number).lookup_many(wanted, self._bits, self._numbering.origin))
+        rows = Rows.of_positions(_ascending(np.concatenate(found)), self._numbering.origin)
+        return self._numbering.outward(rows)
+
+    def _opened(self, number: int) -> Partition:
         partition = self._partitions.get(number)
         if partition is None:
             opened = self.partition(number)
             with self._lock:
                 partition = self._partitions.setdefault(number, opened)
-        return self._numbering.outward(partition.lookup(hash_, self._bits, self._numbering.origin))
+        return partition
 
 
-def hashed_paths(descriptor: IndexDescriptor) -> dict[int, str]:
-    """The paths that were hashed, by schema id, if the descriptor lists them."""
+def hashed_paths(descriptor: IndexDescriptor) -> dict[tuple[int, ...], tuple[str, ...]]:
+    """The paths that were hashed for each key, by the schema ids of its fields, if the descriptor lists them."""
     listed = next((value.value for name, value in descriptor.properties if name == HASHED_PATHS), None)
     if listed is None:
         return {}
@@ -106,7 +144,8 @@ def hashed_paths(descriptor: IndexDescriptor) -> dict[int, str]:
     paths = [each.value for each in listed] if isinstance(listed, tuple) else []
     if len(paths) != len(fields) or not all(isinstance(each, str) for each in paths):
         raise CorruptedData(f"{HASHED_PATHS} of a hash index: expected a path for each of {len(fields)} fields")
-    return {ids[0]: path for ids, path in zip(fields, paths, strict=True) if len(ids) == 1}
+    found = {tuple(ids): tuple(path.split(PATHS_SEPARATOR)) for ids, path in zip(fields, paths, strict=True) if ids}
+    return {ids: named for ids, named in found.items() if len(ids) == len(named)}
 
 
 class Partition:
@@ -142,6 +181,48 @@ class Partition:
                 if not place:
                     return Rows.none(origin)
                 return _rows(columns.positions.at(*columns.lists.at(first + place[0])), origin)
+
+    def lookup_many(self, hashes: U64, bits: int, origin: Origin) -> U64:
+        """The rows that this partition holds for any of the hashes, which ascend. They come in any order."""
+        if len(hashes) <= _ONE_BY_ONE:
+            return np.concatenate([self.lookup(hash_, bits, origin).positions() for hash_ in hashes.tolist()])
+        found = [np.empty(0, np.uint64)]
+        for number in range(len(self._stripes)):
+            with located(url=self._url, stripe=number):
+                columns = self._columns(number)
+                total = columns.hashes.count
+                if not total:
+                    continue
+                known = columns.hashes.at(0, total)
+                self._check_all(known, columns.buckets, self._stripes[number], int(hashes[0]), bits)
+                nearest = hashes[np.minimum(np.searchsorted(hashes, known), len(hashes) - 1)]
+                places = np.flatnonzero(nearest == known)
+                if len(_ascending(known[places])) < len(places):
+                    raise CorruptedData("hashes of a partition: expected each once, found one twice")
+                bounds = columns.lists.between(0, total)
+                positions = columns.positions.of(Rows.joined(bounds[places], bounds[places + 1]))
+                if len(positions) and int(positions.max()) >= origin.size:
+                    raise CorruptedData(
+                        f"positions of a hash: expected less than {origin.size}, found {positions.max()}"
+                    )
+                found.append(positions)
+        return np.concatenate(found)
+
+    def _check_all(self, hashes: U64, buckets: ListOffsets, first: int, hash_: int, bits: int) -> None:
+        """Raise CorruptedData if one of all hashes belongs to another bucket or partition."""
+        count = buckets.buffer.values - 1
+        ends = buckets.between(0, count)
+        if int(ends[0]) != 0 or int(ends[-1]) != len(hashes):
+            raise CorruptedData(f"buckets: expected {len(hashes)} hashes, found {int(ends[0])}..{int(ends[-1])}")
+        own = np.repeat(np.arange(first, first + count, dtype=np.uint64), np.diff(ends).astype(np.int64))
+        wrong = (hashes & np.uint64(self._buckets - 1)) != own
+        if bits:
+            wrong |= (hashes ^ np.uint64(hash_)) >> np.uint64(64 - bits) != 0
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise CorruptedData(
+                f"bucket {int(own[at])}: expected only hashes that belong to it, found {int(hashes[at]):#018x}"
+            )
 
     def entries(self, most: int) -> Iterator[tuple[U64, U64]]:
         """All hashes and rows of the partition, in pairs: about `most` of them at a time."""
@@ -283,6 +364,26 @@ class NumberColumn:
             else:
                 found = decode_few(self.buffer, first, last, "u8")
         return found
+
+    def of(self, rows: Rows) -> U64:
+        """The numbers at these positions."""
+        if self.constant is not None:
+            return np.full(rows.count, self.constant, np.uint64)
+        if not rows:
+            return np.empty(0, np.uint64)
+        if self.buffer is None:
+            raise CorruptedData("numbers of a hash index: expected values and no null", field=self.path)
+        with located(field=self.path):
+            found: U64 = decode_numbers(self.buffer, rows, "u8", nullable=False).numbers("u8")
+        return found
+
+
+def _ascending(numbers: U64) -> U64:
+    """The distinct numbers in ascending order. numpy's `unique` takes ten times as long for this many."""
+    ordered = np.sort(numbers)
+    fresh = np.ones(len(ordered), np.bool_)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    return ordered[fresh]
 
 
 def _rows(positions: U64, origin: Origin) -> Rows:

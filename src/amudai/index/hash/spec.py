@@ -13,7 +13,7 @@ __all__ = ["FIELD_HASHING", "HashIndex"]
 FIELD_HASHING: Final = "field-hashing-index"  # the name of the type in shards
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class HashIndex:
     """An index that finds the rows with a value: `trace_id == "4bf92f35"`, `user.id` in a set.
 
@@ -21,18 +21,24 @@ class HashIndex:
     the shard is. It brings nothing for numbers and times that are sorted or clustered, because the range index finds
     those as fast; a `NeedlessIndexWarning` says so.
 
-    Fields of every type with single values can be indexed, also inside structs and lists. A row is found by each value
-    that its list has.
+    Fields of every type with single values can be indexed, also inside structs, lists and maps (`labels.key`,
+    `labels.value`). A row is found by each value that its list or map has.
 
     Parameters
     ----------
-    fields
-        Paths of the fields to index.
+    keys
+        Paths of the fields to index. A tuple of paths, `("tenant", "user")`, is one composite key: it finds the rows
+        that have given values in all these fields, for conditions joined by `and`. Fields of a composite key have one
+        value for each row.
     level
         `"shard"`: one index of all rows. `"stripe"`: one index for each stripe, written together with the stripe.
 
     Attributes
     ----------
+    fields
+        The paths of all fields, each once.
+    keys
+        The fields of each key.
     index_type
         The name of the type in shards, and in `Index.type`. It is a class attribute.
 
@@ -40,6 +46,8 @@ class HashIndex:
     --------
     >>> HashIndex("trace_id", "user.id")
     HashIndex(fields=('trace_id', 'user.id'), level='shard')
+    >>> HashIndex(("tenant", "user.id")).keys
+    (('tenant', 'user.id'),)
     >>> HashIndex()
     Traceback (most recent call last):
     amudai.errors.InvalidArgument: HashIndex: expected at least one field, found none
@@ -49,15 +57,22 @@ class HashIndex:
 
     fields: tuple[str, ...]
     level: str
+    keys: tuple[tuple[str, ...], ...]
 
-    def __init__(self, *fields: str, level: str = "shard") -> None:
-        if not fields:
+    def __init__(self, *keys: str | tuple[str, ...], level: str = "shard") -> None:
+        if not keys:
             raise InvalidArgument("HashIndex: expected at least one field, found none")
-        for field in fields:
-            if not isinstance(field, str):
-                raise InvalidArgument(f"HashIndex: expected paths of fields, found {field!r}")
-            if fields.count(field) > 1:
-                raise InvalidArgument(f"HashIndex: expected each field once, found {field!r} again")
+        found = tuple((key,) if isinstance(key, str) else key for key in keys)
+        for given, key in zip(keys, found, strict=True):
+            if not isinstance(key, tuple) or not key or not all(isinstance(field, str) for field in key):
+                raise InvalidArgument(f"HashIndex: expected paths of fields, found {given!r}")
+            if found.count(key) > 1 or len(set(key)) < len(key):
+                raise InvalidArgument(f"HashIndex: expected each field once, found {given!r} again")
         require_level(level)
-        object.__setattr__(self, "fields", fields)
+        object.__setattr__(self, "fields", tuple(dict.fromkeys(field for key in found for field in key)))
         object.__setattr__(self, "level", level)
+        object.__setattr__(self, "keys", found)
+
+    def __repr__(self) -> str:
+        shown = tuple(key[0] if len(key) == 1 else key for key in self.keys)
+        return f"HashIndex(fields={shown!r}, level={self.level!r})"

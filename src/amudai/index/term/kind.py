@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from amudai.format import IndexDescriptor
 from amudai.index.contract import BuildPlan, Capabilities, IndexMerging, IndexSpec, IndexType
 from amudai.index.questions import Every, Terms
-from amudai.index.term.reader import open_term_index
+from amudai.index.term.reader import TermReader, open_term_index
 from amudai.index.term.stored_form import INDEX_TYPE, OLDER_NAMES
 from amudai.types import BasicType
 
@@ -56,5 +56,6 @@ TERM: Final = IndexType(
     spec=_spec,
     merge=_merge,
     check=_check,
+    terms=TermReader.term_counts,
     before_renaming=lambda _descriptor, _paths: (),  # terms belong to schema ids
 )

@@ -54,7 +54,7 @@ class PagesWriter:
         self._page_ends = _OffsetsWriter(profile, spool)
         self._stripe_ends = _OffsetsWriter(profile, spool)
         self._list_ends = _OffsetsWriter(profile, spool)
-        self._has_lists = BitEncoder(FieldBuildContext(profile, spool, frozenset()), BufferKind.PRESENCE)
+        self._has_lists = BitEncoder(FieldBuildContext(profile, spool), BufferKind.PRESENCE)
 
     @property
     def room(self) -> int:

@@ -9,6 +9,7 @@ from operator import and_
 from typing import Final
 
 import numpy as np
+import pyarrow as pa
 
 from amudai import _kernels
 from amudai.column import ColumnSource
@@ -16,12 +17,13 @@ from amudai.encoding import BlockBuffer, allocate, decode_numbers, open_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import IndexDescriptor
 from amudai.index.artifacts import IndexArtifactReader
+from amudai.index.contract import TermCounts
 from amudai.index.numbering import Numbering
 from amudai.index.questions import Every, Match, Question, Terms
 from amudai.index.term.artifact_columns import U64, field_named, known_fields, only_stripe, present
 from amudai.index.term.slots import SlotMap
 from amudai.index.term.stored_form import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
-from amudai.index.term.tree import Leaves, PositionLists, TermTree
+from amudai.index.term.tree import UNKNOWN, Leaves, PositionLists, TermTree
 from amudai.lazy import lazy
 from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
@@ -57,7 +59,12 @@ def open_term_index(
     if collation not in COLLATIONS.values():
         raise UnsupportedFeature(f"term index: expected a known collation, found {collation!r}", url=anchor.url)
     listed = properties.get("tokenizers")
-    names = [each.value for each in listed] if isinstance(listed, tuple) else []
+    # The format's specification has one name for all fields.
+    names = (
+        [each.value for each in listed]
+        if isinstance(listed, tuple)
+        else [properties.get("tokenizer_name")] * len(descriptor.indexed_fields)
+    )
     stated = properties.get("granularities")
     sizes = [each.value for each in stated] if isinstance(stated, tuple) else []
     numbering = Numbering.of(descriptor, shard)
@@ -78,7 +85,7 @@ def open_term_index(
         numbering=numbering,
         case_sensitive=collation == COLLATIONS["case_preserving"],
         own=numbering.complete,
-        trust=trust,
+        trust=trust or shard.trust_indexes,
         elements=elements,
     )
 
@@ -190,11 +197,52 @@ class TermReader:
             lists = self._lists(path[-1].schema_id, each)
             if not len(lists.yes.starts) and not len(lists.maybe.starts):
                 return Positions.none(self._origin)
+            if _any(lists.yes.forms == UNKNOWN) or _any(lists.maybe.forms == UNKNOWN):
+                return None  # any row may have the term
             found.append(lists)
         slots = self._slots_of(path)
         if slots is None and all(lists.is_one for lists in found):
             return Positions.surely(self._common([lists.yes for lists in found], rows))
         return reduce(and_, (self._rows_of(lists, slots) for lists in found))
+
+    def term_counts(self, path: NodePath, prefix: str) -> Iterator[TermCounts] | None:
+        """The terms of a field that begin with `prefix`, without regard to case, and the numbers of their rows.
+
+        None if the index does not have all terms of the field.
+        """
+        known = path[-1].schema_id in self._tokenizers and self._answers
+        return self._term_counts(path, prefix.encode()) if known else None
+
+    def _term_counts(self, path: NodePath, prefix: bytes) -> Iterator[TermCounts]:
+        stored_id, slots = self._numbering.ids[path[-1].schema_id], self._slots_of(path)
+        groups = self._tree.range(prefix, prefix=True) if prefix else ((each, 0, None) for each in self._tree.all())
+        for leaves, low, high in groups:
+            bounds, _, lists = self._tree.all_lists(leaves)
+            mine = lists.fields == stored_id
+            rows = np.zeros(len(mine), np.uint64)
+            rows[mine] = self._counts(lists.take(mine), slots)
+            # Entry i has the lists bounds[i] .. bounds[i + 1].
+            edges = bounds.astype(np.int64)
+            totals = np.append(np.uint64(0), np.cumsum(rows))
+            vague = np.append(0, np.cumsum(mine & (lists.forms >= _APPROXIMATE)))
+            counts, exact = totals[edges[1:]] - totals[edges[:-1]], vague[edges[1:]] == vague[edges[:-1]]
+            terms = leaves.terms
+            offsets = pa.py_buffer(np.ascontiguousarray(terms.offsets, np.int64))
+            found = pa.Array.from_buffers(pa.large_binary(), len(terms), [None, offsets, pa.py_buffer(terms.data)])
+            chosen = np.arange(low, len(terms) if high is None else high)
+            chosen = chosen[counts[chosen] > 0]
+            yield TermCounts(found.take(pa.array(chosen)), counts[chosen], exact[chosen])
+
+    def _counts(self, lists: PositionLists, slots: SlotMap | None) -> U64:
+        """How many rows each list has."""
+        found = lists.ends - lists.starts
+        each = np.ones(len(lists.starts), np.bool_) if slots is not None else lists.forms != 0
+        for at in np.flatnonzero(each).tolist():
+            chosen = np.zeros(len(lists.starts), np.bool_)
+            chosen[at] = True
+            is_unknown = lists.forms[at] == UNKNOWN
+            found[at] = self._origin.size if is_unknown else self._rows(lists.take(chosen), slots).count
+        return found
 
     def _knows(self, path: NodePath, question: Terms) -> bool:
         tokenizer = self._tokenizers.get(path[-1].schema_id)

@@ -36,10 +36,12 @@ from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.types import BasicType, SchemaNode
 
-__all__ = ["Leaves", "PositionLists", "TermTree"]
+__all__ = ["UNKNOWN", "Leaves", "PositionLists", "TermTree"]
 
 U32 = npt.NDArray[np.uint32]
 
+# The form of a list without integers: any row of the stripe may have the term.
+UNKNOWN: Final = 3
 # The leaves that a scan of all terms reads at once, and the pages that stay in memory for the next question.
 _GROUP: Final = 64
 _KEPT: Final = 64
@@ -337,8 +339,6 @@ class TermTree:
             starts[:], ends = ends[:-1], ends[1:]
         elif len(starts):
             starts[0], starts[1:] = self._starts[leaves.first] if first else 0, ends[:-1]
-        if (starts >= ends).any():
-            raise _not_ascending()
         count, wanted = high - low, Rows.one(first + low, first + high)
         if self._layout is not None and self._only_field is not None:
             fields = np.full(count, self._only_field, np.uint32)
@@ -350,6 +350,8 @@ class TermTree:
             forms = present(_member(self._list, "repr_type", BasicType.INT8), wanted)
         if len(forms) and int(forms.max()) > _LAST_FORM:
             raise CorruptedData(f"repr_type: expected 0..{_LAST_FORM}, found {forms.max()}")
+        if ((starts > ends) | ((starts == ends) & (forms != UNKNOWN))).any():
+            raise _not_ascending()
         return PositionLists(starts, ends, forms, fields)
 
     def _list_ends(self, first: int, last: int) -> U64:
@@ -368,7 +370,7 @@ def _not_ascending() -> CorruptedData:
     return CorruptedData("pos_list_end_offset: expected an ascending sequence")
 
 
-_LAST_FORM: Final = 2
+_LAST_FORM: Final = 3
 _ROWS: Final = np.zeros(1, np.uint8)
 _NO_BYTES: Final = np.empty(0, np.uint8)
 _NO_NUMBERS: Final = np.empty(0, np.uint64)

@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from operator import or_
 
-from amudai.index import Every, Keys, Terms
+from amudai.index import CompositeKeys, Every, Keys, StoredKeys, Terms
 from amudai.plan.evidence.contract import Evidence
 from amudai.plan.leaf import LeafQuestion
 from amudai.plan.open_indexes import OpenIndex
 from amudai.plan.words import ColumnWords
 from amudai.predicate import Alternative
 from amudai.rows import Positions, Rows
+from amudai.shard import StoredArray
 from amudai.types import NodePath
 
-__all__ = ["index_evidence"]
+__all__ = ["index_evidence", "rows_with", "rows_with_all"]
 
 # Asking an index opens a file or two. Reading fewer rows than this is faster.
 _WORTH = 64
@@ -39,6 +40,37 @@ def index_evidence(indexes: Sequence[OpenIndex]) -> tuple[Evidence, ...]:
         is_text = Terms in group[0].type.capabilities.questions
         found.append(_evidence(f"{group[0].type.label} of {count}", partial(_by_stripe, group), is_text=is_text))
     return tuple(found)
+
+
+def rows_with_all(question: CompositeKeys, indexes: Sequence[OpenIndex], rows: Rows) -> Positions | None:
+    """The rows among `rows` that may have given values in several fields; None if no index can tell."""
+    key = tuple(path[-1].schema_id for path in question.paths)
+
+    def ask(index: OpenIndex, mine: Rows) -> Positions | None:
+        return index.ask(question.paths[0], question, mine)
+
+    able = [index for index in indexes if any(tuple(ids) == key for ids in index.descriptor.indexed_fields)]
+    for index in able:
+        if index.rows is None and (said := ask(index, rows)) is not None:
+            return said
+    return _by_stripe([index for index in able if index.rows is not None], ask, rows)
+
+
+def rows_with(values: StoredArray, nodes: NodePath, indexes: Sequence[OpenIndex], rows: Rows) -> Rows:
+    """The rows among `rows` that may have one of many values, as far as indexes tell."""
+
+    def ask(index: OpenIndex, mine: Rows) -> Positions | None:
+        if nodes[-1].schema_id not in index.schema_ids or StoredKeys not in index.type.capabilities.questions:
+            return None
+        return index.ask(nodes, StoredKeys(values), mine)
+
+    whole = [partial(_one, index) for index in indexes if index.rows is None]
+    parts = [partial(_by_stripe, group) for group in _alike([index for index in indexes if index.rows is not None])]
+    for put in (*whole, *parts):
+        said = put(ask, rows)
+        if said is not None:
+            rows = rows.intersect(said.candidates)
+    return rows
 
 
 def _evidence(name: str, put: Callable[[Ask, Rows], Positions | None], *, is_text: bool) -> Evidence:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -184,7 +185,9 @@ class UnreadBuilder(FieldBuilder):
 
 
 def builder_of(node: SchemaNode, context: FieldBuildContext) -> FieldBuilder:
-    """The builder of a schema node."""
+    """The builder of a schema node. A profile of its own also holds for the fields below it."""
+    if node.schema_id in context.profiles:
+        context = replace(context, profile=context.profiles[node.schema_id])
     if node.schema_id in context.unread:
         return UnreadBuilder(node, context)
     if node.internal == NANOSECONDS:

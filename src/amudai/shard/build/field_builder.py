@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +17,9 @@ from amudai.encoding import COLUMN_MEMORY, ColumnMemory, NumberEncoder, Prepared
 from amudai.format import BufferKind
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
+from amudai.stats import BloomRequest
 from amudai.storage import Spool
+from amudai.threads import Each, one_by_one
 from amudai.types import SchemaNode
 
 __all__ = ["BitEncoder", "Bools", "FieldBuildContext", "FieldBuilder", "PresenceEncoder", "data_of"]
@@ -32,10 +35,14 @@ class FieldBuildContext:
 
     profile: Profile
     spool: Spool
-    bloom: frozenset[int]  # schema ids of fields that get a Bloom filter of any size
+    bloom: Mapping[int, BloomRequest] = field(default_factory=dict)  # requested filters by schema id
+    distinct: frozenset[int] = frozenset()  # schema ids of fields whose distinct values are counted
     memory: ColumnMemory = COLUMN_MEMORY  # the memory of each builder
     attached: frozenset[int] = frozenset()  # schema ids of fields whose values are in other files and stay there
     unread: frozenset[int] = frozenset()  # those of them whose values are not even read
+    profiles: Mapping[int, Profile] = field(default_factory=dict)  # of fields with one of their own, by schema id
+    extended: bool = False  # whether fields may be stored as only this library reads them
+    each: Each = one_by_one  # runs work that a builder can do on several threads
 
     def range_index(self, node: SchemaNode) -> RangeIndexBuilder | None:
         """The builder of a field's range index, if the profile wants one."""
@@ -51,6 +58,11 @@ class FieldBuilder(ABC):
         self.context = context
         self.is_attached = node.schema_id in context.attached
         self.count = 0
+
+    def sketches(self) -> dict[str, Any]:
+        """What the caller wants to know about distinct values, as collectors take it."""
+        schema_id = self.node.schema_id
+        return {"distinct": schema_id in self.context.distinct, "bloom": self.context.bloom.get(schema_id)}
 
     @abstractmethod
     def append(self, values: StoredArray) -> None:

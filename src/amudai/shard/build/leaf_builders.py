@@ -12,10 +12,13 @@ from amudai.encoding import (
     BytesEncoder,
     CodedSlots,
     DictionaryEncoder,
+    NumberDictionary,
     NumberEncoder,
     PreparedBuffer,
+    RangeIndexBuilder,
     ValueSlots,
 )
+from amudai.errors import InvalidArgument
 from amudai.format import AnyValue, BufferKind
 from amudai.shard.build.field_builder import (
     BitEncoder,
@@ -28,7 +31,7 @@ from amudai.shard.build.field_builder import (
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.stats import BooleanCollector, BytesCollector, CountCollector, NumberCollector
-from amudai.types import BasicType, SchemaNode
+from amudai.types import BasicType, SchemaNode, bounds_node, decimal128
 
 __all__ = ["BooleanBuilder", "BytesBuilder", "NumberBuilder", "UnitBuilder"]
 
@@ -63,7 +66,7 @@ class BooleanBuilder(FieldBuilder):
         super().__init__(node, context)
         self._data = BitEncoder(context, BufferKind.DATA)
         self._presence = PresenceEncoder(context)
-        self._statistics = BooleanCollector()
+        self._statistics = BooleanCollector(node, **self.sketches())
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
@@ -103,7 +106,10 @@ class NumberBuilder(FieldBuilder):
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
         self._data = NumberEncoder(node.dtype, context.profile, context.spool, buffer, context.memory)
         self._ranges = context.range_index(node)
-        self._statistics = NumberCollector(node)
+        self._statistics = NumberCollector(node, **self.sketches())
+        self._dictionary: NumberDictionary | None = None
+        if context.extended and not context.profile.plain:
+            self._dictionary = NumberDictionary(node.dtype, context.profile, context.spool, context.memory)
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
@@ -119,6 +125,8 @@ class NumberBuilder(FieldBuilder):
             self._ranges.append(numbers, valid)
         if not self.is_attached:
             self._data.append(numbers, valid)
+            if self._dictionary is not None:
+                self._dictionary.append(numbers, valid)
         self.count += len(numbers)
 
     def finish(self) -> PreparedField:
@@ -128,9 +136,14 @@ class NumberBuilder(FieldBuilder):
         if constant is not None:
             return PreparedField(self.node, statistics, constant, None, ())
         ranges = () if self._ranges is None else (self._ranges.finish(),)
-        data = () if self.is_attached else (self._data.finish(),)
+        data: tuple[PreparedBuffer, ...] = () if self.is_attached else (self._data.finish(),)
+        size = None
+        if self._dictionary is not None and data:
+            coded = self._dictionary.finish(self.node, data[0])
+            if coded is not None:
+                data, size = coded, self._dictionary.size
         buffers = tuple(each for each in (*data, *ranges) if each is not None)
-        return PreparedField(self.node, statistics, None, None, buffers)
+        return PreparedField(self.node, statistics, None, size, buffers)
 
 
 class BytesBuilder(FieldBuilder):
@@ -139,7 +152,8 @@ class BytesBuilder(FieldBuilder):
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
         self._fixed = None if node.basic_type in _VARIABLE else node.fixed_size
-        self._statistics = BytesCollector(node, bloom=not context.profile.plain, forced=node.schema_id in context.bloom)
+        self._statistics = BytesCollector(node, few=not context.profile.plain, **self.sketches())
+        self._scale: int | None = None  # of Arrow's decimals that are stored as Arrow has them
         self._blocks: BytesEncoder | None = None
         self._dictionary: DictionaryEncoder | None = None
         # For decimals in blocks. The entries of a dictionary tell more than ranges would.
@@ -153,10 +167,12 @@ class BytesBuilder(FieldBuilder):
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
-        return BytesEncoder(self._fixed, self.context.profile, self.context.spool, buffer, self.context.memory)
+        context = self.context
+        return BytesEncoder(self._fixed, context.profile, context.spool, buffer, context.memory, context.each)
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
+        self._order_as_decimals(values.scale if values.dictionary is None else values.dictionary.values.scale)
         if values.dictionary is None:
             self._take(ValueSlots(values.offsets, data_of(values), values.length, values.valid(), self._fixed))
             return
@@ -164,6 +180,15 @@ class BytesBuilder(FieldBuilder):
         known = ValueSlots(entries.offsets, data_of(entries), entries.length, None, self._fixed)
         codes = values.dictionary.codes.astype(np.uint32, copy=False)
         self._take(CodedSlots(codes, known, values.valid()))
+
+    def _order_as_decimals(self, scale: int | None) -> None:
+        """Order the values as decimals with this scale from now on. Before there were at most nulls."""
+        if scale is None or self._scale is not None:
+            return
+        self._scale = scale
+        self._statistics.order_as_decimals(scale)
+        if self.count == 0:  # the index counts positions from the first one
+            self._ranges = self.context.range_index(bounds_node(self.node))
 
     def append_nulls(self, count: int) -> None:
         """Append `count` nulls."""
@@ -201,9 +226,20 @@ class BytesBuilder(FieldBuilder):
 
     def _append_block(self, values: BytesBlock) -> None:
         if self._ranges is not None:
-            self._ranges.append(values.data, values.valid)
+            self._append_ranges(self._ranges, values)
         if self._blocks is not None:
             self._blocks.append(values.offsets, values.data, values.count, values.valid)
+
+    def _append_ranges(self, ranges: RangeIndexBuilder, values: BytesBlock) -> None:
+        data = values.data
+        if self._scale is not None:
+            rows = data[: values.count * self.node.fixed_size].reshape(values.count, self.node.fixed_size)
+            try:
+                data = decimal128.from_unscaled(rows, self._scale, valid=values.valid).reshape(-1)
+            except InvalidArgument:
+                self._ranges = None  # a value with more than 34 digits, which no bound can state
+                return
+        ranges.append(data, values.valid)
 
     def finish(self) -> PreparedField:
         """Finish the field."""

@@ -117,8 +117,8 @@ def folded(so_far: FieldDescriptor | None, stripe: FieldDescriptor) -> FieldDesc
 
 
 def _same(a: AnyValue | None, b: AnyValue | None) -> bool:
-    """Whether two constants have the same bits. 0.0 and -0.0 do not."""
-    return a is not None and b is not None and a.encode() == b.encode()
+    """Whether two constants have the same bits. 0.0 and -0.0 do not. References do not tell: files may differ."""
+    return a is not None and b is not None and a.kind != "data_ref" and a.encode() == b.encode()
 
 
 def sum_of_known(sizes: Iterable[int | None]) -> int | None:

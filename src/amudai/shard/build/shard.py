@@ -23,7 +23,9 @@ from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.shard.build.stripe import digest, fields_below, place_fields
 from amudai.shard.suffixes import STRIPE_SUFFIX
+from amudai.stats import BloomRequest
 from amudai.storage import SealedFile, Sealing, Spool
+from amudai.threads import Each, one_by_one
 from amudai.types import SchemaNode
 
 __all__ = ["BuildOptions", "ShardBuilder", "StripeBuilder"]
@@ -45,7 +47,13 @@ class BuildOptions:
     memory
         Bytes of memory that all columns together may use. More encoded values than that go to a temporary file.
     bloom
-        Schema ids of fields that get a Bloom filter of any size.
+        Fields that get a Bloom filter even if they have many distinct values, or numbers, by schema id.
+    distinct
+        Schema ids of fields whose distinct values are counted, whatever their type.
+    profiles
+        The profiles of fields that have one of their own, by schema id.
+    extended
+        Whether the shard may use what only this library reads.
     created
         When the shard was created, in ticks; None if that is not to be said.
     attached, unread
@@ -58,22 +66,15 @@ class BuildOptions:
     stripe_bytes: int | None = None
     memory: int = 512 * 1000 * 1000
     temp_folder: str | None = None
-    bloom: frozenset[int] = frozenset()
+    bloom: Mapping[int, BloomRequest] = field(default_factory=dict)
+    distinct: frozenset[int] = frozenset()
     created: int | None = None
     properties: Properties = ()
     field_properties: Mapping[int, Properties] = field(default_factory=dict)
     attached: frozenset[int] = frozenset()
     unread: frozenset[int] = frozenset()
-
-
-# Runs a function for each field, perhaps on several threads, and waits for all of them.
-Each = Callable[[Callable[[int], None], int], None]
-
-
-def one_by_one(work: Callable[[int], None], count: int) -> None:
-    """Run `work` for the fields in order, on this thread."""
-    for index in range(count):
-        work(index)
+    profiles: Mapping[int, Profile] = field(default_factory=dict)
+    extended: bool = False
 
 
 class ShardBuilder:
@@ -131,8 +132,8 @@ class ShardBuilder:
     def append(self, columns: Sequence[Callable[[], StoredArray]], rows: int) -> None:
         """Append rows. `columns` has a function for each top-level field, which returns its values."""
         if self._open is None:
-            self._open = StripeBuilder(self._nodes, self._options)
-        self._open.append([self._seen(index, work) for index, work in enumerate(columns)], rows, self._each)
+            self._open = StripeBuilder(self._nodes, self._options, self._each)
+        self._open.append([self._seen(index, work) for index, work in enumerate(columns)], rows)
         self.rows += rows
         limit = self._options.stripe_bytes
         if self.rows_left == 0 or (limit is not None and self._open.spool.size >= limit):
@@ -161,7 +162,7 @@ class ShardBuilder:
         stripe, self._open = self._open, None
         if stripe is None:
             return
-        fields = stripe.finish(self._each)
+        fields = stripe.finish()
         with stripe.spool:
             # A stripe with nothing but constants needs no file.
             if self._options.two_level and any(each.buffers for each in fields_below(fields)):
@@ -227,34 +228,44 @@ def _id_count(nodes: Sequence[SchemaNode]) -> int:
 
 
 class StripeBuilder:
-    """Builds one stripe."""
+    """Builds one stripe. `each` runs the work of its fields, and the parts of that work."""
 
-    def __init__(self, nodes: Sequence[SchemaNode], options: BuildOptions) -> None:
+    def __init__(self, nodes: Sequence[SchemaNode], options: BuildOptions, each: Each = one_by_one) -> None:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
         memory = ColumnMemory.of(options.memory, node_count(nodes))
         context = FieldBuildContext(
-            options.profile, self.spool, options.bloom, memory, options.attached, options.unread
+            options.profile,
+            self.spool,
+            options.bloom,
+            options.distinct,
+            memory,
+            options.attached,
+            options.unread,
+            options.profiles,
+            options.extended,
+            each,
         )
+        self._each = each
         self._builders = tuple(builder_of(node, context) for node in nodes)
         self.rows = 0
 
-    def append(self, columns: Sequence[Callable[[], StoredArray]], rows: int, each: Each = one_by_one) -> None:
+    def append(self, columns: Sequence[Callable[[], StoredArray]], rows: int) -> None:
         """Append rows. `columns` has a function for each top-level field, which returns its values."""
 
         def work(index: int) -> None:
             self._builders[index].append(columns[index]())
 
-        each(work, len(self._builders))
+        self._each(work, len(self._builders))
         self.rows += rows
 
-    def finish(self, each: Each = one_by_one) -> tuple[PreparedField, ...]:
+    def finish(self) -> tuple[PreparedField, ...]:
         """End the stripe. Its buffers stay in the spool."""
         done: list[PreparedField | None] = [None] * len(self._builders)
 
         def work(index: int) -> None:
             done[index] = self._builders[index].finish()
 
-        each(work, len(done))
+        self._each(work, len(done))
         return tuple(field for field in done if field is not None)
 
     def prepared(self) -> PreparedStripe:

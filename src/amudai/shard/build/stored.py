@@ -87,6 +87,8 @@ class StoredArray:
         The child of a fixed-size list has N times as many, all null below a null list.
     dictionary
         Replaces `data` and `offsets` if strings or other bytes came as an Arrow dictionary.
+    scale
+        For Arrow's decimals that are stored as Arrow has them: the values are integers x 10**-scale. Otherwise None.
     """
 
     node: SchemaNode
@@ -97,6 +99,7 @@ class StoredArray:
     offsets: npt.NDArray[Any] | None = None
     children: tuple[StoredArray, ...] = ()
     dictionary: StoredDictionary | None = None
+    scale: int | None = None
 
     def valid(self) -> npt.NDArray[np.bool_] | None:
         """Which positions are not null; None if no position is null."""

@@ -18,6 +18,7 @@ from amudai.sources.text import TextStream, check_encoding, encoding_of
 __all__ = ["RecordBlock", "Refusal", "Shape", "blocks_of", "shape_of"]
 
 _BEGINNING: Final = (0, 0, 0)
+_FEED: Final = ord("\n")
 _OUTSIDE: Final = 0  # the place of a state that is outside of the array
 
 
@@ -75,51 +76,59 @@ def blocks_of(
 ) -> Iterator[RecordBlock]:
     """The records of a file in blocks of about `size` bytes. `shape` is decided by the first block if it is None."""
     with TextStream(file, _encoding(file, encoding)) as stream:
-        chunk = stream.read(size)
-        cutter = _Cutter(file, shape_of(chunk) if shape is None else shape)
-        while chunk:
-            following = stream.read(size)
-            if not following and not chunk.endswith(b"\n"):
-                chunk += b"\n"  # ends a last line, or a number
-            yield cutter.cut(chunk, final=not following)
-            chunk = following
+        following = stream.read(1)
+        cutter: _Cutter | None = None
+        while following:
+            text = stream.read_behind((b"" if cutter is None else cutter.rest) + following, size)
+            # Read one byte ahead, to know which block is the last.
+            following = stream.read(1)
+            if not following and text[-1] != _FEED:
+                text = memoryview(bytes(text) + b"\n")  # ends a last line, or a number
+            if cutter is None:
+                cutter = _Cutter(file, shape_of(bytes(text)) if shape is None else shape)
+            yield cutter.cut(text, final=not following)
 
 
 class _Cutter:
-    """Cuts one chunk after the other and carries over what is unfinished."""
+    """Cuts one chunk after the other and carries over what is unfinished.
+
+    Attributes
+    ----------
+    rest
+        The beginning of an unfinished record.
+    """
 
     def __init__(self, file: InputFile, shape: Shape) -> None:
         self._file = file
         self._shape = shape
         self._state = _BEGINNING
-        self._rest = b""  # the beginning of an unfinished record
+        self.rest = b""
         self._rest_line = 1
         self._is_dropping = False  # whether the unfinished record is longer than allowed, and was left out
         self._line = 1
 
-    def cut(self, chunk: bytes, *, final: bool) -> RecordBlock:
-        """The records that end in this chunk."""
-        array = np.frombuffer(chunk, np.uint8)
+    def cut(self, data: memoryview, *, final: bool) -> RecordBlock:
+        """The records that end in the next chunk. `data` has the chunk behind the beginning of an unfinished record."""
+        array = np.frombuffer(data, np.uint8)[len(self.rest) :]
         starts, ends, feeds, count, self._state, unfinished = _kernels.json_cut(array, self._shape, self._state)
         lines = self._line + feeds
         self._line += count
-        data = self._rest + chunk
-        starts, ends = starts + len(self._rest), ends + len(self._rest)
+        starts, ends = starts + len(self.rest), ends + len(self.rest)
         if self._is_dropping and len(ends):
             ends = ends[1:]
             self._is_dropping = False
-        elif self._rest:
+        elif self.rest:
             starts, lines = np.append(0, starts), np.append(self._rest_line, lines)
         refused = []
-        self._rest = b""
+        self.rest = b""
         if unfinished and not self._is_dropping:
-            self._rest, self._rest_line = data[int(starts[-1]) :], int(lines[-1])
+            self.rest, self._rest_line = bytes(data[int(starts[-1]) :]), int(lines[-1])
             if final:
                 reason = "expected the end of the value, found the end of the file"
-                refused.append(Refusal(self._rest_line, reason, self._rest))
-            elif len(self._rest) > text_records.LONGEST:
-                refused.append(Refusal(self._rest_line, text_records.too_long(), self._rest[: text_records.SHOWN]))
-                self._rest, self._is_dropping = b"", True
+                refused.append(Refusal(self._rest_line, reason, self.rest))
+            elif len(self.rest) > text_records.LONGEST:
+                refused.append(Refusal(self._rest_line, text_records.too_long(), self.rest[: text_records.SHOWN]))
+                self.rest, self._is_dropping = b"", True
         elif final and self._shape is Shape.ARRAY and self._state[2] != _OUTSIDE:
             reason = "expected a bracket that closes the array, found the end of the file"
             refused.append(Refusal(self._line - 1, reason, b""))

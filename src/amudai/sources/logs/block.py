@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +13,12 @@ from amudai import _kernels
 from amudai.sources.logs.program import Program
 from amudai.sources.records import Lines
 
-__all__ = ["I64", "Block", "Flags", "LineMatches", "block_of", "matches_in", "texts_of"]
+__all__ = ["I64", "Block", "Flags", "LineMatches", "Picked", "block_of", "matches_in", "texts_of"]
 
 I64 = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Picked: TypeAlias = I64 | slice
+"""Some lines: their numbers, or the first ones."""
 
 _MATCHED, _TIMED, _ZONED, _CUT = 1, 2, 4, 8
 
@@ -30,6 +33,8 @@ class Block:
         The number of the first line, counted from 1.
     is_ascii
         Whether all bytes are ASCII, so that all parts of lines are UTF-8.
+    has_returns
+        Whether there are carriage returns in line ends.
     """
 
     data: npt.NDArray[np.uint8]
@@ -37,32 +42,27 @@ class Block:
     ends: I64
     first: int
     is_ascii: bool
+    has_returns: bool
 
     def __len__(self) -> int:
         return len(self.starts)
 
-    def texts(self, first: I64, last: I64) -> pa.Array:
+    def texts(self, first: Picked, last: Picked) -> pa.Array:
         """Texts from the start of each line in `first` to the end of each line in `last`."""
         return texts_of(self.data, self.starts[first], self.ends[last])
 
+    def without_returns(self) -> Block:
+        """The same lines in a text whose line ends have no carriage returns, so that lines can be joined."""
+        # Each line is copied with the line feed before it, so that the copies fit together.
+        offsets, data = _gathered(self.data, np.append(0, self.starts[1:] - 1), self.ends)
+        starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64)
+        starts[1:] += 1
+        return Block(np.frombuffer(data, np.uint8), starts, ends, self.first, self.is_ascii, has_returns=False)
+
 
 def block_of(lines: Lines) -> Block:
-    """The lines of a file. A carriage return is part of a line end only if it is right before the line feed."""
-    data, ends = np.frombuffer(lines.data, np.uint8), lines.ends
-    returns = data[np.maximum(ends - 1, 0)] == ord("\r")
-    if returns.any():
-        data, ends = _without_returns(data, ends, returns)
-    starts = np.zeros(len(ends), np.int64)
-    starts[1:] = ends[:-1] + 1
-    return Block(data, starts, ends, lines.first, lines.data.isascii())
-
-
-def _without_returns(data: npt.NDArray[np.uint8], ends: I64, returns: Flags) -> tuple[npt.NDArray[np.uint8], I64]:
-    """Lines, and where they end, without the carriage returns that are part of line ends."""
-    # Each line is copied with the line feed before it, so that the copies fit together.
-    from_, to = np.concatenate([[0], ends]), np.append(ends - returns, len(data))
-    offsets, without = _kernels.gather_parts(data, from_, to)
-    return without, offsets[1:-1].astype(np.int64)
+    """The lines of a file."""
+    return Block(lines.data, lines.starts[:-1], lines.ends, lines.first, lines.is_ascii, lines.has_returns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,15 @@ def matches_in(data: npt.NDArray[np.uint8], starts: I64, ends: I64, program: Pro
 
 def texts_of(data: npt.NDArray[np.uint8], from_: I64, to: I64) -> pa.Array:
     """Parts of `data` as texts; null where `to` is negative. The bytes are not checked to be UTF-8."""
-    offsets, values = _kernels.gather_parts(data, np.ascontiguousarray(from_), np.ascontiguousarray(to))
+    offsets, values = _gathered(data, np.ascontiguousarray(from_), np.ascontiguousarray(to))
     there = to >= 0
     nulls = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
-    return pa.Array.from_buffers(pa.string(), len(from_), [nulls, pa.py_buffer(offsets), pa.py_buffer(values)])
+    return pa.Array.from_buffers(pa.string(), len(from_), [nulls, pa.py_buffer(offsets), values])
+
+
+def _gathered(data: npt.NDArray[np.uint8], from_: I64, to: I64) -> tuple[npt.NDArray[np.int32], pa.Buffer]:
+    """Parts of `data` one after the other: Arrow's offsets, and the bytes in memory of Arrow's pool."""
+    offsets = _kernels.part_offsets(len(data), from_, to)
+    values = pa.allocate_buffer(int(offsets[-1]))
+    _kernels.gather_parts(data, from_, offsets, np.frombuffer(values, np.uint8))
+    return offsets, values

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from amudai.sources.logs.block import Block, Flags, LineMatches, matches_in, texts_of
+from amudai.sources.logs.block import Block, Flags, LineMatches, Picked, matches_in, texts_of
 from amudai.sources.logs.multiline import LineGroups
 from amudai.sources.logs.pattern import LinePattern
 from amudai.sources.logs.program import Program, compiled
@@ -125,12 +125,12 @@ class ShapeExtractor(Extractor):
     def columns(self, block: Block, rows: LineGroups, begins: Flags, misfit: Misfit) -> list[pa.Array]:
         """Times, levels and fields."""
         found, at = self._found(block, rows)
-        record = begins[rows.first]
+        record = begins[rows.firsts]
         timed = found.timed[at] & record
         times = self.times.values(found.moments[at], timed, found.zoned[at], found.cut[at] & record, misfit)
         from_, to = found.from_[:, at], found.to[:, at]
         # A field that reaches the end of its line reaches the end of the row.
-        if len(rows) < len(block):
+        if not isinstance(rows.firsts, slice):
             to = np.where((to == block.ends[rows.first]) & (rows.first != rows.last), block.ends[rows.last], to)
         columns = [times, self._levels(block, from_, to, len(rows))]
         for number, field in zip(self._others, self.fields[2:], strict=True):
@@ -140,17 +140,14 @@ class ShapeExtractor(Extractor):
             columns.append(_values(texts, field, misfit) if is_guessed else texts.cast(field.type))
         return columns
 
-    def _found(
-        self, block: Block, rows: LineGroups
-    ) -> tuple[LineMatches, np.ndarray[tuple[int], np.dtype[np.int64]] | slice]:
+    def _found(self, block: Block, rows: LineGroups) -> tuple[LineMatches, Picked]:
         """The matches of rows, and where each row is among them."""
         if self._begins is not None:
-            starts, ends = block.starts[rows.first], block.ends[rows.last]
+            starts, ends = block.starts[rows.firsts], block.ends[rows.lasts]
             return matches_in(block.data, starts, ends, self._program, self.times.per_second), slice(None)
         assert self._latest is not None
         assert self._latest[0] is block
-        found = self._latest[1]
-        return found, slice(None) if len(rows) == len(found.matched) else rows.first
+        return self._latest[1], rows.firsts
 
     def _levels(
         self,

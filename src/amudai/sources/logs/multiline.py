@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from amudai.sources.logs.block import I64, Flags
+from amudai.sources.logs.block import I64, Flags, Picked
 
 __all__ = ["LineGroups", "joined", "single"]
 
@@ -26,6 +26,21 @@ class LineGroups:
 
     def __len__(self) -> int:
         return len(self.first)
+
+    @property
+    def firsts(self) -> Picked:
+        """The first line of each row; a slice if each row is one line."""
+        return slice(len(self)) if self._are_lines else self.first
+
+    @property
+    def lasts(self) -> Picked:
+        """The last line of each row; a slice if each row is one line."""
+        return slice(len(self)) if self._are_lines else self.last
+
+    @property
+    def _are_lines(self) -> bool:
+        # Rows have no lines between them, and none before them.
+        return len(self) == 0 or int(self.last[-1]) == len(self) - 1
 
     def __getitem__(self, part: slice) -> LineGroups:
         return LineGroups(self.first[part], self.last[part])

@@ -73,6 +73,9 @@ class LogReader(FileReader):
         for lines in reader:
             block = block_of(lines)
             begins, rows = self._rows(block, goes_on)
+            if block.has_returns and len(rows) < len(block):
+                block = block.without_returns()
+                begins, rows = self._rows(block, goes_on)
             if self._joins and not lines.final and len(rows) and begins[rows.first[-1]]:
                 size = int(block.ends[-1] - block.starts[rows.first[-1]])
                 if size <= _LONGEST:
@@ -144,7 +147,7 @@ class LogReader(FileReader):
         return begins, joined(begins, goes_on=goes_on) if self._joins else single(len(block))
 
     def _batch(self, block: Block, rows: LineGroups, begins: Flags, bad: BadRecords) -> pa.RecordBatch:
-        texts = block.texts(rows.first, rows.last)
+        texts = block.texts(rows.firsts, rows.lasts)
         sound = np.ones(len(rows), np.bool_)
 
         def refuse(row: int, reason: str) -> None:
@@ -159,7 +162,7 @@ class LogReader(FileReader):
             columns += self._extractor.columns(block, rows, begins, refuse)
             self._count(rows, begins)
             if self._multiline != "separate":
-                columns = self._inherited(columns, begins[rows.first])
+                columns = self._inherited(columns, begins[rows.firsts])
         batch = pa.RecordBatch.from_arrays(columns, schema=self.schema)
         return batch if sound.all() else batch.filter(pa.array(sound))
 
@@ -171,12 +174,12 @@ class LogReader(FileReader):
 
     def _count(self, rows: LineGroups, begins: Flags) -> None:
         covered = int(rows.last[-1] - rows.first[0]) + 1 if len(rows) else 0
-        matched = int(begins[rows.first].sum())
+        matched = int(begins[rows.firsts].sum())
         self._counts.matched += matched
         if self._multiline == "separate":
             self._counts.others += covered - matched
             return
-        alone = int(np.argmax(begins[rows.first])) if matched else len(rows)
+        alone = int(np.argmax(begins[rows.firsts])) if matched else len(rows)
         if self._carried:
             alone = 0
         self._counts.others += alone

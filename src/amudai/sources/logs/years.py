@@ -126,9 +126,9 @@ def first_year(times: Iterable[I64], per_second: int, modified: float, told: int
 def in_years(moments: I64, years: I64, per_second: int) -> tuple[I64, Flags]:
     """Times of the year 2000 moved to other years, and whether each exists there."""
     moved, exists = np.zeros(len(moments), np.int64), np.ones(len(moments), np.bool_)
-    distinct = np.unique(years).tolist() if len(years) else []
-    for year in distinct:
-        chosen = years == year
+    some_years = range(int(years.min()), int(years.max()) + 1) if len(years) else range(0)
+    for year in some_years:
+        chosen = slice(None) if len(some_years) == 1 else years == year
         start = (datetime.date(year, 1, 1) - datetime.date(1970, 1, 1)).days * _DAY
         shift = (start - _START_OF_2000) * per_second
         if _is_leap(year):

@@ -1,0 +1,70 @@
+"""Offsets that say where the items of each position begin and end: n + 1 fences for n neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from amudai.column.containers import MAX_POSITION
+from amudai.encoding import BlockBuffer, Values, decode_numbers
+from amudai.errors import CorruptedData
+from amudai.rows import Rows
+
+__all__ = ["arrow_offsets", "check_fences", "read_fences"]
+
+U64 = npt.NDArray[np.uint64]
+
+
+def read_fences(buffer: BlockBuffer, rows: Rows) -> Values:
+    """The fences of `rows`. Each range of rows has one fence more than it has rows."""
+    # A row needs its own start and the start of the next row.
+    fences = Rows.joined(rows.starts, rows.ends + np.uint64(1))
+    return decode_numbers(buffer, fences, "u8", nullable=False)
+
+
+def check_fences(found: U64, rows: Rows, positions: int, items: int | None, what: str) -> None:
+    """Raise an error if fences descend, point to missing items, or leave out items at either end.
+
+    Parameters
+    ----------
+    found, rows
+        The fences of these rows.
+    positions, items
+        How many positions the column has, and how many items all of them have together; None if unknown.
+    what
+        What a position holds, for errors.
+    """
+    if not rows:
+        return
+    if int(found.max()) > MAX_POSITION or (found[1:] < found[:-1]).any():
+        raise CorruptedData(f"{what} offsets: expected an ascending sequence")
+    if rows.starts[0] == 0 and found[0] != 0:
+        raise CorruptedData(f"{what} offsets: expected to begin with 0, found {found[0]}")
+    end = int(found[-1])
+    if items is not None and end > items:
+        raise CorruptedData(f"{what} offsets: expected at most {items}, found {end}")
+    if items is not None and end < items and rows.end == positions:
+        raise CorruptedData(f"{what} offsets: expected to end with {items}, found {end}")
+
+
+def arrow_offsets(stored: Values, rows: Rows, wide: bool) -> tuple[pa.Buffer, Rows]:
+    """Arrow's offsets of the lists, and the ranges of their items."""
+    dtype = np.dtype(np.int64 if wide else np.int32)
+    if not rows:
+        return pa.py_buffer(np.zeros(1, dtype)), Rows.none()
+    fences = stored.numbers("u8")
+    lengths = rows.ends - rows.starts
+    # The index of each range's first fence. A range has one fence more than it has lists.
+    first = np.concatenate(([np.uint64(0)], np.cumsum(lengths + np.uint64(1))[:-1])).astype(np.int64)
+    last = first + lengths.astype(np.int64)
+    steps = np.diff(fences.view(np.int64))
+    if rows.num_ranges > 1:
+        keep = np.ones(len(steps), np.bool_)
+        keep[last[:-1]] = False  # from the end of one range to the start of the next
+        steps = steps[keep]
+    offsets = np.zeros(len(steps) + 1, np.int64)
+    np.cumsum(steps, out=offsets[1:])
+    if not wide and int(offsets[-1]) > np.iinfo(np.int32).max:
+        raise OverflowError("more items than the offsets of this Arrow type can count")
+    return pa.py_buffer(offsets.astype(dtype, copy=False)), Rows.joined(fences[first], fences[last])
