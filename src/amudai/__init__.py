@@ -82,7 +82,17 @@ if TYPE_CHECKING:
         StorageError,
         UnsupportedFeature,
     )
-    from amudai.interop import attach_iceberg, open_iceberg, read_pandas, scan_polars, sql
+    from amudai.interop import (
+        QueryExplanation,
+        QueryResult,
+        attach_iceberg,
+        kql,
+        open_iceberg,
+        read_pandas,
+        scan_polars,
+        sql,
+        sql_result,
+    )
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -99,7 +109,9 @@ else:
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
                 "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
-            "amudai.interop": "attach_iceberg open_iceberg read_pandas scan_polars sql",
+            "amudai.interop": (
+                "QueryExplanation QueryResult attach_iceberg kql open_iceberg read_pandas scan_polars sql sql_result"
+            ),
         },
     )
 
@@ -132,6 +144,8 @@ __all__ = [
     "Predicate",
     "Problem",
     "Progress",
+    "QueryExplanation",
+    "QueryResult",
     "Salvage",
     "Scan",
     "Shard",
@@ -160,6 +174,7 @@ __all__ = [
     "drop_columns",
     "gc",
     "ingest",
+    "kql",
     "materialize",
     "merge",
     "open",
@@ -171,6 +186,7 @@ __all__ = [
     "salvage",
     "scan_polars",
     "sql",
+    "sql_result",
     "undelete",
     "upsert",
     "with_columns",

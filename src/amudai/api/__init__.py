@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field
     from amudai.api.field_stats import FieldStats
+    from amudai.api.frames import to_pandas, to_polars
     from amudai.api.garbage import collect_garbage
     from amudai.api.housekeeping import Garbage, copy, gc
     from amudai.api.indexing import add_indexes
@@ -69,6 +70,7 @@ else:
             "amudai.api.columns": "drop_columns rename_columns with_columns",
             "amudai.api.field": "Field",
             "amudai.api.field_stats": "FieldStats",
+            "amudai.api.frames": "to_pandas to_polars",
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.housekeeping": "Garbage copy gc",
             "amudai.api.indexing": "add_indexes",
@@ -159,6 +161,8 @@ __all__ = [
     "refresh",
     "rename_columns",
     "salvage",
+    "to_pandas",
+    "to_polars",
     "undelete",
     "upsert",
     "with_columns",

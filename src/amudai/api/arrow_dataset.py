@@ -36,11 +36,15 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
     ----------
     where
         A predicate that all rows must match, besides the filter of a reader.
+    limit
+        How many rows a reader without a filter gets at most; None for all.
     """
 
-    def __init__(self, source: Tabular, where: Predicate | None = None) -> None:
+    def __init__(self, source: Tabular, where: Predicate | None = None, limit: int | None = None) -> None:
         self._source = source
         self._where = where
+        self._limit = limit
+        self._failure: AmudaiError | None = None
         self._schema = pa.schema(
             [field.with_type(plain_type(field.type)) for field in source.schema], metadata=source.schema.metadata
         )
@@ -60,6 +64,11 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
     def scans(self) -> tuple[Scan, ...]:
         """The scans that readers have asked for so far. Their `explain` says what was pushed down."""
         return tuple(self._scans)
+
+    @property
+    def failure(self) -> AmudaiError | None:
+        """The error that ended a reader, which engines hand on only as text; None if there was none."""
+        return self._failure
 
     def scanner(
         self,
@@ -128,7 +137,7 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
         raise _unsupported("a scan by pyarrow itself", "use scanner()")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ArrowDataset, (self._source, self._where)
+        return ArrowDataset, (self._source, self._where, self._limit)
 
     def __repr__(self) -> str:
         return f"<amudai.ArrowDataset of {self._source!r}>"
@@ -155,7 +164,7 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
         If they are not, the scan has the columns that `expression` uses as well.
         """
         if expression is None:
-            return self._noted(columns, self._where, batch_size, rows), list(columns), True
+            return self._noted(columns, self._where, batch_size, rows, self._limit), list(columns), True
         wanted, is_exact = from_conjunction(expression, self._type_of)
         where = wanted if self._where is None else wanted & self._where
         if is_exact:
@@ -172,9 +181,15 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
             return self._noted(read, self._where, batch_size, rows), read, False
 
     def _noted(
-        self, columns: Sequence[str], where: Predicate | None, batch_size: int | None, rows: range | None
+        self,
+        columns: Sequence[str],
+        where: Predicate | None,
+        batch_size: int | None,
+        rows: range | None,
+        limit: int | None = None,
     ) -> Scan:
-        scan = self._source.scan([quote_name(name) for name in columns], where, rows, batch_rows=batch_size)
+        names = [quote_name(name) for name in columns]
+        scan = self._source.scan(names, where, rows, limit=limit, batch_rows=batch_size)
         self._scans.append(scan)
         return scan
 
@@ -286,8 +301,12 @@ class ArrowScanner:
 
     def _conforming(self) -> Iterator[pa.RecordBatch]:
         schema = self.projected_schema
-        for batch in self.to_batches():
-            yield batch if not schema.names else pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+        try:
+            for batch in self.to_batches():
+                yield batch if not schema.names else pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+        except AmudaiError as error:
+            self._dataset._failure = error
+            raise
 
     def to_table(self) -> pa.Table:
         """The rows, in memory."""

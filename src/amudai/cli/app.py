@@ -19,6 +19,7 @@ COMMANDS: Final = (
     "attach",
     "append",
     "search",
+    "query",
     "head",
     "sample",
     "schema",

@@ -28,7 +28,7 @@ from amudai.cli.options import (
 )
 from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
 
-__all__ = ["BatchWriter", "ParquetWriter", "run"]
+__all__ = ["WRITERS", "BatchWriter", "ParquetWriter", "file_format", "run", "written_to"]
 
 _ENDINGS: Final = {
     ".parquet": "parquet",
@@ -76,15 +76,15 @@ def run(
     allow: Allow = None,
 ) -> int:
     """Write rows to a Parquet, CSV, Arrow or JSON lines file. The file appears only once it is complete."""
-    kind = _format(to, format)
+    kind = file_format(to, format)
     require_new(to, overwrite or to == "-")
     begin = time.perf_counter()
     rows = 0
     with opened(location, allow) as shard:
         scan = shard.scan(names_of(columns), where, limit=limit or None, include_deleted=include_deleted)
         total = None if where is not None else shard.num_positions if include_deleted else shard.num_rows
-        with _target(to, overwrite) as out, Bar("exporting", total) as bar:
-            writer = _WRITERS[kind](scan.schema, out)
+        with written_to(to, overwrite) as out, Bar("exporting", total) as bar:
+            writer = WRITERS[kind](scan.schema, out)
             for batch in scan:
                 writer.write(batch)
                 rows += batch.num_rows
@@ -101,10 +101,11 @@ def run(
     return 0
 
 
-def _format(to: str, format: str | None) -> str:  # noqa: A002
+def file_format(to: str, format: str | None) -> str:  # noqa: A002
+    """The format of a file: the one that is told, or the one of its name."""
     if format is not None:
-        if format not in _WRITERS:
-            raise InvalidArgument(f"--format: expected {', '.join(_WRITERS)}, found {format!r}")
+        if format not in WRITERS:
+            raise InvalidArgument(f"--format: expected {', '.join(WRITERS)}, found {format!r}")
         return format
     found = _ENDINGS.get(os.path.splitext(to)[1].lower())
     if found is None:
@@ -114,7 +115,7 @@ def _format(to: str, format: str | None) -> str:  # noqa: A002
 
 
 @contextmanager
-def _target(to: str, overwrite: bool) -> Iterator[BinaryIO]:
+def written_to(to: str, overwrite: bool) -> Iterator[BinaryIO]:
     """A stream to write to: standard output, or a file that appears when the block ends without an error."""
     if to == "-":
         if sys.stdout.isatty():
@@ -173,7 +174,7 @@ class ParquetWriter:
         self._rows = self._bytes = 0
 
 
-_WRITERS: Final[dict[str, Callable[[pa.Schema, BinaryIO], BatchWriter]]] = {
+WRITERS: Final[dict[str, Callable[[pa.Schema, BinaryIO], BatchWriter]]] = {
     "parquet": ParquetWriter,
     "csv": lambda schema, out: CsvWriter(out, schema.names),
     "arrow": _Arrow,

@@ -1,6 +1,7 @@
 """Who else wants to read it?
 
-Each engine has one file: `duckdb_sql.py` (with `prefilter.py`, which finds conditions in SQL), `polars_frames.py` (with
+Each engine has one file: `duckdb_sql.py` (with `prefilter.py`, which finds conditions in SQL), `kql_query.py` (with
+`kql_language.py`, the only user of the package that parses KQL, and `kql_plan.py`), `polars_frames.py` (with
 `polars_predicates.py`), `pandas_frames.py`, `dask_frames.py`, `iceberg_tables.py` and `spark_source.py`. Packages of
 engines are imported when they are used (`packages.py`).
 """
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from amudai.interop.dask_frames import read_dask
     from amudai.interop.duckdb_sql import register, sql
     from amudai.interop.iceberg_tables import attach_iceberg, open_iceberg
+    from amudai.interop.kql_query import QueryExplanation, QueryResult, kql, sql_result
     from amudai.interop.pandas_frames import read_pandas
     from amudai.interop.polars_frames import scan_polars
     from amudai.interop.spark_source import spark_read, spark_register
@@ -23,6 +25,7 @@ else:
             "amudai.interop.dask_frames": "read_dask",
             "amudai.interop.duckdb_sql": "register sql",
             "amudai.interop.iceberg_tables": "attach_iceberg open_iceberg",
+            "amudai.interop.kql_query": "QueryExplanation QueryResult kql sql_result",
             "amudai.interop.pandas_frames": "read_pandas",
             "amudai.interop.polars_frames": "scan_polars",
             "amudai.interop.spark_source": "spark_read spark_register",
@@ -30,7 +33,10 @@ else:
     )
 
 __all__ = [
+    "QueryExplanation",
+    "QueryResult",
     "attach_iceberg",
+    "kql",
     "open_iceberg",
     "read_dask",
     "read_pandas",
@@ -39,4 +45,5 @@ __all__ = [
     "spark_read",
     "spark_register",
     "sql",
+    "sql_result",
 ]

@@ -23,7 +23,7 @@ from amudai.errors import AmudaiError
 from amudai.predicate import EVERYTHING, Always, Matches, Predicate, Text, all_of, any_of, col, is_text
 from amudai.types import quote_name
 
-__all__ = ["TEXT_FUNCTIONS", "prefilters", "table_names"]
+__all__ = ["TEXT_FUNCTIONS", "in_any_case", "prefilters", "table_names"]
 
 # The functions of ours that SQL can call: those with a word, and those with a list of words.
 TEXT_FUNCTIONS: Final = {
@@ -272,16 +272,16 @@ def _like(path: str, pattern: str, escape: str | None, *, case_sensitive: bool) 
                 op = "startswith" if at == 0 else "endswith" if at == len(parts) - 1 else "contains"
             elif len(parts) == 1 and case_sensitive:
                 op = "equals"
-            terms.append(Text(path, op, part, True) if case_sensitive else _in_any_case(path, part))
+            terms.append(Text(path, op, part, True) if case_sensitive else in_any_case(path, part))
     return None if not terms else terms[0] if len(terms) == 1 else all_of(terms)
 
 
-def _in_any_case(path: str, text: str) -> Predicate:
+def in_any_case(path: str, text: str) -> Predicate:
     """Contains a text in any case, as DuckDB lowers letters."""
     if not text.isascii():
         # Letters outside of ASCII have many ways to change case: only the ASCII parts are asked for.
         parts = [part for part in re.split(r"[^\x00-\x7f]+", text) if part]
-        return EVERYTHING if not parts else all_of([_in_any_case(path, part) for part in parts])
+        return EVERYTHING if not parts else all_of([in_any_case(path, part) for part in parts])
     asked: list[Predicate] = [Text(path, "contains", text, False)]
     asked += [Text(path, "contains", letter, True) for small, letter in _LOWERED.items() if small in text.lower()]
     return asked[0] if len(asked) == 1 else any_of(asked)
