@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.arguments import shown
-from amudai.arrow.buffers import dtype_of
+from amudai.arrow.natural import dtype_of
 from amudai.arrow.scaled import from_scaled, is_scaled
 from amudai.arrow.ticks import from_ticks, from_timespan
 from amudai.column import (

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from amudai.shard import Bits
 
-__all__ = ["Mask", "VisibleSlots", "bits_of", "dtype_of", "validity_of", "view", "visible"]
+__all__ = ["Mask", "VisibleSlots", "bits_of", "validity_of", "view", "visible"]
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 # Computes which positions are visible (not below a null, say); called only if it matters. None if all are visible.
@@ -45,10 +45,3 @@ def visible(valid: Mask | None, seen: VisibleSlots, count: int) -> Mask:
     """Which positions hold a visible value."""
     mask = np.ones(count, np.bool_) if valid is None else valid
     return mask if seen is None else mask & seen()
-
-
-def dtype_of(kind: pa.DataType) -> str:
-    """The numpy type of an integer or float type, in the form of `SchemaNode.dtype`."""
-    # Not `to_pandas_dtype`: it needs pandas in some versions of pyarrow.
-    letter = "f" if pa.types.is_floating(kind) else "i" if pa.types.is_signed_integer(kind) else "u"
-    return f"{letter}{kind.bit_width // 8}"

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.arrow.buffers import Mask, VisibleSlots, bits_of, dtype_of, validity_of, view, visible
+from amudai.arrow.buffers import Mask, VisibleSlots, bits_of, validity_of, view, visible
+from amudai.arrow.natural import dtype_of
 from amudai.arrow.scaled import is_scaled, to_scaled
 from amudai.arrow.take import MISSING, take
 from amudai.arrow.ticks import nanoseconds_after, to_ticks, to_timespan

@@ -15,7 +15,7 @@ from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import RangeStats
 from amudai.types import DYNAMIC, TIMESPAN, BasicType, SchemaNode
 
-__all__ = ["BoundsLookup", "arrow_field", "child_type", "list_like", "members", "project", "value_type"]
+__all__ = ["BoundsLookup", "arrow_field", "child_type", "dtype_of", "list_like", "members", "project", "value_type"]
 
 # Returns the smallest and the largest value of a field, if the shard's statistics have them.
 BoundsLookup: TypeAlias = Callable[[SchemaNode], RangeStats | None]
@@ -121,6 +121,13 @@ def project(node: SchemaNode, kind: pa.DataType) -> Projection:
                 node, wide, tuple(project(child, kind.field(at).type) for at, child in enumerate(node.children))
             )
     return Projection(node, wide)
+
+
+def dtype_of(kind: pa.DataType) -> str:
+    """The numpy type of an integer or float type, in the form of `SchemaNode.dtype`."""
+    # Not `to_pandas_dtype`: it needs pandas in some versions of pyarrow.
+    letter = "f" if pa.types.is_floating(kind) else "i" if pa.types.is_signed_integer(kind) else "u"
+    return f"{letter}{kind.bit_width // 8}"
 
 
 def value_type(kind: pa.DataType) -> pa.DataType:

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.arrow.buffers import Mask, VisibleSlots, dtype_of, validity_of, view, visible
+from amudai.arrow.buffers import Mask, VisibleSlots, validity_of, view, visible
 from amudai.arrow.leaves import leaf, leaf_fits
+from amudai.arrow.natural import dtype_of
 from amudai.arrow.take import MISSING, Places, spans, take
 from amudai.errors import InvalidArgument, located
 from amudai.shard import Bits, StoredArray, StoredDictionary

@@ -8,9 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from amudai.shard import StoredArray
 from amudai.types import NodePath
+
+if TYPE_CHECKING:
+    from amudai.shard import StoredArray  # with what writes shards, which readers do not need
 
 __all__ = ["Between", "CompositeKeys", "Every", "Keys", "Match", "Question", "StoredKeys", "Terms"]
 

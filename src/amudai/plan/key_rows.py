@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from amudai.plan.evidence.indexes import rows_with
 from amudai.plan.open_indexes import open_indexes
 from amudai.plan.request import OnDamage
 from amudai.plan.unusable import UnusableIndexes
 from amudai.rows import Positions, Rows
-from amudai.shard import ShardReader, StoredArray
+from amudai.shard import ShardReader
 from amudai.types import NodePath
+
+if TYPE_CHECKING:
+    from amudai.shard import StoredArray  # with what writes shards, which readers do not need
 
 __all__ = ["rows_with_keys"]
 

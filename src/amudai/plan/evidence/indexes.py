@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from operator import or_
+from typing import TYPE_CHECKING
 
 from amudai.index import CompositeKeys, Every, Keys, StoredKeys, Terms
 from amudai.plan.evidence.contract import Evidence
@@ -14,8 +15,10 @@ from amudai.plan.open_indexes import OpenIndex
 from amudai.plan.words import ColumnWords
 from amudai.predicate import Alternative
 from amudai.rows import Positions, Rows
-from amudai.shard import StoredArray
 from amudai.types import NodePath
+
+if TYPE_CHECKING:
+    from amudai.shard import StoredArray  # with what writes shards, which readers do not need
 
 __all__ = ["index_evidence", "rows_with", "rows_with_all"]
 
