@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import random
 import re
@@ -334,6 +335,21 @@ def test_the_clock_stands_still_between_the_scan_and_duckdb(tmp_path: Path) -> N
     assert amudai.kql("where ts < ago(1h) and ts < now() | count", shard).to_table().to_pydict() == {"Count": [1]}
     zoned = amudai.write(pa.table({"ts": now.cast(pa.timestamp("us", "UTC"))}), tmp_path / "z")
     assert amudai.kql("where ts == datetime(1970-01-01) | count", zoned).to_table().to_pydict() == {"Count": [1]}
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_times_with_a_zone_are_times_of_utc(tmp_path: Path, unit: str) -> None:
+    values = [dt.datetime(2026, 1, 1, hour) for hour in (1, 1, 2)]
+    zoned = (
+        pa.array(values, pa.timestamp("us")).cast(pa.timestamp(unit, "UTC")).cast(pa.timestamp(unit, "Europe/Berlin"))
+    )
+    shard = amudai.write(pa.table({"ts": zoned, "n": [1, 2, 3]}), tmp_path / "s")
+    query = "where ts between (datetime(2026-01-01 01:00) .. 2h) | summarize count() by bin(ts, 1h) | sort by ts asc"
+    assert amudai.kql(query, shard).to_table().to_pydict() == {"ts": [values[0], values[2]], "count_": [2, 1]}
+    # DuckDB decides, and pushes down what it can.
+    late = amudai.kql("extend m = n + 0 | where ts > datetime(2026-01-01 01:00) and m > 0 | project ts, m", shard)
+    assert [row["m"] for row in late.to_table().to_pylist()] == [3]
+    assert amudai.kql("summarize n = max(n) by ts | where ts < datetime(2026-01-01 02:00)", shard).count() == 1
 
 
 def test_a_sum_beyond_64_bits_is_an_error(tmp_path: Path) -> None:

@@ -38,15 +38,21 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
         A predicate that all rows must match, besides the filter of a reader.
     limit
         How many rows a reader without a filter gets at most; None for all.
+    zoned
+        Whether times keep their zone. If not, they are times of UTC without a zone.
     """
 
-    def __init__(self, source: Tabular, where: Predicate | None = None, limit: int | None = None) -> None:
+    def __init__(
+        self, source: Tabular, where: Predicate | None = None, limit: int | None = None, *, zoned: bool = True
+    ) -> None:
         self._source = source
         self._where = where
         self._limit = limit
+        self._zoned = zoned
         self._failure: AmudaiError | None = None
         self._schema = pa.schema(
-            [field.with_type(plain_type(field.type)) for field in source.schema], metadata=source.schema.metadata
+            [field.with_type(plain_type(field.type, zoned=zoned)) for field in source.schema],
+            metadata=source.schema.metadata,
         )
         self._scans: list[Scan] = []
 
@@ -137,7 +143,7 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
         raise _unsupported("a scan by pyarrow itself", "use scanner()")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ArrowDataset, (self._source, self._where, self._limit)
+        return _dataset_of, (self._source, self._where, self._limit, self._zoned)
 
     def __repr__(self) -> str:
         return f"<amudai.ArrowDataset of {self._source!r}>"
@@ -192,6 +198,10 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
         scan = self._source.scan(names, where, rows, limit=limit, batch_rows=batch_size)
         self._scans.append(scan)
         return scan
+
+
+def _dataset_of(source: Tabular, where: Predicate | None, limit: int | None, zoned: bool) -> ArrowDataset:
+    return ArrowDataset(source, where, limit, zoned=zoned)
 
 
 class ArrowFragment:
@@ -353,27 +363,33 @@ class ArrowScanner:
         return pa.dataset.InMemoryDataset(table).to_table(columns=dict(self._columns))
 
 
-def plain_type(kind: pa.DataType) -> pa.DataType:
-    """A type without views.
+def plain_type(kind: pa.DataType, *, zoned: bool = True) -> pa.DataType:
+    """A type without views and, if asked for, without zones.
 
     >>> plain_type(pa.struct([("a", pa.string_view())]))
     StructType(struct<a: string>)
+    >>> plain_type(pa.timestamp("us", "UTC"), zoned=False)
+    TimestampType(timestamp[us])
     """
     types = pa.types
     if types.is_string_view(kind):
         return pa.string()
     if types.is_binary_view(kind):
         return pa.binary()
+    if types.is_timestamp(kind) and not zoned:
+        return pa.timestamp(kind.unit)
     if types.is_struct(kind):
-        return pa.struct([field.with_type(plain_type(field.type)) for field in kind])
+        return pa.struct([field.with_type(plain_type(field.type, zoned=zoned)) for field in kind])
     if types.is_map(kind):
-        return pa.map_(plain_type(kind.key_type), plain_type(kind.item_type), kind.keys_sorted)
+        return pa.map_(
+            plain_type(kind.key_type, zoned=zoned), plain_type(kind.item_type, zoned=zoned), kind.keys_sorted
+        )
     if types.is_fixed_size_list(kind):
-        return pa.list_(kind.value_field.with_type(plain_type(kind.value_type)), kind.list_size)
+        return pa.list_(kind.value_field.with_type(plain_type(kind.value_type, zoned=zoned)), kind.list_size)
     if types.is_large_list(kind) or types.is_large_list_view(kind):
-        return pa.large_list(kind.value_field.with_type(plain_type(kind.value_type)))
+        return pa.large_list(kind.value_field.with_type(plain_type(kind.value_type, zoned=zoned)))
     if types.is_list(kind) or types.is_list_view(kind):
-        return pa.list_(kind.value_field.with_type(plain_type(kind.value_type)))
+        return pa.list_(kind.value_field.with_type(plain_type(kind.value_type, zoned=zoned)))
     return kind
 
 

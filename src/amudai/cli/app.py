@@ -20,6 +20,7 @@ COMMANDS: Final = (
     "append",
     "search",
     "query",
+    "shell",
     "head",
     "sample",
     "schema",

@@ -205,12 +205,14 @@ class QueryResult:
         translation: SqlText,
     ) -> None:
         self._language = language
+        # A time of KQL has no zone and is in UTC; DuckDB knows few functions for zoned times.
+        self._zoned = language != "kql"
         self._written = written
         self._uses = uses
         self._steps = steps
         self._translation = translation
         self._last: list[ArrowDataset | Scan] = []
-        with self._connected([_QueryTable.unread(use) for use in uses]) as connection:
+        with self._connected([_QueryTable.unread(use, zoned=self._zoned) for use in uses]) as connection:
             found = self._relation(connection)
             if language == "kql":
                 self._translation = _with_long(translation, found)
@@ -286,7 +288,7 @@ class QueryResult:
             yield from self._relation(connection).to_arrow_reader(_BATCH_ROWS)
 
     def _sources(self) -> list[_QueryTable]:
-        found = [_QueryTable.of(use) for use in self._uses]
+        found = [_QueryTable.of(use, zoned=self._zoned) for use in self._uses]
         self._last = [source.read for source in found]
         return found
 
@@ -335,15 +337,15 @@ class _QueryTable:
     is_run: bool
 
     @classmethod
-    def of(cls, use: TableUse) -> _QueryTable:
+    def of(cls, use: TableUse, *, zoned: bool) -> _QueryTable:
         if use.count is not None:
             return cls(use.name, use.table.scan([], use.where), use.count, True)
-        return cls(use.name, ArrowDataset(use.table, use.where, use.limit), None, True)
+        return cls(use.name, ArrowDataset(use.table, use.where, use.limit, zoned=zoned), None, True)
 
     @classmethod
-    def unread(cls, use: TableUse) -> _QueryTable:
+    def unread(cls, use: TableUse, *, zoned: bool) -> _QueryTable:
         """A table of which only the columns matter."""
-        return cls(use.name, cls.of(use).read, use.count, False)
+        return cls(use.name, cls.of(use, zoned=zoned).read, use.count, False)
 
     def given(self) -> Any:
         """What DuckDB gets."""
