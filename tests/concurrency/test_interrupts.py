@@ -18,7 +18,8 @@ pytestmark = [
 
 # Each says when it begins, and then works for ten seconds and more unless it is interrupted.
 PRELUDE = """
-import sys, pathlib, numpy as np, pyarrow as pa, amudai
+import signal, sys, pathlib, numpy as np, pyarrow as pa, amudai
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background inherits that it is ignored
 folder = pathlib.Path(sys.argv[1])
 rng = np.random.default_rng(1)
 words = pa.array([f"word{n}" for n in range(20_000)])
@@ -52,7 +53,10 @@ def test_an_interrupt_comes_through(tmp_path: Path, name: str) -> None:
     time.sleep(0.4)
     worked = _work_of(process.pid)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    try:
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert b"KeyboardInterrupt" in said, said
     assert not list(tmp_path.glob(".amudai-*"))
     # Its work, not the time: a busy machine may let it wait.
