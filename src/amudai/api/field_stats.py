@@ -10,7 +10,7 @@ from typing import Final, Literal
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields, project, to_array
-from amudai.column import ColumnValues, ConstantValues, TimeValues
+from amudai.column import ColumnValues, ConstantValues, TimeValues, constant_of
 from amudai.errors import CorruptedData, InvalidArgument, located
 from amudai.format import AnyValue, BloomFilter, FieldDescriptor, HllSketch
 from amudai.types import CONTAINERS, BasicType, NodePath, SchemaNode, decimal128
@@ -18,6 +18,8 @@ from amudai.types import CONTAINERS, BasicType, NodePath, SchemaNode, decimal128
 __all__ = ["FieldFacts", "FieldStats"]
 
 _UNITS_OF_DAY: Final = {unit: 86_400 * 1000**power for power, unit in enumerate(("s", "ms", "us", "ns"))}
+# Kinds of constants that have no value to show: null, and one that is stored elsewhere and would have to be read.
+_UNSHOWN: Final = ("null", "data_ref")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class FieldStats:
         Whether `min` and `max` are values of the column. Bounds of texts and bytes are cut to 32 bytes, those of
         decimals are rounded to 34 digits, and those of times in nanoseconds may lie up to 99 ns outside.
     is_constant, constant
-        Whether all values are the same and stored only once, and that value.
+        Whether all values are the same and stored only once, and that value; None if it is stored outside of the
+        descriptor.
     dictionary_size
         How many entries the column's dictionary has. Only stripes have dictionaries.
     sketch
@@ -127,7 +130,7 @@ class FieldFacts:
         if node.basic_type is BasicType.INT16 and pa.types.is_float16(self._type):
             bounds = None  # of the bits as integers, whose order is not that of the numbers
         details = dataclasses.asdict(found.type_stats) if found.type_stats is not None else {}
-        constant = None if missing or found.dictionary_size is not None else found.constant_value
+        constant = None if missing or found.constant_value is None else constant_of(node, found)
         return FieldStats(
             count=found.position_count + missing,
             null_count=None if found.null_count is None else found.null_count + missing,
@@ -140,7 +143,7 @@ class FieldFacts:
             min_is_exact=bounds is None or (bounds.min_inclusive and not self._is_rounded),
             max_is_exact=bounds is None or (bounds.max_inclusive and not self._is_rounded),
             is_constant=constant is not None,
-            constant=None if constant is None or constant.kind == "null" else self._python(constant, "min"),
+            constant=None if constant is None or constant.kind in _UNSHOWN else self._python(constant, "min"),
             dictionary_size=found.dictionary_size,
             sketch=None if cardinality is None else cardinality.sketch,
             bloom_filter=found.bloom_filter,
