@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -21,13 +20,11 @@ import pyarrow.parquet as pq
 
 import amudai
 from amudai import HashIndex, Shard, TermIndex
+from amudai.storage import MemoryStore
 
 SHARDS: Final = Path(__file__).parent / "shards"
 SUMS: Final = SHARDS / "SHA256SUMS"
 ROOT: Final = "t.amudai.shard"
-# A checkout does not keep the time of a file, which an attached shard compares: the test sets it.
-PARQUET: Final = "rows.parquet"
-MODIFIED: Final = (1_700_000_000 * 10**9, 1_700_000_000 * 10**9)
 CREATED: Final = datetime(2024, 1, 1, tzinfo=UTC)
 INDEXES: Final = [TermIndex("text"), HashIndex("word", "n")]
 WHERES: Final = (
@@ -97,9 +94,14 @@ def _parts(folder: Path) -> list[Path]:
 
 
 def _attached(folder: Path) -> Shard:
-    pq.write_table(flat(), folder / PARQUET, row_group_size=25)
-    os.utime(folder / PARQUET, ns=MODIFIED)
-    return amudai.attach(folder / PARQUET, to=folder / ROOT, indexes=INDEXES, created=CREATED)
+    """Made in memory: a shard over local files notes their absolute path, and the times that a checkout changes."""
+    rows = pa.BufferOutputStream()
+    pq.write_table(flat(), rows, row_group_size=25)
+    store = MemoryStore({"rows.parquet": rows.getvalue().to_pybytes()})
+    amudai.attach("rows.parquet", to=ROOT, indexes=INDEXES, created=CREATED, store=store).close()
+    for name, content in store._files.items():
+        (folder / name).write_bytes(content)
+    return amudai.open(folder / ROOT)
 
 
 FEATURES: Final[dict[str, Callable[[Path], Shard]]] = {

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 import amudai
 from tests.golden import read_arrow
-from tests.sealed.make import FEATURES, MODIFIED, PARQUET, ROOT, SHARDS, SUMS, answers_of, sums
+from tests.sealed.make import FEATURES, ROOT, SHARDS, SUMS, answers_of, sums
 
 CASES = sorted(path for path in SHARDS.iterdir() if path.is_dir())
 
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda folder: folder.name)
-def test_a_sealed_shard_is_read(folder: Path, tmp_path: Path) -> None:
-    copied = shutil.copytree(folder, tmp_path / "copied")
-    if (copied / PARQUET).exists():
-        os.utime(copied / PARQUET, ns=MODIFIED)
-    with amudai.open(copied / ROOT) as shard:
+def test_a_sealed_shard_is_read(folder: Path) -> None:
+    with amudai.open(folder / ROOT) as shard:
         table = shard.read()
         assert table.equals(read_arrow(folder / "expected.arrow"), check_metadata=False)
         expected = json.loads((folder / "answers.json").read_text())
