@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.format import AnyValue, RangeStats
+from amudai.stats.extremes import widened
 from amudai.types import BasicType, SchemaNode
 
 __all__ = ["MOST_BYTES", "ByteBounds", "cut_down", "cut_up"]
@@ -42,8 +43,6 @@ class ByteBounds:
         if self._fixed == 0:
             self._low = self._high = b""
             return
-        import pyarrow.compute as pc  # takes long to import, and readers do not need it
-
         validity = None if bits is None else pa.py_buffer(bits)
         if offsets is None:
             values = pa.Array.from_buffers(pa.binary(self._fixed), count, [validity, pa.py_buffer(data)])
@@ -52,14 +51,11 @@ class ByteBounds:
             content = [validity, pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(data)]
             values = pa.Array.from_buffers(kind, count, content)
         if len(data) > _LONG * count:
+            import pyarrow.compute as pc  # takes long to import, and few need it
+
             # Arrow copies the least and the greatest several times. No byte behind the first that is cut off counts.
             values = pc.binary_slice(values, 0, MOST_BYTES + 1)
-        found = pc.min_max(values).as_py()
-        low, high = found["min"], found["max"]
-        if low is not None and (self._low is None or low < self._low):
-            self._low = low
-        if high is not None and (self._high is None or high > self._high):
-            self._high = high
+        self._low, self._high = widened(self._low, self._high, values)
 
     def finish(self) -> RangeStats:
         """The bounds; without any if there was no value."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.format import AnyValue, RangeStats
+from amudai.stats.extremes import widened
 from amudai.types import decimal128
 
 __all__ = ["DecimalBounds"]
@@ -36,16 +37,9 @@ class DecimalBounds:
         bits: npt.NDArray[np.uint8] | None,
     ) -> None:
         """Add values. `bits` says which are not null."""
-        import pyarrow.compute as pc  # takes long to import, and readers do not need it
-
         validity = None if bits is None else pa.py_buffer(bits)
         values = pa.Array.from_buffers(self._type, count, [validity, pa.py_buffer(np.ascontiguousarray(data))])
-        found = pc.min_max(values).as_py()
-        low, high = found["min"], found["max"]
-        if low is not None and (self._low is None or low < self._low):
-            self._low = low
-        if high is not None and (self._high is None or high > self._high):
-            self._high = high
+        self._low, self._high = widened(self._low, self._high, values)
 
     def finish(self) -> RangeStats:
         """The bounds; without any if there was no value."""
