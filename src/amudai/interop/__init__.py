@@ -1,9 +1,10 @@
 """Who else wants to read it?
 
 Each engine has one file: `duckdb_sql.py` (with `prefilter.py`, which finds conditions in SQL), `kql_query.py` (with
-`kql_language.py`, the only user of the package that parses KQL, and `kql_plan.py`), `polars_frames.py` (with
-`polars_predicates.py`), `pandas_frames.py`, `dask_frames.py`, `iceberg_tables.py` and `spark_source.py`. Packages of
-engines are imported when they are used (`packages.py`).
+`kql_language.py`, the only user of the package that parses KQL, `kql_plan.py`, which decides what the scan does, and
+`kql_conditions.py`, which makes predicates of conditions), `polars_frames.py` (with `polars_predicates.py`),
+`pandas_frames.py`, `dask_frames.py`, `iceberg_tables.py` and `spark_source.py`. Packages of engines are imported when
+they are used (`packages.py`).
 """
 
 from typing import TYPE_CHECKING
