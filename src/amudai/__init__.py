@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     )
     from amudai.errors import (
         AmudaiError,
+        Cancelled,
         CorruptedData,
         FilesInUseWarning,
         InvalidArgument,
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     )
     from amudai.interop import (
         QueryExplanation,
+        QueryLimits,
         QueryResult,
         attach_iceberg,
         kql,
@@ -106,11 +108,12 @@ else:
                 "upsert with_columns write write_dataset"
             ),
             "amudai.errors": (
-                "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
+                "AmudaiError Cancelled CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
                 "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
             "amudai.interop": (
-                "QueryExplanation QueryResult attach_iceberg kql open_iceberg read_pandas scan_polars sql sql_result"
+                "QueryExplanation QueryLimits QueryResult attach_iceberg kql open_iceberg read_pandas scan_polars sql "
+                "sql_result"
             ),
         },
     )
@@ -121,6 +124,7 @@ __all__ = [
     "BlockLayout",
     "BufferLayout",
     "CachedStore",
+    "Cancelled",
     "Column",
     "CorruptedData",
     "CsvWriter",
@@ -145,6 +149,7 @@ __all__ = [
     "Problem",
     "Progress",
     "QueryExplanation",
+    "QueryLimits",
     "QueryResult",
     "Salvage",
     "Scan",
