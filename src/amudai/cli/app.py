@@ -22,6 +22,7 @@ COMMANDS: Final = (
     "query",
     "shell",
     "head",
+    "tail",
     "sample",
     "schema",
     "stats",
