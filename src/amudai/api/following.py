@@ -180,7 +180,12 @@ class _Follower:
     """Cuts growing text into pieces of whole records, and adds each piece."""
 
     def __init__(
-        self, text: GrowingText, target: _GrowingShards, reading: Mapping[str, Any], every_rows: int, every_seconds: float
+        self,
+        text: GrowingText,
+        target: _GrowingShards,
+        reading: Mapping[str, Any],
+        every_rows: int,
+        every_seconds: float,
     ) -> None:
         self._text = text
         self._target = target
