@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     )
     from amudai.errors import (
         AmudaiError,
+        Cancelled,
         CorruptedData,
         FilesInUseWarning,
         InvalidArgument,
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     )
     from amudai.interop import (
         QueryExplanation,
+        QueryLimits,
         QueryResult,
         attach_iceberg,
         kql,
@@ -107,11 +109,12 @@ else:
                 "undelete upsert with_columns write write_dataset"
             ),
             "amudai.errors": (
-                "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
+                "AmudaiError Cancelled CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
                 "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
             "amudai.interop": (
-                "QueryExplanation QueryResult attach_iceberg kql open_iceberg read_pandas scan_polars sql sql_result"
+                "QueryExplanation QueryLimits QueryResult attach_iceberg kql open_iceberg read_pandas scan_polars sql "
+                "sql_result"
             ),
         },
     )
@@ -122,6 +125,7 @@ __all__ = [
     "BlockLayout",
     "BufferLayout",
     "CachedStore",
+    "Cancelled",
     "Column",
     "CorruptedData",
     "CsvWriter",
@@ -146,6 +150,7 @@ __all__ = [
     "Problem",
     "Progress",
     "QueryExplanation",
+    "QueryLimits",
     "QueryResult",
     "Salvage",
     "Scan",

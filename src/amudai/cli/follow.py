@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from amudai import HashIndex, TermIndex, follow
+from amudai.asking import count_text
 from amudai.cli.ingest_report import BadRecordCount
 from amudai.cli.option_words import in_option_words
 from amudai.cli.standard_input import StandardInput
-from amudai.cli.terminal import count_text, note, output, print_json
+from amudai.cli.terminal import note, output, print_json
 
 __all__ = ["followed"]
 

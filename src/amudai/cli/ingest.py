@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal
 import typer
 
 from amudai import InvalidArgument, Shard, Source, read_files, write
+from amudai.asking import count_text, rate_text, size_text, time_text
 from amudai.cli.follow import followed
 from amudai.cli.ingest_report import BadRecordCount, about_files, command_of, note_files, print_plan
 from amudai.cli.option_words import in_option_words
@@ -53,7 +54,7 @@ from amudai.cli.reading_options import (
 )
 from amudai.cli.shares import Share, shares_of
 from amudai.cli.standard_input import StandardInput
-from amudai.cli.terminal import Bar, count_text, note, output, print_json, rate_text, size_text, table, time_text
+from amudai.cli.terminal import Bar, note, output, print_json, table
 
 __all__ = ["run"]
 

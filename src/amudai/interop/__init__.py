@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amudai.interop.kql_query import QueryExplanation, QueryResult, kql, sql_result
     from amudai.interop.pandas_frames import read_pandas
     from amudai.interop.polars_frames import scan_polars
+    from amudai.interop.query_limits import QueryLimits
     from amudai.interop.spark_source import spark_read, spark_register
 else:
     __getattr__, __dir__ = lazy_names(
@@ -29,12 +30,14 @@ else:
             "amudai.interop.kql_query": "QueryExplanation QueryResult kql sql_result",
             "amudai.interop.pandas_frames": "read_pandas",
             "amudai.interop.polars_frames": "scan_polars",
+            "amudai.interop.query_limits": "QueryLimits",
             "amudai.interop.spark_source": "spark_read spark_register",
         },
     )
 
 __all__ = [
     "QueryExplanation",
+    "QueryLimits",
     "QueryResult",
     "attach_iceberg",
     "kql",
