@@ -11,7 +11,7 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.asking.amounts import count_text, rate_text, size_text, time_text
-    from amudai.asking.completion import KqlWords, completer
+    from amudai.asking.completion import KQL_OPERATORS, KqlWords, completer
     from amudai.asking.file_writers import WRITERS, BatchWriter, ParquetWriter
     from amudai.asking.values import json_line, json_value, json_values, texts
     from amudai.asking.words import Words
@@ -20,7 +20,7 @@ else:
         __name__,
         {
             "amudai.asking.amounts": "count_text rate_text size_text time_text",
-            "amudai.asking.completion": "KqlWords completer",
+            "amudai.asking.completion": "KQL_OPERATORS KqlWords completer",
             "amudai.asking.file_writers": "WRITERS BatchWriter ParquetWriter",
             "amudai.asking.values": "json_line json_value json_values texts",
             "amudai.asking.words": "Words",
@@ -28,6 +28,7 @@ else:
     )
 
 __all__ = [
+    "KQL_OPERATORS",
     "WRITERS",
     "BatchWriter",
     "KqlWords",

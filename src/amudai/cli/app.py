@@ -21,6 +21,7 @@ COMMANDS: Final = (
     "search",
     "query",
     "shell",
+    "serve",
     "head",
     "tail",
     "sample",
