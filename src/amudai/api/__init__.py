@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from amudai.api.ingestion import ingest
     from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
+    from amudai.api.parallel_work import PartWork, merged_parts, split_evenly
     from amudai.api.progress import Progress
     from amudai.api.salvaging import Salvage, salvage
     from amudai.api.scan import Scan
@@ -66,6 +67,7 @@ else:
             "amudai.api.dataset_writing": "append new_shard_name write_dataset",
             "amudai.api.arrow_dataset": "ArrowDataset",
             "amudai.api.tabular": "Tabular",
+            "amudai.api.parallel_work": "PartWork merged_parts split_evenly",
             "amudai.api.where": "Where predicate_of",
             "amudai.api.deleting": "delete undelete",
             "amudai.api.columns": "drop_columns rename_columns with_columns",
@@ -125,6 +127,7 @@ __all__ = [
     "JsonLinesWriter",
     "Limits",
     "LostRows",
+    "PartWork",
     "Predicate",
     "Problem",
     "Progress",
@@ -158,6 +161,7 @@ __all__ = [
     "ingest",
     "materialize",
     "merge",
+    "merged_parts",
     "new_shard_name",
     "open",
     "predicate_of",
@@ -165,6 +169,7 @@ __all__ = [
     "refresh",
     "rename_columns",
     "salvage",
+    "split_evenly",
     "to_pandas",
     "to_polars",
     "undelete",
