@@ -262,6 +262,8 @@ def subjects() -> list[Subject]:
     found += [Subject(each, _written(_flat(0), profile=each), _written(_flat(50), profile=each)) for each in PROFILES]
     two_level: dict[str, Any] = {"layout": "two-level", "stripe_rows": 100, "indexes": INDEXES}
     found.append(Subject("two-level", _written(_some(0, 300), **two_level), _written(_some(50, 300), **two_level)))
+    group: dict[str, Any] = {"packed_groups": [["n", "f", "flag", "text", "word"]], "profile": "minimal_compression"}
+    found.append(Subject("packed group", _written(_flat(0), **group), _written(_flat(50), **group)))
     by_stripe = [amudai.TermIndex("text", level="stripe"), amudai.HashIndex("word", level="stripe")]
     found.append(Subject("indexes", _written(_flat(0), indexes=by_stripe), _written(_flat(50), indexes=by_stripe)))
     keys: dict[str, Any] = {"indexes": [amudai.HashIndex(("word", "n"))]}
