@@ -91,7 +91,9 @@ QUESTIONS: dict[str, Question] = {
     "count": lambda shard: (shard.num_rows, shard.count(where=col(shard.schema.names[0]).is_null())),
     "range": lambda shard: _rows(shard, (col("n") > 70) & (col("n") <= 90)) if "n" in _names(shard) else None,
     "equal": lambda shard: _rows(shard, col("word") == "word 5") if "word" in _names(shard) else None,
-    "key": lambda shard: _rows(shard, (col("word") == "word 3") & (col("n") == 30)) if "word" in _names(shard) else 0,
+    "key": lambda shard: (
+        _rows(shard, (col("word") == "word 3") & (col("n") == 30)) if "word" in _names(shard) else None
+    ),
     "term": lambda shard: _rows(shard, col("text").has("line7")) if "text" in _names(shard) else None,
     "part": lambda shard: _rows(shard, col("text").contains("ine11")) if "text" in _names(shard) else None,
     "facts": lambda shard: repr([(each.path, each.type, each.stats, each.properties) for each in shard.columns]),
@@ -232,7 +234,7 @@ def _kept(store: MemoryStore, shift: int) -> Shard:
 
 
 def _forms(shift: int) -> dict[str, bytes]:
-    """What the format has and our writer does not use: constants elsewhere, separate offsets."""
+    """What the format has and our writer does not use: constants elsewhere, separate offsets, dictionaries of numbers."""
     at = range(shift, shift + 40)
     items = [n + item for n in at if n % 8 for item in range(n % 3)]
     forge = Forge.of(
