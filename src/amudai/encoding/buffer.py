@@ -28,7 +28,7 @@ from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
 from amudai.storage import MAX_READ, Artifact, FetchedRanges, count_blocks
 
-__all__ = ["BlockBuffer", "BlockRun", "check_identity"]
+__all__ = ["LZ4_MOST", "BlockBuffer", "BlockRun", "check_identity"]
 
 # Encoded bytes for one native call, so few that verified bytes are still in the cache when they are decoded.
 RUN_BYTES: Final = 2 * 1024 * 1024
@@ -37,6 +37,8 @@ _SCATTERED_BYTES: Final = 8 * 1024 * 1024
 _FEW: Final = 64  # "few" is less than one position in this many
 # Values of the blocks for one native call: blocks that decompress to far more than their bytes come in smaller runs.
 _RUN_VALUES: Final = 1 << 24
+# The most bytes to which a byte of LZ4 can decompress.
+LZ4_MOST: Final = 255
 
 
 U32 = npt.NDArray[np.uint32]
@@ -130,6 +132,11 @@ class BlockBuffer:
     def size(self) -> int:
         """Bytes of the buffer, including the block map."""
         return self._buffer.size
+
+    @lazy
+    def may_inflate(self) -> bool:
+        """Whether an LZ4 block of this buffer might decompress to more bytes than the limits allow."""
+        return self.size * LZ4_MOST > self.limits.most_block_memory
 
     def keep(self, whole: memoryview) -> None:
         """Keep the bytes of the whole buffer and its identity, which were read together with its neighbours."""
