@@ -123,15 +123,18 @@ void bind_numeric(nb::module_& m) {
         if (by <= 0) throw nb::value_error("by: expected a positive number");
         const auto spans = spans_of(blocks, block, first, count, 1, at, out.shape(0));
         if (validity.shape(0) < (out.shape(0) + 7) / 8) throw nb::value_error("validity: too short");
-        const numeric::Unit unit{origin, by, is_signed};
-        const auto decode = [&]<class Number>(Number*) {
+        const numeric::Unit unit{origin, by};
+        const auto decode = [&]<class T, class Number>(T, Number) {
             const std::span<Number> values{static_cast<Number*>(out.data()), out.shape(0)};
             const nb::gil_scoped_release unlocked;
-            return numeric::decode_divided<Number>(blocks.blocks(), spans, blocks.inflated(), unit, values, validity.data(), at);
+            return numeric::decode_divided<T, Number>(blocks.blocks(), spans, blocks.inflated(), unit, values, validity.data(), at);
         };
-        const bool narrow = out.dtype() == nb::dtype<std::int32_t>();
-        if (!narrow && out.dtype() != nb::dtype<std::int64_t>()) throw nb::value_error("out: expected i4 or i8");
-        const auto found = narrow ? decode(static_cast<std::int32_t*>(nullptr)) : decode(static_cast<std::int64_t*>(nullptr));
+        const auto decode_to = [&](auto number) {
+            return is_signed ? decode(std::int64_t{}, number) : decode(std::uint64_t{}, number);
+        };
+        const bool is_narrow = out.dtype() == nb::dtype<std::int32_t>();
+        if (!is_narrow && out.dtype() != nb::dtype<std::int64_t>()) throw nb::value_error("out: expected i4 or i8");
+        const auto found = is_narrow ? decode_to(std::int32_t{}) : decode_to(std::int64_t{});
         return nb::make_tuple(found.nulls, found.exact);
     }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "origin"_a, "by"_a, "is_signed"_a,
     "out"_a.noconvert(), "validity"_a.noconvert(), "at"_a,
