@@ -72,6 +72,14 @@ if TYPE_CHECKING:
     from amudai.format.extended_types import extension_properties, extension_values
     from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
     from amudai.format.flat import FlatTable
+    from amudai.format.followed import (
+        FOLLOWED_PROPERTY,
+        MARKED_BYTES,
+        FollowedFile,
+        followed_of,
+        followed_property,
+        mark_of,
+    )
     from amudai.format.identity import IDENTITY_SIZE, IdentityHash, require_identity, without_identity
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor, changed_indexes
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
@@ -164,6 +172,9 @@ else:
             "amudai.format.schema": "SHARED_BYTES SHARED_SCHEMAS ShardSchema",
             "amudai.format.schema_carry": "changeable_schema",
             "amudai.format.schema_writer": "encode_schema",
+            "amudai.format.followed": (
+                "FOLLOWED_PROPERTY MARKED_BYTES FollowedFile followed_of followed_property mark_of"
+            ),
             "amudai.format.source_marks": (
                 "MAX_SOURCE_MARKS SOURCES_PROPERTY source_mark source_marks_of source_marks_property"
             ),
@@ -182,12 +193,14 @@ __all__ = [
     "DATA_ALIGNMENT",
     "DIRECTORY_LENGTH",
     "FILES_PROPERTY",
+    "FOLLOWED_PROPERTY",
     "FOOTER",
     "HEADER",
     "IDENTITY_SIZE",
     "LOGICAL_BLOCK_SIZE",
     "LOOKUP",
     "MAGIC",
+    "MARKED_BYTES",
     "MAX_DIRECTORY",
     "MAX_SOURCE_MARKS",
     "MIN_SHARD_SIZE",
@@ -213,6 +226,7 @@ __all__ = [
     "Fingerprint",
     "FlatTable",
     "FloatingStats",
+    "FollowedFile",
     "HllSketch",
     "IdentityHash",
     "IndexArtifact",
@@ -264,11 +278,14 @@ __all__ = [
     "encode_schema",
     "extension_properties",
     "extension_values",
+    "followed_of",
+    "followed_property",
     "frame",
     "frame_directory",
     "has_root_files",
     "lookup_buffers",
     "lookup_property",
+    "mark_of",
     "moved_indexes",
     "python_value",
     "python_values",
