@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         dataset,
         delete,
         drop_columns,
+        follow,
         gc,
         ingest,
         materialize,
@@ -104,8 +105,8 @@ else:
                 "FieldLayout FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem "
                 "Progress Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout "
                 "Task TermIndex Verification add_indexes append attach col collect_garbage compact copy dataset delete "
-                "drop_columns gc ingest materialize merge open read_files refresh rename_columns salvage undelete "
-                "upsert with_columns write write_dataset"
+                "drop_columns follow gc ingest materialize merge open read_files refresh rename_columns salvage "
+                "undelete upsert with_columns write write_dataset"
             ),
             "amudai.errors": (
                 "AmudaiError Cancelled CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
@@ -177,6 +178,7 @@ __all__ = [
     "dataset",
     "delete",
     "drop_columns",
+    "follow",
     "gc",
     "ingest",
     "kql",

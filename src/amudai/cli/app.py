@@ -23,6 +23,7 @@ COMMANDS: Final = (
     "shell",
     "serve",
     "head",
+    "tail",
     "sample",
     "schema",
     "stats",
