@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amudai.interop.kql_query import QueryExplanation, QueryResult, kql, sql_result
     from amudai.interop.pandas_frames import read_pandas
     from amudai.interop.polars_frames import scan_polars
+    from amudai.interop.ray_data import read_ray, write_ray
     from amudai.interop.spark_jar import build_spark_jar
     from amudai.interop.spark_jobs import spark_compact, spark_index
     from amudai.interop.spark_source import spark_read, spark_register
@@ -31,6 +32,7 @@ else:
             "amudai.interop.kql_query": "QueryExplanation QueryResult kql sql_result",
             "amudai.interop.pandas_frames": "read_pandas",
             "amudai.interop.polars_frames": "scan_polars",
+            "amudai.interop.ray_data": "read_ray write_ray",
             "amudai.interop.spark_jar": "build_spark_jar",
             "amudai.interop.spark_jobs": "spark_compact spark_index",
             "amudai.interop.spark_source": "spark_read spark_register",
@@ -46,6 +48,7 @@ __all__ = [
     "open_iceberg",
     "read_dask",
     "read_pandas",
+    "read_ray",
     "register",
     "scan_polars",
     "spark_compact",
@@ -54,4 +57,5 @@ __all__ = [
     "spark_register",
     "sql",
     "sql_result",
+    "write_ray",
 ]
