@@ -2,9 +2,10 @@
 
 Each engine has one file: `duckdb_sql.py` (with `prefilter.py`, which finds conditions in SQL), `kql_query.py` (with
 `kql_language.py`, the only user of the package that parses KQL, and `kql_plan.py`), `polars_frames.py` (with
-`polars_predicates.py`), `pandas_frames.py`, `dask_frames.py`, `iceberg_tables.py` and `spark_source.py` (with
-`spark_writer.py`, `spark_jobs.py`, and `spark_jar.py`, which compiles what is in `java/`). Packages of engines are
-imported when they are used (`packages.py`).
+`polars_predicates.py`), `pandas_frames.py`, `daft_source.py`, `dask_frames.py`, `iceberg_tables.py`, `ray_data.py` and
+`spark_source.py` (with `spark_writer.py`, `spark_jobs.py`, and `spark_jar.py`, which compiles what is in `java/`).
+`comparisons.py` has what polars and Daft have in common, `staged_parts.py` how Ray and Spark write. Packages of engines
+are imported when they are used (`packages.py`).
 """
 
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.interop.daft_source import read_daft
     from amudai.interop.dask_frames import read_dask
     from amudai.interop.duckdb_sql import register, sql
     from amudai.interop.iceberg_tables import attach_iceberg, open_iceberg
@@ -26,6 +28,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "amudai.interop.daft_source": "read_daft",
             "amudai.interop.dask_frames": "read_dask",
             "amudai.interop.duckdb_sql": "register sql",
             "amudai.interop.iceberg_tables": "attach_iceberg open_iceberg",
@@ -46,6 +49,7 @@ __all__ = [
     "build_spark_jar",
     "kql",
     "open_iceberg",
+    "read_daft",
     "read_dask",
     "read_pandas",
     "read_ray",
