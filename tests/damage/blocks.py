@@ -55,6 +55,7 @@ class Held:
     """Blocks in memory of exactly their size, in place of a `BlockBuffer`; nothing but the kernels checks them."""
 
     limits = DEFAULT_LIMITS
+    may_inflate = False
 
     def __init__(self, *blocks: tuple[int, bytes], checksums: bool = True) -> None:
         self.counts = [count for count, _ in blocks]

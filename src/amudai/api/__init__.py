@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field
     from amudai.api.field_stats import FieldStats
+    from amudai.api.following import AtEnd, follow
     from amudai.api.frames import to_pandas, to_polars
     from amudai.api.garbage import collect_garbage
     from amudai.api.housekeeping import Garbage, copy, gc
@@ -76,6 +77,7 @@ else:
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.housekeeping": "Garbage copy gc",
             "amudai.api.indexing": "add_indexes",
+            "amudai.api.following": "AtEnd follow",
             "amudai.api.ingestion": "ingest",
             "amudai.api.compaction": "compact",
             "amudai.api.merging": "merge",
@@ -107,6 +109,7 @@ else:
 __all__ = [
     "ArrowDataset",
     "ArrowTask",
+    "AtEnd",
     "BadRecord",
     "BlockLayout",
     "BufferLayout",
@@ -154,6 +157,7 @@ __all__ = [
     "dataset",
     "delete",
     "drop_columns",
+    "follow",
     "gc",
     "ingest",
     "materialize",

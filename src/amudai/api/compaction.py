@@ -24,7 +24,7 @@ from amudai.api.writing import Layout
 from amudai.arguments import whole_number
 from amudai.edit import Merging, Naming, Publication
 from amudai.encoding import ProfileChoice
-from amudai.errors import InvalidArgument, UnsupportedFeature
+from amudai.errors import InvalidArgument, LimitExceeded, UnsupportedFeature
 from amudai.index import IndexSpec, is_movable, specs_of
 from amudai.scan import SortBy, sort_keys, sorted_batches
 from amudai.shard import ShardReader
@@ -148,6 +148,10 @@ def compact(
     memory = size_of(memory_limit)
     specs = specs_of(readers) if indexes is None else indexes
     with _united(readers, widen, folder, threads) as source, reporting(progress, source.num_rows) as report:
+        try:
+            source._reader.require_work()
+        except LimitExceeded:
+            source._reader.require_work(source.count(where))  # perhaps few of very many rows are wanted
         schema = source.schema
         keys = sort_keys(sort_by, schema) if sort_by else ()
         roles = kept_roles(source.internal)

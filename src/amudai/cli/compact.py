@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from amudai import compact
+from amudai.asking import count_text, size_text, time_text
 from amudai.cli.options import (
     Allow,
     Compatibility,
@@ -21,7 +22,7 @@ from amudai.cli.options import (
     readers,
     require_new,
 )
-from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
+from amudai.cli.terminal import Bar, output, print_json
 
 __all__ = ["run"]
 

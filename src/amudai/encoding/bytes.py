@@ -13,6 +13,7 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, encode_region
 from amudai.encoding.binary.plain import PLAIN
+from amudai.encoding.block_ends import BlockEnds, NextEnd
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
@@ -39,7 +40,10 @@ I64 = npt.NDArray[np.int64]
 
 
 class BytesEncoder:
-    """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time."""
+    """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time.
+
+    With `ends`, a flush is one block, and ends there.
+    """
 
     def __init__(
         self,
@@ -49,8 +53,10 @@ class BytesEncoder:
         buffer: PreparedBuffer,
         memory: ColumnMemory = COLUMN_MEMORY,
         each: Each = one_by_one,
+        ends: BlockEnds | None = None,
     ) -> None:
         self._fixed = fixed_size
+        self._ends = None if ends is None else NextEnd(ends)
         self._each = each
         self._profile = profile
         self._spool = spool
@@ -66,6 +72,9 @@ class BytesEncoder:
         if count == 0:
             return
         whole = BytesBlock(None if offsets is None else offsets, data, count, valid)
+        if self._ends is not None:
+            self._append_to_ends(whole, self._ends)
+            return
         for start, end in cut(whole, self._fixed, FLUSH_SLOTS, self._most):
             piece = _part(whole, start, end, self._fixed)
             if self._staged and piece.count == 1 and len(piece.content) >= self._most:
@@ -78,6 +87,23 @@ class BytesEncoder:
         if self._staged:
             # A copy, so that the caller's arrays can be freed.
             self._staged[-1] = _copied(self._staged[-1])
+
+    def _append_to_ends(self, whole: BytesBlock, ends: NextEnd) -> None:
+        """Append slots to blocks whose ends are given."""
+        count = ends.within(self._count + whole.count)
+        if count is None:
+            self._staged.append(_copied(_part(whole, 0, whole.count, self._fixed)))
+            self._count += whole.count
+            return
+        staged, at = _joined([*self._staged, _part(whole, 0, whole.count, self._fixed)], self._fixed), 0
+        while count is not None:
+            self._staged = [_part(staged, at, at + count, self._fixed)]
+            self._flush(final=True)
+            at += count
+            count = ends.within(staged.count - at)
+        rest = _part(staged, at, staged.count, self._fixed)
+        self._staged = [_copied(rest)] if rest.count else []
+        self._count = rest.count
 
     def finish(self) -> PreparedBuffer:
         """Write the remaining slots and return the buffer."""
@@ -169,6 +195,8 @@ class BytesEncoder:
 
     def _rows(self, staged: BytesBlock, at: int) -> int:
         """The number of rows of the block that begins at `at`."""
+        if self._ends is not None:
+            return staged.count - at
         divisor = 1 if self._choice is None else self._choice.divisor
         target = self._profile.text_bytes // divisor
         average = max(1.0, len(staged.content) / staged.count)

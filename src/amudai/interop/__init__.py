@@ -1,11 +1,12 @@
 """Who else wants to read it?
 
 Each engine has one file: `duckdb_sql.py` (with `prefilter.py`, which finds conditions in SQL), `kql_query.py` (with
-`kql_language.py`, the only user of the package that parses KQL, and `kql_plan.py`), `polars_frames.py` (with
-`polars_predicates.py`), `pandas_frames.py`, `daft_source.py`, `dask_frames.py`, `iceberg_tables.py`, `ray_data.py` and
-`spark_source.py` (with `spark_writer.py`, `spark_jobs.py`, and `spark_jar.py`, which compiles what is in `java/`).
-`comparisons.py` has what polars and Daft have in common, `staged_parts.py` how Ray and Spark write. Packages of engines
-are imported when they are used (`packages.py`).
+`kql_language.py`, the only user of the package that parses KQL, `kql_plan.py`, which decides what the scan does, and
+`kql_conditions.py`, which makes predicates of conditions), `polars_frames.py` (with `polars_predicates.py`),
+`pandas_frames.py`, `daft_source.py`, `dask_frames.py`, `iceberg_tables.py`, `ray_data.py` and `spark_source.py` (with
+`spark_writer.py`, `spark_jobs.py`, and `spark_jar.py`, which compiles what is in `java/`). `comparisons.py` has what
+polars and Daft have in common, `staged_parts.py` how Ray and Spark write. Packages of engines are imported when they are
+used (`packages.py`).
 """
 
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from amudai.interop.kql_query import QueryExplanation, QueryResult, kql, sql_result
     from amudai.interop.pandas_frames import read_pandas
     from amudai.interop.polars_frames import scan_polars
+    from amudai.interop.query_limits import QueryLimits
     from amudai.interop.ray_data import read_ray, write_ray
     from amudai.interop.spark_jar import build_spark_jar
     from amudai.interop.spark_jobs import spark_compact, spark_index
@@ -35,6 +37,7 @@ else:
             "amudai.interop.kql_query": "QueryExplanation QueryResult kql sql_result",
             "amudai.interop.pandas_frames": "read_pandas",
             "amudai.interop.polars_frames": "scan_polars",
+            "amudai.interop.query_limits": "QueryLimits",
             "amudai.interop.ray_data": "read_ray write_ray",
             "amudai.interop.spark_jar": "build_spark_jar",
             "amudai.interop.spark_jobs": "spark_compact spark_index",
@@ -44,6 +47,7 @@ else:
 
 __all__ = [
     "QueryExplanation",
+    "QueryLimits",
     "QueryResult",
     "attach_iceberg",
     "build_spark_jar",
