@@ -39,7 +39,11 @@ I64 = npt.NDArray[np.int64]
 
 
 class BytesEncoder:
-    """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time."""
+    """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time.
+
+    `measured` is a choice that was already made for the first slots, and the number of these slots. It holds if the
+    first block has the same slots.
+    """
 
     def __init__(
         self,
@@ -49,6 +53,7 @@ class BytesEncoder:
         buffer: PreparedBuffer,
         memory: ColumnMemory = COLUMN_MEMORY,
         each: Each = one_by_one,
+        measured: tuple[int, BytesChoice] | None = None,
     ) -> None:
         self._fixed = fixed_size
         self._each = each
@@ -58,6 +63,7 @@ class BytesEncoder:
         self._staged: list[BytesBlock] = []
         self._count = self._bytes = 0
         self._choice: BytesChoice | None = None
+        self._measured = measured
         self._drifts = 0
         self._most = max(memory.staged, profile.text_bytes) if memory.staged == ColumnMemory().staged else memory.staged
 
@@ -93,7 +99,9 @@ class BytesEncoder:
         staged = _joined(self._staged, self._fixed)
         if self._choice is None:
             first = _part(staged, 0, min(self._rows(staged, 0), staged.count), self._fixed)
-            self._choice = self._choose(first)
+            measured = self._measured
+            is_same = measured is not None and measured[0] == first.count
+            self._choice = measured[1] if measured is not None and is_same else self._choose(first)
         at, counts, blocks = 0, [], []
         while parts := self._parts(staged, at, final):
             choice = self._choice

@@ -168,7 +168,8 @@ class BytesBuilder(FieldBuilder):
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
         context = self.context
-        return BytesEncoder(self._fixed, context.profile, context.spool, buffer, context.memory, context.each)
+        measured = None if self._dictionary is None else self._dictionary.measured
+        return BytesEncoder(self._fixed, context.profile, context.spool, buffer, context.memory, context.each, measured)
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
@@ -203,7 +204,8 @@ class BytesBuilder(FieldBuilder):
         if self._dictionary is not None and _is_too_long(slots):
             self._give_up()
         elif self.count == 0 and self._dictionary is not None and self._dictionary.is_hopeless(slots):
-            self._dictionary, self._blocks = None, self._block_encoder()
+            self._blocks = self._block_encoder()
+            self._dictionary = None
         self.count += count
         start = 0
         if self._dictionary is not None:
