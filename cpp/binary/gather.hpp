@@ -82,13 +82,14 @@ void short_bytes(std::span<const std::uint32_t> codes, Bytes values, std::span<c
 inline void bytes(std::span<const std::uint32_t> codes, Bytes values, std::span<const std::uint64_t> entries, MutableBytes out) {
     const auto count = entries.size() - 1;
     require_codes(codes, count);
-    // The table of short entries must fit into the L1 cache, and be worth making.
-    if (count <= 1024 && count <= codes.size()) {
+    // The table of short entries must be small beside the L1 cache, and worth making.
+    constexpr std::size_t small = 8192;
+    if (8 * count <= small && count <= codes.size()) {
         std::uint64_t longest = 0;
         for (std::size_t i = 0; i < count; ++i) longest = std::max(longest, entries[i + 1] - entries[i]);
         if (longest <= 8) return short_bytes<8>(codes, values, entries, out);
-        if (longest <= 16) return short_bytes<16>(codes, values, entries, out);
-        if (longest <= 32) return short_bytes<32>(codes, values, entries, out);
+        if (longest <= 16 && 16 * count <= small) return short_bytes<16>(codes, values, entries, out);
+        if (longest <= 32 && 32 * count <= small) return short_bytes<32>(codes, values, entries, out);
     }
     const Padded padded(values);
     const Entries source{padded.begin(), padded.end()};
