@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from amudai import _kernels
 from tests.effort import EFFORT, examples
+from tests.encoding.runs import Frame, inflated
 from tests.oracle import block, codec, presence
 from tests.oracle.binary import block_dictionary, fsst, plain, region, single_value
 from tests.oracle.binary import lz4 as oracle_lz4
@@ -90,8 +91,10 @@ def decode(kernel: ModuleType, stored: bytes, count: int, fixed_size: int | None
     one, zero = np.array([count], np.uint64), np.zeros(1, np.uint64)
     blocks = kernel.Blocks([data], np.zeros(1, np.uint32), zero, size, one, zero, True, True)
 
-    def inflate(frames: list[tuple[int, int, int, int]]) -> None:
-        blocks.add_inflated(frames, [codec.zstd_decompress(bytes(data[s:e]), size) for _, s, e, size in frames])
+    blocks.share(codec.DICTIONARY, codec.DICTIONARY_CHECKSUM)
+
+    def inflate(frames: list[Frame]) -> None:
+        blocks.add_inflated(frames, [inflated(bytes(data[s:e]), size, name) for _, s, e, size, name in frames])
 
     spans = np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.array([count], np.uint32)
     bits = np.zeros(count // 8 + 1, np.uint8)

@@ -104,7 +104,9 @@ def compare_decimals(buffer: BlockBuffer, rows: Rows, wanted: DecimalRanges, *, 
     bits = _bitmap(rows, buffer)
     done = 0
     for run in buffer.runs(rows):
-        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, decimal128.SIZE), buffer.limits)
+        inflate(
+            run.blocks, run.buffers, _kernels.binary_frames(run.blocks, decimal128.SIZE), buffer.limits, buffer.shared
+        )
         _kernels.compare_decimals(
             run.blocks, run.block, run.first, run.count, wanted.low, wanted.high, inverted, bits, done
         )
@@ -120,11 +122,13 @@ def compare_bytes(
     offsets, keys = _joined(wanted.keys)
     done = 0
     for run in buffer.runs(rows):
-        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, fixed_size), buffer.limits)
+        frames = _kernels.binary_frames(run.blocks, fixed_size)
+        inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
         if fixed_size is None:
             sizes = np.empty(len(run.blocks), np.uint64)
             _kernels.payload_sizes(run.blocks, sizes)
-            inflate(run.blocks, run.buffers, _kernels.payload_frames(run.blocks, sizes), buffer.limits)
+            frames = _kernels.payload_frames(run.blocks, sizes)
+            inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
         _kernels.compare_bytes(
             run.blocks,
             run.block,

@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
     from amudai.format.schema_carry import changeable_schema
     from amudai.format.schema_writer import encode_schema
+    from amudai.format.shared_dictionary import SharedDictionary, check_shared_padding, encode_shared
     from amudai.format.source_marks import (
         MAX_SOURCE_MARKS,
         SOURCES_PROPERTY,
@@ -164,6 +165,7 @@ else:
             "amudai.format.schema": "SHARED_BYTES SHARED_SCHEMAS ShardSchema",
             "amudai.format.schema_carry": "changeable_schema",
             "amudai.format.schema_writer": "encode_schema",
+            "amudai.format.shared_dictionary": "SharedDictionary check_shared_padding encode_shared",
             "amudai.format.source_marks": (
                 "MAX_SOURCE_MARKS SOURCES_PROPERTY source_mark source_marks_of source_marks_property"
             ),
@@ -232,6 +234,7 @@ __all__ = [
     "ShardDirectory",
     "ShardProperties",
     "ShardSchema",
+    "SharedDictionary",
     "StringStats",
     "StripeDirectory",
     "StripeFieldDescriptor",
@@ -253,6 +256,7 @@ __all__ = [
     "check_footer",
     "check_header",
     "check_map_padding",
+    "check_shared_padding",
     "check_zeros",
     "checksum",
     "decode_block_map",
@@ -262,6 +266,7 @@ __all__ = [
     "encode_dictionary",
     "encode_range_index",
     "encode_schema",
+    "encode_shared",
     "extension_properties",
     "extension_values",
     "frame",

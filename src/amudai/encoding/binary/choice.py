@@ -15,12 +15,15 @@ from amudai.encoding.binary.contract import BinaryEncoding
 from amudai.encoding.binary.fsst import FSST
 from amudai.encoding.binary.lz4 import LZ4
 from amudai.encoding.binary.plain import PLAIN
+from amudai.encoding.binary.shared import LZ4_SHARED, ZSTD_SHARED
+from amudai.encoding.binary.snappy import SNAPPY
 from amudai.encoding.binary.zstd import ZSTD
 from amudai.encoding.codec import (
     LONG_MATCHES,
     QUICK,
     THOROUGH,
     compress_lz4,
+    compress_snappy,
     compress_zstd,
     encode_section,
     steps_section,
@@ -28,31 +31,55 @@ from amudai.encoding.codec import (
 from amudai.encoding.numeric.delta import DELTA
 from amudai.encoding.numeric.ffor import FFOR
 from amudai.encoding.numeric.fl_bit_pack import FL_BIT_PACK
+from amudai.encoding.numeric.patched import PATCHED
 from amudai.encoding.plan import EncodingPlan
 from amudai.encoding.profile import Profile
+from amudai.encoding.shared_encoder import SharedEncoder
 
-__all__ = ["BytesBlock", "BytesChoice", "choose_bytes", "encode_region", "lookup_price"]
+__all__ = ["BytesBlock", "BytesChoice", "choose_bytes", "cost_of", "encode_region", "lookup_price"]
 
 U8 = npt.NDArray[np.uint8]
 U64 = npt.NDArray[np.uint64]
 
 _STEPS: Final = EncodingPlan(DELTA, (EncodingPlan(FFOR),)).program
+_PATCHED_STEPS: Final = EncodingPlan(DELTA, (EncodingPlan(PATCHED),)).program
 _CODES: Final = EncodingPlan(FFOR).program
 _LENGTHS: Final = EncodingPlan(FL_BIT_PACK).program
 
 # Nanoseconds to decode a byte, and for each value in addition: measured once, so that files do not depend on the
 # machine. FSST's is higher than measured (0.15): equal to LZ4's, so that the smaller of the two is chosen.
-_BYTE_PRICE: Final = {PLAIN: 0.05, FSST: 0.27, LZ4: 0.27, ZSTD: 0.7, BLOCK_DICTIONARY: 0.05}
-_VALUE_PRICE: Final = {PLAIN: 0.5, FSST: 0.5, LZ4: 0.5, ZSTD: 2.0, BLOCK_DICTIONARY: 2.5}
+_BYTE_PRICE: Final = {
+    PLAIN: 0.05,
+    FSST: 0.27,
+    LZ4: 0.27,
+    ZSTD: 0.7,
+    BLOCK_DICTIONARY: 0.05,
+    SNAPPY: 0.5,
+    LZ4_SHARED: 0.45,
+    ZSTD_SHARED: 0.7,
+}
+_VALUE_PRICE: Final = {
+    PLAIN: 0.5,
+    FSST: 0.5,
+    LZ4: 0.5,
+    ZSTD: 2.0,
+    BLOCK_DICTIONARY: 2.5,
+    SNAPPY: 0.5,
+    LZ4_SHARED: 0.5,
+    ZSTD_SHARED: 2.0,
+}
 _DECIMAL_SIZE: Final = 16
 _DECIMAL_ZSTD_PRICE: Final = 0.5  # for a byte of values of this size, whose upper bytes are mostly the same
+_FRAME_PRICE: Final = 4000  # for a Zstandard frame in addition: packages inflate them one by one
 _LOOKUP_PRICE: Final = 0.5  # to look up a value in a dictionary that all blocks share
 _TIGHT: Final = 0.18  # a block that shrinks to this fraction decompresses in half the time
+_COPYING: Final = frozenset({LZ4, ZSTD, LZ4_SHARED, ZSTD_SHARED})
 # For a single value, Zstandard decompresses the whole block, LZ4 half of it on average. Blocks are made smaller than
 # the profile says, by `_DIVISOR`, if the time saved for one value in `_ALONE`, at the profile's price, is worth more
 # than the additional bytes.
 _DIVISOR: Final = {LZ4: 2, ZSTD: 4}
-_REACH_PRICE: Final = {LZ4: 0.055, ZSTD: 0.3}  # nanoseconds for a byte of the block
+# Nanoseconds for a byte of the block.
+_REACH_PRICE: Final = {LZ4: 0.055, ZSTD: 0.3, LZ4_SHARED: 0.2, ZSTD_SHARED: 0.35}
 _ALONE: Final = 1000
 _HURRY: Final = 0.2  # below this price only size counts
 # Blocks with fewer bytes are not compressed.
@@ -89,10 +116,15 @@ class BytesBlock:
 
     def head(self, count: int) -> BytesBlock:
         """The first `count` slots."""
-        valid = None if self.valid is None else self.valid[:count]
+        return self.part(0, count)
+
+    def part(self, start: int, end: int) -> BytesBlock:
+        """The slots `start..end`."""
+        valid = None if self.valid is None else self.valid[start:end]
         if self.offsets is None:
-            return BytesBlock(None, self.data[: len(self.data) // self.count * count], count, valid)
-        return BytesBlock(self.offsets[: count + 1], self.data, count, valid)
+            size = len(self.data) // self.count
+            return BytesBlock(None, self.data[start * size : end * size], end - start, valid)
+        return BytesBlock(self.offsets[start : end + 1], self.data, end - start, valid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +159,13 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
         byte_price = _byte_price(block, encoding)
         if profile.price * (byte_price / 2 * average + _VALUE_PRICE[encoding]) >= best.cost:
             continue  # too expensive at any size
-        region = encode_region(block, encoding, level, profile.price)
+        region = encode_region(block, encoding, level, profile)
         if region is None:
             continue
         size = len(region) / block.count
         if encoding is not PLAIN and size > _GAIN * (average + 8):
             continue
-        slower = byte_price / (2 if encoding in (LZ4, ZSTD) and len(region) < _TIGHT * raw else 1)
+        slower = byte_price / (2 if encoding in _COPYING and len(region) < _TIGHT * raw else 1)
         cost = size + profile.price * (slower * average + _VALUE_PRICE[encoding])
         if cost < best.cost:
             best = BytesChoice(encoding, level, size, cost)
@@ -155,7 +187,7 @@ def _byte_price(block: BytesBlock, encoding: BinaryEncoding) -> float:
 def _slower(block: BytesBlock, best: BytesChoice, profile: Profile) -> BytesChoice | None:
     """The choice with the slow level of Zstandard, if that makes a part of the block much smaller."""
     part = block.head(max(1, block.count // _PART))
-    usual, slow = (encode_region(part, ZSTD, level, profile.price) for level in (best.level, profile.slow_level))
+    usual, slow = (encode_region(part, ZSTD, level, profile) for level in (best.level, profile.slow_level))
     if usual is None or slow is None or len(usual) - len(slow) < _SLOW_GAIN * len(part.content):
         return None
     saved = best.bytes_per_slot * (1 - len(slow) / len(usual))
@@ -166,7 +198,7 @@ def _quicker(block: BytesBlock, best: BytesChoice, level: int, gain: float, prof
     """The choice with a level that searches quicker, unless `best` saves `gain` bytes or more of each byte of text."""
     if block.offsets is None or (best.encoding is ZSTD and best.level == min(profile.zstd_levels)):
         return best
-    region = encode_region(block, best.encoding, level, profile.price)
+    region = encode_region(block, best.encoding, level, profile)
     if region is None:
         return best
     more = len(region) / block.count - best.bytes_per_slot
@@ -180,10 +212,26 @@ def _divisor(block: BytesBlock, choice: BytesChoice, profile: Profile) -> int:
     rows = block.count // divisor
     if profile.price < _HURRY or divisor == 1 or rows == 0:
         return 1
-    region = encode_region(block.head(rows), choice.encoding, choice.level, profile.price)
+    region = encode_region(block.head(rows), choice.encoding, choice.level, profile)
     growth = float("inf") if region is None else len(region) / rows - choice.bytes_per_slot
     saved = _REACH_PRICE[choice.encoding] * len(block.content) * (1 - 1 / divisor)
     return divisor if growth * _ALONE <= profile.price * saved else 1
+
+
+def cost_of(
+    choice: BytesChoice, size: float, raw: int, slots: int, blocks: int, profile: Profile, own: float = 0.0
+) -> BytesChoice:
+    """The choice with its cost, including that of reaching a single value, if slots take `size` bytes in its blocks.
+
+    `raw` is what the bytes of all slots take, `own` what slots take besides.
+    """
+    price = _BYTE_PRICE[choice.encoding] / (2 if choice.encoding in _COPYING and size * slots < _TIGHT * raw else 1)
+    time = price * raw / slots + _VALUE_PRICE[choice.encoding]
+    if choice.encoding in (ZSTD, ZSTD_SHARED):
+        time += _FRAME_PRICE * blocks / slots
+    if profile.price >= _HURRY:
+        time += _REACH_PRICE.get(choice.encoding, 0.0) * raw / blocks / _ALONE
+    return replace(choice, bytes_per_slot=size, cost=size + own + profile.price * time)
 
 
 def lookup_price(block: BytesBlock, profile: Profile) -> float:
@@ -197,43 +245,57 @@ def _candidates(block: BytesBlock, profile: Profile) -> Iterator[tuple[BinaryEnc
         yield BLOCK_DICTIONARY, 0
     yield FSST, 0
     yield LZ4, profile.lz4_level
+    if profile.extended and not profile.lz4_level:
+        yield SNAPPY, 0
     for level in profile.zstd_levels:
         yield ZSTD, level
 
 
-def encode_region(block: BytesBlock, encoding: BinaryEncoding, level: int, price: float) -> bytes | None:
+def encode_region(
+    block: BytesBlock, encoding: BinaryEncoding, level: int, profile: Profile, shared: SharedEncoder | None = None
+) -> bytes | None:
     """The encoded values of a block; None if the encoding is not suitable for them.
 
-    `price` is that of the profile. If it is 0, only size counts.
+    `shared` compresses with a dictionary, for encodings that need one.
     """
     if encoding is PLAIN:
         return _kernels.plain_region(block.offsets, block.data)
     content = block.content
     if encoding is BLOCK_DICTIONARY:
         return _dictionary(block)
-    offsets, nested = (None, False) if block.offsets is None else _offsets(block.offsets)
+    offsets, nested = (None, False) if block.offsets is None else _offsets(block.offsets, profile)
     if encoding is FSST:
         if len(content) < _LEAST:
             return None
         symbols, lengths, codes = _kernels.fsst_encode(content)
         return _kernels.fsst_region(symbols, lengths, codes, offsets, nested)
-    if encoding is LZ4:
-        compressed = compress_lz4(content, level)
-        return (
-            None if len(compressed) >= len(content) else _kernels.lz4_region(compressed, len(content), offsets, nested)
-        )
-    compressed = compress_zstd(content, level)
+    compressed = _compressed(content, encoding, level, shared)
     if len(compressed) >= len(content):
         return None
+    dictionary = None if shared is None else shared.checksum
+    if encoding is LZ4 or encoding is LZ4_SHARED:
+        return _kernels.lz4_region(compressed, len(content), offsets, nested, dictionary)
+    if encoding is SNAPPY:
+        return _kernels.snappy_region(compressed, offsets, nested)
     if block.offsets is not None and offsets is not None and nested:
-        offsets = _shortest(block.offsets, offsets) if price == 0 else offsets
-    return _kernels.zstd_region(compressed, offsets, nested)
+        offsets = _shortest(block.offsets, offsets) if profile.price == 0 else offsets
+    return _kernels.zstd_region(compressed, offsets, nested, dictionary)
 
 
-def _offsets(offsets: npt.NDArray[np.int64]) -> tuple[bytes, bool]:
+def _compressed(content: U8, encoding: BinaryEncoding, level: int, shared: SharedEncoder | None) -> bytes:
+    if shared is not None:
+        return shared.compress_lz4(content) if encoding is LZ4_SHARED else shared.compress_zstd(content, level)
+    if encoding is SNAPPY:
+        return compress_snappy(content)
+    return compress_lz4(content, level) if encoding is LZ4 else compress_zstd(content, level)
+
+
+def _offsets(offsets: npt.NDArray[np.int64], profile: Profile) -> tuple[bytes, bool]:
     """Offsets from 0 on, as a section or raw, whichever is shorter."""
     rebased = (offsets - offsets[0]).view(np.uint64)
     section = encode_section(rebased, _STEPS)
+    if profile.extended:
+        section = min(section, encode_section(rebased, _PATCHED_STEPS), key=len)
     return (section, True) if len(section) < rebased.nbytes else (rebased.tobytes(), False)
 
 

@@ -17,16 +17,20 @@ from amudai.encoding.codec import encode_blocks
 from amudai.encoding.numeric.alp import ALP
 from amudai.encoding.numeric.alprd import ALPRD
 from amudai.encoding.numeric.block_dictionary import BLOCK_DICTIONARY
+from amudai.encoding.numeric.chimp import CHIMP
 from amudai.encoding.numeric.contract import NumericEncoding
 from amudai.encoding.numeric.delta import DELTA
 from amudai.encoding.numeric.ffor import FFOR
 from amudai.encoding.numeric.fl_bit_pack import FL_BIT_PACK
 from amudai.encoding.numeric.lz4 import LZ4
+from amudai.encoding.numeric.patched import PATCHED
+from amudai.encoding.numeric.pco import PCO
 from amudai.encoding.numeric.plain import PLAIN
 from amudai.encoding.numeric.run_length import RUN_LENGTH
 from amudai.encoding.numeric.single_value import SINGLE_VALUE
 from amudai.encoding.numeric.truncate import TRUNCATE_U8, TRUNCATE_U16, TRUNCATE_U32, TRUNCATE_U64
 from amudai.encoding.numeric.zstd import ZSTD
+from amudai.encoding.pco_codec import has_pco
 from amudai.encoding.plan import EncodingPlan
 from amudai.encoding.profile import Profile
 
@@ -63,6 +67,10 @@ _ALP_ZSTD: Final = {
 }
 _DELTA_ZSTD: Final = EncodingPlan(DELTA, (_ZSTD,))
 _BYTES_LZ4: Final = EncodingPlan(TRUNCATE_U8, (EncodingPlan(LZ4),))
+_PATCHED: Final = EncodingPlan(PATCHED)
+_DELTA_PATCHED: Final = EncodingPlan(DELTA, (_PATCHED,))
+_CHIMP: Final = EncodingPlan(CHIMP)
+_PCO: Final = EncodingPlan(PCO)
 _TRUNCATES: Final = ((7, TRUNCATE_U8), (15, TRUNCATE_U16), (31, TRUNCATE_U32), (63, TRUNCATE_U64))
 
 # For each Truncate: packed, raw, compressed, and compressed steps.
@@ -175,6 +183,8 @@ def _candidates(dtype: str, facts: NumberFacts, profile: Profile) -> Iterator[tu
             yield _FEW, 4 * values, 0
     for plan in light:
         yield plan, short if plan.encoding is DELTA else values, 0
+    if profile.extended:
+        yield from _extended_plans(dtype, facts, profile)
     if not profile.cascades:
         return
     if dtype[0] != "f" and facts.gcd > 16 and facts.distinct > _FEW_DISTINCT:
@@ -216,6 +226,19 @@ def _float_plans(profile: Profile) -> Iterator[EncodingPlan]:
     if profile.cascades:
         yield _ALP_OUTLIERS
     yield _ALPRD
+
+
+def _extended_plans(dtype: str, facts: NumberFacts, profile: Profile) -> Iterator[tuple[EncodingPlan, int, int]]:
+    """Plans that only this library reads."""
+    values = profile.block_values
+    if dtype[0] == "f":
+        yield _CHIMP, min(values, 4096), 0
+    else:
+        yield _PATCHED, values, 0
+        if facts.delta_min is not None:
+            yield _DELTA_PATCHED, min(values, 4096), 0
+    if profile.cascades and dtype in PCO.accepts and has_pco():
+        yield _PCO, profile.codec_values, 0
 
 
 def _codec_plans(dtype: str, facts: NumberFacts) -> Iterator[EncodingPlan]:
@@ -287,4 +310,10 @@ def _price(plan: EncodingPlan, dtype: str, is_tight: bool = False) -> float:
             return 0.3 * width if is_tight else 0.5 + 0.8 * width
         case e if e is LZ4:
             return 0.27 * width
+        case e if e is PATCHED:
+            return 0.1 * width + 0.2
+        case e if e is CHIMP:
+            return 5.0
+        case e if e is PCO:
+            return 4.5 if dtype[0] == "f" else 3.2
     return 0.05 * width + sum(inner)

@@ -7,7 +7,7 @@ metadata; the caller writes and publishes the root.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from amudai.encoding import ColumnMemory, Profile
@@ -227,6 +227,11 @@ def _id_count(nodes: Sequence[SchemaNode]) -> int:
     return nodes[0].schema_id + node_count(nodes) if nodes else 0
 
 
+def _extended(profile: Profile, options: BuildOptions) -> Profile:
+    """The profile, with what only this library reads if the options allow that."""
+    return replace(profile, extended=options.extended)
+
+
 class StripeBuilder:
     """Builds one stripe. `each` runs the work of its fields, and the parts of that work."""
 
@@ -234,15 +239,14 @@ class StripeBuilder:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
         memory = ColumnMemory.of(options.memory, node_count(nodes))
         context = FieldBuildContext(
-            options.profile,
+            _extended(options.profile, options),
             self.spool,
             options.bloom,
             options.distinct,
             memory,
             options.attached,
             options.unread,
-            options.profiles,
-            options.extended,
+            {each: _extended(profile, options) for each, profile in options.profiles.items()},
             each,
         )
         self._each = each
