@@ -71,6 +71,8 @@ _PATCHED: Final = EncodingPlan(PATCHED)
 _DELTA_PATCHED: Final = EncodingPlan(DELTA, (_PATCHED,))
 _CHIMP: Final = EncodingPlan(CHIMP)
 _PCO: Final = EncodingPlan(PCO)
+_ALP_PCO: Final = EncodingPlan(ALP, (_PCO,), _SEARCH)
+_ENTROPY: Final = (_PCO, _ALP_PCO)
 _TRUNCATES: Final = ((7, TRUNCATE_U8), (15, TRUNCATE_U16), (31, TRUNCATE_U32), (63, TRUNCATE_U64))
 
 # For each Truncate: packed, raw, compressed, and compressed steps.
@@ -104,7 +106,8 @@ _LONG_RUN: Final = 64
 _MOST_VALUES: Final = 65_536
 _DEAR: Final = 0.2
 _HOPELESS: Final = 1.5  # a plan larger than the best by this factor is not tried at the slower levels
-# A plan with a compressor must be cheaper than one without by this factor.
+# A plan with a general compressor must be smaller than one without by this factor. The time that Zstandard takes
+# varies with the data; that of Pco does not, and its price says all.
 _CODEC_GAIN: Final = 0.97
 
 
@@ -155,7 +158,8 @@ def choose(
         size = len(encode_blocks(sample, None, 0, plan, block_values, level)[0]) / len(sample)
         tried.setdefault(plan, size)
         cost = size + profile.price * _decoding(plan, dtype, facts, size)
-        if plan.codecs and best is not None and not best.plan.codecs and size > best.bytes_per_value * _CODEC_GAIN:
+        has_codec = plan.codecs and plan not in _ENTROPY
+        if has_codec and best is not None and not best.plan.codecs and size > best.bytes_per_value * _CODEC_GAIN:
             continue
         if cost < least:
             best, least = NumberChoice(plan, block_values, level, size), cost
@@ -239,6 +243,8 @@ def _extended_plans(dtype: str, facts: NumberFacts, profile: Profile) -> Iterato
             yield _DELTA_PATCHED, min(values, 4096), 0
     if profile.cascades and dtype in PCO.accepts and has_pco():
         yield _PCO, profile.codec_values, 0
+        if dtype[0] == "f":
+            yield _ALP_PCO, profile.codec_values, 0
 
 
 def _codec_plans(dtype: str, facts: NumberFacts) -> Iterator[EncodingPlan]:
