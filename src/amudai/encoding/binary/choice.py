@@ -54,7 +54,7 @@ _BYTE_PRICE: Final = {
     LZ4: 0.27,
     ZSTD: 0.7,
     BLOCK_DICTIONARY: 0.05,
-    SNAPPY: 0.5,
+    SNAPPY: 0.34,
     LZ4_SHARED: 0.45,
     ZSTD_SHARED: 0.7,
 }
@@ -245,7 +245,7 @@ def _candidates(block: BytesBlock, profile: Profile) -> Iterator[tuple[BinaryEnc
         yield BLOCK_DICTIONARY, 0
     yield FSST, 0
     yield LZ4, profile.lz4_level
-    if profile.extended and not profile.lz4_level:
+    if profile.extended and not profile.zstd_levels:
         yield SNAPPY, 0
     for level in profile.zstd_levels:
         yield ZSTD, level

@@ -28,6 +28,7 @@ from amudai.encoding.numeric.pco import PCO
 from amudai.encoding.numeric.plain import PLAIN
 from amudai.encoding.numeric.run_length import RUN_LENGTH
 from amudai.encoding.numeric.single_value import SINGLE_VALUE
+from amudai.encoding.numeric.snappy import SNAPPY
 from amudai.encoding.numeric.truncate import TRUNCATE_U8, TRUNCATE_U16, TRUNCATE_U32, TRUNCATE_U64
 from amudai.encoding.numeric.zstd import ZSTD
 from amudai.encoding.pco_codec import has_pco
@@ -68,6 +69,7 @@ _ALP_ZSTD: Final = {
 _DELTA_ZSTD: Final = EncodingPlan(DELTA, (_ZSTD,))
 _BYTES_LZ4: Final = EncodingPlan(TRUNCATE_U8, (EncodingPlan(LZ4),))
 _PATCHED: Final = EncodingPlan(PATCHED)
+_SNAPPY: Final = EncodingPlan(SNAPPY)
 _DELTA_PATCHED: Final = EncodingPlan(DELTA, (_PATCHED,))
 _CHIMP: Final = EncodingPlan(CHIMP)
 _PCO: Final = EncodingPlan(PCO)
@@ -100,6 +102,7 @@ _BYTES_LEVEL: Final = 5
 # If speed counts, this few values are not worth the search. Tables with many thousand columns mostly have few values.
 _FEW_VALUES: Final = 4096
 _FEW_DISTINCT: Final = 4096  # distinct values for which a dictionary is tried
+_CHIMP_PRICE: Final = 2.2  # nanoseconds for a byte of Chimp
 _FRAME_PRICE: Final = 16.0  # nanoseconds for a byte of a Zstandard frame, at most
 # Runs of this length are offered in the largest blocks: to find a value, the runs of its block are counted.
 _LONG_RUN: Final = 64
@@ -241,6 +244,8 @@ def _extended_plans(dtype: str, facts: NumberFacts, profile: Profile) -> Iterato
         yield _PATCHED, values, 0
         if facts.delta_min is not None:
             yield _DELTA_PATCHED, min(values, 4096), 0
+    if not profile.zstd_levels:
+        yield _SNAPPY, profile.codec_values, 0
     if profile.cascades and dtype in PCO.accepts and has_pco():
         yield _PCO, profile.codec_values, 0
         if dtype[0] == "f":
@@ -283,6 +288,8 @@ def _bounds(facts: NumberFacts) -> tuple[int, int]:
 def _decoding(plan: EncodingPlan, dtype: str, facts: NumberFacts, size: float) -> float:
     """Nanoseconds to decode a value that takes `size` bytes."""
     price = _price(plan, dtype)
+    if plan is _CHIMP:
+        return price + _CHIMP_PRICE * size
     if plan.codecs:
         return min(price, _price(plan, dtype, True) + _FRAME_PRICE * size)
     if plan is _FEW and facts.distinct > _FEW_DISTINCT:
@@ -317,9 +324,11 @@ def _price(plan: EncodingPlan, dtype: str, is_tight: bool = False) -> float:
         case e if e is LZ4:
             return 0.27 * width
         case e if e is PATCHED:
-            return 0.1 * width + 0.2
+            return 0.09 * width + 0.1
         case e if e is CHIMP:
-            return 5.0
+            return 1.2
+        case e if e is SNAPPY:
+            return 0.5 * width
         case e if e is PCO:
-            return 4.5 if dtype[0] == "f" else 3.2
+            return 5.0 if dtype[0] == "f" else 3.6
     return 0.05 * width + sum(inner)
