@@ -20,19 +20,26 @@ quick: build
 demo: build
 	$(BIN)/python -m examples.demo
 
-build: $(VENV)/.built
+# Packages are downloaded while the kernels are compiled.
+build:
+	@$(MAKE) --silent -j2 $(VENV)/.built $(VENV)/.tools
 
-$(VENV)/.tools: pyproject.toml
-	@echo "Setting up $(VENV): packages now, then the kernels are compiled. This takes some minutes, once."
+# What the kernels are compiled with. Python compiles what is imported: pip would compile all.
+$(VENV)/.compilers: pyproject.toml
+	@echo "Setting up $(VENV) and compiling the kernels. This takes some minutes, once."
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet cmake ninja nanobind scikit-build-core $$($(BIN)/python tools/requirements.py)
+	$(BIN)/python -m pip install --quiet --no-compile cmake ninja nanobind scikit-build-core numpy pyarrow
+	touch $@
+
+$(VENV)/.tools: $(VENV)/.compilers
+	$(BIN)/python -m pip install --quiet --no-compile $$($(BIN)/python tools/requirements.py)
 	@# The server for tests of Azure. Without it they are skipped.
 	if command -v npm > /dev/null; then npm install --silent --prefix $(VENV)/azurite azurite@3 || echo "No azurite."; fi
 	touch $@
 
 # The editable install keeps its build folder: only what changed is compiled again.
-$(VENV)/.built: $(VENV)/.tools $(NATIVE)
+$(VENV)/.built: $(VENV)/.compilers $(NATIVE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
 

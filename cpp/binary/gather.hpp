@@ -1,5 +1,7 @@
 // Gathering of values of a stripe's dictionary by code. Bytes: docs/format/buffers.md.
 #pragma once
+#include <vector>
+
 #include "binary/copy.hpp"
 #include "binary/run.hpp"
 
@@ -55,6 +57,33 @@ inline void bytes(std::span<const std::uint32_t> codes, Bytes values, std::span<
     auto* at = out.data();
     const auto* const limit = out.data() + out.size();
     for (const auto code : codes) at = source.copy(entries[code], entries[code + 1] - entries[code], at, limit);
+}
+
+// Arrow's views of strings: 16 bytes each, with the size, and the value itself if it is short. Otherwise the first four
+// bytes, and where the value is in the only data buffer, which holds the values of all entries.
+struct View {
+    static constexpr std::size_t size = 16, inlined = 12;
+};
+
+// Writes the view of each code to `out`. The view of a null is empty. `values` has less than 2 GiB.
+inline std::size_t views(std::span<const std::uint32_t> codes, Bytes values, std::span<const std::uint64_t> entries,
+                         std::uint64_t null_code, MutableBytes out, std::uint8_t* bitmap) {
+    const auto count = entries.size() - 1;
+    require_codes(codes, count);
+    std::vector<std::uint8_t> table(View::size * count, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i == null_code) continue;
+        auto* const view = table.data() + View::size * i;
+        const auto* const value = values.data() + entries[i];
+        const auto size = static_cast<std::size_t>(entries[i + 1] - entries[i]);
+        store(view, static_cast<std::uint32_t>(size));
+        std::memcpy(view + 4, value, size <= View::inlined ? size : 4);
+        if (size > View::inlined) store(view + 12, static_cast<std::uint32_t>(entries[i]));
+    }
+    const auto* const from = table.data();
+    auto* const to = out.data();
+    for (std::size_t i = 0; i < codes.size(); ++i) std::memcpy(to + View::size * i, from + View::size * codes[i], View::size);
+    return validity(codes, null_code, bitmap);
 }
 
 inline std::size_t fixed(std::span<const std::uint32_t> codes, Bytes values, std::size_t size, std::uint64_t null_code,

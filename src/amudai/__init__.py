@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         dataset,
         delete,
         drop_columns,
+        follow,
         gc,
         ingest,
         materialize,
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     )
     from amudai.errors import (
         AmudaiError,
+        Cancelled,
         CorruptedData,
         FilesInUseWarning,
         InvalidArgument,
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     )
     from amudai.interop import (
         QueryExplanation,
+        QueryLimits,
         QueryResult,
         attach_iceberg,
         kql,
@@ -102,15 +105,16 @@ else:
                 "FieldLayout FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem "
                 "Progress Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout "
                 "Task TermIndex Verification add_indexes append attach col collect_garbage compact copy dataset delete "
-                "drop_columns gc ingest materialize merge open read_files refresh rename_columns salvage undelete "
-                "upsert with_columns write write_dataset"
+                "drop_columns follow gc ingest materialize merge open read_files refresh rename_columns salvage "
+                "undelete upsert with_columns write write_dataset"
             ),
             "amudai.errors": (
-                "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
+                "AmudaiError Cancelled CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
                 "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
             "amudai.interop": (
-                "QueryExplanation QueryResult attach_iceberg kql open_iceberg read_pandas scan_polars sql sql_result"
+                "QueryExplanation QueryLimits QueryResult attach_iceberg kql open_iceberg read_pandas scan_polars sql "
+                "sql_result"
             ),
         },
     )
@@ -121,6 +125,7 @@ __all__ = [
     "BlockLayout",
     "BufferLayout",
     "CachedStore",
+    "Cancelled",
     "Column",
     "CorruptedData",
     "CsvWriter",
@@ -145,6 +150,7 @@ __all__ = [
     "Problem",
     "Progress",
     "QueryExplanation",
+    "QueryLimits",
     "QueryResult",
     "Salvage",
     "Scan",
@@ -172,6 +178,7 @@ __all__ = [
     "dataset",
     "delete",
     "drop_columns",
+    "follow",
     "gc",
     "ingest",
     "kql",

@@ -58,6 +58,7 @@ class Held:
 
     limits = DEFAULT_LIMITS
     shared = SharedDecoder(SharedDictionary(memoryview(codec.DICTIONARY), codec.DICTIONARY_CHECKSUM))
+    may_inflate = False
 
     def __init__(self, *blocks: tuple[int, bytes], checksums: bool = True) -> None:
         self.counts = [count for count, _ in blocks]

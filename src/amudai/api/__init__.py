@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field
     from amudai.api.field_stats import FieldStats
+    from amudai.api.following import AtEnd, follow
     from amudai.api.frames import to_pandas, to_polars
     from amudai.api.garbage import collect_garbage
     from amudai.api.housekeeping import Garbage, copy, gc
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from amudai.api.ingestion import ingest
     from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
+    from amudai.api.parallel_work import PartWork, merged_parts, split_evenly
     from amudai.api.progress import Progress
     from amudai.api.salvaging import Salvage, salvage
     from amudai.api.scan import Scan
@@ -65,6 +67,7 @@ else:
             "amudai.api.dataset_writing": "append new_shard_name write_dataset",
             "amudai.api.arrow_dataset": "ArrowDataset",
             "amudai.api.tabular": "Tabular",
+            "amudai.api.parallel_work": "PartWork merged_parts split_evenly",
             "amudai.api.where": "Where predicate_of",
             "amudai.api.deleting": "delete undelete",
             "amudai.api.columns": "drop_columns rename_columns with_columns",
@@ -74,6 +77,7 @@ else:
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.housekeeping": "Garbage copy gc",
             "amudai.api.indexing": "add_indexes",
+            "amudai.api.following": "AtEnd follow",
             "amudai.api.ingestion": "ingest",
             "amudai.api.compaction": "compact",
             "amudai.api.merging": "merge",
@@ -104,6 +108,7 @@ else:
 
 __all__ = [
     "ArrowDataset",
+    "AtEnd",
     "BadRecord",
     "BlockLayout",
     "BufferLayout",
@@ -122,6 +127,7 @@ __all__ = [
     "JsonLinesWriter",
     "Limits",
     "LostRows",
+    "PartWork",
     "Predicate",
     "Problem",
     "Progress",
@@ -150,10 +156,12 @@ __all__ = [
     "dataset",
     "delete",
     "drop_columns",
+    "follow",
     "gc",
     "ingest",
     "materialize",
     "merge",
+    "merged_parts",
     "new_shard_name",
     "open",
     "predicate_of",
@@ -161,6 +169,7 @@ __all__ = [
     "refresh",
     "rename_columns",
     "salvage",
+    "split_evenly",
     "to_pandas",
     "to_polars",
     "undelete",

@@ -15,11 +15,14 @@ from amudai.errors import AmudaiError, CorruptedData, located
 from amudai.format import (
     IDENTITY_SIZE,
     BlockMap,
+    DataRef,
     EncodedBuffer,
+    IdentityHash,
     SharedDictionary,
     check_map_padding,
     check_zeros,
     decode_block_map,
+    require_identity,
     without_identity,
 )
 from amudai.lazy import lazy
@@ -27,7 +30,7 @@ from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
 from amudai.storage import MAX_READ, Artifact, FetchedRanges, count_blocks
 
-__all__ = ["BlockBuffer", "BlockRun"]
+__all__ = ["LZ4_MOST", "BlockBuffer", "BlockRun", "check_identity"]
 
 # Encoded bytes for one native call, so few that verified bytes are still in the cache when they are decoded.
 RUN_BYTES: Final = 2 * 1024 * 1024
@@ -36,6 +39,8 @@ _SCATTERED_BYTES: Final = 8 * 1024 * 1024
 _FEW: Final = 64  # "few" is less than one position in this many
 # Values of the blocks for one native call: blocks that decompress to far more than their bytes come in smaller runs.
 _RUN_VALUES: Final = 1 << 24
+# The most bytes to which a byte of LZ4 can decompress.
+LZ4_MOST: Final = 255
 
 
 U32 = npt.NDArray[np.uint32]
@@ -133,6 +138,11 @@ class BlockBuffer:
     def size(self) -> int:
         """Bytes of the buffer, including the block map."""
         return self._buffer.size
+
+    @lazy
+    def may_inflate(self) -> bool:
+        """Whether an LZ4 block of this buffer might decompress to more bytes than the limits allow."""
+        return self.size * LZ4_MOST > self.limits.most_block_memory
 
     def keep(self, whole: memoryview) -> None:
         """Keep the bytes of the whole buffer and its identity, which were read together with its neighbours."""
@@ -276,6 +286,11 @@ class BlockBuffer:
         """Bytes of each of these blocks."""
         return self._picked(ordinals).sizes
 
+    def block_places(self) -> tuple[U64, U64]:
+        """Where all blocks begin in the buffer, and their sizes in bytes."""
+        offsets = self.block_map.offsets
+        return offsets[:-1], np.diff(offsets)
+
     def _picked(self, ordinals: U64) -> PickedBlocks:
         offsets, values, at = self.block_map.offsets, self.block_map.values, ordinals.astype(np.int64)
         begins = offsets[at]
@@ -347,3 +362,11 @@ class BlockBuffer:
         if end > len(self._whole):
             raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {end}")
         return self._whole
+
+
+def check_identity(artifact: Artifact, ref: DataRef, identity: bytes) -> None:
+    """Raise CorruptedData if the bytes at `ref` have another identity."""
+    found = IdentityHash()
+    for start in range(ref.start, ref.end, MAX_READ):
+        found.update(artifact.read(start, min(start + MAX_READ, ref.end)))
+    require_identity(identity, found.digest())

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, cost_of, encode_region
+from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, decoding_time, encode_region
 from amudai.encoding.binary.plain import PLAIN
 from amudai.encoding.binary.shared_choice import TRAINING_BYTES, choose_shared
+from amudai.encoding.block_ends import BlockEnds, NextEnd
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
@@ -43,7 +44,10 @@ I64 = npt.NDArray[np.int64]
 
 
 class BytesEncoder:
-    """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time."""
+    """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time.
+
+    With `ends`, a flush is one block, and ends there.
+    """
 
     def __init__(
         self,
@@ -53,8 +57,10 @@ class BytesEncoder:
         buffer: PreparedBuffer,
         memory: ColumnMemory = COLUMN_MEMORY,
         each: Each = one_by_one,
+        ends: BlockEnds | None = None,
     ) -> None:
         self._fixed = fixed_size
+        self._ends = None if ends is None else NextEnd(ends)
         self._each = each
         self._profile = profile
         self._spool = spool
@@ -66,7 +72,7 @@ class BytesEncoder:
         self._most = max(memory.staged, profile.text_bytes) if memory.staged == ColumnMemory().staged else memory.staged
         self._shared: SharedEncoder | None = None
         # Before the first flush, text waits until a dictionary can be trained with it.
-        self._waits = profile.extended and not profile.plain and fixed_size is None
+        self._waits = profile.extended and not profile.plain and fixed_size is None and ends is None
         self._training = max(self._most, min(TRAINING_BYTES, memory.entries // 4))
 
     def append(self, offsets: npt.NDArray[np.integer] | None, data: U8, count: int, valid: Bools | None = None) -> None:
@@ -74,6 +80,9 @@ class BytesEncoder:
         if count == 0:
             return
         whole = BytesBlock(None if offsets is None else offsets, data, count, valid)
+        if self._ends is not None:
+            self._append_to_ends(whole, self._ends)
+            return
         for start, end in cut(whole, self._fixed, FLUSH_SLOTS, self._most):
             piece = _part(whole, start, end, self._fixed)
             if self._staged and piece.count == 1 and len(piece.content) >= self._most:
@@ -86,6 +95,23 @@ class BytesEncoder:
         if self._staged:
             # A copy, so that the caller's arrays can be freed.
             self._staged[-1] = _copied(self._staged[-1])
+
+    def _append_to_ends(self, whole: BytesBlock, ends: NextEnd) -> None:
+        """Append slots to blocks whose ends are given."""
+        count = ends.within(self._count + whole.count)
+        if count is None:
+            self._staged.append(_copied(_part(whole, 0, whole.count, self._fixed)))
+            self._count += whole.count
+            return
+        staged, at = _joined([*self._staged, _part(whole, 0, whole.count, self._fixed)], self._fixed), 0
+        while count is not None:
+            self._staged = [_part(staged, at, at + count, self._fixed)]
+            self._flush(final=True)
+            at += count
+            count = ends.within(staged.count - at)
+        rest = _part(staged, at, staged.count, self._fixed)
+        self._staged = [_copied(rest)] if rest.count else []
+        self._count = rest.count
 
     def finish(self) -> PreparedBuffer:
         """Write the remaining slots and return the buffer."""
@@ -141,8 +167,8 @@ class BytesEncoder:
             region = encode_region(block, usual.encoding, usual.level, self._profile, self._shared)
             if region is not None:
                 size = len(region) / block.count
-                shared = cost_of(usual, size, len(block.content), block.count, 1, self._profile)
-                choice = shared if shared.cost < choice.cost else choice
+                cost = size + self._profile.price * decoding_time(block, usual.encoding, region)
+                choice = replace(usual, bytes_per_slot=size, cost=cost) if cost < choice.cost else choice
         if choice.bytes_per_slot < float("inf") and choice.level != self._profile.slow_level:
             # Decided once for the column: even the trial takes long.
             self._profile = replace(self._profile, slow_level=0)
@@ -202,6 +228,8 @@ class BytesEncoder:
 
     def _rows(self, staged: BytesBlock, at: int) -> int:
         """The number of rows of the block that begins at `at`."""
+        if self._ends is not None:
+            return staged.count - at
         divisor = 1 if self._choice is None else self._choice.divisor
         target = self._profile.text_bytes // divisor
         average = max(1.0, len(staged.content) / staged.count)

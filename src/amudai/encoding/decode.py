@@ -18,8 +18,8 @@ import zstandard
 
 from amudai import _kernels
 from amudai.encoding.binary.shared import ZSTD_SHARED
-from amudai.encoding.buffer import BlockBuffer, BlockRun
-from amudai.encoding.decoded import Values
+from amudai.encoding.buffer import LZ4_MOST, BlockBuffer, BlockRun
+from amudai.encoding.decoded import Unit, Values
 from amudai.encoding.pco_codec import inflate_pco
 from amudai.encoding.shared import SharedDecoder
 from amudai.errors import CorruptedData, LimitExceeded
@@ -31,11 +31,13 @@ __all__ = [
     "allocate",
     "decode_bits",
     "decode_dictionary",
+    "decode_divided",
     "decode_few",
     "decode_few_bytes",
     "decode_fixed",
     "decode_numbers",
     "decode_variable",
+    "decode_views",
     "describe_binary",
     "describe_each",
     "describe_numbers",
@@ -47,6 +49,9 @@ INFLATED_BYTES: Final = 1024 * 1024
 
 # Kernels copy in whole steps and may write this many bytes after the last value.
 SLACK: Final = 64
+
+_VIEW: Final = 16  # bytes of one of Arrow's views
+_VIEWED_BYTES: Final = np.iinfo(np.int32).max  # a view counts the bytes before its value with 31 bits
 
 _ZERO: Final = np.zeros(1, np.uint32)
 _WIDTH: Final = {dtype: int(dtype[1]) for dtype in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
@@ -70,8 +75,27 @@ def decode_numbers(buffer: BlockBuffer, rows: Rows, dtype: str, nullable: bool =
         return Values(count, nulls, validity if nulls else None, data)
     nulls = done = 0
     for run in buffer.runs(rows):
+        require_slots(buffer, run, _WIDTH[dtype])
         _inflate(run, _kernels.numeric_frames(run.blocks, dtype), buffer)
         nulls += _kernels.decode_numbers(run.blocks, run.block, run.first, run.count, values, bits, done)
+        done += run.slots
+    return Values(count, nulls, validity if nulls else None, data)
+
+
+def decode_divided(buffer: BlockBuffer, rows: Rows, unit: Unit) -> Values | None:
+    """The 64-bit integers at `rows` in a coarser unit; None if a division may leave a remainder."""
+    count = rows.count
+    data, values = allocate(count, unit.dtype, buffer.limits)
+    validity, bits = _bitmap(count, buffer.limits)
+    nulls = done = 0
+    for run in buffer.runs(rows):
+        _inflate(run, _kernels.numeric_frames(run.blocks, "i8" if unit.is_signed else "u8"), buffer)
+        found, is_exact = _kernels.decode_divided(
+            run.blocks, run.block, run.first, run.count, unit.origin, unit.by, unit.is_signed, values, bits, done
+        )
+        if not is_exact:
+            return None
+        nulls += found
         done += run.slots
     return Values(count, nulls, validity if nulls else None, data)
 
@@ -95,6 +119,8 @@ def open_numbers(buffer: BlockBuffer, first: int, last: int, dtype: str) -> tupl
     if found is None:
         return None
     blocks, view, slot = found
+    if buffer.may_inflate and (slot + last - first) * _WIDTH[dtype] > buffer.limits.most_block_memory:
+        return None
     inflate(blocks, [view], _kernels.numeric_frames(blocks, dtype), buffer.limits)
     return blocks, slot
 
@@ -119,6 +145,7 @@ def decode_few_bytes(
     origins, sizes = np.zeros(1, np.uint64), np.zeros(1, np.uint64)
     if _kernels.decode_offsets(blocks, *span, offsets, validity, 0, origins, sizes):
         return None
+    buffer.limits.require_payload(origins.item(0) + offsets.item(-1), len(view))
     inflate(blocks, [view], _kernels.payload_frames(blocks, sizes), buffer.limits, buffer.shared)
     size = offsets.item(-1)
     buffer.limits.require_memory(size, 8)
@@ -147,6 +174,7 @@ def decode_fixed(buffer: BlockBuffer, rows: Rows, size: int) -> Values:
     nulls = done = 0
     for run in buffer.runs(rows):
         _inflate(run, _kernels.binary_frames(run.blocks, size), buffer)
+        require_slots(buffer, run, size)
         nulls += _kernels.decode_fixed(run.blocks, run.block, run.first, run.count, size, out, bits, done)
         done += run.slots
     return Values(count, nulls, validity if nulls else None, data.slice(0, count * size))
@@ -170,6 +198,7 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
         nulls += _kernels.decode_offsets(
             run.blocks, run.block, run.first, run.count, offsets, bits, done, origins, sizes
         )
+        _require_bytes(buffer, run, offsets[done:], origins)
         runs.append((run, done, origins, sizes))
         done += run.slots
     total = offsets.item(-1)
@@ -228,6 +257,19 @@ def decode_dictionary(buffer: BlockBuffer, rows: Rows, dictionary: ValueDictiona
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
 
 
+def decode_views(buffer: BlockBuffer, rows: Rows, dictionary: ValueDictionary) -> Values | None:
+    """Arrow's views of values that are stored as codes of a dictionary; None if views cannot reach all of its bytes."""
+    if dictionary.offsets is None or len(dictionary.values) > _VIEWED_BYTES:
+        return None
+    count = rows.count
+    codes = decode_numbers(buffer, rows, "u4", nullable=False).numbers("u4")
+    validity, bits = _bitmap(count, buffer.limits)
+    data, out = allocate(count * _VIEW, "u1", buffer.limits)
+    entries = np.frombuffer(dictionary.values, np.uint8)
+    nulls = _kernels.gather_views(codes, entries, dictionary.offsets, dictionary.null_id, out, bits)
+    return Values(count, nulls, validity if nulls else None, data)
+
+
 def require_text(values: memoryview, offsets: npt.NDArray[np.uint64]) -> None:
     """Raise an error if dictionary values are not UTF-8."""
     _kernels.require_text(np.frombuffer(values, np.uint8), offsets)
@@ -277,6 +319,46 @@ def _bitmap(bits: int, limits: Limits) -> tuple[pa.Buffer, npt.NDArray[np.uint8]
     bitmap, found = allocate((bits + 7) // 8 + 1, "u1", limits)
     found[-2:] = 0  # users see the whole buffer: it must not hold what was in memory before
     return bitmap, found
+
+
+def _may_inflate(buffer: BlockBuffer, run: BlockRun) -> bool:
+    """Whether a block of the run might decompress to more bytes than the limits allow, if it is LZ4."""
+    return buffer.may_inflate and sum(map(len, run.buffers)) * LZ4_MOST > buffer.limits.most_block_memory
+
+
+def require_slots(buffer: BlockBuffer, run: BlockRun, width: int) -> None:
+    """Raise LimitExceeded if the values of a block up to the last that is wanted take too much memory.
+
+    `width` is the number of bytes of a value. LZ4 is decompressed from the beginning of a block.
+    """
+    if _may_inflate(buffer, run):
+        last = int((run.first.astype(np.uint64) + run.count).max(initial=0))
+        buffer.limits.require_payload(last * width, sum(map(len, run.buffers)))
+
+
+def require_texts(buffer: BlockBuffer, run: BlockRun) -> None:
+    """The same for values of any length."""
+    if _may_inflate(buffer, run):
+        _, offsets = allocate(run.slots + 1, "i8", buffer.limits)
+        offsets[0] = 0
+        origins, sizes = np.empty(len(run.block), np.uint64), np.zeros(len(run.blocks), np.uint64)
+        _, bits = _bitmap(run.slots, buffer.limits)
+        _kernels.decode_offsets(run.blocks, run.block, run.first, run.count, offsets, bits, 0, origins, sizes)
+        _require_bytes(buffer, run, offsets, origins)
+
+
+def _require_bytes(
+    buffer: BlockBuffer, run: BlockRun, offsets: npt.NDArray[Any], origins: npt.NDArray[np.uint64]
+) -> None:
+    """Raise LimitExceeded if the bytes of a block up to the last that is wanted take too much memory.
+
+    `offsets` are those of the wanted values, and `origins` say where each span begins in the bytes of its block.
+    """
+    if _may_inflate(buffer, run):
+        ends = run.count.cumsum(dtype=np.int64)
+        sizes = offsets[ends] - offsets[ends - run.count]
+        last = int((origins + sizes.astype(np.uint64)).max(initial=0))
+        buffer.limits.require_payload(last, sum(map(len, run.buffers)))
 
 
 _threads = local()

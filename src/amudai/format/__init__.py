@@ -72,6 +72,14 @@ if TYPE_CHECKING:
     from amudai.format.extended_types import extension_properties, extension_values
     from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
     from amudai.format.flat import FlatTable
+    from amudai.format.followed import (
+        FOLLOWED_PROPERTY,
+        MARKED_BYTES,
+        FollowedFile,
+        followed_of,
+        followed_property,
+        mark_of,
+    )
     from amudai.format.identity import IDENTITY_SIZE, IdentityHash, require_identity, without_identity
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor, changed_indexes
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
@@ -120,6 +128,13 @@ if TYPE_CHECKING:
         StringStats,
         TypeStats,
     )
+    from amudai.format.super_blocks import (
+        check_super_block_padding,
+        decode_super_block,
+        super_block_header,
+        super_block_header_size,
+        super_block_members,
+    )
     from amudai.format.uniting import united_properties
 else:
     __getattr__, __dir__ = lazy_names(
@@ -165,6 +180,9 @@ else:
             "amudai.format.schema": "SHARED_BYTES SHARED_SCHEMAS ShardSchema",
             "amudai.format.schema_carry": "changeable_schema",
             "amudai.format.schema_writer": "encode_schema",
+            "amudai.format.followed": (
+                "FOLLOWED_PROPERTY MARKED_BYTES FollowedFile followed_of followed_property mark_of"
+            ),
             "amudai.format.shared_dictionary": "SharedDictionary check_shared_padding encode_shared",
             "amudai.format.source_marks": (
                 "MAX_SOURCE_MARKS SOURCES_PROPERTY source_mark source_marks_of source_marks_property"
@@ -172,6 +190,10 @@ else:
             "amudai.format.statistics": (
                 "BinaryStats BloomFilter BooleanStats Cardinality DecimalStats FloatingStats HllSketch ListStats "
                 "RangeStats StringStats TypeStats"
+            ),
+            "amudai.format.super_blocks": (
+                "check_super_block_padding decode_super_block super_block_header super_block_header_size "
+                "super_block_members"
             ),
             "amudai.format.uniting": "united_properties",
         },
@@ -184,12 +206,14 @@ __all__ = [
     "DATA_ALIGNMENT",
     "DIRECTORY_LENGTH",
     "FILES_PROPERTY",
+    "FOLLOWED_PROPERTY",
     "FOOTER",
     "HEADER",
     "IDENTITY_SIZE",
     "LOGICAL_BLOCK_SIZE",
     "LOOKUP",
     "MAGIC",
+    "MARKED_BYTES",
     "MAX_DIRECTORY",
     "MAX_SOURCE_MARKS",
     "MIN_SHARD_SIZE",
@@ -215,6 +239,7 @@ __all__ = [
     "Fingerprint",
     "FlatTable",
     "FloatingStats",
+    "FollowedFile",
     "HllSketch",
     "IdentityHash",
     "IndexArtifact",
@@ -257,9 +282,11 @@ __all__ = [
     "check_header",
     "check_map_padding",
     "check_shared_padding",
+    "check_super_block_padding",
     "check_zeros",
     "checksum",
     "decode_block_map",
+    "decode_super_block",
     "directory_length",
     "directory_range",
     "encode_block_map",
@@ -269,11 +296,14 @@ __all__ = [
     "encode_shared",
     "extension_properties",
     "extension_values",
+    "followed_of",
+    "followed_property",
     "frame",
     "frame_directory",
     "has_root_files",
     "lookup_buffers",
     "lookup_property",
+    "mark_of",
     "moved_indexes",
     "python_value",
     "python_values",
@@ -286,6 +316,9 @@ __all__ = [
     "source_mark",
     "source_marks_of",
     "source_marks_property",
+    "super_block_header",
+    "super_block_header_size",
+    "super_block_members",
     "ticks_of",
     "unframe",
     "united_properties",

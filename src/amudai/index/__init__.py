@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from amudai.index.catalog import index_type
     from amudai.index.changes import index_before_renaming, index_without
     from amudai.index.checking import check_index
-    from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType, TermCounts
+    from amudai.index.contract import BuildPlan, Capabilities, IndexReader, IndexSpec, IndexType, TermCounts, Vocabulary
     from amudai.index.hash.need import needless_fields
     from amudai.index.hash.spec import HashIndex
     from amudai.index.paths import field_paths
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from amudai.index.statistics import Matching, bloom_rules_out, could_hold
     from amudai.index.term.kind import TERM
     from amudai.index.term.spec import TermIndex
+    from amudai.index.term.vocabulary import term_hash
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -34,7 +35,7 @@ else:
             "amudai.index.catalog": "index_type",
             "amudai.index.changes": "index_before_renaming index_without",
             "amudai.index.checking": "check_index",
-            "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType TermCounts",
+            "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType TermCounts Vocabulary",
             "amudai.index.hash.need": "needless_fields",
             "amudai.index.hash.spec": "HashIndex",
             "amudai.index.paths": "field_paths",
@@ -43,6 +44,7 @@ else:
             "amudai.index.statistics": "Matching bloom_rules_out could_hold",
             "amudai.index.term.kind": "TERM",
             "amudai.index.term.spec": "TermIndex",
+            "amudai.index.term.vocabulary": "term_hash",
         },
     )
 
@@ -67,6 +69,7 @@ __all__ = [
     "TermCounts",
     "TermIndex",
     "Terms",
+    "Vocabulary",
     "bloom_rules_out",
     "carried_indexes",
     "check_index",
@@ -81,4 +84,5 @@ __all__ = [
     "open_artifact",
     "open_range",
     "specs_of",
+    "term_hash",
 ]

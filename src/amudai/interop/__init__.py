@@ -1,9 +1,11 @@
 """Who else wants to read it?
 
 Each engine has one file: `duckdb_sql.py` (with `prefilter.py`, which finds conditions in SQL), `kql_query.py` (with
-`kql_language.py`, the only user of the package that parses KQL, and `kql_plan.py`), `polars_frames.py` (with
-`polars_predicates.py`), `pandas_frames.py`, `dask_frames.py`, `iceberg_tables.py` and `spark_source.py`. Packages of
-engines are imported when they are used (`packages.py`).
+`kql_language.py`, the only user of the package that parses KQL, `kql_plan.py`, which decides what the scan does, and
+`kql_conditions.py`, which makes predicates of conditions), `polars_frames.py` (with `polars_predicates.py`),
+`pandas_frames.py`, `dask_frames.py`, `iceberg_tables.py` and `spark_source.py` (with `spark_writer.py`,
+`spark_jobs.py`, and `spark_jar.py`, which compiles what is in `java/`). Packages of engines are imported when they are
+used (`packages.py`).
 """
 
 from typing import TYPE_CHECKING
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from amudai.interop.kql_query import QueryExplanation, QueryResult, kql, sql_result
     from amudai.interop.pandas_frames import read_pandas
     from amudai.interop.polars_frames import scan_polars
+    from amudai.interop.query_limits import QueryLimits
+    from amudai.interop.spark_jar import build_spark_jar
+    from amudai.interop.spark_jobs import spark_compact, spark_index
     from amudai.interop.spark_source import spark_read, spark_register
 else:
     __getattr__, __dir__ = lazy_names(
@@ -28,20 +33,27 @@ else:
             "amudai.interop.kql_query": "QueryExplanation QueryResult kql sql_result",
             "amudai.interop.pandas_frames": "read_pandas",
             "amudai.interop.polars_frames": "scan_polars",
+            "amudai.interop.query_limits": "QueryLimits",
+            "amudai.interop.spark_jar": "build_spark_jar",
+            "amudai.interop.spark_jobs": "spark_compact spark_index",
             "amudai.interop.spark_source": "spark_read spark_register",
         },
     )
 
 __all__ = [
     "QueryExplanation",
+    "QueryLimits",
     "QueryResult",
     "attach_iceberg",
+    "build_spark_jar",
     "kql",
     "open_iceberg",
     "read_dask",
     "read_pandas",
     "register",
     "scan_polars",
+    "spark_compact",
+    "spark_index",
     "spark_read",
     "spark_register",
     "sql",

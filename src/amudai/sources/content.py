@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from amudai.storage import Store, StoredFile
 
-__all__ = ["Content", "LocalContent", "Readable", "StoreContent", "Workspace", "stream_of"]
+__all__ = ["Content", "LocalContent", "MemoryContent", "Readable", "StoreContent", "Workspace", "stream_of"]
 
 _PIECE: Final = 1 << 20
 # Bytes of one request to a store.
@@ -79,6 +79,29 @@ class LocalContent(Content):
     def identity(self) -> str | None:
         """The absolute path; None for a temporary copy."""
         return os.path.abspath(self.path) if self.lasting else None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryContent(Content):
+    """Bytes in memory."""
+
+    data: bytes
+
+    def open(self) -> pa.NativeFile:
+        """A new stream of the bytes."""
+        return pa.BufferReader(self.data)
+
+    def open_seekable(self, *, mapped: bool = False) -> pa.NativeFile:  # noqa: ARG002
+        """The bytes as a file that can be read at any place."""
+        return pa.BufferReader(self.data)
+
+    def size(self) -> int:
+        """How many bytes there are."""
+        return len(self.data)
+
+    def modified(self) -> int | None:
+        """Nobody knows."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)

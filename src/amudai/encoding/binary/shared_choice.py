@@ -7,12 +7,12 @@ must pay for its own bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import zstandard
 
-from amudai.encoding.binary.choice import BytesBlock, BytesChoice, cost_of, encode_region
+from amudai.encoding.binary.choice import BytesBlock, BytesChoice, decoding_time, encode_region, reach_time
 from amudai.encoding.binary.shared import LZ4_SHARED, ZSTD_SHARED
 from amudai.encoding.profile import Profile
 from amudai.encoding.shared_encoder import SharedEncoder
@@ -84,14 +84,17 @@ def _cost(
 ) -> BytesChoice | None:
     """The choice with what it costs on these parts; None if it does not suit them. `own` is added for each slot."""
     size = slots = raw = blocks = 0
+    time = 0.0
     for part in parts:
         for block in _cut(part, profile.text_bytes // choice.divisor):
             region = encode_region(block, choice.encoding, choice.level, profile, encoder)
             if region is None:
                 return None
             size += len(region) + _BLOCK
+            time += decoding_time(block, choice.encoding, region) * block.count
             slots, raw, blocks = slots + block.count, raw + len(block.content), blocks + 1
-    return cost_of(choice, size / slots, raw, slots, blocks, profile, own)
+    time = time / slots + reach_time(choice, raw / blocks, profile)
+    return replace(choice, bytes_per_slot=size / slots, cost=size / slots + own + profile.price * time)
 
 
 _BLOCK: Final = 16  # bytes of a block besides its values, and of its entry in the block map
