@@ -26,6 +26,7 @@ from amudai.threads import Each, one_by_one
 __all__ = ["BytesEncoder", "cut"]
 
 FLUSH_SLOTS: Final = 65_536
+_TRAINING_SLOTS: Final = 4 * FLUSH_SLOTS  # the most that wait until a dictionary is trained
 # A block that is larger than expected by this factor gets a choice of its own. If that is the same, larger blocks are
 # expected from there on. Otherwise the block may be an exception, as are a large value and the short block before it.
 # The next such block after two exceptions decides for the blocks behind it.
@@ -90,7 +91,7 @@ class BytesEncoder:
             self._staged.append(piece)
             self._count += piece.count
             self._bytes += len(piece.content)
-            if self._bytes >= self._training if self._waits else self._is_full():
+            if self._is_full():
                 self._flush(final=False)
         if self._staged:
             # A copy, so that the caller's arrays can be freed.
@@ -158,6 +159,8 @@ class BytesEncoder:
         self._count, self._bytes = rest.count, len(rest.content)
 
     def _is_full(self) -> bool:
+        if self._waits:
+            return self._count >= _TRAINING_SLOTS or self._bytes >= self._training
         return self._count >= FLUSH_SLOTS or self._bytes >= self._most
 
     def _choose(self, block: BytesBlock) -> BytesChoice:
