@@ -234,7 +234,7 @@ def _kept(store: MemoryStore, shift: int) -> Shard:
 
 
 def _forms(shift: int) -> dict[str, bytes]:
-    """What the format has and our writer does not use: constants elsewhere, separate offsets, dictionaries of numbers."""
+    """What the format has and our writer does not use: constants elsewhere, separate offsets, numbers by code."""
     at = range(shift, shift + 40)
     items = [n + item for n in at if n % 8 for item in range(n % 3)]
     forge = Forge.of(

@@ -35,8 +35,8 @@ else:
         __name__,
         {
             "amudai.column.column_values": (
-                "AbsentValues ArrowValues ColumnValues ConstantValues CountedValues JoinedValues StoredValues TimeValues "
-                "ViewedValues"
+                "AbsentValues ArrowValues ColumnValues ConstantValues CountedValues JoinedValues StoredValues "
+                "TimeValues ViewedValues"
             ),
             "amudai.column.constant": "constant_of",
             "amudai.column.context": "ColumnContext Prefer",

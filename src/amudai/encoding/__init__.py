@@ -76,8 +76,8 @@ else:
             ),
             "amudai.encoding.decode": (
                 "allocate decode_bits decode_dictionary decode_divided decode_few decode_few_bytes decode_fixed "
-                "decode_numbers decode_variable decode_views describe_binary describe_each describe_numbers open_numbers "
-                "require_text"
+                "decode_numbers decode_variable decode_views describe_binary describe_each describe_numbers "
+                "open_numbers require_text"
             ),
             "amudai.encoding.decoded": "Unit Values",
             "amudai.encoding.dictionary": "DictionaryEncoder",

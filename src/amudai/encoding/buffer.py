@@ -142,7 +142,7 @@ class BlockBuffer:
     @lazy
     def may_inflate(self) -> bool:
         """Whether an LZ4 block of this buffer might decompress to more bytes than the limits allow."""
-        return self.size * LZ4_MOST > self.limits.most_block_memory
+        return self._buffer.size * LZ4_MOST > self.limits.most_block_memory
 
     def keep(self, whole: memoryview) -> None:
         """Keep the bytes of the whole buffer and its identity, which were read together with its neighbours."""

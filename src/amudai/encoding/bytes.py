@@ -47,7 +47,8 @@ I64 = npt.NDArray[np.int64]
 class BytesEncoder:
     """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time.
 
-    With `ends`, a flush is one block, and ends there.
+    With `ends`, a flush is one block, and ends there. `measured` is a choice that was already made for the first slots,
+    and the number of these slots. It holds if the first block has the same slots.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class BytesEncoder:
         memory: ColumnMemory = COLUMN_MEMORY,
         each: Each = one_by_one,
         ends: BlockEnds | None = None,
+        measured: tuple[int, BytesChoice] | None = None,
     ) -> None:
         self._fixed = fixed_size
         self._ends = None if ends is None else NextEnd(ends)
@@ -69,6 +71,7 @@ class BytesEncoder:
         self._staged: list[BytesBlock] = []
         self._count = self._bytes = 0
         self._choice: BytesChoice | None = None
+        self._measured = measured
         self._drifts = 0
         self._most = max(memory.staged, profile.text_bytes) if memory.staged == ColumnMemory().staged else memory.staged
         self._shared: SharedEncoder | None = None
@@ -134,7 +137,9 @@ class BytesEncoder:
         staged = _joined(self._staged, self._fixed)
         if self._choice is None:
             first = _part(staged, 0, min(self._rows(staged, 0), staged.count), self._fixed)
-            self._choice = self._choose(first)
+            measured = self._measured
+            is_same = measured is not None and measured[0] == first.count
+            self._choice = measured[1] if measured is not None and is_same else self._choose(first)
         if self._waits:
             self._waits = False
             found = choose_shared(staged, final, self._choice, self._profile)

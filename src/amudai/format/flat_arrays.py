@@ -19,7 +19,7 @@ _WORD: Final = 4
 _HEAD: Final = 4  # bytes of a vtable before its slots
 
 
-class UnusualTable(Exception):  # noqa: N818  (it is no error: another way of reading is taken)
+class UnusualTable(Exception):
     """Some table or reference is not what this reader expects."""
 
 

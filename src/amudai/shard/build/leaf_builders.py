@@ -173,7 +173,14 @@ class BytesBuilder(FieldBuilder):
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
         context = self.context
         return BytesEncoder(
-            self._fixed, context.profile, context.spool, buffer, context.memory, context.each, context.ends
+            self._fixed,
+            context.profile,
+            context.spool,
+            buffer,
+            context.memory,
+            context.each,
+            context.ends,
+            None if self._dictionary is None else self._dictionary.measured,
         )
 
     def append(self, values: StoredArray) -> None:
@@ -209,7 +216,8 @@ class BytesBuilder(FieldBuilder):
         if self._dictionary is not None and _is_too_long(slots):
             self._give_up()
         elif self.count == 0 and self._dictionary is not None and self._dictionary.is_hopeless(slots):
-            self._dictionary, self._blocks = None, self._block_encoder()
+            self._blocks = self._block_encoder()
+            self._dictionary = None
         self.count += count
         start = 0
         if self._dictionary is not None:
