@@ -1,7 +1,7 @@
 """Run the quick tests with the oldest versions of the dependencies that pyproject.toml allows.
 
-`python tools/minima.py` makes an environment in build/minima: the package as a wheel, the least version of each dependency,
-and what the tests need. Engines of the extras are the newest that go with these. Arguments go to pytest.
+`python tools/minima.py` makes an environment in build/minima: the package as a wheel, the least version of each
+dependency, and what the tests need. Engines of the extras are the newest that go with these. Arguments go to pytest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "minima"
 # What is left of the checkout: the tests must find the installed package, not its source.
-TESTED = ("README.md", "CHANGELOG.md", "benchmarks", "conftest.py", "docs", "examples", "mkdocs.yml", "pyproject.toml", "tests")
+TESTED = (
+    "README.md",
+    "CHANGELOG.md",
+    "benchmarks",
+    "conftest.py",
+    "docs",
+    "examples",
+    "mkdocs.yml",
+    "pyproject.toml",
+    "tests",
+)
 QUICK = ["-n", "auto", "--dist", "worksteal", "-m", "not slow and not source"]
 
 
