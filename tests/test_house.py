@@ -33,7 +33,7 @@ SOURCE = ROOT / "src" / "amudai"
 ORDER = [
     {"errors", "lazy"},
     {"arguments"},
-    {"limits", "threads"},
+    {"collection", "limits", "threads"},
     {"types"},
     {"storage"},
     {"rows"},

@@ -173,6 +173,19 @@ void bind_binary(nb::module_& m) {
             "out: NDArray[np.uint8]) -> None"),
     "Write the bytes of dictionary values, back to back.");
 
+    m.def("gather_views", [](In<std::uint32_t> codes, In<std::uint8_t> values, In<std::uint64_t> entries,
+                             std::optional<std::uint64_t> null_code, Out<std::uint8_t> out, Out<std::uint8_t> validity) {
+        if (entries.shape(0) == 0 || span(entries).back() > values.shape(0)) throw nb::value_error("entries: expected offsets of the values");
+        if (values.shape(0) > std::numeric_limits<std::int32_t>::max()) throw nb::value_error("values: expected less than 2 GiB");
+        if (out.shape(0) / binary::gather::View::size < codes.shape(0)) throw nb::value_error("out: too short");
+        require_bitmap(validity, codes.shape(0));
+        const nb::gil_scoped_release unlocked;
+        return binary::gather::views(span(codes), span(values), span(entries), null_code.value_or(binary::gather::no_null), span(out), validity.data());
+    }, "codes"_a.noconvert(), "values"_a.noconvert(), "entries"_a.noconvert(), "null_code"_a.none(), "out"_a.noconvert(), "validity"_a.noconvert(),
+    nb::sig("def gather_views(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], "
+            "null_code: int | None, out: NDArray[np.uint8], validity: NDArray[np.uint8]) -> int"),
+    "Write Arrow's views of dictionary values, 16 bytes each, whose only data buffer is `values`; return the number of nulls.");
+
     m.def("gather_fixed", [](In<std::uint32_t> codes, In<std::uint8_t> values, std::size_t size,
                              std::optional<std::uint64_t> null_code, Out<std::uint8_t> out, Out<std::uint8_t> validity) {
         if (out.shape(0) < codes.shape(0) * size) throw nb::value_error("out: too short");

@@ -3,6 +3,7 @@
 
 #include "bindings/blocks.hpp"
 #include "numeric/analyze.hpp"
+#include "numeric/divided_run.hpp"
 #include "numeric/encode_run.hpp"
 
 namespace amudai::bindings {
@@ -115,6 +116,33 @@ void bind_numeric(nb::module_& m) {
     nb::sig("def decode_numbers(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
             "count: NDArray[np.uint32], out: NDArray[Any], validity: NDArray[np.uint8] | None, at: int) -> int"),
     "Decode slots of a run of blocks into `out` from `at` on. Return the number of nulls.");
+
+    m.def("decode_divided", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+                               std::int64_t origin, std::int64_t by, bool is_signed, OutAny out, Out<std::uint8_t> validity,
+                               std::size_t at) {
+        if (by <= 0) throw nb::value_error("by: expected a positive number");
+        const auto spans = spans_of(blocks, block, first, count, 1, at, out.shape(0));
+        if (validity.shape(0) < (out.shape(0) + 7) / 8) throw nb::value_error("validity: too short");
+        const numeric::Unit unit{origin, by};
+        const auto decode = [&]<class T, class Number>(T, Number) {
+            const std::span<Number> values{static_cast<Number*>(out.data()), out.shape(0)};
+            const nb::gil_scoped_release unlocked;
+            return numeric::decode_divided<T, Number>(blocks.blocks(), spans, blocks.inflated(), unit, values, validity.data(), at);
+        };
+        const auto decode_to = [&](auto number) {
+            return is_signed ? decode(std::int64_t{}, number) : decode(std::uint64_t{}, number);
+        };
+        const bool is_narrow = out.dtype() == nb::dtype<std::int32_t>();
+        if (!is_narrow && out.dtype() != nb::dtype<std::int64_t>()) throw nb::value_error("out: expected i4 or i8");
+        const auto found = is_narrow ? decode_to(std::int32_t{}) : decode_to(std::int64_t{});
+        return nb::make_tuple(found.nulls, found.exact);
+    }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "origin"_a, "by"_a, "is_signed"_a,
+    "out"_a.noconvert(), "validity"_a.noconvert(), "at"_a,
+    nb::sig("def decode_divided(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
+            "count: NDArray[np.uint32], origin: int, by: int, is_signed: bool, out: NDArray[Any], "
+            "validity: NDArray[np.uint8], at: int) -> tuple[int, bool]"),
+    "Decode 64-bit integers of a run of blocks as (integer - origin) / by into `out`, i4 or i8, from `at` on. Return the "
+    "number of nulls, and whether all quotients are exact; if not, `out` holds nothing of use.");
 
     m.def("decode_bits", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                             Out<std::uint8_t> out, std::size_t at) {

@@ -51,6 +51,11 @@ def decode_numbers(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.
     Decode slots of a run of blocks into `out` from `at` on. Return the number of nulls.
     """
 
+def decode_divided(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], origin: int, by: int, is_signed: bool, out: NDArray[Any], validity: NDArray[np.uint8], at: int) -> tuple[int, bool]:
+    """
+    Decode 64-bit integers of a run of blocks as (integer - origin) / by into `out`, i4 or i8, from `at` on. Return the number of nulls, and whether all quotients are exact; if not, `out` holds nothing of use.
+    """
+
 def decode_bits(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], out: NDArray[np.uint8], at: int) -> int:
     """
     Decode bits of a run of blocks of bytes into `out` from bit `at` on. Return how many bits are set.
@@ -118,6 +123,11 @@ def gather_offsets(codes: NDArray[np.uint32], entries: NDArray[np.uint64], null_
 
 def gather_bytes(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
     """Write the bytes of dictionary values, back to back."""
+
+def gather_views(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], null_code: int | None, out: NDArray[np.uint8], validity: NDArray[np.uint8]) -> int:
+    """
+    Write Arrow's views of dictionary values, 16 bytes each, whose only data buffer is `values`; return the number of nulls.
+    """
 
 def gather_fixed(codes: NDArray[np.uint32], values: NDArray[np.uint8], size: int, null_code: int | None, out: NDArray[np.uint8], validity: NDArray[np.uint8]) -> int:
     """Write dictionary values of a fixed size; return the number of nulls."""

@@ -133,6 +133,8 @@ FEATURES: Final[dict[str, Callable[[Path], Shard]]] = {
         aliases={"word": ["token"]},
     ),
     "extended": lambda folder: _write(flat(), folder, compatibility="extended"),
+    "packed-groups": lambda folder: _write(flat(), folder, packed_groups=[["n", "f", "flag", "text"]], stripe_rows=25),
+    "packed-structs": lambda folder: _write(every_type().select(["n", "struct", "map"]), folder, packed=True),
     "deleted": lambda folder: amudai.delete(_parts(folder)[0], positions=[3, 7], to=folder / ROOT),
     "merged": lambda folder: amudai.merge(_parts(folder), to=folder / ROOT),
     "upserted": lambda folder: amudai.upsert(_parts(folder)[0], flat(20, 20), key="steps", to=folder / ROOT),

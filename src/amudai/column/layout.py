@@ -56,6 +56,9 @@ class BufferLayout:
         How many blocks; None if the descriptor does not say, or the buffer has no blocks.
     blocks
         The blocks, if they were requested.
+    member
+        The number of its blocks in the super-blocks of a packed group. Then `start` is where the buffer of the group
+        begins, and `bytes` are those of this member alone. None for buffers of their own.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class BufferLayout:
     bytes: int
     block_count: int | None
     blocks: tuple[BlockLayout, ...] = ()
+    member: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,13 @@ from amudai.errors import AmudaiError, CorruptedData, located
 from amudai.format import (
     IDENTITY_SIZE,
     BlockMap,
+    DataRef,
     EncodedBuffer,
+    IdentityHash,
     check_map_padding,
     check_zeros,
     decode_block_map,
+    require_identity,
     without_identity,
 )
 from amudai.lazy import lazy
@@ -25,7 +28,7 @@ from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
 from amudai.storage import MAX_READ, Artifact, FetchedRanges, count_blocks
 
-__all__ = ["LZ4_MOST", "BlockBuffer", "BlockRun"]
+__all__ = ["LZ4_MOST", "BlockBuffer", "BlockRun", "check_identity"]
 
 # Encoded bytes for one native call, so few that verified bytes are still in the cache when they are decoded.
 RUN_BYTES: Final = 2 * 1024 * 1024
@@ -133,7 +136,7 @@ class BlockBuffer:
     @lazy
     def may_inflate(self) -> bool:
         """Whether an LZ4 block of this buffer might decompress to more bytes than the limits allow."""
-        return self.size * LZ4_MOST > self.limits.most_block_memory
+        return self._buffer.size * LZ4_MOST > self.limits.most_block_memory
 
     def keep(self, whole: memoryview) -> None:
         """Keep the bytes of the whole buffer and its identity, which were read together with its neighbours."""
@@ -265,6 +268,11 @@ class BlockBuffer:
         """Bytes of each of these blocks."""
         return self._picked(ordinals).sizes
 
+    def block_places(self) -> tuple[U64, U64]:
+        """Where all blocks begin in the buffer, and their sizes in bytes."""
+        offsets = self.block_map.offsets
+        return offsets[:-1], np.diff(offsets)
+
     def _picked(self, ordinals: U64) -> PickedBlocks:
         offsets, values, at = self.block_map.offsets, self.block_map.values, ordinals.astype(np.int64)
         begins = offsets[at]
@@ -335,3 +343,11 @@ class BlockBuffer:
         if end > len(self._whole):
             raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {end}")
         return self._whole
+
+
+def check_identity(artifact: Artifact, ref: DataRef, identity: bytes) -> None:
+    """Raise CorruptedData if the bytes at `ref` have another identity."""
+    found = IdentityHash()
+    for start in range(ref.start, ref.end, MAX_READ):
+        found.update(artifact.read(start, min(start + MAX_READ, ref.end)))
+    require_identity(identity, found.digest())

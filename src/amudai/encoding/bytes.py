@@ -13,6 +13,7 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, encode_region
 from amudai.encoding.binary.plain import PLAIN
+from amudai.encoding.block_ends import BlockEnds, NextEnd
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
@@ -39,7 +40,11 @@ I64 = npt.NDArray[np.int64]
 
 
 class BytesEncoder:
-    """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time."""
+    """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time.
+
+    With `ends`, a flush is one block, and ends there. `measured` is a choice that was already made for the first slots,
+    and the number of these slots. It holds if the first block has the same slots.
+    """
 
     def __init__(
         self,
@@ -49,8 +54,11 @@ class BytesEncoder:
         buffer: PreparedBuffer,
         memory: ColumnMemory = COLUMN_MEMORY,
         each: Each = one_by_one,
+        ends: BlockEnds | None = None,
+        measured: tuple[int, BytesChoice] | None = None,
     ) -> None:
         self._fixed = fixed_size
+        self._ends = None if ends is None else NextEnd(ends)
         self._each = each
         self._profile = profile
         self._spool = spool
@@ -58,6 +66,7 @@ class BytesEncoder:
         self._staged: list[BytesBlock] = []
         self._count = self._bytes = 0
         self._choice: BytesChoice | None = None
+        self._measured = measured
         self._drifts = 0
         self._most = max(memory.staged, profile.text_bytes) if memory.staged == ColumnMemory().staged else memory.staged
 
@@ -66,6 +75,9 @@ class BytesEncoder:
         if count == 0:
             return
         whole = BytesBlock(None if offsets is None else offsets, data, count, valid)
+        if self._ends is not None:
+            self._append_to_ends(whole, self._ends)
+            return
         for start, end in cut(whole, self._fixed, FLUSH_SLOTS, self._most):
             piece = _part(whole, start, end, self._fixed)
             if self._staged and piece.count == 1 and len(piece.content) >= self._most:
@@ -78,6 +90,23 @@ class BytesEncoder:
         if self._staged:
             # A copy, so that the caller's arrays can be freed.
             self._staged[-1] = _copied(self._staged[-1])
+
+    def _append_to_ends(self, whole: BytesBlock, ends: NextEnd) -> None:
+        """Append slots to blocks whose ends are given."""
+        count = ends.within(self._count + whole.count)
+        if count is None:
+            self._staged.append(_copied(_part(whole, 0, whole.count, self._fixed)))
+            self._count += whole.count
+            return
+        staged, at = _joined([*self._staged, _part(whole, 0, whole.count, self._fixed)], self._fixed), 0
+        while count is not None:
+            self._staged = [_part(staged, at, at + count, self._fixed)]
+            self._flush(final=True)
+            at += count
+            count = ends.within(staged.count - at)
+        rest = _part(staged, at, staged.count, self._fixed)
+        self._staged = [_copied(rest)] if rest.count else []
+        self._count = rest.count
 
     def finish(self) -> PreparedBuffer:
         """Write the remaining slots and return the buffer."""
@@ -93,7 +122,9 @@ class BytesEncoder:
         staged = _joined(self._staged, self._fixed)
         if self._choice is None:
             first = _part(staged, 0, min(self._rows(staged, 0), staged.count), self._fixed)
-            self._choice = self._choose(first)
+            measured = self._measured
+            is_same = measured is not None and measured[0] == first.count
+            self._choice = measured[1] if measured is not None and is_same else self._choose(first)
         at, counts, blocks = 0, [], []
         while parts := self._parts(staged, at, final):
             choice = self._choice
@@ -169,6 +200,8 @@ class BytesEncoder:
 
     def _rows(self, staged: BytesBlock, at: int) -> int:
         """The number of rows of the block that begins at `at`."""
+        if self._ends is not None:
+            return staged.count - at
         divisor = 1 if self._choice is None else self._choice.divisor
         target = self._profile.text_bytes // divisor
         average = max(1.0, len(staged.content) / staged.count)

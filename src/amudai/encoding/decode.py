@@ -18,7 +18,7 @@ import zstandard
 
 from amudai import _kernels
 from amudai.encoding.buffer import LZ4_MOST, BlockBuffer, BlockRun
-from amudai.encoding.decoded import Values
+from amudai.encoding.decoded import Unit, Values
 from amudai.errors import CorruptedData, LimitExceeded
 from amudai.format import ValueDictionary
 from amudai.limits import DEFAULT_LIMITS, Limits
@@ -28,11 +28,13 @@ __all__ = [
     "allocate",
     "decode_bits",
     "decode_dictionary",
+    "decode_divided",
     "decode_few",
     "decode_few_bytes",
     "decode_fixed",
     "decode_numbers",
     "decode_variable",
+    "decode_views",
     "describe_binary",
     "describe_each",
     "describe_numbers",
@@ -44,6 +46,9 @@ INFLATED_BYTES: Final = 1024 * 1024
 
 # Kernels copy in whole steps and may write this many bytes after the last value.
 SLACK: Final = 64
+
+_VIEW: Final = 16  # bytes of one of Arrow's views
+_VIEWED_BYTES: Final = np.iinfo(np.int32).max  # a view counts the bytes before its value with 31 bits
 
 _ZERO: Final = np.zeros(1, np.uint32)
 _WIDTH: Final = {dtype: int(dtype[1]) for dtype in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
@@ -68,6 +73,24 @@ def decode_numbers(buffer: BlockBuffer, rows: Rows, dtype: str, nullable: bool =
         require_slots(buffer, run, _WIDTH[dtype])
         _inflate(run, _kernels.numeric_frames(run.blocks, dtype), buffer.limits)
         nulls += _kernels.decode_numbers(run.blocks, run.block, run.first, run.count, values, bits, done)
+        done += run.slots
+    return Values(count, nulls, validity if nulls else None, data)
+
+
+def decode_divided(buffer: BlockBuffer, rows: Rows, unit: Unit) -> Values | None:
+    """The 64-bit integers at `rows` in a coarser unit; None if a division may leave a remainder."""
+    count = rows.count
+    data, values = allocate(count, unit.dtype, buffer.limits)
+    validity, bits = _bitmap(count, buffer.limits)
+    nulls = done = 0
+    for run in buffer.runs(rows):
+        _inflate(run, _kernels.numeric_frames(run.blocks, "i8" if unit.is_signed else "u8"), buffer.limits)
+        found, is_exact = _kernels.decode_divided(
+            run.blocks, run.block, run.first, run.count, unit.origin, unit.by, unit.is_signed, values, bits, done
+        )
+        if not is_exact:
+            return None
+        nulls += found
         done += run.slots
     return Values(count, nulls, validity if nulls else None, data)
 
@@ -227,6 +250,19 @@ def decode_dictionary(buffer: BlockBuffer, rows: Rows, dictionary: ValueDictiona
     data, out = allocate(total + SLACK, "u1", buffer.limits)
     _kernels.gather_bytes(codes, entries, dictionary.offsets, out)
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
+
+
+def decode_views(buffer: BlockBuffer, rows: Rows, dictionary: ValueDictionary) -> Values | None:
+    """Arrow's views of values that are stored as codes of a dictionary; None if views cannot reach all of its bytes."""
+    if dictionary.offsets is None or len(dictionary.values) > _VIEWED_BYTES:
+        return None
+    count = rows.count
+    codes = decode_numbers(buffer, rows, "u4", nullable=False).numbers("u4")
+    validity, bits = _bitmap(count, buffer.limits)
+    data, out = allocate(count * _VIEW, "u1", buffer.limits)
+    entries = np.frombuffer(dictionary.values, np.uint8)
+    nulls = _kernels.gather_views(codes, entries, dictionary.offsets, dictionary.null_id, out, bits)
+    return Values(count, nulls, validity if nulls else None, data)
 
 
 def require_text(values: memoryview, offsets: npt.NDArray[np.uint64]) -> None:

@@ -32,6 +32,9 @@ class EncodingPlan:
         """Whether the plan contains a general compressor."""
         return self.encoding.is_codec or any(part is not None and part.codecs for part in self.parts)
 
+    def __hash__(self) -> int:
+        return hash(self.program)  # which is made once, and keeps its hash
+
     def __str__(self) -> str:
         if not self.parts:
             return self.encoding.name

@@ -127,6 +127,13 @@ if TYPE_CHECKING:
         StringStats,
         TypeStats,
     )
+    from amudai.format.super_blocks import (
+        check_super_block_padding,
+        decode_super_block,
+        super_block_header,
+        super_block_header_size,
+        super_block_members,
+    )
     from amudai.format.uniting import united_properties
 else:
     __getattr__, __dir__ = lazy_names(
@@ -181,6 +188,10 @@ else:
             "amudai.format.statistics": (
                 "BinaryStats BloomFilter BooleanStats Cardinality DecimalStats FloatingStats HllSketch ListStats "
                 "RangeStats StringStats TypeStats"
+            ),
+            "amudai.format.super_blocks": (
+                "check_super_block_padding decode_super_block super_block_header super_block_header_size "
+                "super_block_members"
             ),
             "amudai.format.uniting": "united_properties",
         },
@@ -267,9 +278,11 @@ __all__ = [
     "check_footer",
     "check_header",
     "check_map_padding",
+    "check_super_block_padding",
     "check_zeros",
     "checksum",
     "decode_block_map",
+    "decode_super_block",
     "directory_length",
     "directory_range",
     "encode_block_map",
@@ -298,6 +311,9 @@ __all__ = [
     "source_mark",
     "source_marks_of",
     "source_marks_property",
+    "super_block_header",
+    "super_block_header_size",
+    "super_block_members",
     "ticks_of",
     "unframe",
     "united_properties",

@@ -104,12 +104,14 @@ class NumberBuilder(FieldBuilder):
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
-        self._data = NumberEncoder(node.dtype, context.profile, context.spool, buffer, context.memory)
+        self._data = NumberEncoder(node.dtype, context.profile, context.spool, buffer, context.memory, context.ends)
         self._ranges = context.range_index(node)
         self._statistics = NumberCollector(node, **self.sketches())
         self._dictionary: NumberDictionary | None = None
         if context.extended and not context.profile.plain:
-            self._dictionary = NumberDictionary(node.dtype, context.profile, context.spool, context.memory)
+            self._dictionary = NumberDictionary(
+                node.dtype, context.profile, context.spool, context.memory, context.ends
+            )
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
@@ -163,12 +165,23 @@ class BytesBuilder(FieldBuilder):
         if context.profile.plain or self._fixed == 0:
             self._blocks = self._block_encoder()
         else:
-            self._dictionary = DictionaryEncoder(self._fixed, context.profile, context.spool, context.memory)
+            self._dictionary = DictionaryEncoder(
+                self._fixed, context.profile, context.spool, context.memory, context.ends
+            )
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
         context = self.context
-        return BytesEncoder(self._fixed, context.profile, context.spool, buffer, context.memory, context.each)
+        return BytesEncoder(
+            self._fixed,
+            context.profile,
+            context.spool,
+            buffer,
+            context.memory,
+            context.each,
+            context.ends,
+            None if self._dictionary is None else self._dictionary.measured,
+        )
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
@@ -203,7 +216,8 @@ class BytesBuilder(FieldBuilder):
         if self._dictionary is not None and _is_too_long(slots):
             self._give_up()
         elif self.count == 0 and self._dictionary is not None and self._dictionary.is_hopeless(slots):
-            self._dictionary, self._blocks = None, self._block_encoder()
+            self._blocks = self._block_encoder()
+            self._dictionary = None
         self.count += count
         start = 0
         if self._dictionary is not None:
