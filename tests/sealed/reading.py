@@ -1,4 +1,4 @@
-"""`python -m tests.sealed.reading FOLDER`: read all cases in a folder with the installed version, and tell what happened.
+"""`python -m tests.sealed.reading FOLDER`: read all cases in a folder with the installed version, and tell the outcome.
 
 The output is an object of JSON: for each case `same`, `refused: ...` with an error of the library, or `wrong: ...`.
 """
