@@ -174,12 +174,6 @@ def test_a_failed_job_leaves_nothing_behind(spark: Any, tmp_path: Path) -> None:
     assert not target.exists() or list(target.rglob("*")) == []
 
 
-def executor() -> int:
-    """The process of the executor that a function of Python runs for: the parent of the parent."""
-    with open(f"/proc/{os.getppid()}/stat") as stat:
-        return int(stat.read().rpartition(")")[2].split()[1])
-
-
 @pytest.mark.parametrize("accident", ["error", "killed executor", "slow attempt"])
 def test_rows_come_once_whatever_happens_to_an_attempt(spark: Any, accident: str, tmp_path: Path) -> None:
     first = str(tmp_path / "first attempt")
@@ -195,7 +189,9 @@ def test_rows_come_once_whatever_happens_to_an_attempt(spark: Any, accident: str
                 if accident == "error":
                     raise RuntimeError("the first attempt fails")
                 if accident == "killed executor":
-                    os.kill(executor(), 9)
+                    # The parent of this process serves the executor, which is the parent of that.
+                    stat = Path(f"/proc/{os.getppid()}/stat").read_text()
+                    os.kill(int(stat.rpartition(")")[2].split()[1]), 9)
                 time.sleep(20)
 
     target = tmp_path / "lake"

@@ -92,12 +92,12 @@ def test_a_commit_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
 
     job = writer(tmp_path / "lake")
     message = job.write(batches(1, 2))
-    monkeypatch.setattr("amudai.interop.spark_writer.merge", refuse)
+    monkeypatch.setattr("amudai.interop.staged_parts.merge", refuse)
     with pytest.raises(amudai.StorageError, match="disk full"):
         job.commit([message])
     assert list((tmp_path / "lake").iterdir()) == []
 
 
 def test_urls_of_other_machines_are_refused() -> None:
-    with pytest.raises(amudai.UnsupportedFeature, match="a folder that all executors share"):
+    with pytest.raises(amudai.UnsupportedFeature, match="a folder that all tasks see"):
         AmudaiWriter("s3://bucket/lake", {}, SCHEMA, False)

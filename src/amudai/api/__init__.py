@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.api.arrow_dataset import ArrowDataset
+    from amudai.api.arrow_dataset import ArrowDataset, ArrowTask
     from amudai.api.attaching import attach, materialize, refresh
     from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.compaction import compact
@@ -65,7 +65,7 @@ else:
             "amudai.api.attaching": "attach materialize refresh",
             "amudai.api.datasets": "Dataset dataset",
             "amudai.api.dataset_writing": "append new_shard_name write_dataset",
-            "amudai.api.arrow_dataset": "ArrowDataset",
+            "amudai.api.arrow_dataset": "ArrowDataset ArrowTask",
             "amudai.api.tabular": "Tabular",
             "amudai.api.parallel_work": "PartWork merged_parts split_evenly",
             "amudai.api.where": "Where predicate_of",
@@ -108,6 +108,7 @@ else:
 
 __all__ = [
     "ArrowDataset",
+    "ArrowTask",
     "AtEnd",
     "BadRecord",
     "BlockLayout",

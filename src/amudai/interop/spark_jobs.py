@@ -48,7 +48,7 @@ def spark_compact(
     """
     options = {"where": where, "indexes": indexes, "profile": profile, "widen": widen, "allow": allow, "threads": 1}
     groups = split_evenly(_urls(shards), tasks or 2 * spark.sparkContext.defaultParallelism)
-    run = _Run(spark)
+    run = _SparkTasks(spark)
     return merged_parts(
         groups, to, compact, options, run, in_folder=True, overwrite=overwrite, widen=widen, allow=allow
     )
@@ -81,7 +81,9 @@ def spark_index(
     """
     groups = [[url] for url in _urls(shards)]
     options = {"indexes": list(indexes), "allow": allow}
-    return merged_parts(groups, to, _indexed, options, _Run(spark), in_folder=False, overwrite=overwrite, allow=allow)
+    return merged_parts(
+        groups, to, _indexed, options, _SparkTasks(spark), in_folder=False, overwrite=overwrite, allow=allow
+    )
 
 
 def _indexed(shards: Sequence[str], to: str, indexes: Sequence[IndexSpec], allow: Allow) -> None:
@@ -95,7 +97,7 @@ def _urls(shards: Locations) -> list[str]:
     return [shard.url for shard in found]
 
 
-class _Run:
+class _SparkTasks:
     """Does the parts as tasks of Spark, one for each group of shards."""
 
     def __init__(self, spark: Any) -> None:

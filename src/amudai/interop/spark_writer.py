@@ -1,175 +1,49 @@
-"""The writer of the data source of Spark: shards of tasks that one commit publishes.
-
-The driver makes a hidden folder for a job. Each attempt of a task writes a shard of its own into it. The commit renames
-the folder, so that attempts that are still running have nowhere to write to, removes the shards of attempts that lost,
-and publishes one new root that refers to the others. Rows appear together or not at all.
-"""
+"""The writer of the data source of Spark."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
-from uuid import uuid4
 
 import pyarrow as pa
 
-from amudai.api import merge, new_shard_name, write
-from amudai.api import open as open_shard
-from amudai.datasets import SHARD_SUFFIX, find_shards
-from amudai.errors import AmudaiError, MissingFile, StorageError, UnsupportedFeature
-from amudai.storage import file_url, remove_files
+from amudai.interop.staged_parts import StagedParts
 
 try:
     from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 except ImportError:  # `spark_register` says what to install
     DataSourceArrowWriter = WriterCommitMessage = object
 
-__all__ = ["AmudaiWriter", "local_path"]
+__all__ = ["AmudaiWriter"]
 
 # Options of the source that are passed on to `amudai.write`.
 _WRITING: Final = ("profile",)
-_STAGING: Final = ".staging"
 
 
 class AmudaiWriter(DataSourceArrowWriter):  # type: ignore[misc]
     """Writes one shard for each task of Spark, and publishes all of them at once. Made by the driver for each job."""
 
     def __init__(self, path: str, options: Mapping[str, str], schema: pa.Schema, overwrite: bool) -> None:
-        self._target = local_path(path)
         self._schema = schema
-        self._overwrite = overwrite
-        self._options: dict[str, Any] = {name: options[name] for name in _WRITING if name in options}
-        is_shard = self._target.endswith(SHARD_SUFFIX)
-        self._folder, name = os.path.split(self._target) if is_shard else (self._target, "")
-        # Hidden from datasets of the folder, and below it, so that references stay relative.
-        self._parts = os.path.join(self._folder, f"_{name.removesuffix(SHARD_SUFFIX) or 'spark'}-{uuid4().hex}")
-        self._staging = self._parts + _STAGING
-        # Here, and not by an attempt: one that begins after the commit must not make the folder again.
-        os.makedirs(self._staging)
+        chosen = {name: options[name] for name in _WRITING if name in options}
+        self._parts = StagedParts(path, overwrite=overwrite, **chosen)
+        self._parts.begin()
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Any:
         """Write the rows of one attempt of one task."""
-        batches = (batch for batch in iterator if batch.num_rows)
-        first = next(batches, None)
-        if first is None:
-            return AmudaiMessage(None, 0)
-
-        def rows() -> Iterator[pa.RecordBatch]:
-            yield first
-            yield from batches
-
-        if not os.path.isdir(self._staging):
-            raise StorageError("write: expected the folder of a job that is not over, found none", url=self._staging)
-        name = f"{uuid4().hex}{SHARD_SUFFIX}"
-        shard = write(
-            pa.RecordBatchReader.from_batches(first.schema, rows()), os.path.join(self._staging, name), **self._options
-        )
-        return AmudaiMessage(name, shard.num_rows)
+        return AmudaiMessage(self._parts.write(iterator))
 
     def commit(self, messages: Sequence[Any]) -> None:
         """Publish the shards of all tasks as one, and remove what lost attempts left."""
-        os.rename(self._staging, self._parts)
-        names = {message.name for message in messages if message is not None and message.name is not None}
-        try:
-            for name in os.listdir(self._parts):
-                if name not in names:
-                    os.unlink(os.path.join(self._parts, name))
-            if not names:
-                names = {f"{uuid4().hex}{SHARD_SUFFIX}"}
-                write(self._schema.empty_table(), os.path.join(self._parts, *names), **self._options)
-            ordered = [message.name for message in messages if message is not None and message.name in names]
-            parts = [os.path.join(self._parts, name) for name in ordered or names]
-            if self._target.endswith(SHARD_SUFFIX):
-                self._publish_root(parts)
-            else:
-                self._publish_in_folder(parts)
-        except BaseException:
-            shutil.rmtree(self._parts, ignore_errors=True)
-            raise
-
-    def _publish_root(self, parts: list[str]) -> None:
-        if not os.path.exists(self._target):
-            _merged(parts, self._target)
-        elif self._overwrite:
-            replaced = _job_files([self._target], self._folder)
-            _merged(parts, self._target, overwrite=True)
-            _remove_unused(replaced, self._folder)
-        else:
-            kept = os.path.join(self._folder, f"_{os.path.basename(self._target)}.{new_shard_name()}")
-            os.link(self._target, kept)
-            try:
-                _merged([kept, *parts], self._target, overwrite=True)
-            except BaseException:
-                os.unlink(kept)
-                raise
-
-    def _publish_in_folder(self, parts: list[str]) -> None:
-        old: list[str] = []
-        with suppress(MissingFile):
-            old = [shard.name for shard in find_shards(f"{self._folder}/").shards] if self._overwrite else []
-        roots = [os.path.join(self._folder, name) for name in old]
-        replaced = _job_files(roots, self._folder)
-        _merged(parts, os.path.join(self._folder, new_shard_name()))
-        for root in roots:
-            os.unlink(root)
-        _remove_unused(replaced, self._folder)
+        self._parts.commit([message.name for message in messages if message is not None], self._schema)
 
     def abort(self, messages: Sequence[Any]) -> None:  # noqa: ARG002 - failed attempts have no message
         """Remove everything that the job staged."""
-        shutil.rmtree(self._staging, ignore_errors=True)
+        self._parts.abort()
 
 
 class AmudaiMessage(WriterCommitMessage):  # type: ignore[misc]
-    """What an attempt has written: the name of its shard, None if it had no rows, and the number of rows."""
+    """What an attempt has written: the name of its shard, None if it had no rows."""
 
-    def __init__(self, name: str | None, rows: int) -> None:
+    def __init__(self, name: str | None) -> None:
         self.name = name
-        self.rows = rows
-
-
-def local_path(path: str) -> str:
-    """The path of a file or folder on this machine, which all executors must see."""
-    text = path.removeprefix("file://")
-    if "://" in text:
-        raise UnsupportedFeature(f"path: expected a folder that all executors share, found {path}")
-    return os.path.abspath(text)
-
-
-def _merged(parts: Sequence[str], to: str, *, overwrite: bool = False) -> None:
-    """Publish a root that refers to the stripes of `parts`, and remove parts that it does not refer to.
-
-    The stripes of a part may be in other files, or have no values to refer to, because all rows have the same.
-    """
-    used = {file.url for file in merge(parts, to=to, overwrite=overwrite, indexes="keep").files}
-    for part in parts:
-        if file_url(part) not in used:
-            os.unlink(part)
-    _remove_empty({os.path.dirname(part) for part in parts})
-
-
-def _remove_empty(folders: Iterable[str]) -> None:
-    for folder in folders:
-        with suppress(OSError):
-            os.rmdir(folder)
-
-
-def _job_files(roots: Iterable[str], folder: str) -> set[str]:
-    """The URLs of the files in hidden folders of earlier jobs that these shards refer to."""
-    start = file_url(os.path.join(folder, "_"))
-    return {file.url for root in roots for file in open_shard(root).files if file.url.startswith(start)}
-
-
-def _remove_unused(replaced: set[str], folder: str) -> None:
-    """Remove files of earlier jobs that no shard of the folder refers to, and their folders once they are empty.
-
-    If a shard cannot be read, nobody knows what it refers to, and all files stay.
-    """
-    with suppress(AmudaiError):
-        found = find_shards(f"{folder}/") if replaced else None
-        if found is not None:
-            unused = replaced - _job_files((shard.url for shard in found.shards), folder)
-            remove_files(found.store, unused)
-            _remove_empty({os.path.dirname(found.store.local_path(url)) for url in unused})

@@ -38,6 +38,8 @@ LARGEST_PART: Final = 1 << 24
 FIRST_PART: Final = 1 << 12
 # Rows of a chunk of a table: many, to keep the overhead of Python small, and a multiple of all block sizes in use.
 CHUNK_ROWS: Final = 1 << 20
+# Rows of a chunk at least, if chunks are made for several threads.
+LEAST_CHUNK: Final = 1 << 18
 # Fewer rows to check, or values to read, take less time than starting a thread.
 SERIAL_ROWS: Final = 1 << 14
 SERIAL_VALUES: Final = 1 << 16
@@ -216,8 +218,10 @@ class ScanRun:
                 yield StripePart(stripe, work.within(rows))
 
     def _chunk_rows(self, stripe: StripeReader, rows: Rows, columns: Sequence[SelectedColumn]) -> int:
-        """Rows of a chunk of a table."""
-        return CHUNK_ROWS if rows.count <= CHUNK_ROWS else max(CHUNK_ROWS, self._block_rows(stripe, columns))
+        """Rows of a chunk of a table. Chunks are smaller if there are fewer of them than keep all threads busy."""
+        share = rows.count * len(columns) // (PARTS_PER_THREAD * self.threads)
+        most = CHUNK_ROWS if self.threads == 1 else min(CHUNK_ROWS, max(LEAST_CHUNK, 1 << share.bit_length()))
+        return most if rows.count <= most else max(most, self._block_rows(stripe, columns))
 
     @staticmethod
     def _block_rows(stripe: StripeReader, columns: Iterable[SelectedColumn]) -> int:
