@@ -45,7 +45,7 @@ def test_other_text_gets_none(kind: str) -> None:
     values = {
         "noise": lambda: [rng.bytes(200) for _ in range(3000)],
         "little text": lambda: paragraphs(60, 30),
-        "a short rest": lambda: [rng.bytes(32).hex().encode() for _ in range(4 * 2048 + 1)],  # one more than four blocks
+        "a short rest": lambda: [rng.bytes(32).hex().encode() for _ in range(4 * 2048 + 1)],
     }[kind]()
     assert chosen(values)[1] is None
 
