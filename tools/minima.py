@@ -15,8 +15,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build" / "minima"
 # What is left of the checkout: the tests must find the installed package, not its source.
-TESTED = ("README.md", "CHANGELOG.md", "conftest.py", "mkdocs.yml", "pyproject.toml")
-TESTED += ("benchmarks", "docs", "examples", "tests")
+TESTED = (
+    "README.md",
+    "CHANGELOG.md",
+    "benchmarks",
+    "conftest.py",
+    "docs",
+    "examples",
+    "mkdocs.yml",
+    "pyproject.toml",
+    "tests",
+)
 QUICK = ["-n", "auto", "--dist", "worksteal", "-m", "not slow and not source"]
 
 

@@ -200,20 +200,24 @@ def sums() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def seal(folder: Path, make: Callable[[Path], Shard]) -> None:
+    """Make a case in a new folder: the shard, its table and its answers."""
+    folder.mkdir(parents=True)
+    with make(folder) as shard:
+        table = shard.read()
+        (folder / "answers.json").write_text(json.dumps(answers_of(shard), indent=1) + "\n")
+    small = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_file(folder / "expected.arrow", table.schema, options=small) as out:
+        out.write_table(table)
+
+
 def main() -> None:
     """Make what is missing."""
     for name, make in FEATURES.items():
         folder = SHARDS / name
-        if folder.exists():
-            continue
-        folder.mkdir(parents=True)
-        with make(folder) as shard:
-            table = shard.read()
-            (folder / "answers.json").write_text(json.dumps(answers_of(shard), indent=1) + "\n")
-        small = pa.ipc.IpcWriteOptions(compression="zstd")
-        with pa.ipc.new_file(folder / "expected.arrow", table.schema, options=small) as out:
-            out.write_table(table)
-        print(f"{name}: {sum(path.stat().st_size for path in folder.iterdir()):,} bytes")
+        if not folder.exists():
+            seal(folder, make)
+            print(f"{name}: {sum(path.stat().st_size for path in folder.iterdir()):,} bytes")
     SUMS.write_text(sums())
 
 
