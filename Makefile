@@ -7,7 +7,7 @@ QUICK := AMUDAI_TEST_EFFORT=quick AMUDAI_TEST_CASES=4 AMUDAI_GOLDEN=tests/fixtur
 unexport PYTHONDONTWRITEBYTECODE
 NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test damage fuzz stubs proto bench bench-full clean build
+.PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test minima tsan damage fuzz stubs proto bench bench-full clean build
 
 # Everything CI does. Two steps run side by side: each has stretches that keep only one core busy.
 test: build
@@ -70,6 +70,14 @@ sanitize: build
 # The sdist, the wheel made of it, and the quick tests on the installed wheel, away from the source tree.
 wheel-test: build
 	$(QUICK) $(BIN)/python tools/wheel_test.py
+
+# The quick tests with the oldest versions of the dependencies that pyproject.toml allows.
+minima: build
+	$(QUICK) $(BIN)/python tools/minima.py
+
+# Threads that ask one shard at once, with kernels under ThreadSanitizer.
+tsan: build
+	bash tools/tsan.sh
 
 # A hundred thousand damages of shards, each read in every way. It can be stopped and continued; see docs/safety.md.
 damage: build

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import compaction, compare, deletes, exports, extremes, merging, term_index
+from benchmarks import compaction, compare, deletes, exports, extremes, merging, packed, term_index
 
 
 @pytest.mark.slow
@@ -31,6 +31,13 @@ def test_exports_are_measured(
     monkeypatch.setattr(sys, "argv", ["exports", "--rows", "3000", "--rounds", "1"])
     exports.main()
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["csv", "json"]
+
+
+@pytest.mark.slow
+def test_packed_groups_are_measured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["packed", "--rows", "3000", "--latency", "0", "--rounds", "1"])
+    packed.main()
+    assert len(capsys.readouterr().out.splitlines()) == 2 + len(packed.works(3000))
 
 
 def test_extremes_are_measured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -114,6 +114,8 @@ def test_every_parameter_reaches_the_writer(tmp_path: Path, monkeypatch: pytest.
         "field_properties": {"a": {"unit": "s"}},
         "extensions": {"a": "Label"},
         "aliases": {"a": ["first"]},
+        "packed_groups": [["a", "b"]],
+        "packed": True,
         "timestamps": "int64",
         "decimals": "int64",
         "compatibility": "extended",

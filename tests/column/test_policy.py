@@ -48,7 +48,6 @@ def native(*buffers: wire.EncodedBuffer) -> wire.DataEncoding:
 
 UNSUPPORTED = {
     "parquet": (parquet(), "stored values: columns of a Parquet file"),
-    "packed group": (packed(), "stored values: a packed group"),
     "unknown": (unknown(), "stored values: an unknown encoding"),
 }
 
@@ -200,7 +199,7 @@ def test_a_damaged_copy_is_passed_over() -> None:
     [
         ([unknown(), unknown()], amudai.UnsupportedFeature, "stored values: an unknown encoding"),
         ([parquet(), unknown(), packed()], amudai.UnsupportedFeature, "stored values: columns of a Parquet file"),
-        ([packed(), parquet()], amudai.UnsupportedFeature, "stored values: a packed group"),
+        ([packed(), parquet()], amudai.CorruptedData, "buffers: expected one of kind DATA, found none"),
         ([native(), parquet()], amudai.CorruptedData, "buffers: expected one of kind DATA, found none"),
     ],
 )
@@ -210,6 +209,19 @@ def test_without_a_readable_one_the_error_of_the_first_is_raised(
     with pytest.raises(error, match=message) as caught:
         opened(stored_as(numbers([1, 2], "i8"), *encodings))
     assert (caught.value.place["field"], caught.value.place["stripe"]) == ("c", 0)
+
+
+def test_a_packed_group_of_lists_is_not_supported() -> None:
+    buffers = [wire.EncodedBuffer(kind=wire.OFFSETS, packed_group_index=0)]
+    packed_lists = wire.DataEncoding(native=wire.NativeDataEncoding(buffers=buffers, packed_group=True))
+    with pytest.raises(amudai.UnsupportedFeature, match="packed group: expected one of a struct or of single values"):
+        opened(stored_as(lists([1, 1], numbers([1, 2], "i8")), packed_lists))
+
+
+def test_a_member_needs_a_parent_that_is_a_group() -> None:
+    alone = native(wire.EncodedBuffer(kind=wire.DATA, packed_group_index=0))
+    with pytest.raises(amudai.CorruptedData, match="packed_group_index: expected a parent that is a packed group"):
+        opened(stored_as(numbers([1, 2], "i8"), alone)).describe()
 
 
 def test_without_a_readable_one_the_blocks_of_the_first_tell_the_error() -> None:

@@ -234,7 +234,7 @@ def _kept(store: MemoryStore, shift: int) -> Shard:
 
 
 def _forms(shift: int) -> dict[str, bytes]:
-    """What the format has and our writer does not use: constants elsewhere, separate offsets, dictionaries of numbers."""
+    """What the format has and our writer does not use: constants elsewhere, separate offsets, numbers by code."""
     at = range(shift, shift + 40)
     items = [n + item for n in at if n % 8 for item in range(n % 3)]
     forge = Forge.of(
@@ -262,6 +262,8 @@ def subjects() -> list[Subject]:
     found += [Subject(each, _written(_flat(0), profile=each), _written(_flat(50), profile=each)) for each in PROFILES]
     two_level: dict[str, Any] = {"layout": "two-level", "stripe_rows": 100, "indexes": INDEXES}
     found.append(Subject("two-level", _written(_some(0, 300), **two_level), _written(_some(50, 300), **two_level)))
+    group: dict[str, Any] = {"packed_groups": [["n", "f", "flag", "text", "word"]], "profile": "minimal_compression"}
+    found.append(Subject("packed group", _written(_flat(0), **group), _written(_flat(50), **group)))
     by_stripe = [amudai.TermIndex("text", level="stripe"), amudai.HashIndex("word", level="stripe")]
     found.append(Subject("indexes", _written(_flat(0), indexes=by_stripe), _written(_flat(50), indexes=by_stripe)))
     keys: dict[str, Any] = {"indexes": [amudai.HashIndex(("word", "n"))]}

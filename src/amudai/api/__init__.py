@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.api.arrow_dataset import ArrowDataset
+    from amudai.api.arrow_dataset import ArrowDataset, ArrowTask
     from amudai.api.attaching import attach, materialize, refresh
     from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.compaction import compact
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from amudai.api.ingestion import ingest
     from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
+    from amudai.api.parallel_work import PartWork, merged_parts, split_evenly
     from amudai.api.progress import Progress
     from amudai.api.salvaging import Salvage, salvage
     from amudai.api.scan import Scan
@@ -64,8 +65,9 @@ else:
             "amudai.api.attaching": "attach materialize refresh",
             "amudai.api.datasets": "Dataset dataset",
             "amudai.api.dataset_writing": "append new_shard_name write_dataset",
-            "amudai.api.arrow_dataset": "ArrowDataset",
+            "amudai.api.arrow_dataset": "ArrowDataset ArrowTask",
             "amudai.api.tabular": "Tabular",
+            "amudai.api.parallel_work": "PartWork merged_parts split_evenly",
             "amudai.api.where": "Where predicate_of",
             "amudai.api.deleting": "delete undelete",
             "amudai.api.columns": "drop_columns rename_columns with_columns",
@@ -106,6 +108,7 @@ else:
 
 __all__ = [
     "ArrowDataset",
+    "ArrowTask",
     "AtEnd",
     "BadRecord",
     "BlockLayout",
@@ -125,6 +128,7 @@ __all__ = [
     "JsonLinesWriter",
     "Limits",
     "LostRows",
+    "PartWork",
     "Predicate",
     "Problem",
     "Progress",
@@ -158,6 +162,7 @@ __all__ = [
     "ingest",
     "materialize",
     "merge",
+    "merged_parts",
     "new_shard_name",
     "open",
     "predicate_of",
@@ -165,6 +170,7 @@ __all__ = [
     "refresh",
     "rename_columns",
     "salvage",
+    "split_evenly",
     "to_pandas",
     "to_polars",
     "undelete",

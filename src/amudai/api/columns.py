@@ -13,6 +13,7 @@ import pyarrow as pa
 from amudai.api.advice import warn_of_needless_indexes
 from amudai.api.compatibility import Compatibility, is_extended
 from amudai.api.editing import NewRoot, reader_of
+from amudai.api.packing import requested_groups
 from amudai.api.progress import Report, reporting
 from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
@@ -21,8 +22,11 @@ from amudai.arrow import (
     SCHEMA_PROPERTY,
     ArrowFields,
     Decimals,
+    Extension,
     Timestamps,
+    annotated,
     changed_schema,
+    check_aliases,
     columns_of,
     nanosecond_nodes,
     schema_nodes,
@@ -59,6 +63,10 @@ def with_columns(
     profile: ProfileChoice = "balanced",
     bloom: Bloom = (),
     distinct: Sequence[str] = (),
+    extensions: Mapping[str, Extension | str] | None = None,
+    aliases: Mapping[str, Sequence[str]] | None = None,
+    packed_groups: Sequence[Sequence[str]] = (),
+    packed: bool | Sequence[str] = False,
     compatibility: Compatibility = "reference",
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
@@ -89,8 +97,9 @@ def with_columns(
         Indexes over the new columns, as `amudai.write` takes them.
     replace
         Whether a column that exists is replaced, at its place. Its indexes go with it. Otherwise it is an error.
-    profile, bloom, distinct, compatibility, timestamps, decimals, store, overwrite, memory_limit, temp_dir, threads,
-    progress
+    profile, bloom, distinct, extensions, aliases, packed_groups, packed, compatibility, timestamps, decimals
+        As `amudai.write` takes them, for the new columns.
+    store, overwrite, memory_limit, temp_dir, threads, progress
         As `amudai.write` takes them.
     allow
         As `amudai.open` takes it.
@@ -118,11 +127,14 @@ def with_columns(
     crew = Crew(thread_count(threads))
     with located(url=new.url), new, reporting(progress, reader.directory.total_records) as report:
         root = _without(source, [(node,) for node in source.columns if node.name in taken])
-        nodes = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
+        nodes = annotated(schema_nodes(schema, timestamps=timestamps, decimals=decimals), extensions, aliases)
         nanoseconds = nanosecond_nodes(schema, nodes)
         stored = with_first_id((*nodes, *filter(None, nanoseconds)), first_free_id(root))
         gone = {*taken, *map(nanoseconds_name, taken)}
-        _check_names((*(node for node in source.fields if node.name not in gone), *stored))
+        together = (*(node for node in source.fields if node.name not in gone), *stored)
+        _check_names(together)
+        if aliases:
+            check_aliases(together)
         profiles = profiles_of(profile, stored)
         sinks = index_sinks(
             indexes,
@@ -144,6 +156,7 @@ def with_columns(
                 temp_folder=folder,
                 bloom=requested_filters(stored[: len(nodes)], bloom),
                 distinct=requested_distinct(stored[: len(nodes)], distinct),
+                groups=requested_groups(stored[: len(nodes)], packed_groups, packed),
             ),
             crew.each,
             sinks,

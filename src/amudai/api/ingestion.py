@@ -59,6 +59,8 @@ def ingest(
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     extensions: Mapping[str, Extension | str] | None = None,
     aliases: Mapping[str, Sequence[str]] | None = None,
+    packed_groups: Sequence[Sequence[str]] = (),
+    packed: bool | Sequence[str] = False,
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
     compatibility: Compatibility = "reference",
@@ -92,7 +94,7 @@ def ingest(
         modification are still the same. If no file is new, nothing is written and `MissingFile` is raised.
     location, profile, layout, indexes, bloom, distinct, properties, field_properties, extensions, aliases
         As for `amudai.write`.
-    timestamps, decimals, compatibility
+    packed_groups, packed, timestamps, decimals, compatibility
         As for `amudai.write`.
     created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir
         As for `amudai.write`.
@@ -150,6 +152,8 @@ def ingest(
             field_properties=field_properties,
             extensions=extensions,
             aliases=aliases,
+            packed_groups=packed_groups,
+            packed=packed,
             timestamps=timestamps,
             decimals=decimals,
             compatibility=compatibility,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,16 +18,16 @@ from amudai.api.rewriting import ShardRewriter, kept_roles, role_column
 from amudai.api.shard import Shard
 from amudai.api.writing import Layout
 from amudai.arguments import shown
-from amudai.arrow import ArrowFields
+from amudai.arrow import ArrowFields, aliases_of, extensions_of, schema_nodes
 from amudai.encoding import ProfileChoice
-from amudai.errors import AmudaiError, InvalidArgument
+from amudai.errors import AmudaiError, InvalidArgument, MissingColumn
 from amudai.index import IndexSpec, specs_of
 from amudai.inspect import LostRows, SoundRows, counted, sound_rows
 from amudai.plan import SelectedColumn, read_arrays, select
 from amudai.rows import Rows
 from amudai.shard import ShardReader
 from amudai.storage import Allow, Size
-from amudai.types import INGESTION_TIMESTAMP, RECORD_IDENTITY, parse_path
+from amudai.types import INGESTION_TIMESTAMP, RECORD_IDENTITY, find_in, parse_path
 
 __all__ = ["Salvage", "salvage"]
 
@@ -92,9 +92,9 @@ def salvage(
 
     A damaged block loses the rows of this block, a damaged dictionary or descriptor all rows of its column in the
     stripe, and damaged markers of deleted rows the whole stripe. Every value that is kept was compared with its
-    checksum. Deleted rows are left out, so positions change. Ingestion times and identities of rows are kept; those
-    that cannot be read become null, and no row is dropped for them. If the schema or the list of stripes is damaged,
-    nothing can be saved, and the error is raised.
+    checksum. Extension types and aliases are kept. Deleted rows are left out, so positions change. Ingestion times and
+    identities of rows are kept; those that cannot be read become null, and no row is dropped for them. If the schema or
+    the list of stripes is damaged, nothing can be saved, and the error is raised.
 
     Parameters
     ----------
@@ -127,6 +127,7 @@ def salvage(
         raise InvalidArgument(f'missing: expected "drop" or "null", found {shown(missing)}')
     reader = reader_of(shard, store, allow)
     place_for(to, store, [reader], "the shard, which stays as it is")
+    reader.require_work()
     notes: list[str] = []
     # Opened anew: with checksums, and with nothing cached.
     source = ShardReader(reader.url, reader.store, verify=True, allow=reader.allow, limits=reader.limits)
@@ -162,6 +163,7 @@ def salvage(
             indexes=specs,
             ingestion_time=INGESTION_TIMESTAMP in roles,
             record_id=RECORD_IDENTITY in roles,
+            **_annotations(selected, schema),
             memory_limit=memory_limit,
             temp_dir=temp_dir,
             overwrite=overwrite,
@@ -199,6 +201,22 @@ def _schema(
         [column.field.with_nullable(column.field.nullable or column.path in holes) for column in selected],
         metadata=metadata,
     )
+
+
+def _annotations(selected: Sequence[SelectedColumn], schema: pa.Schema) -> dict[str, Any]:
+    """The extension types and aliases of the columns that are saved, as a writer takes them."""
+    stored, nodes = schema_nodes(schema), [column.projection.node for column in selected]
+
+    def is_saved(path: str) -> bool:
+        try:
+            return bool(find_in(stored, path))
+        except MissingColumn:  # a member of a struct that is not saved
+            return False
+
+    return {
+        "extensions": {path: each for path, each in extensions_of(nodes).items() if is_saved(path)},
+        "aliases": {path: each for path, each in aliases_of(nodes).items() if is_saved(path)},
+    }
 
 
 def _kept(found: SoundRows, columns: int, missing: Missing) -> Rows:

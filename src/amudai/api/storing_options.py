@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any, get_args
 
+from amudai.api.packing import kept_groups
 from amudai.api.shard import Shard
 from amudai.arrow import Decimals, Timestamps, aliases_of, annotated, extensions_of, schema_nodes
 
@@ -12,12 +13,13 @@ __all__ = ["storing_options"]
 
 
 def storing_options(shard: Shard) -> dict[str, Any]:
-    """The options of a writer that stores columns as the shard does, with the same extension types and aliases."""
+    """The options of a writer that stores columns as the shard does: extension types, aliases, packed groups."""
     visible = shard._fields.visible()
     noted: dict[str, Any] = {"extensions": extensions_of(visible), "aliases": aliases_of(visible)}
+    groups = kept_groups(shard._reader)
     stored = [(node.name, str(node)) for node in visible]
     for timestamps, decimals in product(get_args(Timestamps), get_args(Decimals)):
         nodes = annotated(schema_nodes(shard.schema, timestamps=timestamps, decimals=decimals), **noted)
         if [(node.name, str(node)) for node in nodes] == stored:
-            return {"timestamps": timestamps, "decimals": decimals, **noted}
-    return noted
+            return {"timestamps": timestamps, "decimals": decimals, **noted, **groups}
+    return {**noted, **groups}

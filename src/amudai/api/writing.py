@@ -18,6 +18,7 @@ from amudai.api.editing import new_publication
 from amudai.api.internal_values import InternalValues
 from amudai.api.moments import creation_time
 from amudai.api.opening import open as open_shard
+from amudai.api.packing import requested_groups
 from amudai.api.progress import Report, reporting
 from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
@@ -64,7 +65,7 @@ class ShardWriter:
         The Arrow schema of all batches.
     location, profile, layout, indexes, bloom, distinct, properties, field_properties, extensions, aliases
         As for `amudai.write`.
-    timestamps, decimals, compatibility
+    packed_groups, packed, timestamps, decimals, compatibility
         As for `amudai.write`.
     created, ingestion_time, record_id, stripe_rows, stripe_bytes, memory_limit, temp_dir, overwrite, store, threads
         As for `amudai.write`.
@@ -92,6 +93,8 @@ class ShardWriter:
         field_properties: Mapping[str, Mapping[str, object]] | None = None,
         extensions: Mapping[str, Extension | str] | None = None,
         aliases: Mapping[str, Sequence[str]] | None = None,
+        packed_groups: Sequence[Sequence[str]] = (),
+        packed: bool | Sequence[str] = False,
         timestamps: Timestamps = "ticks",
         decimals: Decimals = "decimal128",
         compatibility: Compatibility = "reference",
@@ -135,6 +138,7 @@ class ShardWriter:
             temp_folder=folder,
             bloom=requested_filters(self._nodes, bloom),
             distinct=requested_distinct(self._nodes, distinct),
+            groups=requested_groups(self._nodes, packed_groups, packed),
             created=ticks_of(creation_time(created)),
             properties=(*_noted(properties or {}), (SCHEMA_PROPERTY, any_value(schema.serialize().to_pybytes()))),
             field_properties={
@@ -283,6 +287,8 @@ def write(
     field_properties: Mapping[str, Mapping[str, object]] | None = None,
     extensions: Mapping[str, Extension | str] | None = None,
     aliases: Mapping[str, Sequence[str]] | None = None,
+    packed_groups: Sequence[Sequence[str]] = (),
+    packed: bool | Sequence[str] = False,
     timestamps: Timestamps = "ticks",
     decimals: Decimals = "decimal128",
     compatibility: Compatibility = "reference",
@@ -334,6 +340,14 @@ def write(
         or a label alone. Extension types of Arrow are stored as such without this.
     aliases
         Other names by which columns are found, by their path: `{"status": ["code"]}`.
+    packed_groups
+        Groups of columns that are read together: `[["id", "price", "size"]]`. Their blocks are interleaved, so that
+        `take` of a whole row reads one block instead of one of each column. Reading a single one of them takes longer
+        than without a group. The columns of a group are top-level columns, or members of the same struct. The
+        reference implementation cannot read them.
+    packed
+        Structs whose members are a packed group, by their paths; True for all structs. Members that are lists, maps,
+        structs or unions stay outside.
     timestamps
         `ticks` stores times as the format's own DateTime, in steps of 100 ns, and what is left of nanoseconds in a
         hidden field. `int64` stores Arrow's integers, for times outside of years 1 to 9999.
@@ -389,6 +403,8 @@ def write(
         field_properties=field_properties,
         extensions=extensions,
         aliases=aliases,
+        packed_groups=packed_groups,
+        packed=packed,
         timestamps=timestamps,
         decimals=decimals,
         compatibility=compatibility,

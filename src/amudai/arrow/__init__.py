@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.arrow.annotations import Extension, aliases_of, annotated, extension_of, extensions_of
+    from amudai.arrow.annotations import (
+        Extension,
+        aliases_of,
+        annotated,
+        check_aliases,
+        extension_of,
+        extensions_of,
+    )
     from amudai.arrow.arrays import least_bits, to_array
     from amudai.arrow.arrow_fields import INTERNAL_MARK, ArrowFields, short_role
     from amudai.arrow.changed import changed_schema
@@ -38,7 +45,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "amudai.arrow.annotations": "Extension aliases_of annotated extension_of extensions_of",
+            "amudai.arrow.annotations": "Extension aliases_of annotated check_aliases extension_of extensions_of",
             "amudai.arrow.arrays": "least_bits to_array",
             "amudai.arrow.arrow_fields": "ArrowFields INTERNAL_MARK short_role",
             "amudai.arrow.columnless": "rows_without_columns",
@@ -76,6 +83,7 @@ __all__ = [
     "batches_of",
     "bytes_scalar",
     "changed_schema",
+    "check_aliases",
     "child_type",
     "columns_of",
     "conformed",

@@ -18,6 +18,7 @@ __all__ = [
     "Extension",
     "aliases_of",
     "annotated",
+    "check_aliases",
     "extension_of",
     "extensions_of",
     "labelled_field",
@@ -96,7 +97,7 @@ def annotated(
                 raise InvalidArgument(f"aliases of {path!r}: expected names, found {shown(alias)}")
         changed[node.schema_id] = replace(changed.get(node.schema_id, node), aliases=given_names)
     found = tuple(_rebuilt(node, changed) for node in nodes) if changed else tuple(nodes)
-    _check_aliases(found, "")
+    check_aliases(found)
     return found
 
 
@@ -123,7 +124,7 @@ def _rebuilt(node: SchemaNode, changed: Mapping[int, SchemaNode]) -> SchemaNode:
     return replace(changed.get(node.schema_id, node), children=children)
 
 
-def _check_aliases(siblings: Sequence[SchemaNode], path: str) -> None:
+def check_aliases(siblings: Sequence[SchemaNode], path: str = "") -> None:
     """Raise an error if a name among siblings stands for two of them."""
     taken = {node.name: node.name for node in siblings}
     for node in siblings:
@@ -133,7 +134,7 @@ def _check_aliases(siblings: Sequence[SchemaNode], path: str) -> None:
                 expected = f"expected names that no other column has, found {alias!r} of {other!r}"
                 raise InvalidArgument(f"aliases of {path}{node.name}: {expected}")
         if node.basic_type is BasicType.STRUCT:
-            _check_aliases(node.children, f"{path}{node.name}.")
+            check_aliases(node.children, f"{path}{node.name}.")
 
 
 def extensions_of(nodes: Sequence[SchemaNode], above: str = "") -> dict[str, Extension]:

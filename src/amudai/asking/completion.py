@@ -30,9 +30,9 @@ _WHERE_WORDS: Final = (
 )  # fmt: skip
 _SQL_WORDS: Final = (
     "SELECT", "FROM data", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "HAVING", "DISTINCT", "AS", "AND", "OR", "NOT",
-    "IN", "LIKE", "ILIKE", "BETWEEN", "IS NULL", "IS NOT NULL", "CASE WHEN", "JOIN", "ON", "WITH", "DESC", "ASC", "count(*)",
-    "sum(", "avg(", "min(", "max(", "quantile_cont(", "date_trunc(", "has(", "has_any(", "has_all(", "hasprefix(",
-    "TIMESTAMP",
+    "IN", "LIKE", "ILIKE", "BETWEEN", "IS NULL", "IS NOT NULL", "CASE WHEN", "JOIN", "ON", "WITH", "DESC", "ASC",
+    "count(*)", "sum(", "avg(", "min(", "max(", "quantile_cont(", "date_trunc(", "has(", "has_any(", "has_all(",
+    "hasprefix(", "TIMESTAMP",
 )  # fmt: skip
 _LANGUAGES: Final[dict[str, tuple[str, ...]]] = {"kql": _WORDS, "where": _WHERE_WORDS, "sql": _SQL_WORDS}
 # A text that is not closed yet, after a column and an operator, or after a function of ours in SQL and its column.

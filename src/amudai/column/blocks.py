@@ -43,6 +43,7 @@ class BitsSource(NativeSource):
 
     STORAGE: ClassVar[str] = "blocks"
     REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA,)
+    CAN_BE_PACKED: ClassVar[bool] = True
 
     def _values_of(self, kind: BufferKind) -> int:
         return (self.position_count + 7) // 8 if kind is BufferKind.DATA else super()._values_of(kind)
@@ -68,6 +69,7 @@ class _ComparableSource(NativeSource):
 
     STORAGE: ClassVar[str] = "blocks"
     REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA,)
+    CAN_BE_PACKED: ClassVar[bool] = True
 
     def compare(self, wanted: Wanted, rows: Rows, *, inverted: bool) -> npt.NDArray[np.uint8] | None:
         """A bitmap of the rows whose value is in `wanted` or, if `inverted`, is not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from amudai.column.column_values import ColumnValues
@@ -50,7 +51,7 @@ class ParentSource(ColumnSource):
             roles = _ROLES.get(self.node.basic_type, ())
             path = f"{self.path}.{quote_name(node.name) or (roles[index] if roles else index)}"
             padded = self.node.basic_type is BasicType.FIXED_SIZE_LIST
-            made = self._open_column(self._context, node, path, self._child_positions(), padded=padded)
+            made = self._open_column(self._child_context, node, path, self._child_positions(), padded=padded)
             found = self._children.setdefault(index, made)
         return found
 
@@ -61,6 +62,11 @@ class ParentSource(ColumnSource):
     def children(self) -> Iterator[ColumnSource]:
         """The columns right below this one."""
         return map(self.child, range(len(self.node.children)))
+
+    @property
+    def _child_context(self) -> ColumnContext:
+        """What the columns below share: no packed group, unless this column is one."""
+        return self._context if self._context.group is None else replace(self._context, group=None)
 
     def _child_positions(self) -> int | None:
         """How many positions each child must have; None if only the offsets tell."""

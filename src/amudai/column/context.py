@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from amudai.column.parquet_files import ParquetFile, RecentChunks
+from amudai.encoding import SuperBlocks
 from amudai.format import DataRef, StripeFieldDescriptor
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.storage import Artifact
@@ -46,6 +47,10 @@ class ColumnContext:
         Bytes of whole buffers that were read ahead, by their extents. Opening a buffer looks here first.
     parquet_files, recent_chunks
         The Parquet files that were opened, by URL, and what was read from them.
+    groups
+        The packed groups that were opened, by the extents of their buffers.
+    group
+        The packed group of the struct that the columns are members of; None for other columns.
     """
 
     url: str
@@ -59,3 +64,5 @@ class ColumnContext:
     prefetched: dict[DataRef | None, memoryview] = field(default_factory=dict)
     parquet_files: dict[str, ParquetFile] = field(default_factory=dict)
     recent_chunks: RecentChunks = field(default_factory=RecentChunks)
+    groups: dict[DataRef, SuperBlocks] = field(default_factory=dict)
+    group: SuperBlocks | None = None

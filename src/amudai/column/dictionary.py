@@ -37,6 +37,7 @@ class DictionarySource(NativeSource):
 
     STORAGE: ClassVar[str] = "dictionary"
     REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA, BufferKind.VALUE_DICTIONARY)
+    CAN_BE_PACKED: ClassVar[bool] = True
 
     def codes(self) -> DictionaryCodes | None:
         """The dictionary and its codes."""

@@ -48,14 +48,17 @@ class BufferLayout:
     Attributes
     ----------
     kind
-        What the buffer holds: `data`, `presence`, `offsets`, `value dictionary`, `range index`; a number for a kind
-        that this version does not know.
+        What the buffer holds: `data`, `presence`, `offsets`, `value dictionary`, `opaque dictionary`, `range index`; a
+        number for a kind that this version does not know.
     file, start, bytes
         The URL of the file, and the offset and size of the buffer in it.
     block_count
         How many blocks; None if the descriptor does not say, or the buffer has no blocks.
     blocks
         The blocks, if they were requested.
+    member
+        The number of its blocks in the super-blocks of a packed group. Then `start` is where the buffer of the group
+        begins, and `bytes` are those of this member alone. None for buffers of their own.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class BufferLayout:
     bytes: int
     block_count: int | None
     blocks: tuple[BlockLayout, ...] = ()
+    member: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,14 @@ import pyarrow as pa
 from amudai.column.context import ColumnContext
 from amudai.column.contract import ColumnSource
 from amudai.column.layout import BlockLayout, BufferLayout, CheckedBuffers, ColumnLayout
+from amudai.column.packed import open_group
 from amudai.encoding import (
     BlockBuffer,
+    MemberBlocks,
     RangeIndex,
+    SuperBlocks,
     Values,
+    check_identity,
     decode_bits,
     decode_range_index,
     describe_binary,
@@ -29,17 +33,17 @@ from amudai.format import (
     DataRef,
     EncodedBuffer,
     FieldDescriptor,
-    IdentityHash,
     LookupBuffer,
     NativeEncoding,
     RangeIndexHeader,
+    SharedDictionary,
     ValueDictionary,
     check_dictionary_padding,
-    require_identity,
+    check_shared_padding,
     without_identity,
 )
 from amudai.rows import Rows
-from amudai.storage import MAX_READ, Artifact
+from amudai.storage import Artifact
 from amudai.types import SchemaNode
 
 __all__ = ["Form", "NativeSource"]
@@ -48,16 +52,18 @@ Form: TypeAlias = tuple[str | None, int | None]
 """What blocks hold: the type of numbers, or None for bytes; and the size of a value if it is fixed."""
 
 _IN_BLOCKS: Final = (BufferKind.DATA, BufferKind.OFFSETS, BufferKind.PRESENCE)
-_READ_FOR_VALUES: Final = frozenset({*_IN_BLOCKS, BufferKind.VALUE_DICTIONARY})
+_READ_FOR_VALUES: Final = frozenset({*_IN_BLOCKS, BufferKind.VALUE_DICTIONARY, BufferKind.OPAQUE_DICTIONARY})
 
 
 class NativeSource(ColumnSource):
     """A column in buffers of the format's own encodings. Buffers are opened when they are first needed.
 
-    `REQUIRED` lists the kinds of buffers that a column of this class must have.
+    `REQUIRED` lists the kinds of buffers that a column of this class must have. `CAN_BE_PACKED` says whether the column
+    may be a packed group, or a member of one that has no parent.
     """
 
     REQUIRED: ClassVar[tuple[BufferKind, ...]] = ()
+    CAN_BE_PACKED: ClassVar[bool] = False
 
     def __init__(
         self, context: ColumnContext, node: SchemaNode, path: str, field: FieldDescriptor, encoding: NativeEncoding
@@ -78,6 +84,8 @@ class NativeSource(ColumnSource):
             if kind not in self._buffers:
                 raise self._error(f"buffers: expected one of kind {kind.name}, found none")
         self._opened: dict[BufferKind, BlockBuffer] = {}
+        if encoding.packed_group and not self.CAN_BE_PACKED:
+            raise UnsupportedFeature(f"packed group: expected one of a struct or of single values, found one of {node}")
 
     @property
     def is_stored(self) -> bool:
@@ -93,6 +101,9 @@ class NativeSource(ColumnSource):
 
     def _open(self, kind: BufferKind) -> BlockBuffer:
         context, buffer = self._context, self._buffers[kind]
+        group = self._group_of(buffer)
+        if group is not None:
+            return self._opened.setdefault(kind, self._member(group, kind, buffer))
         made = BlockBuffer(
             context.artifact(buffer.buffer),
             buffer,
@@ -100,12 +111,52 @@ class NativeSource(ColumnSource):
             context.verify,
             is_metered=True,
             limits=context.limits,
+            read_dictionary=self._shared if self._has_shared(kind) else None,
         )
         if context.prefetched:
             whole = context.prefetched.get(buffer.extent)
             if whole is not None:
                 made.keep(whole)
         return self._opened.setdefault(kind, made)  # another thread may have opened it at the same time
+
+    def _has_shared(self, kind: BufferKind) -> bool:
+        """Whether the blocks of the buffer of this kind may share a dictionary."""
+        return kind is BufferKind.DATA and BufferKind.OPAQUE_DICTIONARY in self._buffers
+
+    def _shared(self) -> SharedDictionary:
+        """The dictionary that blocks of the DATA buffer share."""
+        buffer = self._buffers[BufferKind.OPAQUE_DICTIONARY]
+        ref = buffer.extent
+        if ref is None:
+            raise self._error("buffers: expected an OPAQUE_DICTIONARY with a reference, found none")
+        with located(url=self._context.artifact(ref).url, range=f"{ref.start}..{ref.end}", buffer="OPAQUE_DICTIONARY"):
+            self._context.limits.require_block(ref.size)
+            return SharedDictionary.decode(self._whole(buffer, ref), self._context.verify)
+
+    def _group_of(self, buffer: EncodedBuffer) -> SuperBlocks | None:
+        """The packed group that holds the blocks of a buffer; None if the buffer has its own blocks."""
+        if buffer.packed_group_index is None or buffer.kind not in _IN_BLOCKS:
+            return None
+        if buffer.buffer is not None:
+            return open_group(self._context, buffer, self.position_count) if self._is_group(buffer) else None
+        group = self._context.group
+        if group is None:
+            raise self._error("packed_group_index: expected a parent that is a packed group, found none")
+        if group.values != self.position_count:
+            raise self._error(f"packed group: expected {self.position_count} positions, found {group.values}")
+        return group
+
+    def _is_group(self, buffer: EncodedBuffer) -> bool:
+        """Whether a buffer refers to the super-blocks of a packed group."""
+        is_referred = buffer.packed_group_index is not None and buffer.kind is not BufferKind.RANGE_INDEX
+        return self._encoding.packed_group and is_referred
+
+    def _member(self, group: SuperBlocks, kind: BufferKind, buffer: EncodedBuffer) -> MemberBlocks:
+        """The blocks of a buffer in the super-blocks of a group."""
+        number = buffer.packed_group_index
+        assert number is not None
+        values, unit = self._values_of(kind), self._positions_of(kind)
+        return MemberBlocks(group, buffer, number, values, unit, is_metered=True)
 
     def _whole(self, buffer: EncodedBuffer, ref: DataRef) -> memoryview:
         """All bytes of a buffer that is not stored in blocks. `ref` is its extent. An error if they are others."""
@@ -181,8 +232,11 @@ class NativeSource(ColumnSource):
         """The buffers that reading the column needs and that have not been read yet."""
         for kind, buffer in self._buffers.items():
             ref = buffer.extent
-            if kind not in _READ_FOR_VALUES or kind in self._opened or ref is None:
+            opened = BufferKind.DATA if kind is BufferKind.OPAQUE_DICTIONARY else kind
+            if kind not in _READ_FOR_VALUES or opened in self._opened or ref is None:
                 continue
+            if self._is_group(buffer) and buffer.packed_group_index is not None:
+                open_group(self._context, buffer, self.position_count).expect(buffer.packed_group_index)
             if ref not in self._context.prefetched:
                 yield ref
 
@@ -227,26 +281,30 @@ class NativeSource(ColumnSource):
         found = []
         for buffer in self._encoding.buffers:
             kind, ref = buffer.kind, buffer.buffer
-            if ref is None:
-                continue
             assert isinstance(kind, BufferKind)
+            is_first = self._buffers.get(kind) is buffer
+            group = self._group_of(buffer) if is_first else None
             name = kind.name.lower().replace("_", " ")
             listed: tuple[BlockLayout, ...] = ()
             count = buffer.block_count
-            if kind in opened and self._buffers[kind] is buffer:
+            if kind in opened and is_first:
                 listed = self._block_layouts(kind, opened[kind])
                 count = len(listed)
-            found.append(BufferLayout(name, self._context.artifact(ref).url, ref.start, ref.size, count, listed))
+            if group is not None:
+                with self.place(), located(buffer=kind.name):
+                    size, (start, _) = self._blocks(kind).size, group.ref
+                found.append(BufferLayout(name, group.url, start, size, count, listed, buffer.packed_group_index))
+            elif ref is not None:
+                found.append(BufferLayout(name, self._context.artifact(ref).url, ref.start, ref.size, count, listed))
         return ColumnLayout(self.STORAGE, self.position_count, self.null_count, tuple(found))
 
     def _block_layouts(self, kind: BufferKind, buffer: BlockBuffer) -> tuple[BlockLayout, ...]:
-        offsets, values = buffer.block_map.offsets.tolist(), buffer.block_map.values.tolist()
+        values = buffer.block_map.values.tolist()
         with self.place(), located(buffer=kind.name):
+            begins, sizes = buffer.block_places()
             cascades = describe_each(buffer, *self._form_of(kind))
         return tuple(
-            BlockLayout(
-                at, values[at], values[at + 1] - values[at], offsets[at], offsets[at + 1] - offsets[at], cascade
-            )
+            BlockLayout(at, values[at], values[at + 1] - values[at], begins.item(at), sizes.item(at), cascade)
             for at, cascade in enumerate(cascades)
         )
 
@@ -264,6 +322,9 @@ class NativeSource(ColumnSource):
                 continue
             artifact = self._context.artifact(ref)
             files.setdefault(artifact.url, artifact)
+            if self._is_group(buffer):
+                open_group(self._context, buffer, self.position_count).check()
+                continue
             with located(url=artifact.url, range=f"{ref.start}..{ref.end}"):
                 _check_identity(artifact, buffer)
             if isinstance(kind, BufferKind) and buffer.block_map is not None:
@@ -276,15 +337,14 @@ class NativeSource(ColumnSource):
                 data = self._whole(buffer, ref)
                 ValueDictionary.decode(data, self.node, sorted_ids=True)
                 check_dictionary_padding(data)
+            elif kind is BufferKind.OPAQUE_DICTIONARY:
+                data = self._whole(buffer, ref)
+                SharedDictionary.decode(data)
+                check_shared_padding(data)
         return CheckedBuffers(blocks, tuple(files.values()), tuple(lookups))
 
 
 def _check_identity(artifact: Artifact, buffer: EncodedBuffer) -> None:
     """Raise CorruptedData if the content of a buffer has another identity than its descriptor notes."""
-    ref = buffer.buffer
-    if ref is None or buffer.identity is None:
-        return
-    found = IdentityHash()
-    for start in range(ref.start, ref.end, MAX_READ):
-        found.update(artifact.read(start, min(start + MAX_READ, ref.end)))
-    require_identity(buffer.identity, found.digest())
+    if buffer.buffer is not None and buffer.identity is not None:
+        check_identity(artifact, buffer.buffer, buffer.identity)

@@ -82,15 +82,13 @@ def _is_readable(source: ColumnSource) -> bool:
 def require_native(encoding: DataEncoding) -> NativeEncoding:
     """The encoding, if this version can read it; otherwise an error."""
     if isinstance(encoding, NativeEncoding):
-        if not encoding.packed_group:
-            return encoding
-        raise UnsupportedFeature("stored values: a packed group")
+        return encoding
     raise UnsupportedFeature("stored values: an unknown encoding")
 
 
 def stored_buffers(encodings: Sequence[DataEncoding]) -> NativeEncoding:
     """The buffers of a constant column, which are never read; none if its encodings are unknown."""
     for encoding in encodings:
-        if isinstance(encoding, NativeEncoding) and not encoding.packed_group:
+        if isinstance(encoding, NativeEncoding):
             return encoding
     return _NOTHING

@@ -365,12 +365,14 @@ class _Part:
         if positions is None or column.node.internal == DELETED_RECORD:
             found.update(dict.fromkeys((each.node.schema_id for each in column.walk()), None))
             return
+        self.source.reader.require_work(positions)
         for schema_id, descriptor in self._nulls.of(column.node, positions).items():
             found[schema_id] = self._add(schema_id, descriptor)
 
     def _widen(
         self, stripe: StripeReader, column: MatchedColumn, metadata: StripeMetadata, found: dict[int, bytes | None]
     ) -> None:
+        self.source.reader.require_work()
         builder = StripeBuilder((column.node,), BuildOptions(profile=profile_of("balanced")))
         with builder.spool:
             for values, _ in self.source.read(stripe, column):

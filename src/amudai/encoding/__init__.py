@@ -12,7 +12,8 @@ from amudai.lazy import lazy_names
 if TYPE_CHECKING:
     from amudai.encoding.binary.catalog import BINARY
     from amudai.encoding.binary.choice import BytesBlock
-    from amudai.encoding.buffer import BlockBuffer
+    from amudai.encoding.block_ends import BlockEnds
+    from amudai.encoding.buffer import BlockBuffer, check_identity
     from amudai.encoding.bytes import BytesEncoder
     from amudai.encoding.codec import compress_small_numbers, compress_zstd, encode_section, steps_section
     from amudai.encoding.column_profiles import ColumnProfiles, ProfileChoice, profiles_of
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from amudai.encoding.number_dictionary import NumberDictionary
     from amudai.encoding.numbers import NumberEncoder
     from amudai.encoding.numeric.catalog import NUMERIC
+    from amudai.encoding.packed import MemberBlocks, SuperBlocks
     from amudai.encoding.plan import EncodingPlan
     from amudai.encoding.prepared import PreparedBuffer
     from amudai.encoding.profile import PROFILES, Profile, profile_of
@@ -63,7 +65,8 @@ else:
         {
             "amudai.encoding.binary.catalog": "BINARY",
             "amudai.encoding.binary.choice": "BytesBlock",
-            "amudai.encoding.buffer": "BlockBuffer",
+            "amudai.encoding.block_ends": "BlockEnds",
+            "amudai.encoding.buffer": "BlockBuffer check_identity",
             "amudai.encoding.bytes": "BytesEncoder",
             "amudai.encoding.codec": "compress_small_numbers compress_zstd encode_section steps_section",
             "amudai.encoding.column_profiles": "ColumnProfiles ProfileChoice profiles_of",
@@ -81,6 +84,7 @@ else:
             "amudai.encoding.number_dictionary": "NumberDictionary",
             "amudai.encoding.numbers": "NumberEncoder",
             "amudai.encoding.numeric.catalog": "NUMERIC",
+            "amudai.encoding.packed": "MemberBlocks SuperBlocks",
             "amudai.encoding.plan": "EncodingPlan",
             "amudai.encoding.prepared": "PreparedBuffer",
             "amudai.encoding.profile": "PROFILES Profile profile_of",
@@ -99,6 +103,7 @@ __all__ = [
     "NUMERIC",
     "PROFILES",
     "BlockBuffer",
+    "BlockEnds",
     "ByteKeys",
     "BytesBlock",
     "BytesEncoder",
@@ -108,6 +113,7 @@ __all__ = [
     "DecimalRanges",
     "DictionaryEncoder",
     "EncodingPlan",
+    "MemberBlocks",
     "NumberDictionary",
     "NumberEncoder",
     "NumberRanges",
@@ -116,11 +122,13 @@ __all__ = [
     "ProfileChoice",
     "RangeIndex",
     "RangeIndexBuilder",
+    "SuperBlocks",
     "Unit",
     "ValueSlots",
     "Values",
     "Wanted",
     "allocate",
+    "check_identity",
     "compare_bytes",
     "compare_codes",
     "compare_decimals",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,14 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
+from amudai.encoding.shared import SharedDecoder
 from amudai.errors import AmudaiError, CorruptedData, located
 from amudai.format import (
     IDENTITY_SIZE,
     BlockMap,
+    DataRef,
     EncodedBuffer,
+    IdentityHash,
+    SharedDictionary,
     check_map_padding,
     check_zeros,
     decode_block_map,
+    require_identity,
     without_identity,
 )
 from amudai.lazy import lazy
@@ -25,7 +30,7 @@ from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
 from amudai.storage import MAX_READ, Artifact, FetchedRanges, count_blocks
 
-__all__ = ["BlockBuffer", "BlockRun"]
+__all__ = ["LZ4_MOST", "BlockBuffer", "BlockRun", "check_identity"]
 
 # Encoded bytes for one native call, so few that verified bytes are still in the cache when they are decoded.
 RUN_BYTES: Final = 2 * 1024 * 1024
@@ -34,6 +39,8 @@ _SCATTERED_BYTES: Final = 8 * 1024 * 1024
 _FEW: Final = 64  # "few" is less than one position in this many
 # Values of the blocks for one native call: blocks that decompress to far more than their bytes come in smaller runs.
 _RUN_VALUES: Final = 1 << 24
+# The most bytes to which a byte of LZ4 can decompress.
+LZ4_MOST: Final = 255
 
 
 U32 = npt.NDArray[np.uint32]
@@ -94,6 +101,8 @@ class BlockBuffer:
         Whether the blocks that are read are counted on the current `storage.Meter`.
     limits
         How much memory and work the values may take.
+    read_dictionary
+        Reads the dictionary that blocks of the buffer share; None if there is none.
     """
 
     def __init__(
@@ -105,6 +114,7 @@ class BlockBuffer:
         *,
         is_metered: bool = False,
         limits: Limits = DEFAULT_LIMITS,
+        read_dictionary: Callable[[], SharedDictionary] | None = None,
     ) -> None:
         self._artifact = artifact
         self._descriptor = descriptor
@@ -117,6 +127,7 @@ class BlockBuffer:
         self._end = self._buffer.end + (0 if self._identity is None else IDENTITY_SIZE)
         artifact.require(self._buffer.start, self._end)
         self._whole: memoryview | None = None
+        self._read_dictionary = read_dictionary
 
     @property
     def ref(self) -> tuple[int, int]:
@@ -127,6 +138,11 @@ class BlockBuffer:
     def size(self) -> int:
         """Bytes of the buffer, including the block map."""
         return self._buffer.size
+
+    @lazy
+    def may_inflate(self) -> bool:
+        """Whether an LZ4 block of this buffer might decompress to more bytes than the limits allow."""
+        return self._buffer.size * LZ4_MOST > self.limits.most_block_memory
 
     def keep(self, whole: memoryview) -> None:
         """Keep the bytes of the whole buffer and its identity, which were read together with its neighbours."""
@@ -139,6 +155,18 @@ class BlockBuffer:
         except CorruptedData as error:
             error.locate(url=self._artifact.url, range=f"{self._buffer.start}..{self._end}")
             raise
+
+    @lazy
+    def shared(self) -> SharedDecoder | None:
+        """What blocks of the buffer share, read at the first use."""
+        return None if self._read_dictionary is None else SharedDecoder(self._read_dictionary())
+
+    def _sharing(self, blocks: _kernels.Blocks) -> _kernels.Blocks:
+        """The blocks, with the dictionary that they share."""
+        if self.shared is not None:
+            dictionary = self.shared.dictionary
+            blocks.share(dictionary.content, dictionary.checksum)
+        return blocks
 
     @lazy
     def block_map(self) -> BlockMap:
@@ -258,6 +286,11 @@ class BlockBuffer:
         """Bytes of each of these blocks."""
         return self._picked(ordinals).sizes
 
+    def block_places(self) -> tuple[U64, U64]:
+        """Where all blocks begin in the buffer, and their sizes in bytes."""
+        offsets = self.block_map.offsets
+        return offsets[:-1], np.diff(offsets)
+
     def _picked(self, ordinals: U64) -> PickedBlocks:
         offsets, values, at = self.block_map.offsets, self.block_map.values, ordinals.astype(np.int64)
         begins = offsets[at]
@@ -297,7 +330,7 @@ class BlockBuffer:
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise
-        return blocks, pieces.buffers
+        return self._sharing(blocks), pieces.buffers
 
     def _neighbours(
         self, first: int, begin: int, end: int, sizes: U64, counts: U64
@@ -309,10 +342,11 @@ class BlockBuffer:
             view = self._of_whole(end)[begin:end]
         try:
             checksums = self._descriptor.block_checksums
-            return _kernels.Blocks.stretch(view, first, sizes, counts, checksums, self._verify), view
+            blocks = _kernels.Blocks.stretch(view, first, sizes, counts, checksums, self._verify)
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise
+        return self._sharing(blocks), view
 
     def _read(self, picked: PickedBlocks) -> FetchedRanges:
         """The bytes of blocks that need not be adjacent."""
@@ -328,3 +362,11 @@ class BlockBuffer:
         if end > len(self._whole):
             raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {end}")
         return self._whole
+
+
+def check_identity(artifact: Artifact, ref: DataRef, identity: bytes) -> None:
+    """Raise CorruptedData if the bytes at `ref` have another identity."""
+    found = IdentityHash()
+    for start in range(ref.start, ref.end, MAX_READ):
+        found.update(artifact.read(start, min(start + MAX_READ, ref.end)))
+    require_identity(identity, found.digest())

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, lookup_price
+from amudai.encoding.block_ends import BlockEnds
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.numbers import NumberEncoder
 from amudai.encoding.prepared import PreparedBuffer
@@ -39,14 +40,19 @@ class DictionaryEncoder:
     """Encodes values as codes of distinct values. The caller checks from time to time whether that still pays."""
 
     def __init__(
-        self, fixed_size: int | None, profile: Profile, spool: Spool, memory: ColumnMemory = COLUMN_MEMORY
+        self,
+        fixed_size: int | None,
+        profile: Profile,
+        spool: Spool,
+        memory: ColumnMemory = COLUMN_MEMORY,
+        ends: BlockEnds | None = None,
     ) -> None:
         self._fixed = fixed_size
         self._profile = profile
         self._spool = spool
         self._dictionary = _kernels.Dictionary(fixed_size)
         self._buffer = PreparedBuffer(BufferKind.DATA)
-        self._codes = NumberEncoder("u4", profile, spool, self._buffer, memory)
+        self._codes = NumberEncoder("u4", profile, spool, self._buffer, memory, ends)
         self._memory = memory
         self._count = 0
         # The cost of a slot in blocks without a dictionary, and its cost here besides its bytes.

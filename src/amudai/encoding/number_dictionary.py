@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
+from amudai.encoding.block_ends import BlockEnds
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.numbers import NumberEncoder
 from amudai.encoding.prepared import PreparedBuffer
@@ -33,10 +34,17 @@ class NumberDictionary:
     Both are made, and the smaller one is kept: how well blocks of numbers compress is not known before.
     """
 
-    def __init__(self, dtype: str, profile: Profile, spool: Spool, memory: ColumnMemory = COLUMN_MEMORY) -> None:
+    def __init__(
+        self,
+        dtype: str,
+        profile: Profile,
+        spool: Spool,
+        memory: ColumnMemory = COLUMN_MEMORY,
+        ends: BlockEnds | None = None,
+    ) -> None:
         self._dtype = np.dtype(dtype)
         self._dictionary = _kernels.Dictionary(self._dtype.itemsize)
-        self._codes = NumberEncoder("u4", profile, spool, PreparedBuffer(BufferKind.DATA), memory)
+        self._codes = NumberEncoder("u4", profile, spool, PreparedBuffer(BufferKind.DATA), memory, ends)
         self._memory = memory
         self._count = 0
         self._is_hopeless = False

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
+from amudai.encoding.block_ends import BlockEnds, NextEnd
 from amudai.encoding.codec import encode_blocks
 from amudai.encoding.decode import inflate
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
@@ -31,10 +32,20 @@ Bools = npt.NDArray[np.bool_]
 
 
 class NumberEncoder:
-    """Encodes numbers into blocks, one flush at a time. The choice of one flush is reused for the next."""
+    """Encodes numbers into blocks, one flush at a time. The choice of one flush is reused for the next.
+
+    With `ends`, a flush is one block, and ends there. A number stands for `unit` positions.
+    """
 
     def __init__(
-        self, dtype: str, profile: Profile, spool: Spool, buffer: PreparedBuffer, memory: ColumnMemory = COLUMN_MEMORY
+        self,
+        dtype: str,
+        profile: Profile,
+        spool: Spool,
+        buffer: PreparedBuffer,
+        memory: ColumnMemory = COLUMN_MEMORY,
+        ends: BlockEnds | None = None,
+        unit: int = 1,
     ) -> None:
         self._dtype = dtype
         self._profile = profile
@@ -45,18 +56,25 @@ class NumberEncoder:
         self._choice: NumberChoice | None = None
         self._starts: list[int] = []
         # Whole chunks of bit packing: a chunk that is not full wastes space.
+        self._ends = None if ends is None else NextEnd(ends, unit)
         self._flush_values = min(FLUSH_VALUES, max(1, memory.staged // int(dtype[1]) // _CHUNK) * _CHUNK)
 
     def append(self, values: npt.NDArray[Any], valid: Bools | None = None) -> None:
         """Append values. `valid` says which are not null."""
         self._staged.append((values, valid))
         self._count += len(values)
-        while self._count >= self._flush_values:
-            self._flush(self._flush_values)
+        while count := self._full():
+            self._flush(count)
         if self._staged:
             # A copy, so that the caller's arrays can be freed.
             rest, mask = self._staged[-1]
             self._staged[-1] = rest.copy(), None if mask is None else mask.copy()
+
+    def _full(self) -> int | None:
+        """How many of the staged values make the next flush; None if it needs more."""
+        if self._ends is not None:
+            return self._ends.within(self._count)
+        return self._flush_values if self._count >= self._flush_values else None
 
     def finish(self) -> PreparedBuffer:
         """Write the remaining values and return the buffer."""
@@ -89,14 +107,16 @@ class NumberEncoder:
         values, valid = self._take(count)
         bits = None if valid is None else np.packbits(valid, bitorder="little")
         choice = self._plan(values, bits)
-        data, sizes = encode_blocks(values, bits, 0, choice.plan, choice.block_values, choice.level)
+        block_values = choice.block_values if self._ends is None else count
+        data, sizes = encode_blocks(values, bits, 0, choice.plan, block_values, choice.level)
         if len(data) > _DRIFT * choice.bytes_per_value * count + 64 * len(sizes):
             choice = self._rethink(values, bits)
-            data, sizes = encode_blocks(values, bits, 0, choice.plan, choice.block_values, choice.level)
+            block_values = choice.block_values if self._ends is None else count
+            data, sizes = encode_blocks(values, bits, 0, choice.plan, block_values, choice.level)
         # SingleValue is never reused: it cannot hold the next flush unless its values are all the same, too.
         self._choice = None if choice.plan.encoding is SINGLE_VALUE else choice
-        counts = np.full(len(sizes), choice.block_values, np.uint32)
-        counts[-1] = count - choice.block_values * (len(sizes) - 1)
+        counts = np.full(len(sizes), block_values, np.uint32)
+        counts[-1] = count - block_values * (len(sizes) - 1)
         start = self._spool.append(data)
         self._starts.append(start)
         self._buffer.add(start, start + len(data), counts, sizes)

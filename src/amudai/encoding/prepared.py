@@ -16,7 +16,8 @@ __all__ = ["PreparedBuffer"]
 class PreparedBuffer:
     """Blocks in a spool: their place, and the number of values and bytes of each.
 
-    A buffer that has no blocks (a dictionary, a range index) is `whole`.
+    A buffer that has no blocks (a dictionary, a range index) is `whole`. A buffer with a `member_number` is stored
+    inside the super-blocks of a packed group.
     """
 
     kind: BufferKind
@@ -26,6 +27,7 @@ class PreparedBuffer:
     counts: list[npt.NDArray[np.uint32]] = field(default_factory=list)
     sizes: list[npt.NDArray[np.uint32]] = field(default_factory=list)
     whole: bytes | None = None
+    member_number: int | None = None
 
     def add(self, start: int, end: int, counts: npt.NDArray[np.uint32], sizes: npt.NDArray[np.uint32]) -> None:
         """Add blocks that are at `start..end` of the spool."""

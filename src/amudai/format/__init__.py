@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
     from amudai.format.schema_carry import changeable_schema
     from amudai.format.schema_writer import encode_schema
+    from amudai.format.shared_dictionary import SharedDictionary, check_shared_padding, encode_shared
     from amudai.format.source_marks import (
         MAX_SOURCE_MARKS,
         SOURCES_PROPERTY,
@@ -126,6 +127,13 @@ if TYPE_CHECKING:
         RangeStats,
         StringStats,
         TypeStats,
+    )
+    from amudai.format.super_blocks import (
+        check_super_block_padding,
+        decode_super_block,
+        super_block_header,
+        super_block_header_size,
+        super_block_members,
     )
     from amudai.format.uniting import united_properties
 else:
@@ -175,12 +183,17 @@ else:
             "amudai.format.followed": (
                 "FOLLOWED_PROPERTY MARKED_BYTES FollowedFile followed_of followed_property mark_of"
             ),
+            "amudai.format.shared_dictionary": "SharedDictionary check_shared_padding encode_shared",
             "amudai.format.source_marks": (
                 "MAX_SOURCE_MARKS SOURCES_PROPERTY source_mark source_marks_of source_marks_property"
             ),
             "amudai.format.statistics": (
                 "BinaryStats BloomFilter BooleanStats Cardinality DecimalStats FloatingStats HllSketch ListStats "
                 "RangeStats StringStats TypeStats"
+            ),
+            "amudai.format.super_blocks": (
+                "check_super_block_padding decode_super_block super_block_header super_block_header_size "
+                "super_block_members"
             ),
             "amudai.format.uniting": "united_properties",
         },
@@ -246,6 +259,7 @@ __all__ = [
     "ShardDirectory",
     "ShardProperties",
     "ShardSchema",
+    "SharedDictionary",
     "StringStats",
     "StripeDirectory",
     "StripeFieldDescriptor",
@@ -267,15 +281,19 @@ __all__ = [
     "check_footer",
     "check_header",
     "check_map_padding",
+    "check_shared_padding",
+    "check_super_block_padding",
     "check_zeros",
     "checksum",
     "decode_block_map",
+    "decode_super_block",
     "directory_length",
     "directory_range",
     "encode_block_map",
     "encode_dictionary",
     "encode_range_index",
     "encode_schema",
+    "encode_shared",
     "extension_properties",
     "extension_values",
     "followed_of",
@@ -298,6 +316,9 @@ __all__ = [
     "source_mark",
     "source_marks_of",
     "source_marks_property",
+    "super_block_header",
+    "super_block_header_size",
+    "super_block_members",
     "ticks_of",
     "unframe",
     "united_properties",

@@ -201,7 +201,7 @@ class ScanRun:
     def _parts(
         self, work: Positions, columns: Sequence[SelectedColumn], most: int | None = None
     ) -> Iterator[StripePart]:
-        """The rows in doubt and those that match, in parts of up to `most`. Of them `columns` are read."""
+        """The rows in doubt and those that match, in parts of up to `most`. `columns` are what is read of them."""
         request, stripes = self.plan.request, self.plan.shard.stripes
         candidates = work.candidates
         # If nothing is in doubt, a part is a batch. Otherwise a part is larger, as few of its rows may match.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from amudai.shard.build.container_builders import ListBuilder, StructBuilder, builder_of
     from amudai.shard.build.field_builder import BitEncoder, FieldBuildContext, FieldBuilder
     from amudai.shard.build.metadata import ShardMetadata, StripeMetadata, write_metadata
+    from amudai.shard.build.packed import PACKABLE, GroupRequest
     from amudai.shard.build.placed import folded, sum_of_known
     from amudai.shard.build.prepared import PreparedField
     from amudai.shard.build.shard import BuildOptions, ShardBuilder, StripeBuilder
@@ -34,6 +35,7 @@ else:
             "amudai.shard.build.container_builders": "ListBuilder StructBuilder builder_of",
             "amudai.shard.build.field_builder": "BitEncoder FieldBuildContext FieldBuilder",
             "amudai.shard.build.metadata": "ShardMetadata StripeMetadata write_metadata",
+            "amudai.shard.build.packed": "PACKABLE GroupRequest",
             "amudai.shard.build.placed": "folded sum_of_known",
             "amudai.shard.build.prepared": "PreparedField",
             "amudai.shard.build.shard": "BuildOptions ShardBuilder StripeBuilder",
@@ -49,6 +51,7 @@ else:
 
 __all__ = [
     "INDEX_SUFFIX",
+    "PACKABLE",
     "STRIPE_SUFFIX",
     "ArtifactSpace",
     "AttachedField",
@@ -57,6 +60,7 @@ __all__ = [
     "BuildOptions",
     "FieldBuildContext",
     "FieldBuilder",
+    "GroupRequest",
     "ListBuilder",
     "PortableShard",
     "PreparedField",

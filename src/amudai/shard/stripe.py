@@ -277,7 +277,8 @@ class StripeReader:
                 if ref.size <= SMALL_BUFFER:
                     artifact = self._fields.artifact_of(ref)
                     by_file.setdefault(artifact.url, (artifact, []))[1].append(ref)
-        for artifact, refs in by_file.values():
+        for artifact, found in by_file.values():
+            refs = list(dict.fromkeys(found))  # members of a packed group share their buffer
             if len(refs) < 2:
                 continue
             pieces = artifact.read_many(

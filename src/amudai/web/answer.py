@@ -100,14 +100,19 @@ class Asked:
         return None if self.columns is None else [quoted(name) for name in self.columns]
 
 
-def asked_of(question: Question, snapshot: Snapshot, limits: QueryLimits) -> Asked | QueryResult:
-    """What is asked of the rows, checked: a scan, or a query for DuckDB."""
+def asked_of(
+    question: Question, snapshot: Snapshot, limits: QueryLimits, limit: int | None = None
+) -> Asked | QueryResult:
+    """What is asked of the rows, checked: a scan, or a query for DuckDB, which gives at most `limit` rows."""
     table = snapshot.table(question.shard)
     spoken = question.spoken
     if spoken in ("kql", "sql"):
-        found = _query(question, table, limits, question.text)
-        text = _query_text(question, found.schema)
-        return found if text == question.text else _query(question, table, limits, text)
+        schema = pa.schema([])
+        is_narrowed = question.filters or question.since or question.until or question.columns
+        # SQL must be a query before it becomes a part of another. Steps of KQL only follow one another.
+        if is_narrowed or spoken == "sql":
+            schema = _query(question, table, limits, question.text).schema
+        return _query(question, table, limits, _query_text(question, schema, limit=limit))
     parts = where_conditions(question, table.schema)
     if spoken == "where" and question.text:
         parts = [f"({question.text})" if parts else question.text, *parts]
@@ -173,7 +178,8 @@ def marks_of(question: Question) -> re.Pattern[str] | None:
 
 def answer(question: Question, snapshot: Snapshot, job: Job, limits: QueryLimits) -> Iterator[Part]:
     """The parts of the answer, each as soon as it is known."""
-    asked = asked_of(question, snapshot, limits)
+    # No more rows of a query than the page needs: its scan stops early, if the query allows it.
+    asked = asked_of(question, snapshot, limits, (question.page + 1) * PAGE_ROWS + 1)
     if isinstance(asked, QueryResult):
         return _of_query(question, snapshot, asked, job, limits)
     return _of_scan(question, snapshot, asked, job)
@@ -302,15 +308,10 @@ def _of_query(
 ) -> Iterator[Part]:
     receipt = Receipt()
     job.on_stop(asked.cancel)
-    every = tuple(asked.schema.names)
-    yield Columns(asked.schema, every)
-    skip, seen, more = question.page * PAGE_ROWS, 0, False
+    yield Columns(asked.schema, tuple(asked.schema.names))
+    skip, seen = question.page * PAGE_ROWS, 0
     kept: list[pa.RecordBatch] = []
-    # No more rows than the page needs: the scan stops early, if the query allows it.
-    limited = _query_text(question, asked.schema, limit=skip + PAGE_ROWS + 1)
-    page = _query(question, snapshot.table(question.shard), limits, limited)
-    job.on_stop(page.cancel)
-    for batch in chain.from_iterable(map(_small_batches, page)):
+    for batch in chain.from_iterable(map(_small_batches, asked)):
         job.check()
         mine = batch.slice(max(0, skip - seen), max(0, skip + PAGE_ROWS - max(seen, skip)))
         if mine.num_rows:
@@ -319,7 +320,7 @@ def _of_query(
         kept.append(batch)
     more = seen > skip + PAGE_ROWS
     receipt.first_page()
-    receipt.query(page.explain())
+    receipt.query(asked.explain())
     column = time_column(asked.schema)
     if not more:
         yield Counted(seen, True, False)
@@ -328,7 +329,7 @@ def _of_query(
             yield from _histogram_of(column, [times_of(table.column(column))])
     else:
         yield Counted(min(seen, skip + PAGE_ROWS), False, True)
-        yield from _counted_query(question, snapshot, asked, column, job, limits, receipt)
+        yield from _counted_query(question, snapshot, asked.schema, column, job, limits, receipt)
     yield receipt
 
 
@@ -340,19 +341,19 @@ def _small_batches(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 def _counted_query(
     question: Question,
     snapshot: Snapshot,
-    asked: QueryResult,
+    schema: pa.Schema,
     column: str | None,
     job: Job,
     limits: QueryLimits,
     receipt: Receipt,
 ) -> Iterator[Part]:
-    if column is None:
-        yield Counted(asked.count(), True, True)
-        receipt.query(asked.explain())
-        return
-    text = _query_text(question, asked.schema, projected=column)
+    text = _query_text(question, schema, projected=column)
     times = _query(question, snapshot.table(question.shard), limits, text)
     job.on_stop(times.cancel)
+    if column is None:
+        yield Counted(times.count(), True, True)
+        receipt.query(times.explain())
+        return
     rows = 0
     found = []
     for batch in times:

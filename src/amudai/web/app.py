@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final, cast
 import pyarrow as pa
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -78,6 +78,7 @@ def web_app(folder: Folder, token: str, port: int, limits: WebLimits | None = No
         Route("/column", pages.column),
         Route("/verify", pages.verify),
         Route("/assets/{name}", pages.asset),
+        Route("/favicon.ico", lambda _: RedirectResponse("/assets/icon.svg")),
     ]
     handlers: dict[Any, Any] = {
         AmudaiError: pages.failed,
@@ -227,7 +228,7 @@ class _Pages:
         return PlainTextResponse("The server failed. Its log says why.\n", 500)
 
     def _error(self, title: str, said: str, code: int, headers: dict[str, str] | None = None) -> Response:
-        content = problem(tag("b", f"{title}: "), said)
+        content = problem(f"{title}: ", said)
         return HTMLResponse(page(title, self._folder.name, Question(), content), code, headers)
 
 
@@ -242,12 +243,12 @@ def _guarded(make: Callable[[Job], Iterator[tuple[str, object]]], job: Job) -> I
         yield "end", ""
     except (AmudaiError, Stopped) as error:
         why = job.why if job.why is not None else str(error)
-        yield "problem", problem(tag("b", "Stopped: " if job.why is not None else "Not answered: "), why)
+        yield "problem", problem("Stopped: " if job.why is not None else "Not answered: ", why)
     except MemoryError:
-        yield "problem", problem(tag("b", "Not answered: "), "there is not enough memory for it")
+        yield "problem", problem("Not answered: ", "there is not enough memory for it")
     except Exception as error:
         _log.error("a query failed", exc_info=error)
-        yield "problem", problem(tag("b", "The server failed. "), "Its log says why.")
+        yield "problem", problem("The server failed. ", "Its log says why.")
 
 
 def _parts(question: Question, snapshot: Snapshot, job: Job, limits: QueryLimits) -> Iterator[tuple[str, object]]:
@@ -288,11 +289,11 @@ def _verified(snapshot: Snapshot, name: str, job: Job) -> Iterator[tuple[str, ob
 
     def work() -> None:
         try:
-            with snapshot.folder.open(name) as shard:
+            with snapshot.opened(name) as shard:
                 found = shard.verify(progress=report)
             steps.put(("result", verification_part(found, time.perf_counter() - begin)))
         except AmudaiError as error:
-            steps.put(("result", problem(tag("b", "✗ Cannot be opened. "), str(error))))
+            steps.put(("result", problem("✗ Cannot be opened. ", str(error))))
         except Stopped:
             steps.put(("stopped", ""))
 
@@ -360,7 +361,7 @@ async def _begun(running: Running[bytes], kind: str, headers: dict[str, str]) ->
     return _Streamed(running, kind, headers, items, first)
 
 
-class _Streamed(Response):
+class _Streamed(Response):  # type: ignore[misc]
     """Sends bytes as they are made, and stops the work when nobody listens any more."""
 
     def __init__(

@@ -137,7 +137,9 @@ class Folder:
         return found
 
     def open(self, name: str) -> Shard:
-        """Open a shard of the folder. A shard that links lead out of the folder from is an error."""
+        """Open a shard of the folder. A shard outside of it, or with a file outside of it, is an error."""
+        if not self.holds(self.path_of(name)):
+            raise StorageError("shard: expected one of the folder, found none of this name", file=name)
         shard = amudai.open(self.path_of(name), allow=self.allow, limits=self.limits)
         for file in shard.files:
             path = self._local(file.url)
@@ -195,10 +197,13 @@ class Snapshot:
 
     def shard(self, name: str) -> Shard:
         """One shard, open."""
-        self._file(name)
         if name not in self._open:
-            self._open[name] = self.folder.open(name)
+            self._open[name] = self.opened(name)
         return self._open[name]
+
+    def opened(self, name: str) -> Shard:
+        """One shard, opened anew: nothing of it is kept from earlier questions."""
+        return self.folder.open(self._file(name).name)
 
     def table(self, scope: str) -> Shard | Dataset:
         """One shard, or with `""` all shards as one table."""

@@ -38,9 +38,9 @@ def folder_page(snapshot: Snapshot, sort: str, number: int) -> Html:
     rows = [_row(facts, most_rows, most_bytes) for facts in shown]
     heads = [
         _head("shard", "name", sort),
-        _head("rows", "rows", sort),
+        _head("rows", "rows", sort, "num"),
         tag("th", aria_hidden="true"),
-        _head("bytes", "bytes", sort),
+        _head("bytes", "bytes", sort, "num"),
         tag("th", aria_hidden="true"),
         _head("times", "time", sort),
         tag("th", "indexes", scope="col"),
@@ -90,23 +90,23 @@ def warnings_of(snapshot: Snapshot) -> list[Html]:
         return []
     names = [facts.name for facts in snapshot.unreadable]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    said = f"{count_text(len(names), 'shard')} cannot be read, so no question searches "
-    return [problem(tag("b", said, "it: " if len(names) == 1 else "them: "), ", ".join(names[:5]) + more)]
+    which = "it" if len(names) == 1 else "them"
+    said = f"{count_text(len(names), 'shard')} cannot be read, so no question searches {which}: "
+    return [problem(said, ", ".join(names[:5]) + more)]
 
 
 def _outside(snapshot: Snapshot) -> Content:
     if not snapshot.outside:
         return None
     said = f"{count_text(len(snapshot.outside), 'link')} to shards outside of the folder: not shown, not searched."
-    return problem(said, class_="problem mild")
+    return problem("", said, class_="problem mild")
 
 
-def _head(text: str, sort: str, now: str) -> Html:
+def _head(text: str, sort: str, now: str, class_: str | None = None) -> Html:
     is_now = sort == now
     label = tag("a", text, " ▾" if is_now else None, href=f".?{urlencode({'sort': sort})}")
-    return tag(
-        "th", label, scope="col", aria_sort=("ascending" if sort == "name" else "descending") if is_now else None
-    )
+    order = ("ascending" if sort == "name" else "descending") if is_now else None
+    return tag("th", label, scope="col", class_=class_, aria_sort=order)
 
 
 def _row(facts: ShardFacts, most_rows: int, most_bytes: int) -> Html:

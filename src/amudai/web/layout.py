@@ -76,7 +76,7 @@ def search_form(question: Question) -> Html:
         name="q",
         id="q",
         rows=1,
-        placeholder="words, status >= 500, where … | summarize …, SELECT …",
+        placeholder="words, a condition, KQL or SQL",
         aria_label="Search: words, a condition, KQL or SQL",
         aria_autocomplete="list",
         aria_controls="offers",
@@ -120,6 +120,8 @@ def _time(name: str, value: str) -> Html:
     )
 
 
-def problem(*said: Content, class_: str = "problem") -> Html:
-    """An error, or a warning, as a box."""
-    return tag("div", *said, class_=class_, role="alert")
+def problem(title: str, said: str, *more: Content, class_: str = "problem") -> Html:
+    """An error, or a warning, as a box. Lines after the first point at a place in the text above them."""
+    first, *lines = said.split("\n")
+    rest = tag("pre", "\n".join(lines)) if lines else None
+    return tag("div", tag("b", title) if title else None, first, rest, *more, class_=class_, role="alert")

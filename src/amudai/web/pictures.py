@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from amudai.asking import count_text
 from amudai.web.conditions import time_text_of
@@ -12,8 +13,10 @@ from amudai.web.html import Content, Html, tag, together
 
 __all__ = ["Share", "bar", "columns_chart", "histogram_picture", "legend", "stacked"]
 
-_WIDE = 1000
-_TALL = 100
+_WIDE: Final = 1000
+_TALL: Final = 100
+# The part of a bar, in percent, that has room for a number.
+_LABELLED: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +48,26 @@ def bar(part: float, whole: float, label: str) -> Html:
 
 
 def stacked(shares: Sequence[Share], label: str) -> Html:
-    """One bar with all parts side by side."""
+    """One bar with all parts side by side. Parts that are wide enough bear their number in the legend."""
     whole = sum(share.size for share in shares) or 1
     at, parts = 0.0, []
-    for share in shares:
-        width = share.size / whole * _WIDE
+    for number, share in enumerate(shares, 1):
+        width = share.size / whole * 100
         if width > 0:
             title = tag("title", f"{share.name}: {share.text}")
-            shape = tag("rect", x=f"{at:.2f}", width=f"{max(width, 1):.2f}", height=24, class_=share.kind)
-            parts.append(tag("g", title, shape))
+            shape = tag("rect", x=f"{at:.3f}%", width=f"{max(width, 0.1):.3f}%", height="100%", class_=share.kind)
+            sign = tag("text", number, x=f"{at + width / 2:.3f}%", y="70%", class_=f"on-{share.kind}")
+            parts.append(tag("g", title, shape, sign if width > _LABELLED else None))
         at += width
-    return _svg(_WIDE, 24, *parts, label=label, class_="stacked")
+    return tag("svg", *parts, role="img", aria_label=label, class_="stacked")
 
 
 def legend(shares: Sequence[Share]) -> Html:
-    """What the parts of a bar are: a sample of each, its name and its size."""
+    """What the parts of a bar are, by their numbers: a sample of each, its name and its size."""
     items = []
-    for share in shares:
-        sample = _svg(12, 12, tag("rect", width=12, height=12, class_=share.kind), label="", class_="sample")
+    for number, share in enumerate(shares, 1):
+        shape = tag("rect", width="100%", height="100%", class_=share.kind)
+        sample = tag("svg", shape, tag("text", number, x="50%", y="75%", class_=f"on-{share.kind}"), class_="sample")
         items.append(tag("li", sample, tag("span", share.name), tag("b", share.text)))
     return tag("ul", *items, class_="legend")
 

@@ -34,7 +34,7 @@ class Receipt:
 
     def _begin_evidence(self) -> None:
         self.leaves: dict[str, LeafTotal] = {}
-        self.total_rows = self.ruled_out = self.sure = self.doubtful = self.deleted = self.found = self.blocks = 0
+        self.total_rows = self.ruled_out = self.sure = self.doubtful = self.deleted = self.found = 0
         self.shards = 0
         self.shards_ruled_out: dict[str, int] = {}
         self.unused: dict[str, None] = {}
@@ -69,7 +69,6 @@ class Receipt:
         self.doubtful += why.doubtful
         self.deleted += why.deleted
         self.found += why.found or 0
-        self.blocks += why.blocks
         for leaf in why.leaves:
             total = self.leaves.setdefault(leaf.text, LeafTotal(leaf.text))
             total.asked += leaf.asked

@@ -27,6 +27,8 @@ __all__ = ["AnswerView", "row_part", "search_page"]
 _NAMES: Final = {"words": "words", "where": "a condition", "kql": "KQL", "sql": "SQL"}
 # Longer texts are cut in the table; the row in full has more.
 _CELL: Final = 300
+# Texts up to this length stay on one line.
+_SHORT: Final = 40
 _FULL: Final = 200_000
 _CLICKED: Final = 1_000
 
@@ -200,11 +202,11 @@ class AnswerView:
     def _cell(self, text: str | None, kind: pa.DataType) -> Html:
         if text is None:
             return tag("td", "null", class_="null", data_null=True)
-        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        is_number = _is_number(kind)
         is_time = pa.types.is_timestamp(kind)
         shown = _time(text) if is_time else _cut(text, _CELL)
         is_cut = shown != text
-        name = "num" if is_number else "time" if is_time else None
+        name = "num" if is_number else "time" if is_time else "short" if len(shown) <= _SHORT else "long"
         kept = text if is_cut and len(text) <= _CLICKED else None
         return tag("td", highlighted(shown, self._marks), class_=name, data_v=kept, data_long=len(text) > _CLICKED)
 
@@ -231,6 +233,10 @@ class AnswerView:
             behind = question.with_(page=number + 1).url()
             links.append(tag("a", "next →", href=behind, rel="next", data_key="next"))
         return together(*links)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _column(name: str) -> str:
@@ -275,7 +281,7 @@ def receipt_picture(receipt: Receipt) -> Html:
         shares = [
             Share("ruled out unread", receipt.ruled_out, f"{receipt.ruled_out:,}", "k8"),
             Share("match by index and statistics alone", receipt.sure, f"{receipt.sure:,}", "k0"),
-            Share("values compared", receipt.doubtful, f"{receipt.doubtful:,}", "k1"),
+            Share("left to a look at values", receipt.doubtful, f"{receipt.doubtful:,}", "k1"),
         ]
         if receipt.deleted:
             shares.append(Share("deleted", receipt.deleted, f"{receipt.deleted:,}", "k2"))
@@ -329,7 +335,7 @@ def _cost(receipt: Receipt) -> Html:
         ("all in all", time_text(receipt.elapsed)),
         ("read", size_text(receipt.bytes)),
         ("requests", f"{receipt.requests:,}"),
-        ("blocks decoded", f"{receipt.blocks_decoded:,} of {receipt.blocks:,}"),
+        ("blocks decoded", f"{receipt.blocks_decoded:,}"),
     ]
     shown = [tag("div", tag("b", text), tag("span", name)) for name, text in tiles]
     phases = [

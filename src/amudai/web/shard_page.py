@@ -105,8 +105,7 @@ def _columns_section(shard: Shard, layout: ShardLayout, name: str) -> Html:
             rows += _column_rows(field, fields.get(field.path), most, name)
             if len(rows) >= 2 * _MOST_FIELDS:
                 break
-    heads = ("column", "type", "stored as", "bytes", "", "nulls", "least", "most", "distinct")
-    head = tag("thead", tag("tr", *(tag("th", text, scope="col") for text in heads)))
+    head = _head("column", "type", "stored as", "#bytes", "", "#nulls", "least", "most", "#distinct")
     table = tag("table", head, tag("tbody", *rows), class_="columns", data_encodings=_link("encodings", name))
     cut = f"The first {_MOST_FIELDS} are shown." if len(rows) >= 2 * _MOST_FIELDS else None
     return tag(
@@ -116,6 +115,12 @@ def _columns_section(shard: Shard, layout: ShardLayout, name: str) -> Html:
         tag("p", cut) if cut else None,
         aria_label="Columns",
     )
+
+
+def _head(*names: str) -> Html:
+    """The head of a table. A name that begins with # is of a column of numbers."""
+    cells = [tag("th", name.lstrip("#"), scope="col", class_="num" if name[:1] == "#" else None) for name in names]
+    return tag("thead", tag("tr", *cells))
 
 
 def _walk(field: Field) -> Iterator[Field]:
@@ -286,20 +291,29 @@ def _distribution(path: str, values: pa.ChunkedArray, name: str) -> Html:
         return tag("p", "no values", class_="quiet")
     if numbers.min() == numbers.max():
         return tag("p", f"{what}{numbers[0]:g} in all of them")
-    count = min(_BINS, int(numbers.max() - numbers.min()) + 1) if _are_whole(numbers) else _BINS
-    heights, edges = np.histogram(numbers, count)
+    low, high = _shown_range(numbers)
+    count = min(_BINS, int(high - low) + 1) if _are_whole(numbers) else _BINS
+    heights, edges = np.histogram(np.clip(numbers, low, high), count, (low, high))
     titles = [
         f"{what}{low:g} to {high:g}: {count_text(int(tall), 'value')}"
         for tall, low, high in zip(heights, edges[:-1], edges[1:], strict=True)
     ]
     label = f"Distribution of {path}: {what}{numbers.min():g} to {numbers.max():g}"
     middle = f"median {np.median(numbers):g}"
-    ticks = (f"{what}{numbers.min():g}", middle, f"{numbers.max():g}")
+    rest = f" and more, up to {numbers.max():g}" if high < numbers.max() else ""
+    ticks = (f"{what}{low:g}", middle, f"{high:g}{rest}")
     return tag(
         "figure",
         columns_chart(heights.tolist(), titles, label),
         tag("div", *(tag("span", text) for text in ticks), class_="ticks"),
     )
+
+
+def _shown_range(numbers: Any) -> tuple[float, float]:
+    """From the least value to the greatest; without the last percent if it would squeeze all others together."""
+    low, high = float(numbers.min()), float(numbers.max())
+    most = float(np.quantile(numbers, 0.99))
+    return (low, most) if low < most and high - low > 3 * (most - low) else (low, high)
 
 
 def _are_whole(numbers: Any) -> bool:
@@ -323,8 +337,7 @@ def _stripes_section(layout: ShardLayout) -> Html:
         )
         for stripe in layout.stripes[:_MOST_STRIPES]
     ]
-    heads = ("stripe", "first row", "rows", "deleted", "bytes", "")
-    head = tag("thead", tag("tr", *(tag("th", text, scope="col") for text in heads)))
+    head = _head("#stripe", "#first row", "#rows", "#deleted", "#bytes", "")
     more = len(layout.stripes) - len(rows)
     return tag(
         "section",
@@ -347,8 +360,7 @@ def _indexes_section(shard: Shard) -> Html:
         )
         for index in shard.indexes[:_MOST_STRIPES]
     ]
-    heads = ("index", "columns", "of", "bytes", "properties")
-    head = tag("thead", tag("tr", *(tag("th", text, scope="col") for text in heads)))
+    head = _head("index", "columns", "of", "#bytes", "properties")
     none = tag("p", "none: ", tag("code", "amudai index"), " adds some.", class_="quiet")
     table = tag("div", tag("table", head, tag("tbody", *rows)), class_="wide")
     return tag("section", tag("h2", "Indexes"), table if rows else none, aria_label="Indexes")
@@ -375,7 +387,7 @@ def verification_part(found: Verification, seconds: float) -> Html:
     if found.ok:
         return tag("p", tag("b", "✓ Sound. "), seen, class_="good")
     items = [tag("li", each.message) for each in found.problems[:100]]
-    return problem(tag("b", f"✗ {count_text(len(found.problems), 'problem')}. "), seen, tag("ul", *items))
+    return problem(f"✗ {count_text(len(found.problems), 'problem')}. ", seen, tag("ul", *items))
 
 
 def _properties_section(layout: ShardLayout) -> Content:

@@ -14,6 +14,7 @@ from amudai.format import BufferKind
 from amudai.shard.build.field_builder import Bools, FieldBuildContext, FieldBuilder, PresenceEncoder, data_of
 from amudai.shard.build.leaf_builders import BooleanBuilder, BytesBuilder, NumberBuilder, UnitBuilder
 from amudai.shard.build.nanoseconds import NanosecondsBuilder
+from amudai.shard.build.packed import block_ends, extend, packed
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
 from amudai.stats import CountCollector, ListCollector
@@ -27,8 +28,13 @@ class ContainerBuilder(FieldBuilder):
 
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
-        self.children = tuple(builder_of(child, context) for child in node.children)
+        self.children = self._children(context)
         self._presence = PresenceEncoder(context)
+
+    def _children(self, context: FieldBuildContext) -> tuple[FieldBuilder, ...]:
+        """The builders of the fields below. Those of them that are members of a group belong to another group."""
+        below = replace(context, ends=None)
+        return tuple(builder_of(child, below) for child in self.node.children)
 
     def _finished(self) -> tuple[PreparedField, ...]:
         return tuple(child.finish() for child in self.children)
@@ -39,13 +45,27 @@ class ContainerBuilder(FieldBuilder):
 
 
 class StructBuilder(ContainerBuilder):
-    """Structs: each child has one position for each position of the struct."""
+    """Structs: each child has one position for each position of the struct. Some children may be a packed group."""
+
+    def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
+        members = context.packed.get(node.schema_id, frozenset())
+        self._members = tuple(child.schema_id in members for child in node.children)
+        self._ends = block_ends(context.profile, len(members)) if members else None
+        super().__init__(node, replace(context, ends=self._ends))
+
+    def _children(self, context: FieldBuildContext) -> tuple[FieldBuilder, ...]:
+        below = replace(context, ends=None)
+        nodes = zip(self.node.children, self._members, strict=True)
+        return tuple(builder_of(child, context if is_member else below) for child, is_member in nodes)
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
+        if self._ends is not None:
+            below = zip(values.children, self._members, strict=True)
+            extend(self._ends, [each for each, is_member in below if is_member], values.length)
         self.append_structs(values.length, values.valid())
-        for child, below in zip(self.children, values.children, strict=True):
-            child.append(below)
+        for child, stored in zip(self.children, values.children, strict=True):
+            child.append(stored)
 
     def append_structs(self, count: int, valid: Bools | None = None) -> None:
         """Append structs without their values. The caller appends those to the children."""
@@ -54,6 +74,8 @@ class StructBuilder(ContainerBuilder):
 
     def append_nulls(self, count: int) -> None:
         """Append `count` nulls."""
+        if self._ends is not None:
+            extend(self._ends, (), count)
         self.append_structs(count, np.zeros(count, np.bool_))
         for child in self.children:
             child.append_nulls(count)
@@ -61,7 +83,10 @@ class StructBuilder(ContainerBuilder):
     def finish(self) -> PreparedField:
         """Finish the field."""
         statistics = CountCollector.of_struct(self.count, self._presence.nulls)
-        return PreparedField(self.node, statistics, None, None, self._own(), self._finished())
+        own, below = self._own(), self._finished()
+        members = [field for field, is_member in zip(below, self._members, strict=True) if is_member]
+        group = None if self._ends is None else packed(members, self._ends, self.count, own)
+        return PreparedField(self.node, statistics, None, None, own, below, group)
 
 
 class FixedListBuilder(ContainerBuilder):

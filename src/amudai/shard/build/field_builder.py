@@ -13,7 +13,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from amudai.encoding import COLUMN_MEMORY, ColumnMemory, NumberEncoder, PreparedBuffer, Profile, RangeIndexBuilder
+from amudai.encoding import (
+    COLUMN_MEMORY,
+    BlockEnds,
+    ColumnMemory,
+    NumberEncoder,
+    PreparedBuffer,
+    Profile,
+    RangeIndexBuilder,
+)
 from amudai.format import BufferKind
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
@@ -41,8 +49,9 @@ class FieldBuildContext:
     attached: frozenset[int] = frozenset()  # schema ids of fields whose values are in other files and stay there
     unread: frozenset[int] = frozenset()  # those of them whose values are not even read
     profiles: Mapping[int, Profile] = field(default_factory=dict)  # of fields with one of their own, by schema id
-    extended: bool = False  # whether fields may be stored as only this library reads them
     each: Each = one_by_one  # runs work that a builder can do on several threads
+    packed: Mapping[int, frozenset[int]] = field(default_factory=dict)  # members of packed structs, by ids
+    ends: BlockEnds | None = None  # where the blocks of a member of a packed group must end
 
     def range_index(self, node: SchemaNode) -> RangeIndexBuilder | None:
         """The builder of a field's range index, if the profile wants one."""
@@ -107,7 +116,9 @@ class BitEncoder:
     """Encodes bits into blocks of packed bytes."""
 
     def __init__(self, context: FieldBuildContext, kind: BufferKind) -> None:
-        self._encoder = NumberEncoder("u1", context.profile, context.spool, PreparedBuffer(kind), context.memory)
+        self._encoder = NumberEncoder(
+            "u1", context.profile, context.spool, PreparedBuffer(kind), context.memory, context.ends, unit=8
+        )
         self._odd = np.empty(0, np.bool_)  # bits that do not fill a byte yet
 
     def append(self, bits: Bools) -> None:

@@ -104,12 +104,14 @@ class NumberBuilder(FieldBuilder):
     def __init__(self, node: SchemaNode, context: FieldBuildContext) -> None:
         super().__init__(node, context)
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
-        self._data = NumberEncoder(node.dtype, context.profile, context.spool, buffer, context.memory)
+        self._data = NumberEncoder(node.dtype, context.profile, context.spool, buffer, context.memory, context.ends)
         self._ranges = context.range_index(node)
         self._statistics = NumberCollector(node, **self.sketches())
         self._dictionary: NumberDictionary | None = None
-        if context.extended and not context.profile.plain:
-            self._dictionary = NumberDictionary(node.dtype, context.profile, context.spool, context.memory)
+        if context.profile.extended and not context.profile.plain:
+            self._dictionary = NumberDictionary(
+                node.dtype, context.profile, context.spool, context.memory, context.ends
+            )
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
@@ -163,13 +165,23 @@ class BytesBuilder(FieldBuilder):
         if context.profile.plain or self._fixed == 0:
             self._blocks = self._block_encoder()
         else:
-            self._dictionary = DictionaryEncoder(self._fixed, context.profile, context.spool, context.memory)
+            self._dictionary = DictionaryEncoder(
+                self._fixed, context.profile, context.spool, context.memory, context.ends
+            )
 
     def _block_encoder(self) -> BytesEncoder:
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
         context = self.context
-        measured = None if self._dictionary is None else self._dictionary.measured
-        return BytesEncoder(self._fixed, context.profile, context.spool, buffer, context.memory, context.each, measured)
+        return BytesEncoder(
+            self._fixed,
+            context.profile,
+            context.spool,
+            buffer,
+            context.memory,
+            context.each,
+            context.ends,
+            None if self._dictionary is None else self._dictionary.measured,
+        )
 
     def append(self, values: StoredArray) -> None:
         """Append values."""
@@ -259,9 +271,9 @@ class BytesBuilder(FieldBuilder):
             codes, dictionary = self._dictionary.finish(self.node)
             return PreparedField(self.node, statistics, None, self._dictionary.size, (codes, dictionary))
         assert self._blocks is not None
-        data = self._blocks.finish()
         ranges = None if self._ranges is None else self._ranges.finish()
-        return PreparedField(self.node, statistics, None, None, (data,) if ranges is None else (data, ranges))
+        buffers = (self._blocks.finish(), self._blocks.dictionary(), ranges)
+        return PreparedField(self.node, statistics, None, None, tuple(each for each in buffers if each is not None))
 
 
 def _is_too_long(slots: ValueSlots | CodedSlots) -> bool:

@@ -7,10 +7,10 @@ metadata; the caller writes and publishes the root.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, Self
 
-from amudai.encoding import ColumnMemory, Profile
+from amudai.encoding import BlockEnds, ColumnMemory, Profile
 from amudai.format import FOOTER, HEADER, Properties, encode_schema
 from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, Sinks, node_count
 from amudai.shard.build.attached import AttachedField
@@ -18,6 +18,7 @@ from amudai.shard.build.container_builders import builder_of
 from amudai.shard.build.field_builder import FieldBuildContext
 from amudai.shard.build.metadata import ShardMetadata
 from amudai.shard.build.nanoseconds import is_zero, without_zeros
+from amudai.shard.build.packed import GroupRequest, block_ends, extend, packed
 from amudai.shard.build.placed import PlacedStripe, metadata_of
 from amudai.shard.build.prepared import PreparedField
 from amudai.shard.build.stored import StoredArray
@@ -56,6 +57,8 @@ class BuildOptions:
         Whether the shard may use what only this library reads.
     created
         When the shard was created, in ticks; None if that is not to be said.
+    groups
+        The packed groups.
     attached, unread
         Schema ids of fields whose values stay in other files, and of those among them that are not read.
     """
@@ -75,6 +78,7 @@ class BuildOptions:
     unread: frozenset[int] = frozenset()
     profiles: Mapping[int, Profile] = field(default_factory=dict)
     extended: bool = False
+    groups: GroupRequest = field(default_factory=GroupRequest)
 
 
 class ShardBuilder:
@@ -227,6 +231,25 @@ def _id_count(nodes: Sequence[SchemaNode]) -> int:
     return nodes[0].schema_id + node_count(nodes) if nodes else 0
 
 
+def _extended(profile: Profile, options: BuildOptions) -> Profile:
+    """The profile, with what only this library reads if the options allow that."""
+    return replace(profile, extended=options.extended)
+
+
+@dataclass(frozen=True, slots=True)
+class _TopGroup:
+    """A packed group of top-level fields: their places among the fields, and where their blocks end."""
+
+    places: tuple[int, ...]
+    ends: BlockEnds
+
+    @classmethod
+    def of(cls, members: Sequence[int], nodes: Sequence[SchemaNode], profile: Profile) -> Self:
+        """The group of the fields with these schema ids."""
+        ids = [node.schema_id for node in nodes]
+        return cls(tuple(ids.index(each) for each in members), block_ends(profile, len(members)))
+
+
 class StripeBuilder:
     """Builds one stripe. `each` runs the work of its fields, and the parts of that work."""
 
@@ -234,27 +257,38 @@ class StripeBuilder:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
         memory = ColumnMemory.of(options.memory, node_count(nodes))
         context = FieldBuildContext(
-            options.profile,
+            _extended(options.profile, options),
             self.spool,
             options.bloom,
             options.distinct,
             memory,
             options.attached,
             options.unread,
-            options.profiles,
-            options.extended,
+            {each: _extended(profile, options) for each, profile in options.profiles.items()},
             each,
+            options.groups.structs,
         )
         self._each = each
-        self._builders = tuple(builder_of(node, context) for node in nodes)
+        self._groups = tuple(_TopGroup.of(members, nodes, options.profile) for members in options.groups.tops)
+        ends = {at: group.ends for group in self._groups for at in group.places}
+        self._builders = tuple(builder_of(node, replace(context, ends=ends.get(at))) for at, node in enumerate(nodes))
         self.rows = 0
 
     def append(self, columns: Sequence[Callable[[], StoredArray]], rows: int) -> None:
         """Append rows. `columns` has a function for each top-level field, which returns its values."""
+        ready: dict[int, StoredArray] = {}
+        members = [at for group in self._groups for at in group.places]
+
+        def prepare(index: int) -> None:
+            ready[members[index]] = columns[members[index]]()
 
         def work(index: int) -> None:
-            self._builders[index].append(columns[index]())
+            self._builders[index].append(ready[index] if index in ready else columns[index]())
 
+        if members:  # where their blocks end depends on the values of all members
+            self._each(prepare, len(members))
+            for group in self._groups:
+                extend(group.ends, [ready[at] for at in group.places], rows)
         self._each(work, len(self._builders))
         self.rows += rows
 
@@ -266,7 +300,13 @@ class StripeBuilder:
             done[index] = self._builders[index].finish()
 
         self._each(work, len(done))
-        return tuple(field for field in done if field is not None)
+        fields = [field for field in done if field is not None]
+        for group in self._groups:
+            members = [fields[at] for at in group.places]
+            made = packed(members, group.ends, self.rows)
+            for at, member in zip(group.places, members, strict=True):
+                fields[at] = replace(member, group=made)
+        return tuple(fields)
 
     def prepared(self) -> PreparedStripe:
         """End the stripe, on this thread."""

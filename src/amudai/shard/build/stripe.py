@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import xxhash
 
 from amudai.encoding import PreparedBuffer
@@ -23,7 +24,8 @@ from amudai.format import (
     StripeFieldDescriptor,
     encode_block_map,
 )
-from amudai.shard.build.prepared import PreparedField
+from amudai.shard.build.packed import super_blocks
+from amudai.shard.build.prepared import PreparedField, PreparedGroup
 from amudai.storage import SealedFile, Spool
 
 __all__ = ["digest", "fields_below", "place_fields"]
@@ -41,10 +43,24 @@ def place_fields(
     """Write the buffers of all fields, children before parents; return the descriptors of the fields by schema id."""
     placed: dict[int, StripeFieldDescriptor] = {}
     gathered = _GatheredWrites(out)
+    groups: dict[PreparedGroup, EncodedBuffer] = {}
     for field in fields_below(fields):
-        buffers = tuple(_place(buffer, url, gathered, spool) for buffer in field.buffers)
+        group = None
+        if field.group is not None:
+            group = groups.get(field.group) or _place_group(field.group, url, gathered, spool)
+            groups[field.group] = group
+        # A struct has the buffer of its group. Top-level fields have no parent, so each member refers to the buffer.
+        shared = () if group is None or not field.node.children else (group,)
+        buffers = tuple(
+            _place(buffer, url, gathered, spool)
+            if buffer.member_number is None
+            else _member(buffer, buffer.member_number, None if shared else group)
+            for buffer in field.buffers
+        )
+        is_packed = group is not None and any(each.member_number is not None for each in field.buffers)
         placed[field.node.schema_id] = StripeFieldDescriptor(
-            field=_descriptor(field, properties.get(field.node.schema_id, ())), encodings=(NativeEncoding(buffers),)
+            field=_descriptor(field, properties.get(field.node.schema_id, ())),
+            encodings=(NativeEncoding((*shared, *buffers), packed_group=bool(shared) or is_packed),),
         )
     gathered.flush()
     return placed
@@ -68,6 +84,8 @@ def digest(fields: Iterable[PreparedField], spool: Spool, salt: bytes) -> int:
         found.update(f"{prepared.node.schema_id} {prepared.statistics.position_count}\0".encode() + constant)
         for buffer in prepared.buffers:
             found.update(f"{buffer.kind}\0".encode())
+            if buffer.member_number is not None:
+                found.update(f"member {buffer.member_number}\0".encode())
             for numbers in (*buffer.counts, *buffer.sizes):  # the block map is in the file, too
                 found.update(numbers.tobytes())
             found.update(buffer.whole or b"")
@@ -127,20 +145,54 @@ def _place(buffer: PreparedBuffer, url: str, out: _GatheredWrites, spool: Spool)
             return replace(made, block_count=0, buffer_id=0, packed_group_index=0)
         return made
     spool.copy_to(out, buffer.extents)
-    out.align(DATA_ALIGNMENT)
-    map_start = out.tell()
     counts = np.concatenate(buffer.counts) if buffer.counts else np.empty(0, np.uint32)
     sizes = np.concatenate(buffer.sizes) if buffer.sizes else np.empty(0, np.uint32)
-    out.write(encode_block_map(counts, sizes))
-    end = out.tell()
+    return replace(
+        _mapped(buffer.kind, url, start, out, counts, sizes),
+        embedded_presence=buffer.embedded_presence,
+        embedded_offsets=buffer.embedded_offsets,
+    )
+
+
+def _place_group(group: PreparedGroup, url: str, out: _GatheredWrites, spool: Spool) -> EncodedBuffer:
+    """Write the super-blocks of a packed group."""
+    start = out.begin()
+    sizes = []
+    for block in super_blocks(group, spool):
+        sizes.append(len(block))
+        out.write(block)
+    return _mapped(BufferKind.DATA, url, start, out, group.counts, sizes)
+
+
+def _member(buffer: PreparedBuffer, number: int, group: EncodedBuffer | None) -> EncodedBuffer:
+    """The descriptor of a buffer inside a packed group. It refers to the group's buffer if that is given."""
     return EncodedBuffer(
         kind=buffer.kind,
-        buffer=DataRef(url, start, end),
-        block_map=DataRef(url, map_start, end),
-        block_count=len(counts),
+        buffer=None if group is None else group.buffer,
+        block_map=None if group is None else group.block_map,
+        block_count=sum(map(len, buffer.counts)),
         block_checksums=True,
         embedded_presence=buffer.embedded_presence,
         embedded_offsets=buffer.embedded_offsets,
+        packed_group_index=number,
+        identity=None if group is None else group.identity,
+    )
+
+
+def _mapped(
+    kind: BufferKind, url: str, start: int, out: _GatheredWrites, counts: npt.ArrayLike, sizes: npt.ArrayLike
+) -> EncodedBuffer:
+    """Write the block map and the identity of a buffer whose blocks were written from `start` on."""
+    out.align(DATA_ALIGNMENT)
+    map_start = out.tell()
+    out.write(encode_block_map(counts, sizes))
+    end = out.tell()
+    return EncodedBuffer(
+        kind=kind,
+        buffer=DataRef(url, start, end),
+        block_map=DataRef(url, map_start, end),
+        block_count=len(np.asarray(counts)),
+        block_checksums=True,
         identity=out.identify(),
     )
 

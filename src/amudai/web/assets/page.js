@@ -109,6 +109,7 @@ async function ask() {
   running = null;
   stop.hidden = true;
   if (!byId("histogram").firstElementChild) byId("histogram").classList.add("none");
+  if (!table.tHead.rows.length) document.body.dataset.empty = "1";
   document.body.dataset.state = state;
 }
 
