@@ -100,7 +100,8 @@ inline void decode_inner(const std::uint8_t*& in, const std::uint8_t* in_end, co
 
 // Decodes until `out` is full. If `whole` is set, the block must end there; otherwise only a prefix of it is decoded.
 // Up to `writable` bytes from out.data() on may be overwritten: `out` and the memory after it that is still free.
-inline void decode(Bytes block, MutableBytes out, std::size_t writable, bool whole) {
+// Matches may begin in `dictionary`, which they see right before the first decoded byte.
+inline void decode(Bytes block, MutableBytes out, std::size_t writable, bool whole, Bytes dictionary = {}) {
     const std::uint8_t* in = block.data();
     const std::uint8_t* const in_end = in + block.size();
     std::uint8_t* at = out.data();
@@ -136,8 +137,10 @@ inline void decode(Bytes block, MutableBytes out, std::size_t writable, bool who
         if (in_end - in < 2) throw Corrupted("lz4 block: ends before its values do");
         const std::size_t distance = load<std::uint16_t>(in);
         in += 2;
-        if (distance == 0 || distance > static_cast<std::size_t>(at - out.data())) {
-            refuse("lz4 match distance", "1.." + std::to_string(at - out.data()), distance);
+        const auto decoded = static_cast<std::size_t>(at - out.data());
+        const auto outside = distance > decoded ? distance - decoded : 0;
+        if (distance == 0 || outside > dictionary.size()) {
+            refuse("lz4 match distance", "1.." + std::to_string(decoded + dictionary.size()), distance);
         }
         std::size_t length = (token & 15) + 4;
         if (length == 19) length = detail::extended(in, in_end, length);
@@ -145,7 +148,14 @@ inline void decode(Bytes block, MutableBytes out, std::size_t writable, bool who
             if (whole) throw Corrupted("lz4 block: longer match than its values need");
             length = static_cast<std::size_t>(end - at);
         }
-        if (length <= 16 && distance >= 16 && limit - at >= 16) [[likely]] {
+        if (outside) {
+            const auto shared = std::min(outside, length);
+            std::memcpy(at, dictionary.data() + (dictionary.size() - outside), shared);
+            at += shared, length -= shared;
+        }
+        if (length == 0) {
+            // The dictionary had all of the match.
+        } else if (length <= 16 && distance >= 16 && limit - at >= 16) [[likely]] {
             std::memcpy(at, at - distance, 16);
         } else {
             detail::copy_overlapping(at, distance, length, limit);

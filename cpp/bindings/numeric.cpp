@@ -65,18 +65,18 @@ void bind_numeric(nb::module_& m) {
 
     m.def("numeric_frames", [](const Blocks& blocks, const std::string& dtype) {
         std::vector<Frame> frames;
-        const auto found = [&](Bytes frame, std::size_t decoded) {
-            require_zstd_size(frame.size(), decoded);
-            frames.push_back(blocks.locate(frame, decoded));
+        const auto found = [&](Bytes frame, std::size_t decoded, std::string_view codec) {
+            require_frame_size(frame.size(), decoded, codec);
+            frames.push_back(blocks.locate(frame, decoded, codec));
         };
         with_number(dtype, [&]<class T>() {
             for (const auto& block : blocks.blocks()) {
-                at_block(block.ordinal, [&] { numeric::find_zstd<T>(block.values, block.count, found); });
+                at_block(block.ordinal, [&] { numeric::find_frames<T>(block.values, block.count, found); });
             }
         });
         return frames;
-    }, "blocks"_a, "dtype"_a, nb::sig("def numeric_frames(blocks: Blocks, dtype: str) -> list[tuple[int, int, int, int]]"),
-    "The Zstandard frames of a run: (buffer, start, end, decoded bytes).");
+    }, "blocks"_a, "dtype"_a, nb::sig("def numeric_frames(blocks: Blocks, dtype: str) -> list[tuple[int, int, int, int, str]]"),
+    "What of a run must be inflated: (buffer, start, end, decoded bytes, codec).");
 
     m.def("decode_stretch", [](const Blocks& blocks, std::size_t first, OutAny out, std::optional<Out<std::uint8_t>> validity) {
         if (validity && validity->shape(0) < (out.shape(0) + 7) / 8) throw nb::value_error("validity: too short");
@@ -213,12 +213,12 @@ void bind_numeric(nb::module_& m) {
             numeric::collect_leaves<T>(numbers<T>(values), valid, numeric::Plan(steps.data()), block_values, leaves);
         });
         nb::list result;
-        for (const auto& [code, raw] : leaves.collected()) result.append(nb::make_tuple(code, to_python(raw)));
+        for (const auto& [code, type, raw] : leaves.collected()) result.append(nb::make_tuple(code, nb::str(type.data(), type.size()), to_python(raw)));
         return result;
     }, "values"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a, "program"_a, "block_values"_a,
     nb::sig("def codec_leaves(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, "
-            "block_values: int) -> list[tuple[int, bytes]]"),
-    "The raw bytes that the codecs of a program must compress, as (code, bytes). `encode_numbers` takes the results "
+            "block_values: int) -> list[tuple[int, str, bytes]]"),
+    "The values that the codecs of a program must compress, as (code, type, bytes). `encode_numbers` takes the results "
     "in this order.");
 
     m.def("analyze_numbers", [](InAny values, InBits validity, std::size_t validity_at) {

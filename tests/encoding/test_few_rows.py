@@ -233,7 +233,7 @@ def are_whole(frame: bytes, size: int) -> bool:
     blocks = _kernels.Blocks(
         [memoryview(data)], np.zeros(1, np.uint32), zero, np.array([len(data)], np.uint64), one, zero, True, True
     )
-    (found,) = blocks.are_whole([(0, 8, 8 + len(frame), size)])
+    (found,) = blocks.are_whole([(0, 8, 8 + len(frame), size, "zstd")])
     return found
 
 

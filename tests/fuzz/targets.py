@@ -49,7 +49,17 @@ from tests.damage.subjects import ROOT, Subject, subjects
 from tests.encoding import cascades
 from tests.fuzz.inputs import FuzzInput
 from tests.oracle import block
-from tests.oracle.binary import block_dictionary, fsst, lz4, plain, single_value, zstd
+from tests.oracle.binary import (
+    block_dictionary,
+    fsst,
+    lz4,
+    lz4_shared,
+    plain,
+    single_value,
+    snappy,
+    zstd,
+    zstd_shared,
+)
 from tests.oracle.common import ALL
 from tests.sources.logs.test_shapes import CASES
 
@@ -122,7 +132,7 @@ def _texts(data: bytes) -> None:
 
 def _text_seeds() -> Iterator[bytes]:
     values = [b"alpha", b"", b"beta alpha", b"alpha", b"gamma " * 9] * 4
-    for encoding in (plain, lz4, zstd, fsst, block_dictionary):
+    for encoding in (plain, lz4, zstd, fsst, block_dictionary, snappy, zstd_shared, lz4_shared):
         region = encoding.encode(values)
         yield _head(0, len(values)) + region
         fixed = encoding.encode([b"abc", b"abd", b"abc"], 3)

@@ -107,7 +107,8 @@ def compare_decimals(buffer: BlockBuffer, rows: Rows, wanted: DecimalRanges, *, 
     done = 0
     for run in buffer.runs(rows):
         require_slots(buffer, run, decimal128.SIZE)
-        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, decimal128.SIZE), buffer.limits)
+        frames = _kernels.binary_frames(run.blocks, decimal128.SIZE)
+        inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
         _kernels.compare_decimals(
             run.blocks, run.block, run.first, run.count, wanted.low, wanted.high, inverted, bits, done
         )
@@ -123,12 +124,14 @@ def compare_bytes(
     offsets, keys = _joined(wanted.keys)
     done = 0
     for run in buffer.runs(rows):
-        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, fixed_size), buffer.limits)
+        frames = _kernels.binary_frames(run.blocks, fixed_size)
+        inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
         if fixed_size is None:
             sizes = np.empty(len(run.blocks), np.uint64)
             _kernels.payload_sizes(run.blocks, sizes)
             require_texts(buffer, run)
-            inflate(run.blocks, run.buffers, _kernels.payload_frames(run.blocks, sizes), buffer.limits)
+            frames = _kernels.payload_frames(run.blocks, sizes)
+            inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
         else:
             require_slots(buffer, run, fixed_size)
         _kernels.compare_bytes(

@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
     from amudai.format.schema_carry import changeable_schema
     from amudai.format.schema_writer import encode_schema
+    from amudai.format.shared_dictionary import SharedDictionary, check_shared_padding, encode_shared
     from amudai.format.source_marks import (
         MAX_SOURCE_MARKS,
         SOURCES_PROPERTY,
@@ -182,6 +183,7 @@ else:
             "amudai.format.followed": (
                 "FOLLOWED_PROPERTY MARKED_BYTES FollowedFile followed_of followed_property mark_of"
             ),
+            "amudai.format.shared_dictionary": "SharedDictionary check_shared_padding encode_shared",
             "amudai.format.source_marks": (
                 "MAX_SOURCE_MARKS SOURCES_PROPERTY source_mark source_marks_of source_marks_property"
             ),
@@ -257,6 +259,7 @@ __all__ = [
     "ShardDirectory",
     "ShardProperties",
     "ShardSchema",
+    "SharedDictionary",
     "StringStats",
     "StripeDirectory",
     "StripeFieldDescriptor",
@@ -278,6 +281,7 @@ __all__ = [
     "check_footer",
     "check_header",
     "check_map_padding",
+    "check_shared_padding",
     "check_super_block_padding",
     "check_zeros",
     "checksum",
@@ -289,6 +293,7 @@ __all__ = [
     "encode_dictionary",
     "encode_range_index",
     "encode_schema",
+    "encode_shared",
     "extension_properties",
     "extension_values",
     "followed_of",

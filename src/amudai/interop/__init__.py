@@ -5,8 +5,8 @@ Each engine has one file: `duckdb_sql.py` (with `prefilter.py`, which finds cond
 `kql_conditions.py`, which makes predicates of conditions), `polars_frames.py` (with `polars_predicates.py`),
 `pandas_frames.py`, `daft_source.py`, `dask_frames.py`, `iceberg_tables.py`, `ray_data.py` and `spark_source.py` (with
 `spark_writer.py`, `spark_jobs.py`, and `spark_jar.py`, which compiles what is in `java/`). `comparisons.py` has what
-polars and Daft have in common, `staged_parts.py` how Ray and Spark write. Packages of engines are imported when they are
-used (`packages.py`).
+polars and Daft have in common, `staged_parts.py` how Ray and Spark write. Packages of engines are imported when they
+are used (`packages.py`).
 """
 
 from typing import TYPE_CHECKING

@@ -108,7 +108,7 @@ class NumberBuilder(FieldBuilder):
         self._ranges = context.range_index(node)
         self._statistics = NumberCollector(node, **self.sketches())
         self._dictionary: NumberDictionary | None = None
-        if context.extended and not context.profile.plain:
+        if context.profile.extended and not context.profile.plain:
             self._dictionary = NumberDictionary(
                 node.dtype, context.profile, context.spool, context.memory, context.ends
             )
@@ -271,9 +271,9 @@ class BytesBuilder(FieldBuilder):
             codes, dictionary = self._dictionary.finish(self.node)
             return PreparedField(self.node, statistics, None, self._dictionary.size, (codes, dictionary))
         assert self._blocks is not None
-        data = self._blocks.finish()
         ranges = None if self._ranges is None else self._ranges.finish()
-        return PreparedField(self.node, statistics, None, None, (data,) if ranges is None else (data, ranges))
+        buffers = (self._blocks.finish(), self._blocks.dictionary(), ranges)
+        return PreparedField(self.node, statistics, None, None, tuple(each for each in buffers if each is not None))
 
 
 def _is_too_long(slots: ValueSlots | CodedSlots) -> bool:
