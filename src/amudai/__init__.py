@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         BlockLayout,
         BufferLayout,
         CachedStore,
+        Collation,
         Column,
         CsvWriter,
         Dataset,
@@ -24,12 +25,17 @@ if TYPE_CHECKING:
         Field,
         FieldLayout,
         FieldStats,
+        FoundRows,
         Garbage,
         HashIndex,
         Index,
+        IndexPlugin,
+        IndexQuestion,
         JsonLinesWriter,
         Limits,
         LostRows,
+        PluginBuilder,
+        PluginIndex,
         Predicate,
         Problem,
         Progress,
@@ -45,6 +51,7 @@ if TYPE_CHECKING:
         StripeLayout,
         Task,
         TermIndex,
+        Tokenizer,
         Verification,
         add_indexes,
         append,
@@ -63,6 +70,9 @@ if TYPE_CHECKING:
         open,  # noqa: A004
         read_files,
         refresh,
+        register_collation,
+        register_index,
+        register_tokenizer,
         rename_columns,
         salvage,
         undelete,
@@ -98,12 +108,13 @@ else:
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout CachedStore Column CsvWriter Dataset Explanation Extension Field "
-                "FieldLayout FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem "
-                "Progress Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout "
-                "Task TermIndex Verification add_indexes append attach col collect_garbage compact copy dataset delete "
-                "drop_columns gc ingest materialize merge open read_files refresh rename_columns salvage undelete "
-                "upsert with_columns write write_dataset"
+                "BadRecord BlockLayout BufferLayout CachedStore Collation Column CsvWriter Dataset Explanation "
+                "Extension Field FieldLayout FieldStats FoundRows Garbage HashIndex Index IndexPlugin IndexQuestion "
+                "JsonLinesWriter Limits LostRows PluginBuilder PluginIndex Predicate Problem Progress Salvage Scan "
+                "Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout Task TermIndex "
+                "Tokenizer Verification add_indexes append attach col collect_garbage compact copy dataset delete "
+                "drop_columns gc ingest materialize merge open read_files refresh register_collation register_index "
+                "register_tokenizer rename_columns salvage undelete upsert with_columns write write_dataset"
             ),
             "amudai.errors": (
                 "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
@@ -121,6 +132,7 @@ __all__ = [
     "BlockLayout",
     "BufferLayout",
     "CachedStore",
+    "Collation",
     "Column",
     "CorruptedData",
     "CsvWriter",
@@ -131,9 +143,12 @@ __all__ = [
     "FieldLayout",
     "FieldStats",
     "FilesInUseWarning",
+    "FoundRows",
     "Garbage",
     "HashIndex",
     "Index",
+    "IndexPlugin",
+    "IndexQuestion",
     "InvalidArgument",
     "InvalidSchema",
     "JsonLinesWriter",
@@ -141,6 +156,8 @@ __all__ = [
     "Limits",
     "LostRows",
     "NeedlessIndexWarning",
+    "PluginBuilder",
+    "PluginIndex",
     "Predicate",
     "Problem",
     "Progress",
@@ -159,6 +176,7 @@ __all__ = [
     "StripeLayout",
     "Task",
     "TermIndex",
+    "Tokenizer",
     "UnsupportedFeature",
     "Verification",
     "add_indexes",
@@ -182,6 +200,9 @@ __all__ = [
     "read_files",
     "read_pandas",
     "refresh",
+    "register_collation",
+    "register_index",
+    "register_tokenizer",
     "rename_columns",
     "salvage",
     "scan_polars",
