@@ -7,7 +7,7 @@ QUICK := AMUDAI_TEST_EFFORT=quick AMUDAI_TEST_CASES=4 AMUDAI_GOLDEN=tests/fixtur
 unexport PYTHONDONTWRITEBYTECODE
 NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test damage fuzz stubs proto bench clean build
+.PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test minima tsan damage fuzz stubs proto bench clean build
 
 # Everything CI does. Two steps run side by side: each has stretches that keep only one core busy.
 test: build
@@ -20,19 +20,26 @@ quick: build
 demo: build
 	$(BIN)/python -m examples.demo
 
-build: $(VENV)/.built
+# Packages are downloaded while the kernels are compiled.
+build:
+	@$(MAKE) --silent -j2 $(VENV)/.built $(VENV)/.tools
 
-$(VENV)/.tools: pyproject.toml
-	@echo "Setting up $(VENV): packages now, then the kernels are compiled. This takes some minutes, once."
+# What the kernels are compiled with. Python compiles what is imported: pip would compile all.
+$(VENV)/.compilers: pyproject.toml
+	@echo "Setting up $(VENV) and compiling the kernels. This takes some minutes, once."
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet cmake ninja nanobind scikit-build-core $$($(BIN)/python tools/requirements.py)
+	$(BIN)/python -m pip install --quiet --no-compile cmake ninja nanobind scikit-build-core numpy pyarrow
+	touch $@
+
+$(VENV)/.tools: $(VENV)/.compilers
+	$(BIN)/python -m pip install --quiet --no-compile $$($(BIN)/python tools/requirements.py)
 	@# The server for tests of Azure. Without it they are skipped.
 	if command -v npm > /dev/null; then npm install --silent --prefix $(VENV)/azurite azurite@3 || echo "No azurite."; fi
 	touch $@
 
 # The editable install keeps its build folder: only what changed is compiled again.
-$(VENV)/.built: $(VENV)/.tools $(NATIVE)
+$(VENV)/.built: $(VENV)/.compilers $(NATIVE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	touch $@
 
@@ -63,6 +70,14 @@ sanitize: build
 # The sdist, the wheel made of it, and the quick tests on the installed wheel, away from the source tree.
 wheel-test: build
 	$(QUICK) $(BIN)/python tools/wheel_test.py
+
+# The quick tests with the oldest versions of the dependencies that pyproject.toml allows.
+minima: build
+	$(QUICK) $(BIN)/python tools/minima.py
+
+# Threads that ask one shard at once, with kernels under ThreadSanitizer.
+tsan: build
+	bash tools/tsan.sh
 
 # A hundred thousand damages of shards, each read in every way. It can be stopped and continued; see docs/safety.md.
 damage: build

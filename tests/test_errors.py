@@ -18,6 +18,7 @@ import amudai
 from amudai import CorruptedData, InvalidArgument, InvalidSchema, StorageError, UnsupportedFeature, col
 from amudai.errors import (
     AmudaiError,
+    Cancelled,
     ExistingFile,
     LimitExceeded,
     MissingColumn,
@@ -170,6 +171,7 @@ def test_damage_is_no_trouble_with_storage(tmp_path: Path) -> None:
 # ---- what all of them share ----
 
 KINDS = [
+    Cancelled,
     CorruptedData,
     ExistingFile,
     InvalidArgument,

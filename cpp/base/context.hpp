@@ -1,5 +1,4 @@
-// What decoding a block needs besides its bytes: working memory, inflated Zstandard sections, the current nesting
-// depth.
+// What decoding a block needs besides its bytes: working memory, what callers inflate, the current nesting depth.
 #pragma once
 #include <memory>
 #include <vector>
@@ -49,9 +48,16 @@ private:
 // The most bytes that Zstandard frames of this size can hold: a block of 128 KiB costs at least three bytes.
 constexpr std::uint64_t zstd_most(std::size_t frames) { return (frames / 3 + 1) * (std::uint64_t{128} << 10); }
 
-// Zstandard frames that the caller has inflated. They are found by the address of the frame.
+// What the caller has inflated, found by the address of the frame, and the dictionary that frames share.
 class Inflated {
 public:
+    // `checksum` is that of the dictionary, by which blocks name it.
+    void share(Bytes dictionary, std::uint32_t checksum) { dictionary_ = dictionary, checksum_ = checksum; }
+    Bytes dictionary(std::uint32_t checksum) const {
+        if (!dictionary_.data()) throw Corrupted("shared dictionary: expected one for this block, found none");
+        require_equal("checksum of the shared dictionary", checksum_, checksum);
+        return dictionary_;
+    }
     void begin_batch() { ++batch_; }
     void add(const std::uint8_t* frame, Bytes content) { entries_.push_back({frame, content, batch_}); }
     // Forgets what was added since the last batch began.
@@ -61,12 +67,12 @@ public:
     void sort() { std::ranges::sort(entries_, {}, &Entry::frame); }
     Bytes find(const std::uint8_t* frame, std::size_t expected) const {
         const auto content = find_any(frame);
-        require_equal("bytes of an inflated Zstandard frame", content.size(), expected);
+        require_equal("bytes of an inflated frame", content.size(), expected);
         return content;
     }
     Bytes find_any(const std::uint8_t* frame) const {
         const auto at = std::ranges::lower_bound(entries_, frame, {}, &Entry::frame);
-        if (at == entries_.end() || at->frame != frame) throw std::logic_error("a Zstandard frame was not inflated");
+        if (at == entries_.end() || at->frame != frame) throw std::logic_error("a frame was not inflated");
         return at->content;
     }
 
@@ -78,6 +84,8 @@ private:
     };
     std::vector<Entry> entries_;
     std::size_t batch_ = 0;
+    Bytes dictionary_;
+    std::uint32_t checksum_ = 0;
 };
 
 struct Context {

@@ -151,8 +151,8 @@ inline void encode(Bytes codes, Bytes lengths, bool lengths_nested, std::size_t 
 
 template <class Found>
 void frames(const Layout& layout, const Slots& slots, Found& found) {
-    numeric::find_zstd<std::uint32_t>(layout.codes, slots.count, found);
-    if (layout.lengths_nested) numeric::find_zstd<std::uint32_t>(layout.lengths, layout.entry_count, found);
+    numeric::find_frames<std::uint32_t>(layout.codes, slots.count, found);
+    if (layout.lengths_nested) numeric::find_frames<std::uint32_t>(layout.lengths, layout.entry_count, found);
 }
 
 inline void describe(const Layout& found, const Slots& slots, std::string& out) {

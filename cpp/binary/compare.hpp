@@ -70,6 +70,10 @@ inline Bytes bytes_of(const lz4::Layout& found, const Slots&, const SlotRange& p
     return lz4::prefix(found, piece.origin + size, context).subspan(piece.origin);
 }
 
+inline Bytes bytes_of(const snappy::Layout& found, const Slots&, const SlotRange& piece, std::size_t size, Context& context) {
+    return snappy::prefix(found, piece.origin + size, context).subspan(piece.origin);
+}
+
 inline Bytes bytes_of(const fsst::Layout& found, const Slots& slots, const SlotRange& piece, std::size_t size,
                       Context& context) {
     const auto decoded = context.arena.take<std::uint8_t>(size);
@@ -203,7 +207,7 @@ inline void payload_sizes(std::span<const Block> blocks, const Inflated& inflate
         const auto& block = blocks[i];
         at_block(block.ordinal, [&] {
             out[i] = 0;
-            if (numeric::code_of(block.values) != zstd::code) return;
+            if (!zstd::holds_frame(numeric::code_of(block.values))) return;
             arena.reset(block.values);
             Context context{inflated, arena, block.begin};
             const Slots slots{block.count, 0, false, nullptr};

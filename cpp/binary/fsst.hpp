@@ -86,23 +86,34 @@ public:
         auto* at = out.data();
         auto* const end = at + out.size();
         const auto* const limit = out.data() + writable;
-        // Eight codes decode to at most 64 bytes, so no further check is needed inside the loop. The position in the
-        // codes is a local variable here: compilers must assume that writes to `out` could change a member of this
-        // object.
+        // Eight codes decode to at most 64 bytes, so no further check is needed inside the loop. Everything that the loop
+        // reads or changes is a local variable: compilers must assume that writes to `out` could change a member of
+        // this object.
         const auto* in = at_;
-        while (end_ - in >= 9 && limit - at >= 72 && end - at >= 64) {
+        const auto* const in_end = end_;
+        const auto* const symbols = table_->symbols;
+        const auto* const lengths = table_->lengths;
+        bool invalid = false;
+        const auto put = [&](std::uint8_t symbol_code) {
+            const auto length = lengths[symbol_code];
+            store(at, symbols[symbol_code]);
+            invalid |= length == 0;
+            at += length;
+        };
+        while (in_end - in >= 9 && limit - at >= 72 && end - at >= 64) {
             const auto codes = load<std::uint64_t>(in);
             const auto escapes = (codes & high_bits) & (((~codes & ~high_bits) + ~high_bits) ^ high_bits);
             if (escapes == 0) [[likely]] {
-                for (unsigned i = 0; i < 8; ++i) at = put(at, in[i]);
+                for (unsigned i = 0; i < 8; ++i) put(static_cast<std::uint8_t>(codes >> 8 * i));
                 in += 8;
             } else {
                 const auto before = static_cast<unsigned>(std::countr_zero(escapes)) / 8;
-                for (unsigned i = 0; i < before; ++i) at = put(at, in[i]);
+                for (unsigned i = 0; i < before; ++i) put(static_cast<std::uint8_t>(codes >> 8 * i));
                 *at++ = in[before + 1];
                 in += before + 2;
             }
         }
+        if (invalid) throw Corrupted("fsst code: expected a symbol or an escape, found a code without symbol");
         at_ = in;
         while (at < end) {
             if (at_ == end_) ended();
@@ -118,7 +129,6 @@ public:
             }
             at += size;
         }
-        if (invalid_) throw Corrupted("fsst code: expected a symbol or an escape, found a code without symbol");
     }
 
     // Whether all codes were consumed completely.
@@ -143,17 +153,10 @@ public:
 private:
     static constexpr std::uint64_t high_bits = 0x8080808080808080;
 
-    std::uint8_t* put(std::uint8_t* at, std::uint8_t symbol_code) {
-        store(at, table_->symbols[symbol_code]);
-        invalid_ |= table_->lengths[symbol_code] == 0;
-        return at + table_->lengths[symbol_code];
-    }
-
     const Table* table_;
     const std::uint8_t* at_;
     const std::uint8_t* end_;
     std::size_t done_ = 0;  // decoded bytes that were stepped over
-    bool invalid_ = false;
     bool cut_ = false;
 };
 

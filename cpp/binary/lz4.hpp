@@ -1,4 +1,5 @@
-// LZ4 (code 17): the values as one LZ4 block. Bytes: docs/format/binary.md.
+// LZ4 (code 17): the values as one LZ4 block. Blocks that share a dictionary have a code of their own. Bytes:
+// docs/format/binary.md.
 #pragma once
 #include "binary/lz4_sequences.hpp"
 #include "binary/zstd.hpp"
@@ -12,6 +13,7 @@ struct Layout {
     Bytes block;
     std::size_t decoded_size;
     Offsets offsets;
+    std::optional<std::uint32_t> dictionary;  // the checksum of the shared dictionary, if the block needs one
 };
 
 inline Layout layout(Bytes region, const Slots& slots) {
@@ -22,7 +24,12 @@ inline Layout layout(Bytes region, const Slots& slots) {
     const auto block = found.payload.subspan(4);
     require_range("lz4 decoded bytes", decoded, 0, lz4_block::decoded_most(block.size()));
     if (slots.is_fixed) require_equal("lz4 decoded bytes", decoded, slots.count * slots.fixed_size);
-    return {block, decoded, found.offsets};
+    return {block, decoded, found.offsets, found.dictionary};
+}
+
+// The bytes that matches may refer to as if they stood before the first decoded byte.
+inline Bytes dictionary_of(const Layout& found, const Context& context) {
+    return found.dictionary ? context.inflated.dictionary(*found.dictionary) : Bytes{};
 }
 
 inline void offsets(const Layout& found, const Slots& slots, std::size_t first, std::span<std::uint64_t> out, Context& context) {
@@ -35,7 +42,7 @@ inline std::uint64_t bytes_most(const Layout& found) { return found.decoded_size
 inline Bytes prefix(const Layout& found, std::size_t end, Context& context) {
     require_range("lz4 decoded bytes wanted", end, 0, found.decoded_size);
     const auto decoded = context.arena.take<std::uint8_t>(end);
-    lz4_block::decode(found.block, decoded, decoded.size() + Arena::slack, end == found.decoded_size);
+    lz4_block::decode(found.block, decoded, decoded.size() + Arena::slack, end == found.decoded_size, dictionary_of(found, context));
     return decoded;
 }
 
@@ -43,7 +50,7 @@ inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piec
                   Context& context) {
     if (piece.count == slots.count) {
         require_equal("lz4 decoded bytes", found.decoded_size, out.size());
-        return lz4_block::decode(found.block, out, writable, true);
+        return lz4_block::decode(found.block, out, writable, true, dictionary_of(found, context));
     }
     const auto decoded = prefix(found, piece.origin + out.size(), context);
     std::memcpy(out.data(), decoded.data() + piece.origin, out.size());
@@ -52,6 +59,7 @@ inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piec
 // Decodes the targets of a block one by one, without the bytes before and between them, if that is faster than
 // inflating all bytes. Returns whether it did.
 inline bool pick(const Layout& found, std::span<const DecodeTarget> targets, Context& context) {
+    if (found.dictionary) return false;  // such blocks are small
     std::size_t wanted = 0;
     for (const auto& target : targets) wanted += target.out.size();
     const auto end = targets.back().origin + targets.back().out.size();
@@ -67,16 +75,16 @@ inline bool pick(const Layout& found, std::span<const DecodeTarget> targets, Con
 // The largest input of an LZ4 block.
 inline constexpr std::size_t max_decoded = 0x7e000000;
 
-inline std::size_t encoded_size(std::size_t block, const OffsetsPart& offsets) {
-    return zstd::encoded_size(4 + block, offsets);
+inline std::size_t encoded_size(std::size_t block, const OffsetsPart& offsets, bool is_shared = false) {
+    return zstd::encoded_size(4 + block, offsets, is_shared);
 }
 
-inline void encode(Bytes block, std::size_t decoded, const OffsetsPart& offsets, MutableBytes out) {
+inline void encode(Bytes block, std::size_t decoded, const OffsetsPart& offsets, std::optional<std::uint32_t> dictionary,
+                   MutableBytes out) {
     if (decoded > max_decoded) {
         throw std::invalid_argument("lz4: expected at most 2113929216 bytes of data, found " + std::to_string(decoded));
     }
-    Fill(out).number(code).number(size32("compressed payload", 4 + block.size()))
-        .number(offsets.width()).number(offsets.cascading())
+    zstd::encode_header(dictionary ? shared::lz4_code : code, 4 + block.size(), offsets, dictionary, out)
         .number(static_cast<std::uint32_t>(decoded)).bytes(block).pad().bytes(offsets.stored());
 }
 

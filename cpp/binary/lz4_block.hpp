@@ -38,17 +38,77 @@ inline void copy_overlapping(std::uint8_t* to, std::size_t distance, std::size_t
     for (std::size_t i = 0; i < length; ++i) to[i] = from[i];
 }
 
+// Copies a match in steps of 8 bytes or more. The caller has checked that there is room for 32 bytes past its end.
+inline void copy_match(std::uint8_t* to, std::size_t distance, std::size_t length) {
+    std::uint8_t* const end = to + length;
+    const std::uint8_t* from = to - distance;
+    if (distance >= 32) [[likely]] {
+        do {
+            std::memcpy(to, from, 32);
+            to += 32, from += 32;
+        } while (to < end);
+        return;
+    }
+    if (distance >= 16) return copy16(from, to, length);
+    if (distance < 8) {
+        // After the first eight bytes, the same bytes are also found a multiple of the distance before.
+        for (int i = 0; i < 8; ++i) to[i] = from[i];
+        to += 8;
+        from = to - (8 + distance - 1) / distance * distance;
+    }
+    for (; to < end; to += 8, from += 8) std::memcpy(to, from, 8);
+}
+
+// Decodes sequences that end far from the end of the block and far from the end of the output, and whose lengths take
+// at most one extra byte. Few checks are needed there. Stops before the first other sequence, and before damage.
+inline void decode_inner(const std::uint8_t*& in, const std::uint8_t* in_end, const std::uint8_t* begin, std::uint8_t*& at,
+                         const std::uint8_t* end) {
+    constexpr std::ptrdiff_t block_room = 96, room = 192;
+    constexpr std::size_t most_literals = 64, most_match = 96;
+    static_assert(block_room >= 2 + most_literals + 2 + 1 && room >= most_literals + most_match + 32);
+    const auto* from = in;
+    auto* to = at;
+    while (in_end - from >= block_room && end - to >= room) {
+        const auto* behind = from;
+        const unsigned token = *behind++;
+        std::size_t literals = token >> 4;
+        if (literals != 15) [[likely]] {
+            std::memcpy(to, behind, 16);
+        } else {
+            literals += *behind++;
+            if (literals > most_literals) break;
+            for (std::size_t i = 0; i < most_literals; i += 16) std::memcpy(to + i, behind + i, 16);
+        }
+        behind += literals;
+        auto* const match = to + literals;
+        const std::size_t distance = load<std::uint16_t>(behind);
+        behind += 2;
+        if (distance - 1 >= static_cast<std::size_t>(match - begin)) break;
+        std::size_t length = (token & 15) + 4;
+        if (length == 19) {
+            const unsigned more = *behind++;
+            length += more;
+            if (more == 255 || (length > most_match && static_cast<std::size_t>(end - match) < length + 32)) break;
+        }
+        copy_match(match, distance, length);
+        from = behind, to = match + length;
+    }
+    in = from, at = to;
+}
+
 }  // namespace detail
 
 // Decodes until `out` is full. If `whole` is set, the block must end there; otherwise only a prefix of it is decoded.
 // Up to `writable` bytes from out.data() on may be overwritten: `out` and the memory after it that is still free.
-inline void decode(Bytes block, MutableBytes out, std::size_t writable, bool whole) {
+// Matches may begin in `dictionary`, which they see right before the first decoded byte.
+inline void decode(Bytes block, MutableBytes out, std::size_t writable, bool whole, Bytes dictionary = {}) {
     const std::uint8_t* in = block.data();
     const std::uint8_t* const in_end = in + block.size();
     std::uint8_t* at = out.data();
     std::uint8_t* const end = at + out.size();
     const std::uint8_t* const limit = out.data() + writable;
     for (;;) {
+        detail::decode_inner(in, in_end, out.data(), at, std::min<const std::uint8_t*>(end, limit));
         if (in == in_end) throw Corrupted("lz4 block: ends before its values do");
         const unsigned token = *in++;
         std::size_t literals = token >> 4;
@@ -77,8 +137,10 @@ inline void decode(Bytes block, MutableBytes out, std::size_t writable, bool who
         if (in_end - in < 2) throw Corrupted("lz4 block: ends before its values do");
         const std::size_t distance = load<std::uint16_t>(in);
         in += 2;
-        if (distance == 0 || distance > static_cast<std::size_t>(at - out.data())) {
-            refuse("lz4 match distance", "1.." + std::to_string(at - out.data()), distance);
+        const auto decoded = static_cast<std::size_t>(at - out.data());
+        const auto outside = distance > decoded ? distance - decoded : 0;
+        if (distance == 0 || outside > dictionary.size()) {
+            refuse("lz4 match distance", "1.." + std::to_string(decoded + dictionary.size()), distance);
         }
         std::size_t length = (token & 15) + 4;
         if (length == 19) length = detail::extended(in, in_end, length);
@@ -86,7 +148,14 @@ inline void decode(Bytes block, MutableBytes out, std::size_t writable, bool who
             if (whole) throw Corrupted("lz4 block: longer match than its values need");
             length = static_cast<std::size_t>(end - at);
         }
-        if (length <= 16 && distance >= 16 && limit - at >= 16) [[likely]] {
+        if (outside) {
+            const auto shared = std::min(outside, length);
+            std::memcpy(at, dictionary.data() + (dictionary.size() - outside), shared);
+            at += shared, length -= shared;
+        }
+        if (length == 0) {
+            // The dictionary had all of the match.
+        } else if (length <= 16 && distance >= 16 && limit - at >= 16) [[likely]] {
             std::memcpy(at, at - distance, 16);
         } else {
             detail::copy_overlapping(at, distance, length, limit);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/bytes.hpp"
 
@@ -52,6 +53,11 @@ template <bool thorough>
 class Search {
 public:
     Search(const std::uint8_t* begin, const std::uint8_t* end) : begin_(begin), end_(end) {}
+
+    // The same memory for other text, which begins with the bytes that were noted so far.
+    Search(const Search& other, const std::uint8_t* begin, const std::uint8_t* end) : Search(other) {
+        begin_ = begin, end_ = end;
+    }
 
     void note(const std::uint8_t* at) {
         const auto text = load<std::uint64_t>(at);
@@ -156,18 +162,20 @@ private:
     std::uint8_t* out_;
 };
 
-// Compresses `text` and returns the encoded size. `out` must have room for `encoded_most` bytes. The format requires
-// the last match to begin at least 12 bytes before the end, and the last five bytes to be literals.
+// The format requires the last match to begin at least 12 bytes before the end, and the last five bytes to be literals.
+inline constexpr std::size_t last_match = 12, last_literals = 5;
+
+// Compresses `text` and returns the encoded size. `out` must have room for `encoded_most` bytes. `search` remembers what
+// stands before the text; null if the text is so short that it has no matches.
 template <bool thorough>
-std::size_t compress(Bytes text, std::uint8_t* out) {
-    constexpr std::size_t last_match = 12, last_literals = 5, shortest = 4;
+std::size_t compress(Bytes text, Search<thorough>* search, std::uint8_t* out) {
+    constexpr std::size_t shortest = 4;
     constexpr std::size_t stride = 8;   // within a match only every eighth place is noted: more do not help
     constexpr std::size_t overlap = 3;  // a longer match is searched for this many bytes before the end of a match
     constexpr unsigned patience = 6;    // skip text without matches ever faster: the step grows by one every 2^6 misses
     SequenceWriter sequences(text, out);
     const auto* const end = text.data() + text.size();
-    if (text.size() > last_match) {
-        const auto search = std::make_unique<Search<thorough>>(text.data(), end - last_literals);
+    if (search) {
         const auto* const last = end - last_match;
         std::size_t misses = 0;
         for (const auto* at = text.data(); at <= last;) {
@@ -197,5 +205,39 @@ std::size_t compress(Bytes text, std::uint8_t* out) {
     sequences.literals(end);
     return static_cast<std::size_t>(sequences.out() - out);
 }
+
+// The same for text with nothing before it.
+template <bool thorough>
+std::size_t compress(Bytes text, std::uint8_t* out) {
+    if (text.size() <= last_match) return compress<thorough>(text, nullptr, out);
+    const auto search = std::make_unique<Search<thorough>>(text.data(), text.data() + text.size() - last_literals);
+    return compress<thorough>(text, search.get(), out);
+}
+
+// Compresses texts as if a dictionary stood before each of them.
+class DictionarySearch {
+public:
+    explicit DictionarySearch(Bytes dictionary)
+        : dictionary_(dictionary.begin(), dictionary.end()),
+          known_(std::make_unique<Search<true>>(dictionary_.data(), dictionary_.data() + dictionary_.size())) {
+        for (std::size_t at = 0; at + 8 <= dictionary_.size(); ++at) known_->note(dictionary_.data() + at);
+    }
+
+    // `out` must have room for `encoded_most` bytes.
+    std::size_t compress(Bytes text, std::uint8_t* out) const {
+        if (text.size() <= last_match) return lz4_block::compress<true>(text, out);
+        // Matches are compared with the bytes before them, so the dictionary stands before the text.
+        const auto size = dictionary_.size() + text.size();
+        const auto whole = std::make_unique_for_overwrite<std::uint8_t[]>(size);
+        std::ranges::copy(dictionary_, whole.get());
+        std::ranges::copy(text, whole.get() + dictionary_.size());
+        const auto search = std::make_unique<Search<true>>(*known_, whole.get(), whole.get() + size - last_literals);
+        return lz4_block::compress<true>({whole.get() + dictionary_.size(), text.size()}, search.get(), out);
+    }
+
+private:
+    std::vector<std::uint8_t> dictionary_;
+    std::unique_ptr<Search<true>> known_;
+};
 
 }  // namespace amudai::lz4_block

@@ -6,7 +6,7 @@
 //   offsets         where slots [first, first + out.size() - 1] begin and end in the block's decoded bytes
 //   bytes_most      the most decoded bytes that there can be
 //   bytes           the decoded bytes of a range of slots
-//   frames          the Zstandard frames inside, which are known before anything is decoded
+//   frames          the frames inside that the caller inflates, and that are known before anything is decoded
 //   encoded_size    the bytes of a region made of these parts
 //   encode          writes that region into `out`, which has `encoded_size` bytes
 #pragma once
@@ -50,7 +50,7 @@ struct Offsets {
     }
     template <class Found>
     void frames(std::size_t slots, Found& found) const {
-        if (nested) numeric::find_zstd<std::uint64_t>(bytes, slots + 1, found);
+        if (nested) numeric::find_frames<std::uint64_t>(bytes, slots + 1, found);
     }
     void describe(std::size_t slots, std::string& out) const {
         if (nested) numeric::describe<std::uint64_t>(bytes, slots + 1, out);

@@ -1,23 +1,37 @@
-// ZSTD (code 16): the values as a Zstandard frame, which the caller has inflated. Bytes: docs/format/binary.md.
+// ZSTD (code 16): the values as a Zstandard frame, which the caller has inflated. Frames that share a dictionary have a
+// code of their own. Bytes: docs/format/binary.md.
 #pragma once
-#include "binary/nested.hpp"
+#include "binary/shared.hpp"
 
 namespace amudai::binary::zstd {
 
 inline constexpr std::uint16_t code = 16;
 inline constexpr std::string_view name = "zstd";
 inline constexpr std::size_t header_size = 8;
+inline constexpr std::size_t shared_header_size = 16;
 
 struct Layout {
     Bytes payload;
     Offsets offsets;
+    std::optional<std::uint32_t> dictionary;  // the checksum of the shared dictionary, if the payload needs one
+
+    std::string_view codec() const { return dictionary ? shared::zstd_name : name; }
 };
+
+inline bool holds_frame(std::uint16_t code_of_region) { return code_of_region == code || code_of_region == shared::zstd_code; }
 
 inline Layout layout(Bytes region, const Slots& slots) {
     require_at_least("compressed region bytes", region.size(), header_size);
     const std::size_t payload_size = load<std::uint32_t>(region, 2);
-    const auto payload = part("compressed payload bytes", region, header_size, payload_size);
-    return {payload, offsets_behind(region, header_size + align8(payload_size), region[6], region[7], slots)};
+    std::optional<std::uint32_t> dictionary;
+    auto at = header_size;
+    if (shared::uses_dictionary(load<std::uint16_t>(region, 0))) {
+        require_at_least("compressed region bytes", region.size(), shared_header_size);
+        dictionary = load<std::uint32_t>(region, header_size);
+        at = shared_header_size;
+    }
+    const auto payload = part("compressed payload bytes", region, at, payload_size);
+    return {payload, offsets_behind(region, at + align8(payload_size), region[6], region[7], slots), dictionary};
 }
 
 inline void offsets(const Layout& found, const Slots& slots, std::size_t first, std::span<std::uint64_t> out, Context& context) {
@@ -33,14 +47,27 @@ inline void bytes(const Layout& found, const Slots& slots, const SlotRange& piec
     std::memcpy(out.data(), wanted.data(), wanted.size());
 }
 
-inline std::size_t encoded_size(std::size_t payload, const OffsetsPart& offsets) {
-    return header_size + align8(payload) + offsets.size();
+inline std::size_t encoded_size(std::size_t payload, const OffsetsPart& offsets, bool is_shared = false) {
+    return (is_shared ? shared_header_size : header_size) + align8(payload) + offsets.size();
 }
 
-inline void encode(Bytes payload, const OffsetsPart& offsets, MutableBytes out) {
-    Fill(out).number(code).number(size32("compressed payload", payload.size()))
-        .number(offsets.width()).number(offsets.cascading())
-        .bytes(payload).pad().bytes(offsets.stored());
+// The first eight bytes of a region, and, if the payload was compressed with a dictionary, its checksum.
+inline Fill encode_header(std::uint16_t code_of_region, std::size_t payload, const OffsetsPart& offsets,
+                          std::optional<std::uint32_t> dictionary, MutableBytes out) {
+    Fill header(out);
+    header.number(code_of_region).number(size32("compressed payload", payload)).number(offsets.width()).number(offsets.cascading());
+    if (dictionary) header.number(*dictionary).number(std::uint32_t{0});
+    return header;
+}
+
+// A region with this code that has the layout of a ZSTD region.
+inline void encode_as(std::uint16_t code_of_region, Bytes payload, const OffsetsPart& offsets, MutableBytes out,
+                      std::optional<std::uint32_t> dictionary = {}) {
+    encode_header(code_of_region, payload.size(), offsets, dictionary, out).bytes(payload).pad().bytes(offsets.stored());
+}
+
+inline void encode(Bytes payload, const OffsetsPart& offsets, std::optional<std::uint32_t> dictionary, MutableBytes out) {
+    encode_as(dictionary ? shared::zstd_code : code, payload, offsets, out, dictionary);
 }
 
 template <class Found>

@@ -46,9 +46,9 @@ void bind_binary(nb::module_& m) {
 
     m.def("binary_frames", [](const Blocks& blocks, std::optional<std::size_t> fixed_size) {
         std::vector<Frame> list;
-        const auto found = [&](Bytes frame, std::size_t decoded) {
-            require_zstd_size(frame.size(), decoded);
-            list.push_back(blocks.locate(frame, decoded));
+        const auto found = [&](Bytes frame, std::size_t decoded, std::string_view codec) {
+            require_frame_size(frame.size(), decoded, codec);
+            list.push_back(blocks.locate(frame, decoded, codec));
         };
         for (const auto& block : blocks.blocks()) {
             at_block(block.ordinal, [&] {
@@ -56,15 +56,16 @@ void bind_binary(nb::module_& m) {
                 binary::with_layout(block.values, slots, [&]<class L>(const L& layout) {
                     frames(layout, slots, found);
                     if constexpr (std::is_same_v<L, binary::zstd::Layout>) {
-                        if (slots.is_fixed) found(layout.payload, slots.count * slots.fixed_size);
+                        if (layout.dictionary) blocks.inflated().dictionary(*layout.dictionary);
+                        if (slots.is_fixed) found(layout.payload, slots.count * slots.fixed_size, layout.codec());
                     }
                 });
             });
         }
         return list;
     }, "blocks"_a, "fixed_size"_a.none(),
-    nb::sig("def binary_frames(blocks: Blocks, fixed_size: int | None) -> list[tuple[int, int, int, int]]"),
-    "The Zstandard frames that are known before any offsets are decoded: (buffer, start, end, decoded bytes).");
+    nb::sig("def binary_frames(blocks: Blocks, fixed_size: int | None) -> list[tuple[int, int, int, int, str]]"),
+    "What must be inflated and is known before any offsets are decoded: (buffer, start, end, decoded bytes, codec).");
 
     m.def("payload_frames", [](const Blocks& blocks, In<std::uint64_t> sizes, std::size_t first, std::size_t last) {
         if (sizes.shape(0) != blocks.blocks().size()) throw nb::value_error("sizes: expected one for each block");
@@ -73,16 +74,16 @@ void bind_binary(nb::module_& m) {
             const auto& block = blocks.blocks()[i];
             at_block(block.ordinal, [&] {
                 const binary::Slots slots{block.count, 0, false, nullptr};
-                if (numeric::code_of(block.values) != binary::zstd::code) return;
+                if (!binary::zstd::holds_frame(numeric::code_of(block.values))) return;
                 const auto layout = binary::zstd::layout(block.values, slots);
-                require_zstd_size(layout.payload.size(), span(sizes)[i]);
-                frames.push_back(blocks.locate(layout.payload, span(sizes)[i]));
+                require_frame_size(layout.payload.size(), span(sizes)[i], layout.codec());
+                frames.push_back(blocks.locate(layout.payload, span(sizes)[i], layout.codec()));
             });
         }
         return frames;
     }, "blocks"_a, "sizes"_a.noconvert(), "first"_a = 0, "last"_a = std::numeric_limits<std::uint32_t>::max(),
     nb::sig("def payload_frames(blocks: Blocks, sizes: NDArray[np.uint64], first: int = 0, last: int = 0xFFFFFFFF) "
-            "-> list[tuple[int, int, int, int]]"),
+            "-> list[tuple[int, int, int, int, str]]"),
     "The Zstandard frames of the values of blocks `first..last`. Their decoded sizes come from the decoded offsets.");
 
     m.def("decode_offsets", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
@@ -172,6 +173,19 @@ void bind_binary(nb::module_& m) {
     nb::sig("def gather_bytes(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], "
             "out: NDArray[np.uint8]) -> None"),
     "Write the bytes of dictionary values, back to back.");
+
+    m.def("gather_views", [](In<std::uint32_t> codes, In<std::uint8_t> values, In<std::uint64_t> entries,
+                             std::optional<std::uint64_t> null_code, Out<std::uint8_t> out, Out<std::uint8_t> validity) {
+        if (entries.shape(0) == 0 || span(entries).back() > values.shape(0)) throw nb::value_error("entries: expected offsets of the values");
+        if (values.shape(0) > std::numeric_limits<std::int32_t>::max()) throw nb::value_error("values: expected less than 2 GiB");
+        if (out.shape(0) / binary::gather::View::size < codes.shape(0)) throw nb::value_error("out: too short");
+        require_bitmap(validity, codes.shape(0));
+        const nb::gil_scoped_release unlocked;
+        return binary::gather::views(span(codes), span(values), span(entries), null_code.value_or(binary::gather::no_null), span(out), validity.data());
+    }, "codes"_a.noconvert(), "values"_a.noconvert(), "entries"_a.noconvert(), "null_code"_a.none(), "out"_a.noconvert(), "validity"_a.noconvert(),
+    nb::sig("def gather_views(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], "
+            "null_code: int | None, out: NDArray[np.uint8], validity: NDArray[np.uint8]) -> int"),
+    "Write Arrow's views of dictionary values, 16 bytes each, whose only data buffer is `values`; return the number of nulls.");
 
     m.def("gather_fixed", [](In<std::uint32_t> codes, In<std::uint8_t> values, std::size_t size,
                              std::optional<std::uint64_t> null_code, Out<std::uint8_t> out, Out<std::uint8_t> validity) {

@@ -33,15 +33,15 @@ auto array_of(nb::handle map, std::span<const std::uint64_t> numbers) {
 
 // Splits ranges of positions by block. Calls add(place, first, count) for each piece: `count` positions of a block from
 // its position `first` on. A value has `unit` positions. No range may go beyond the last value.
-template <class Add>
-void each_span(BlockMap& map, const bits::Ranges& ranges, std::uint64_t unit, Add&& add) {
-    std::size_t near = 0;
+template <class Unit, class Add>
+void each_span(BlockMap& map, const bits::Ranges& ranges, Unit unit, Add&& add) {
+    BlockMap::Place place{};
     for (std::size_t i = 0; i < ranges.size(); ++i) {
         const auto stop = ranges.ends[i];
-        const auto last = stop / unit + (stop % unit != 0);
-        auto place = map.find(ranges.starts[i] / unit, near);
+        const auto value = ranges.starts[i] / unit, last = stop / unit + (stop % unit != 0);
+        // Most ranges begin in the block in which the one before them ended.
+        if (value >= place.value_end) place = map.find(value, place.block);
         for (auto at = ranges.starts[i]; at < stop; place = map.next(place.block)) {
-            near = place.block;
             // Multiply only if the product is less than `stop`, so that it cannot overflow.
             const auto end = place.value_end >= last ? stop : place.value_end * unit;
             add(place, at - place.value * unit, end - at);
@@ -51,6 +51,9 @@ void each_span(BlockMap& map, const bits::Ranges& ranges, std::uint64_t unit, Ad
     }
 }
 
+// The unit of most buffers as a constant: dividing by it takes no time.
+using One = std::integral_constant<std::uint64_t, 1>;
+
 // Throws if positions lie beyond the last value. `end` is one more than the largest position.
 void require_positions(const BlockMap& map, std::uint64_t end, std::uint64_t unit) {
     if (end / unit + (end % unit != 0) <= map.values()) return;
@@ -58,10 +61,8 @@ void require_positions(const BlockMap& map, std::uint64_t end, std::uint64_t uni
                     std::to_string(end));
 }
 
-nb::tuple spans(Map& self, Numbers starts, Numbers ends, std::uint64_t unit) {
-    auto& map = self.map();
-    if (unit == 0) throw nb::value_error("unit: expected at least 1");
-    const auto ranges = ranges_of(starts, ends);
+template <class Unit>
+nb::tuple spans_of(BlockMap& map, const bits::Ranges& ranges, Unit unit) {
     if (ranges.size() != 0) require_positions(map, ranges.ends.back(), unit);
     constexpr auto none = std::numeric_limits<std::size_t>::max();
     std::size_t pieces = 0, blocks = 0, last = none;
@@ -96,6 +97,12 @@ nb::tuple spans(Map& self, Numbers starts, Numbers ends, std::uint64_t unit) {
     return nb::make_tuple(std::move(used).array(), std::move(begins).array(), std::move(sizes).array(),
                           std::move(counts).array(), std::move(index).array(), std::move(firsts).array(),
                           std::move(lengths).array(), slots);
+}
+
+nb::tuple spans(Map& self, Numbers starts, Numbers ends, std::uint64_t unit) {
+    if (unit == 0) throw nb::value_error("unit: expected at least 1");
+    const auto ranges = ranges_of(starts, ends);
+    return unit == 1 ? spans_of(self.map(), ranges, One{}) : spans_of(self.map(), ranges, unit);
 }
 
 // The blocks that hold positions first..last: the ordinal of the first block, the slot of `first` in it, where the

@@ -40,12 +40,12 @@ void Blocks::open(Bytes bytes, std::uint64_t count, std::uint64_t ordinal, bool 
     blocks_.push_back(open_block(bytes, count, ordinal, checksums, verify));
 }
 
-Frame Blocks::locate(Bytes frame, std::size_t decoded) const {
+Frame Blocks::locate(Bytes frame, std::size_t decoded, std::string_view codec) const {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
         const auto bytes = buffers_[i].bytes();
         if (frame.data() >= bytes.data() && frame.data() + frame.size() <= bytes.data() + bytes.size()) {
             const auto start = static_cast<std::size_t>(frame.data() - bytes.data());
-            return {i, start, start + frame.size(), decoded};
+            return {i, start, start + frame.size(), decoded, std::string(codec)};
         }
     }
     throw std::logic_error("a frame outside of all buffers");
@@ -56,11 +56,16 @@ void Blocks::add_inflated(const std::vector<Frame>& frames, nb::list contents) {
     inflated_.begin_batch();
     last_inflated_ = frames.size();
     for (std::size_t i = 0; i < frames.size(); ++i) {
-        const auto& [buffer, start, end, size] = frames[i];
+        const auto& [buffer, start, end, size, codec] = frames[i];
         contents_.emplace_back(contents[i]);
         inflated_.add(buffers_.at(buffer).bytes().data() + start, contents_.back().bytes());
     }
     inflated_.sort();
+}
+
+void Blocks::share(nb::handle dictionary, std::uint32_t checksum) {
+    dictionary_.emplace(dictionary);
+    inflated_.share(dictionary_->bytes(), checksum);
 }
 
 void Blocks::forget_inflated() {
@@ -71,7 +76,7 @@ void Blocks::forget_inflated() {
 std::vector<bool> Blocks::are_whole(const std::vector<Frame>& frames) const {
     std::vector<bool> found;
     found.reserve(frames.size());
-    for (const auto& [buffer, start, end, size] : frames) {
+    for (const auto& [buffer, start, end, size, codec] : frames) {
         if (buffer >= buffers_.size() || start > end) throw nb::value_error("frames: expected those of the run");
         found.push_back(is_zstd_frame_of(part("frame bytes", buffers_[buffer].bytes(), start, end - start), size));
     }
@@ -126,13 +131,16 @@ void bind_blocks(nb::module_& m) {
         "Consecutive blocks that take up the whole buffer. `ordinal` is the number of the first one.")
         .def("__len__", [](const Blocks& self) { return self.blocks().size(); })
         .def("are_whole", &Blocks::are_whole, "frames"_a,
-             nb::sig("def are_whole(self, frames: list[tuple[int, int, int, int]]) -> list[bool]"),
+             nb::sig("def are_whole(self, frames: list[tuple[int, int, int, int, str]]) -> list[bool]"),
              "Whether each of these is exactly one Zstandard frame that states the expected decoded size.")
         .def("forget_inflated", &Blocks::forget_inflated,
              "Release the contents that were handed over in the last call of `add_inflated`.")
         .def("add_inflated", &Blocks::add_inflated, "frames"_a, "contents"_a,
-             nb::sig("def add_inflated(self, frames: list[tuple[int, int, int, int]], contents: list[Any]) -> None"),
-             "Hand over the decoded contents of Zstandard frames of the run.");
+             nb::sig("def add_inflated(self, frames: list[tuple[int, int, int, int, str]], contents: list[Any]) -> None"),
+             "Hand over the decoded contents of frames of the run.")
+        .def("share", &Blocks::share, "dictionary"_a, "checksum"_a,
+             nb::sig("def share(self, dictionary: bytes | memoryview, checksum: int) -> None"),
+             "Hand over the dictionary that blocks of the run share. They name it by its checksum.");
 }
 
 }  // namespace amudai::bindings

@@ -55,10 +55,10 @@ private:
     Py_buffer view_{};
 };
 
-// Where a Zstandard frame lies (buffer, start, end) and how many bytes it decodes to.
-using Frame = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
+// Where a frame lies (buffer, start, end), how many bytes it decodes to, and the codec that inflates it.
+using Frame = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t, std::string>;
 
-// A run of blocks whose envelopes and checksums have been checked, with the inflated Zstandard frames inside them.
+// A run of blocks whose envelopes and checksums have been checked, with what callers have inflated for them.
 class Blocks {
 public:
     Blocks(nb::list buffers, In<std::uint32_t> which, In<std::uint64_t> starts, In<std::uint64_t> sizes,
@@ -71,16 +71,18 @@ public:
 
     std::span<const Block> blocks() const { return blocks_; }
     const Inflated& inflated() const { return inflated_; }
-    Frame locate(Bytes frame, std::size_t decoded) const;
+    Frame locate(Bytes frame, std::size_t decoded, std::string_view codec) const;
     std::vector<bool> are_whole(const std::vector<Frame>& frames) const;
     void add_inflated(const std::vector<Frame>& frames, nb::list contents);
     void forget_inflated();
+    void share(nb::handle dictionary, std::uint32_t checksum);
 
 private:
     void open(Bytes bytes, std::uint64_t count, std::uint64_t ordinal, bool checksums, bool verify);
 
     std::vector<Held> buffers_;
     std::vector<Held> contents_;
+    std::optional<Held> dictionary_;
     std::vector<Block> blocks_;
     Inflated inflated_;
     std::size_t last_inflated_ = 0;  // number of frames in the last batch
@@ -89,8 +91,9 @@ private:
 std::vector<Span> spans_of(const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                            std::size_t unit, std::size_t at, std::size_t room);
 
-inline void require_zstd_size(std::size_t frame, std::size_t decoded) {
-    require_range("bytes of a Zstandard frame", decoded, 0, zstd_most(frame));
+// The size of a Zstandard frame limits what it can hold. Others may hold any number of equal values.
+inline void require_frame_size(std::size_t frame, std::size_t decoded, std::string_view codec) {
+    if (codec.starts_with("zstd")) require_range("bytes of a Zstandard frame", decoded, 0, zstd_most(frame));
 }
 
 // Calls use.operator()<T>() for the numpy type of an output array.

@@ -14,6 +14,19 @@ using InAny = nb::ndarray<nb::ro, nb::numpy, nb::ndim<1>, nb::c_contig, nb::devi
 
 nb::bytes to_bytes(Bytes bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
+// An LZ4 block of `size` bytes, which compress(out) writes. It returns the size of the block.
+template <class Compress>
+nb::bytes compressed(std::size_t size, Compress&& compress) {
+    std::unique_ptr<std::uint8_t[]> out;
+    std::size_t written = 0;
+    {
+        const nb::gil_scoped_release unlocked;
+        out = std::make_unique_for_overwrite<std::uint8_t[]>(lz4_block::encoded_most(size));
+        written = compress(out.get());
+    }
+    return to_bytes({out.get(), written});
+}
+
 template <class Offset>
 bool is_text(std::span<const Offset> offsets, Bytes data) {
     if (!binary::are_offsets(offsets) || static_cast<std::size_t>(offsets.back()) > data.size()) return false;
@@ -24,15 +37,19 @@ bool is_text(std::span<const Offset> offsets, Bytes data) {
 }  // namespace
 
 void bind_compress(nb::module_& m) {
+    nb::class_<lz4_block::DictionarySearch>(m, "Lz4Dictionary", "A dictionary for LZ4 blocks, whose matches may begin in it.")
+        .def("__init__", [](lz4_block::DictionarySearch* self, In<std::uint8_t> dictionary) {
+            new (self) lz4_block::DictionarySearch(span(dictionary));
+        }, "dictionary"_a.noconvert(), nb::sig("def __init__(self, dictionary: NDArray[np.uint8]) -> None"))
+        .def("compress", [](const lz4_block::DictionarySearch& self, In<std::uint8_t> data) {
+            return compressed(data.shape(0), [&](std::uint8_t* out) { return self.compress(span(data), out); });
+        }, "data"_a.noconvert(), nb::sig("def compress(self, data: NDArray[np.uint8]) -> bytes"),
+        "The data compressed as one LZ4 block without a frame, by a thorough search.");
+
     m.def("lz4_compress", [](In<std::uint8_t> data, bool thorough) {
-        std::unique_ptr<std::uint8_t[]> out;
-        std::size_t size = 0;
-        {
-            const nb::gil_scoped_release unlocked;
-            out = std::make_unique_for_overwrite<std::uint8_t[]>(lz4_block::encoded_most(data.shape(0)));
-            size = (thorough ? lz4_block::compress<true> : lz4_block::compress<false>)(span(data), out.get());
-        }
-        return to_bytes({out.get(), size});
+        return compressed(data.shape(0), [&](std::uint8_t* out) {
+            return thorough ? lz4_block::compress<true>(span(data), out) : lz4_block::compress<false>(span(data), out);
+        });
     }, "data"_a.noconvert(), "thorough"_a, nb::sig("def lz4_compress(data: NDArray[np.uint8], thorough: bool) -> bytes"),
     "The data compressed as one LZ4 block without a frame. A thorough search takes half as long again.");
 

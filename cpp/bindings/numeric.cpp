@@ -3,6 +3,7 @@
 
 #include "bindings/blocks.hpp"
 #include "numeric/analyze.hpp"
+#include "numeric/divided_run.hpp"
 #include "numeric/encode_run.hpp"
 
 namespace amudai::bindings {
@@ -64,18 +65,18 @@ void bind_numeric(nb::module_& m) {
 
     m.def("numeric_frames", [](const Blocks& blocks, const std::string& dtype) {
         std::vector<Frame> frames;
-        const auto found = [&](Bytes frame, std::size_t decoded) {
-            require_zstd_size(frame.size(), decoded);
-            frames.push_back(blocks.locate(frame, decoded));
+        const auto found = [&](Bytes frame, std::size_t decoded, std::string_view codec) {
+            require_frame_size(frame.size(), decoded, codec);
+            frames.push_back(blocks.locate(frame, decoded, codec));
         };
         with_number(dtype, [&]<class T>() {
             for (const auto& block : blocks.blocks()) {
-                at_block(block.ordinal, [&] { numeric::find_zstd<T>(block.values, block.count, found); });
+                at_block(block.ordinal, [&] { numeric::find_frames<T>(block.values, block.count, found); });
             }
         });
         return frames;
-    }, "blocks"_a, "dtype"_a, nb::sig("def numeric_frames(blocks: Blocks, dtype: str) -> list[tuple[int, int, int, int]]"),
-    "The Zstandard frames of a run: (buffer, start, end, decoded bytes).");
+    }, "blocks"_a, "dtype"_a, nb::sig("def numeric_frames(blocks: Blocks, dtype: str) -> list[tuple[int, int, int, int, str]]"),
+    "What of a run must be inflated: (buffer, start, end, decoded bytes, codec).");
 
     m.def("decode_stretch", [](const Blocks& blocks, std::size_t first, OutAny out, std::optional<Out<std::uint8_t>> validity) {
         if (validity && validity->shape(0) < (out.shape(0) + 7) / 8) throw nb::value_error("validity: too short");
@@ -115,6 +116,33 @@ void bind_numeric(nb::module_& m) {
     nb::sig("def decode_numbers(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
             "count: NDArray[np.uint32], out: NDArray[Any], validity: NDArray[np.uint8] | None, at: int) -> int"),
     "Decode slots of a run of blocks into `out` from `at` on. Return the number of nulls.");
+
+    m.def("decode_divided", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+                               std::int64_t origin, std::int64_t by, bool is_signed, OutAny out, Out<std::uint8_t> validity,
+                               std::size_t at) {
+        if (by <= 0) throw nb::value_error("by: expected a positive number");
+        const auto spans = spans_of(blocks, block, first, count, 1, at, out.shape(0));
+        if (validity.shape(0) < (out.shape(0) + 7) / 8) throw nb::value_error("validity: too short");
+        const numeric::Unit unit{origin, by};
+        const auto decode = [&]<class T, class Number>(T, Number) {
+            const std::span<Number> values{static_cast<Number*>(out.data()), out.shape(0)};
+            const nb::gil_scoped_release unlocked;
+            return numeric::decode_divided<T, Number>(blocks.blocks(), spans, blocks.inflated(), unit, values, validity.data(), at);
+        };
+        const auto decode_to = [&](auto number) {
+            return is_signed ? decode(std::int64_t{}, number) : decode(std::uint64_t{}, number);
+        };
+        const bool is_narrow = out.dtype() == nb::dtype<std::int32_t>();
+        if (!is_narrow && out.dtype() != nb::dtype<std::int64_t>()) throw nb::value_error("out: expected i4 or i8");
+        const auto found = is_narrow ? decode_to(std::int32_t{}) : decode_to(std::int64_t{});
+        return nb::make_tuple(found.nulls, found.exact);
+    }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "origin"_a, "by"_a, "is_signed"_a,
+    "out"_a.noconvert(), "validity"_a.noconvert(), "at"_a,
+    nb::sig("def decode_divided(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
+            "count: NDArray[np.uint32], origin: int, by: int, is_signed: bool, out: NDArray[Any], "
+            "validity: NDArray[np.uint8], at: int) -> tuple[int, bool]"),
+    "Decode 64-bit integers of a run of blocks as (integer - origin) / by into `out`, i4 or i8, from `at` on. Return the "
+    "number of nulls, and whether all quotients are exact; if not, `out` holds nothing of use.");
 
     m.def("decode_bits", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
                             Out<std::uint8_t> out, std::size_t at) {
@@ -185,12 +213,12 @@ void bind_numeric(nb::module_& m) {
             numeric::collect_leaves<T>(numbers<T>(values), valid, numeric::Plan(steps.data()), block_values, leaves);
         });
         nb::list result;
-        for (const auto& [code, raw] : leaves.collected()) result.append(nb::make_tuple(code, to_python(raw)));
+        for (const auto& [code, type, raw] : leaves.collected()) result.append(nb::make_tuple(code, nb::str(type.data(), type.size()), to_python(raw)));
         return result;
     }, "values"_a.noconvert(), "validity"_a.noconvert().none(), "validity_at"_a, "program"_a, "block_values"_a,
     nb::sig("def codec_leaves(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, "
-            "block_values: int) -> list[tuple[int, bytes]]"),
-    "The raw bytes that the codecs of a program must compress, as (code, bytes). `encode_numbers` takes the results "
+            "block_values: int) -> list[tuple[int, str, bytes]]"),
+    "The values that the codecs of a program must compress, as (code, type, bytes). `encode_numbers` takes the results "
     "in this order.");
 
     m.def("analyze_numbers", [](InAny values, InBits validity, std::size_t validity_at) {

@@ -120,16 +120,15 @@ void bind_rows(nb::module_& m) {
                                       -> std::optional<nb::tuple> {
         if (count > 8 * bitmap.shape(0)) throw nb::value_error("bitmap: too short");
         require_room(base, count);
-        bool few = true;
-        // One pass: counting first would take as long again.
-        auto found = ranges_from(std::min(most, (count + 1) / 2), [&](bits::RangesOut& out) {
-            bits::for_each_stretch(bitmap.data(), 0, count, base, [&](auto start, auto end) {
-                few = few && out.size() < most;
-                if (few) out.add(start, end);
-            });
+        std::size_t stretches = 0;
+        {
+            const nb::gil_scoped_release unlocked;
+            stretches = bits::count_stretches(bitmap.data(), 0, count);
+        }
+        if (stretches > most) return std::nullopt;
+        return ranges_from(stretches, [&](bits::RangesOut& out) {
+            bits::for_each_stretch(bitmap.data(), 0, count, base, [&](auto start, auto end) { out.add(start, end); });
         });
-        if (!few) return std::nullopt;
-        return found;
     }, "bitmap"_a.noconvert(), "count"_a, "base"_a, "most"_a,
     nb::sig("def few_ranges_of_bitmap(bitmap: NDArray[np.uint8], count: int, base: int, most: int) "
             "-> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None"),

@@ -55,26 +55,39 @@ void bind_regions(nb::module_& m) {
     "Plain: values of variable size that Arrow's `offsets` delimit in `data`. Without offsets, all of `data` as "
     "values of a fixed size.");
 
-    m.def("zstd_region", [](nb::object frame, nb::object offsets, bool cascading) {
+    m.def("zstd_region", [](nb::object frame, nb::object offsets, bool cascading, std::optional<std::uint32_t> dictionary) {
         const Held payload(frame);
         const HeldOffsets held(offsets, cascading);
-        return region(binary::zstd::encoded_size(payload.bytes().size(), held.part()),
-                      [&](MutableBytes out) { binary::zstd::encode(payload.bytes(), held.part(), out); });
-    }, "frame"_a, "offsets"_a.none(), "cascading"_a,
+        return region(binary::zstd::encoded_size(payload.bytes().size(), held.part(), dictionary.has_value()),
+                      [&](MutableBytes out) { binary::zstd::encode(payload.bytes(), held.part(), dictionary, out); });
+    }, "frame"_a, "offsets"_a.none(), "cascading"_a, "dictionary"_a = nb::none(),
     nb::sig("def zstd_region(frame: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, "
-            "cascading: bool) -> bytes"),
+            "cascading: bool, dictionary: int | None = None) -> bytes"),
     "ZSTD: a Zstandard frame of the values, and their offsets. These are a section if `cascading`, else u64, and "
-    "None for values of a fixed size.");
+    "None for values of a fixed size. `dictionary` is the checksum of the shared dictionary of the frame, if it has one.");
 
-    m.def("lz4_region", [](nb::object block, std::size_t decoded_size, nb::object offsets, bool cascading) {
+    m.def("lz4_region", [](nb::object block, std::size_t decoded_size, nb::object offsets, bool cascading,
+                           std::optional<std::uint32_t> dictionary) {
         const Held payload(block);
         const HeldOffsets held(offsets, cascading);
-        return region(binary::lz4::encoded_size(payload.bytes().size(), held.part()),
-                      [&](MutableBytes out) { binary::lz4::encode(payload.bytes(), decoded_size, held.part(), out); });
-    }, "block"_a, "decoded_size"_a, "offsets"_a.none(), "cascading"_a,
+        return region(binary::lz4::encoded_size(payload.bytes().size(), held.part(), dictionary.has_value()), [&](MutableBytes out) {
+            binary::lz4::encode(payload.bytes(), decoded_size, held.part(), dictionary, out);
+        });
+    }, "block"_a, "decoded_size"_a, "offsets"_a.none(), "cascading"_a, "dictionary"_a = nb::none(),
     nb::sig("def lz4_region(block: bytes | memoryview, decoded_size: int, offsets: bytes | memoryview | NDArray[Any] | None, "
+            "cascading: bool, dictionary: int | None = None) -> bytes"),
+    "LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes, and offsets and dictionary as in "
+    "`zstd_region`.");
+
+    m.def("snappy_region", [](nb::object block, nb::object offsets, bool cascading) {
+        const Held payload(block);
+        const HeldOffsets held(offsets, cascading);
+        return region(binary::snappy::encoded_size(payload.bytes().size(), held.part()),
+                      [&](MutableBytes out) { binary::snappy::encode(payload.bytes(), held.part(), out); });
+    }, "block"_a, "offsets"_a.none(), "cascading"_a,
+    nb::sig("def snappy_region(block: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, "
             "cascading: bool) -> bytes"),
-    "LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes, and offsets as in `zstd_region`.");
+    "Snappy: a raw Snappy block of the values, and offsets as in `zstd_region`.");
 
     m.def("fsst_encode", [](In<std::uint8_t> data) {
         binary::fsst::Encoded encoded;

@@ -26,6 +26,33 @@ inline U width_mask(unsigned width) {
     return static_cast<U>(static_cast<U>(~U{0}) >> (8 * sizeof(U) - width));
 }
 
+// Where the values of a row begin in a chunk. The lanes of a row are neighbours.
+constexpr std::size_t row_begin(unsigned row) { return row_order[row / 8] * 16 + (row % 8) * 128; }
+
+// Unpacks one row of a chunk to `values` and adds `reference` to each value.
+template <class U>
+inline void unpack_row(const std::uint8_t* __restrict packed, unsigned width, U reference, unsigned row, U* __restrict values) {
+    constexpr unsigned bits = 8 * sizeof(U);
+    const U mask = width_mask<U>(width);
+    const unsigned shift = row * width % bits;
+    const std::uint8_t* const low = packed + row * width / bits * 128;  // the words of all lanes fill 128 bytes
+    if (shift + width <= bits) {
+        for (std::size_t lane = 0; lane < lanes<U>; ++lane) {
+            const U word = load<U>(low + lane * sizeof(U));
+            values[lane] = static_cast<U>(static_cast<U>(static_cast<U>(word >> shift) & mask) + reference);
+        }
+    } else {
+        const std::uint8_t* const high = low + 128;
+        const unsigned back = bits - shift;
+        for (std::size_t lane = 0; lane < lanes<U>; ++lane) {
+            const U first = load<U>(low + lane * sizeof(U));
+            const U second = load<U>(high + lane * sizeof(U));
+            const U word = static_cast<U>(static_cast<U>(first >> shift) | static_cast<U>(second << back));
+            values[lane] = static_cast<U>(static_cast<U>(word & mask) + reference);
+        }
+    }
+}
+
 // Unpacks a chunk and adds `reference` to each value. FFOR gets its addition for free this way; plain bit packing
 // passes 0. Width and row are run-time numbers: the shifts of a row are the same for all lanes, and unrolling the loop
 // for every width gave more code but no more speed.
@@ -33,7 +60,6 @@ template <class U>
 void unpack_chunk(const std::uint8_t* __restrict packed, unsigned width, U reference, U* __restrict out) {
     constexpr unsigned bits = 8 * sizeof(U);
     constexpr std::size_t line = 64;
-    const U mask = width_mask<U>(width);
     // Rows are not written in the order of their addresses, so the processor does not prefetch the memory to be
     // written. Usually the next chunk follows this one in memory; if it does not, only a few prefetches are wasted.
     const auto ahead = reinterpret_cast<std::uintptr_t>(out) + chunk_values * sizeof(U);
@@ -41,24 +67,7 @@ void unpack_chunk(const std::uint8_t* __restrict packed, unsigned width, U refer
         for (std::size_t at = 0; at < 2 * line; at += line) {
             __builtin_prefetch(reinterpret_cast<const void*>(ahead + row * 2 * line + at), 1);
         }
-        const unsigned shift = row * width % bits;
-        U* const values = out + row_order[row / 8] * 16 + (row % 8) * 128;
-        const std::uint8_t* const low = packed + row * width / bits * 128;  // the words of all lanes fill 128 bytes
-        if (shift + width <= bits) {
-            for (std::size_t lane = 0; lane < lanes<U>; ++lane) {
-                const U word = load<U>(low + lane * sizeof(U));
-                values[lane] = static_cast<U>(static_cast<U>(static_cast<U>(word >> shift) & mask) + reference);
-            }
-        } else {
-            const std::uint8_t* const high = low + 128;
-            const unsigned back = bits - shift;
-            for (std::size_t lane = 0; lane < lanes<U>; ++lane) {
-                const U first = load<U>(low + lane * sizeof(U));
-                const U second = load<U>(high + lane * sizeof(U));
-                const U word = static_cast<U>(static_cast<U>(first >> shift) | static_cast<U>(second << back));
-                values[lane] = static_cast<U>(static_cast<U>(word & mask) + reference);
-            }
-        }
+        unpack_row<U>(packed, width, reference, row, out + row_begin(row));
     }
 }
 
@@ -90,8 +99,14 @@ void unpack(const std::uint8_t* packed, unsigned width, U reference, std::size_t
         } else if (count <= few) {
             for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<U>(pick<U>(chunk, width, skip + i) + reference);
         } else {
+            // Only rows that hold some of the values.
             U values[chunk_values];
-            unpack_chunk<U>(chunk, width, reference, values);
+            for (unsigned row = 0; row < 8 * sizeof(U); ++row) {
+                const auto begin = row_begin(row);
+                if (begin < skip + count && begin + lanes<U> > skip) {
+                    unpack_row<U>(chunk, width, reference, row, values + begin);
+                }
+            }
             std::memcpy(out.data(), values + skip, count * sizeof(U));
         }
         out = out.subspan(count), first += count;

@@ -37,26 +37,43 @@ void parts(Bytes section, std::size_t count, Visit&& visit) {
     visit.template operator()<signed_of<T>>(layout<T>(section, count).integers, count);
 }
 
+// The float that an integer stands for.
 template <class T>
-void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
-    using Integer = signed_of<T>;
-    const auto found = layout<T>(section, count);
-    // Integer and float have the same width, so the integers are decoded where the floats will be.
-    decode_section<Integer>(found.integers, count, first, {reinterpret_cast<Integer*>(out.data()), out.size()}, context);
+T to_float(const Layout& found, signed_of<T> integer) {
+    return static_cast<T>(integer) * powers<T>()[found.factor] * inverses<T>()[found.exponent];
+}
+
+// Turns integers, which lie where the floats will be, into floats: both have the same width.
+template <class T>
+void to_floats(const Layout& found, std::span<T> out) {
     const T factor = powers<T>()[found.factor];
     const T inverse = inverses<T>()[found.exponent];
     auto* const at = reinterpret_cast<std::uint8_t*>(out.data());
     for (std::size_t i = 0; i < out.size(); ++i) {
-        const auto integer = load<Integer>(at + i * sizeof(T));
+        const auto integer = load<signed_of<T>>(at + i * sizeof(T));
         store<T>(at + i * sizeof(T), static_cast<T>(integer) * factor * inverse);
     }
+}
+
+// Calls use(position, value) for each exception of the block. Positions need not ascend.
+template <class T, class Use>
+void each_exception(const Layout& found, std::size_t count, Use&& use) {
     for (std::size_t i = 0; i < found.positions.size() / 4; ++i) {
         const std::size_t position = load<std::uint32_t>(found.positions, 4 * i);
         require_range("alp exception position", position, 0, count - 1);
-        if (position >= first && position - first < out.size()) {
-            out[position - first] = load<T>(found.values, i * sizeof(T));
-        }
+        use(position, load<T>(found.values, i * sizeof(T)));
     }
+}
+
+template <class T>
+void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
+    using Integer = signed_of<T>;
+    const auto found = layout<T>(section, count);
+    decode_section<Integer>(found.integers, count, first, {reinterpret_cast<Integer*>(out.data()), out.size()}, context);
+    to_floats<T>(found, out);
+    each_exception<T>(found, count, [&](std::size_t position, T value) {
+        if (position >= first && position - first < out.size()) out[position - first] = value;
+    });
 }
 
 template <class T, class Visit>

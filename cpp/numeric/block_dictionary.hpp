@@ -38,14 +38,19 @@ void parts(Bytes section, std::size_t count, Visit&& visit) {
     if (found.values_nested) visit.template operator()<T>(found.values, found.entries);
 }
 
+// Throws if a code has no entry.
+inline void require_codes(const Layout& found, std::span<const std::uint32_t> codes) {
+    std::uint32_t largest = 0;
+    for (const auto each : codes) largest = std::max(largest, each);
+    require_range("block_dictionary code", largest, 0, found.entries);
+}
+
 // Decodes codes [first, first + size). Throws if a code has no entry.
 inline std::span<const std::uint32_t> codes_of(const Layout& found, std::size_t count, std::size_t first, std::size_t size,
                                                Context& context) {
     const auto codes = context.arena.take<std::uint32_t>(size);
     decode_section<std::uint32_t>(found.codes, count, first, codes, context);
-    std::uint32_t largest = 0;
-    for (const auto each : codes) largest = std::max(largest, each);
-    require_range("block_dictionary code", largest, 0, found.entries);
+    require_codes(found, codes);
     return codes;
 }
 

@@ -1,5 +1,7 @@
 // Comparison of numbers with ranges. Numbers are compared where they are unpacked, without writing them to memory.
 #pragma once
+#include <optional>
+
 #include "bits/answers.hpp"
 #include "numeric/run.hpp"
 
@@ -151,6 +153,51 @@ void compare_codes(Bytes section, std::size_t count, std::size_t first, std::siz
     look_up(answers, codes, out);
 }
 
+// The integers whose floats, as ALP makes them, lie in a range. Multiplying by positive numbers never reverses an order,
+// also after rounding, so these integers are neighbours, and both ends are found by binary search. Comparisons with NaN
+// are false, so that a range with such an end holds nothing.
+template <class T, class ToFloat>
+std::optional<Range<signed_of<T>>> integers_within(const Range<T>& range, ToFloat&& to_float) {
+    using Integer = signed_of<T>;
+    using U = unsigned_of<T>;
+    constexpr auto least = std::numeric_limits<Integer>::min(), most = std::numeric_limits<Integer>::max();
+    // The first integer for which `holds` is true, given that it is true for all integers after that one.
+    const auto first_that = [](auto&& holds) -> std::optional<Integer> {
+        if (!holds(most)) return {};
+        Integer low = least, high = most;
+        while (low < high) {
+            const auto half = static_cast<Integer>(static_cast<U>(static_cast<U>(high) - static_cast<U>(low)) / 2);
+            const auto middle = static_cast<Integer>(low + half);
+            if (holds(middle)) high = middle;
+            else low = static_cast<Integer>(middle + 1);
+        }
+        return low;
+    };
+    const auto low = first_that([&](Integer integer) { return to_float(integer) >= range.low; });
+    if (!low || !(to_float(*low) <= range.high)) return {};
+    const auto behind = first_that([&](Integer integer) { return to_float(integer) > range.high; });
+    return Range<Integer>::between(*low, behind ? static_cast<Integer>(*behind - 1) : most);
+}
+
+// Compares the integers of ALP instead of the floats they stand for, and the exceptions by their values.
+template <class T>
+void compare_alp(Bytes section, std::size_t count, std::size_t first, std::size_t size, AnyOf<T> ranges, std::uint8_t* out,
+                 Context& context) {
+    using Integer = signed_of<T>;
+    const auto found = alp::layout<T>(section, count);
+    const auto near = context.arena.take<Range<Integer>>(ranges.size());
+    std::size_t kept = 0;
+    for (const auto& range : ranges) {
+        const auto within = integers_within(range, [&](Integer integer) { return alp::to_float<T>(found, integer); });
+        if (within) near[kept++] = *within;
+    }
+    if (kept) compare_section<Integer>(found.integers, count, first, size, near.first(kept), out, context);
+    else bits::fill(out, 0, size, false);
+    alp::each_exception<T>(found, count, [&](std::size_t position, T value) {
+        if (position >= first && position - first < size) bits::set(out, position - first, any_holds(ranges, value));
+    });
+}
+
 }  // namespace detail
 
 template <class T>
@@ -183,6 +230,11 @@ void compare_section(Bytes section, std::size_t count, std::size_t first, std::s
                 const auto near = detail::moved(ranges, 0, context);
                 detail::compare_packed(fl_bit_pack::layout<T>(section, count), first, size, near, out);
             });
+        }
+    }
+    if constexpr (alp::accepts<T>) {
+        if (code == alp::code) {
+            return within([&] { detail::compare_alp<T>(section, count, first, size, ranges, out, context); });
         }
     }
     switch (code) {

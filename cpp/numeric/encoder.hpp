@@ -1,7 +1,7 @@
 // What all numeric encoders share: the program they follow, the codecs that others run for them, the parts they write.
 //
 // A program says how a sequence is encoded: a code, then a program for each part of that encoding, or 0 for a part that
-// stays raw. It is checked once (`parse_program` in section.hpp), and encoders rely on that. If values cannot be
+// stays raw. A code from 0x8000 on is one byte, too: 0x80 and its lowest seven bits. It is checked once (`parse_program` in section.hpp), and encoders rely on that. If values cannot be
 // encoded as the program asks, the encoder writes another encoding that can hold them: no value is ever lost.
 #pragma once
 #include <bit>
@@ -15,11 +15,11 @@ namespace amudai::numeric {
 
 // One encoding of a program, with its parameters.
 struct Step {
-    std::uint8_t code = 0;      // 0: raw
+    std::uint16_t code = 0;     // 0: raw
     std::uint8_t exponent = 0;  // exponent of ALP, or `searched`
     std::uint8_t factor = 0;
     bool outliers = false;  // ALP: far values become exceptions
-    bool codecs = false;    // this step or a part of it uses LZ4 or ZSTD
+    bool codecs = false;    // this step or a part of it uses a codec
     std::size_t steps = 1;  // number of steps, including those of its parts
 };
 
@@ -41,7 +41,7 @@ private:
     const Step* step_;
 };
 
-// The leaves of a program: the byte strings that LZ4 and ZSTD compress. The caller compresses them. A first pass
+// The leaves of a program: the values that its codecs compress. The caller compresses them. A first pass
 // collects their raw bytes, and a second pass is given the compressed bytes in the same order. Which leaves there are
 // must not depend on how well they compress.
 class Leaves {
@@ -49,16 +49,23 @@ public:
     // Fewer bytes than this are not compressed: the overhead of a codec is larger than what it saves.
     static constexpr std::size_t least = 64;
 
+    // The codec, the type of the values, and their bytes.
+    struct Leaf {
+        std::uint16_t code;
+        std::string_view type;
+        std::vector<std::uint8_t> raw;
+    };
+
     enum class Pass { none, collect, supply };
     explicit Leaves(Pass pass = Pass::none, std::vector<Bytes> supplied = {})
         : pass_(pass), supplied_(std::move(supplied)) {}
 
     bool collecting() const { return pass_ == Pass::collect; }
     // The compressed form of `raw`; empty if it is not known yet.
-    Bytes next(std::uint16_t code, Bytes raw) {
+    Bytes next(std::uint16_t code, std::string_view type, Bytes raw) {
         switch (pass_) {
             case Pass::collect:
-                collected_.emplace_back(code, std::vector<std::uint8_t>(raw.begin(), raw.end()));
+                collected_.push_back({code, type, std::vector<std::uint8_t>(raw.begin(), raw.end())});
                 return {};
             case Pass::supply:
                 if (at_ == supplied_.size()) throw std::invalid_argument("compressed: fewer than the leaves of the program");
@@ -76,13 +83,13 @@ public:
     void require_done() const {
         if (at_ != supplied_.size()) throw std::invalid_argument("compressed: more than the leaves of the program");
     }
-    const std::vector<std::pair<std::uint16_t, std::vector<std::uint8_t>>>& collected() const { return collected_; }
+    const std::vector<Leaf>& collected() const { return collected_; }
 
 private:
     Pass pass_;
     std::vector<Bytes> supplied_;
     std::size_t at_ = 0;
-    std::vector<std::pair<std::uint16_t, std::vector<std::uint8_t>>> collected_;
+    std::vector<Leaf> collected_;
 };
 
 struct EncodeContext {

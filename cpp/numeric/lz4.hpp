@@ -38,7 +38,7 @@ template <class T>
 void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
     const auto raw = bytes_of(values);
     if (raw.size() < Leaves::least) return plain::encode<T>(values, plan, out, context);
-    const auto compressed = context.leaves.next(code, raw);
+    const auto compressed = context.leaves.next(code, type_name<T>(), raw);
     if (compressed.empty() || header_size + 4 + compressed.size() >= plain::header_size + raw.size()) {
         return plain::encode<T>(values, plan, out, context);
     }

@@ -9,6 +9,7 @@
 //   encode<T>       a section of two or more values that are not all equal (encode_section handles the other cases)
 // Sizes, counts and widths are checked before a loop over values, so the loop can rely on them.
 #pragma once
+#include <bit>
 #include <concepts>
 
 #include "base/context.hpp"
@@ -25,6 +26,13 @@ using unsigned_of = std::conditional_t<
     std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 template <class T>
 using signed_of = std::make_signed_t<unsigned_of<T>>;
+
+// The name of the type in numpy.
+template <class T>
+constexpr std::string_view type_name() {
+    constexpr std::string_view names[3][4] = {{"u1", "u2", "u4", "u8"}, {"i1", "i2", "i4", "i8"}, {"", "", "f4", "f8"}};
+    return names[std::floating_point<T> ? 2 : std::signed_integral<T>][std::countr_zero(sizeof(T))];
+}
 
 template <class T>
 std::span<unsigned_of<T>> as_unsigned(std::span<T> values) {

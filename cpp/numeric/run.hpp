@@ -1,7 +1,7 @@
 // Decoding of a run of blocks of numbers in one call. Values and validity are written straight to their place.
 #pragma once
 #include "base/block.hpp"
-#include "numeric/section.hpp"
+#include "numeric/gather.hpp"
 #include "presence/presence.hpp"
 
 namespace amudai::numeric {
@@ -16,7 +16,21 @@ inline std::size_t total(std::span<const Span> spans) {
 // If the spans hold most of the slots, reading all of them is faster: both ends of a span cost some slots more.
 inline bool are_few(std::span<const Span> spans) {
     const auto hull = spans.back().first + spans.back().count - spans.front().first;
-    return spans.size() * 64 < hull && total(spans) * 2 < hull;
+    const auto wanted = total(spans);
+    if (wanted >= 32 * spans.size()) return wanted * 3 < hull;  // long spans: both ends cost little
+    return spans.size() * 64 < hull && wanted * 2 < hull;
+}
+
+// Whether the spans are so short that their slots are better listed one by one.
+inline bool are_short(std::span<const Span> spans) { return spans.size() > 1 && total(spans) < 4 * spans.size(); }
+
+inline SlotList slots_of(std::span<const Span> spans, Arena& arena) {
+    const auto slots = arena.take<std::uint32_t>(total(spans));
+    std::size_t at = 0;
+    for (const auto& span : spans) {
+        for (std::size_t i = 0; i < span.count; ++i) slots[at++] = static_cast<std::uint32_t>(span.first + i);
+    }
+    return slots;
 }
 
 // Whether the spans of a block are read one by one. This is better for few values, if they can be found by their
@@ -69,6 +83,10 @@ void decode_spans(const Block& block, std::span<const Span> spans, std::span<T> 
     const auto hull = spans.back().first + spans.back().count - first;
     auto out = room.data();
     if (spans.size() == 1) return decode_section<T>(block.values, block.count, first, room.first(hull), context);
+    if (are_short(spans) && detail::has_gather<T>(code_of(block.values))) {
+        const auto slots = slots_of(spans, context.arena);
+        return gather_section<T>(block.values, block.count, slots, room.first(slots.size()), context);
+    }
     if (are_apart<T>(block, spans)) {
         for (const auto& span : spans) {
             decode_section<T>(block.values, block.count, span.first, {out, span.count}, context);
@@ -100,6 +118,24 @@ inline void require_all_present(const Block& block, Arena& arena) {
     }
 }
 
+// Writes the validity of spans of a block from bit `at` on, and returns the number of nulls. Without `validity` there must
+// be none.
+inline std::size_t write_presence(const Block& block, std::span<const Span> spans, std::uint8_t* validity, std::size_t at,
+                                  Arena& arena) {
+    if (!validity) {
+        require_all_present(block, arena);
+        return 0;
+    }
+    const auto present = presence::decode(block.presence, block.count, arena);
+    const Span all{0, 0, total(spans)};
+    std::size_t nulls = 0;
+    for (const auto& span : present.is_uniform() ? std::span{&all, 1} : spans) {
+        nulls += present.write(span.first, span.count, validity, at);
+        at += span.count;
+    }
+    return nulls;
+}
+
 // Fills `out` and `validity` from slot `at` on. Returns the number of nulls. `validity` may be null if the buffer has
 // no embedded presence.
 template <class T>
@@ -113,17 +149,8 @@ std::size_t decode_run(std::span<const Block> blocks, std::span<const Span> span
         Context context{inflated, arena, block.begin};
         const auto count = total(wanted);
         decode_spans<T>(block, wanted, out.subspan(at), context);
-        if (validity) {
-            const auto present = presence::decode(block.presence, block.count, arena);
-            const Span all{0, 0, count};
-            for (const auto& span : present.is_uniform() ? std::span{&all, 1} : wanted) {
-                nulls += present.write(span.first, span.count, validity, at);
-                at += span.count;
-            }
-        } else {
-            require_all_present(block, arena);
-            at += count;
-        }
+        nulls += write_presence(block, wanted, validity, at, arena);
+        at += count;
     });
     return nulls;
 }

@@ -3,14 +3,18 @@
 #include "numeric/alp.hpp"
 #include "numeric/alprd.hpp"
 #include "numeric/block_dictionary.hpp"
+#include "numeric/chimp.hpp"
 #include "numeric/delta.hpp"
 #include "numeric/ffor.hpp"
 #include "numeric/fl_bit_pack.hpp"
 #include "numeric/frame_of_reference.hpp"
 #include "numeric/lz4.hpp"
+#include "numeric/patched.hpp"
+#include "numeric/pco.hpp"
 #include "numeric/plain.hpp"
 #include "numeric/run_length.hpp"
 #include "numeric/single_value.hpp"
+#include "numeric/snappy.hpp"
 #include "numeric/sparse.hpp"
 #include "numeric/truncate.hpp"
 #include "numeric/zig_zag.hpp"
@@ -56,6 +60,10 @@ AMUDAI_ENCODING(zstd)
 AMUDAI_ENCODING(lz4)
 AMUDAI_ENCODING(zig_zag)
 AMUDAI_ENCODING(sparse)
+AMUDAI_ENCODING(patched)
+AMUDAI_ENCODING(chimp)
+AMUDAI_ENCODING(pco)
+AMUDAI_ENCODING(snappy)
 #undef AMUDAI_ENCODING
 
 template <class... E>
@@ -90,7 +98,7 @@ using Encodings =
     Catalog<plain_encoding, fl_bit_pack_encoding, frame_of_reference_encoding, ffor_encoding, delta_encoding,
             run_length_encoding, single_value_encoding, truncate::U8, truncate::U16, truncate::U32, truncate::U64,
             alp_encoding, alprd_encoding, block_dictionary_encoding, zstd_encoding, lz4_encoding, zig_zag_encoding,
-            sparse_encoding>;
+            sparse_encoding, patched_encoding, chimp_encoding, pco_encoding, snappy_encoding>;
 
 inline std::uint16_t code_of(Bytes section) {
     require_at_least("section bytes", section.size(), 2);
@@ -114,6 +122,7 @@ bool seekable(Bytes section, std::size_t count, unsigned depth = 0) {
     bool result = true;
     const auto code = code_of(section);
     if (code == delta::code || code == run_length::code || code == lz4::code || code == sparse::code) return false;
+    if (code == chimp::code || code == snappy::code) return false;
     if (code == block_dictionary::code) return false;  // all of its entries are decoded first
     Encodings::with<T>(code, [&]<class E>() {
         E::template parts<T>(section, count, [&]<class N>(Bytes bytes, std::size_t n) {
@@ -143,16 +152,19 @@ void describe(Bytes section, std::size_t count, std::string& out, unsigned depth
     });
 }
 
-// Calls found(frame, decoded bytes) for every Zstandard frame in the cascade.
+// Calls found(frame, decoded bytes, codec) for everything in the cascade that the caller must inflate.
 template <class T, class Found>
-void find_zstd(Bytes section, std::size_t count, Found& found, unsigned depth = 0) {
+void find_frames(Bytes section, std::size_t count, Found& found, unsigned depth = 0) {
     if (count == 0) return;
     require_range("nested sections", depth, 0, max_depth);
     const auto code = code_of(section);
-    if (code == zstd::code) return found(zstd::frame(section), count * sizeof(T));
+    if (code == zstd::code) return found(zstd::frame(section), count * sizeof(T), zstd::codec);
+    if constexpr (pco::accepts<T>) {
+        if (code == pco::code) return found(pco::payload(section), count * sizeof(T), pco::codec<T>());
+    }
     Encodings::with<T>(code, [&]<class E>() {
         E::template parts<T>(section, count,
-                             [&]<class N>(Bytes bytes, std::size_t n) { find_zstd<N>(bytes, n, found, depth + 1); });
+                             [&]<class N>(Bytes bytes, std::size_t n) { find_frames<N>(bytes, n, found, depth + 1); });
     });
 }
 
@@ -166,7 +178,8 @@ void parse_step(Bytes program, std::size_t& at, bool may_be_raw, std::vector<Ste
     };
     if (depth > max_depth) refused("nested more than " + std::to_string(max_depth) + " deep");
     const auto mine = steps.size();
-    const std::uint8_t code = next();
+    const std::uint16_t step = next();
+    const auto code = static_cast<std::uint16_t>(step < 0x80 ? step : 0x8000 | (step & 0x7f));
     steps.push_back({.code = code});
     if (code == 0) {
         if (!may_be_raw) refused("byte " + std::to_string(at - 1) + " is 0, but that part cannot be raw");
@@ -184,7 +197,7 @@ void parse_step(Bytes program, std::size_t& at, bool may_be_raw, std::vector<Ste
             steps[mine].exponent = exponent, steps[mine].factor = factor, steps[mine].outliers = outliers != 0;
         }
     }
-    bool codecs = code == lz4::code || code == zstd::code;
+    bool codecs = code == lz4::code || code == zstd::code || code == pco::code || code == snappy::code;
     Encodings::with<T>(code, [&]<class E>() {
         E::template asks<T>([&]<class N>(bool raw) {
             const auto part = steps.size();

@@ -1,24 +1,24 @@
 // ZSTD (code 16): the plain values as a Zstandard frame, which the caller has inflated. Bytes: docs/format/numeric.md.
 #pragma once
-#include "numeric/plain.hpp"
+#include "numeric/leaf.hpp"
 
 namespace amudai::numeric::zstd {
 
 inline constexpr std::uint16_t code = 16;
 inline constexpr std::string_view name = "zstd";
-inline constexpr std::size_t header_size = 8;
 template <class T>
 inline constexpr bool accepts = true;
 
-inline Bytes frame(Bytes section) { return rest("zstd section bytes", section, header_size); }
+inline constexpr std::string_view codec = name;
+
+inline Bytes frame(Bytes section) { return rest("zstd section bytes", section, leaf_header_size); }
 
 template <class T, class Visit>
 void parts(Bytes, std::size_t, Visit&&) {}
 
 template <class T>
 void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
-    const auto values = context.inflated.find(frame(section).data(), count * sizeof(T));
-    std::memcpy(out.data(), values.data() + first * sizeof(T), out.size_bytes());
+    copy_inflated(frame(section), count, first, out, context);
 }
 
 template <class T, class Visit>
@@ -26,14 +26,7 @@ void asks(Visit&&) {}
 
 template <class T>
 void encode(std::span<const T> values, Plan plan, Sink& out, EncodeContext& context) {
-    const auto raw = bytes_of(values);
-    if (raw.size() < Leaves::least) return plain::encode<T>(values, plan, out, context);
-    const auto compressed = context.leaves.next(code, raw);
-    if (compressed.empty() || header_size + compressed.size() >= plain::header_size + raw.size()) {
-        return plain::encode<T>(values, plan, out, context);
-    }
-    out.header(code, header_size);
-    out.append(compressed);
+    encode_leaf<T>(code, values, plan, out, context);
 }
 
 }  // namespace amudai::numeric::zstd

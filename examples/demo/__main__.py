@@ -87,6 +87,8 @@ def main() -> int:
     if options.figures is not None:
         fill(options.figures, facts, results)
     console.print("All answers are those of the full scan.", style="green")
+    command = Path(sys.executable).with_name("amudai")
+    console.print(f"Look at the shard in a browser: {command} serve {folder} --open", soft_wrap=True)
     return 0
 
 

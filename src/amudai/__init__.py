@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         dataset,
         delete,
         drop_columns,
+        follow,
         gc,
         ingest,
         materialize,
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     )
     from amudai.errors import (
         AmudaiError,
+        Cancelled,
         CorruptedData,
         FilesInUseWarning,
         InvalidArgument,
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
     )
     from amudai.interop import (
         QueryExplanation,
+        QueryLimits,
         QueryResult,
         attach_iceberg,
         kql,
@@ -113,15 +116,17 @@ else:
                 "JsonLinesWriter Limits LostRows PluginBuilder PluginIndex Predicate Problem Progress Salvage Scan "
                 "Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout Task TermIndex "
                 "Tokenizer Verification add_indexes append attach col collect_garbage compact copy dataset delete "
-                "drop_columns gc ingest materialize merge open read_files refresh register_collation register_index "
-                "register_tokenizer rename_columns salvage undelete upsert with_columns write write_dataset"
+                "drop_columns follow gc ingest materialize merge open read_files refresh register_collation "
+                "register_index register_tokenizer rename_columns salvage undelete upsert with_columns write "
+                "write_dataset"
             ),
             "amudai.errors": (
-                "AmudaiError CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
+                "AmudaiError Cancelled CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
                 "NeedlessIndexWarning StorageError UnsupportedFeature"
             ),
             "amudai.interop": (
-                "QueryExplanation QueryResult attach_iceberg kql open_iceberg read_pandas scan_polars sql sql_result"
+                "QueryExplanation QueryLimits QueryResult attach_iceberg kql open_iceberg read_pandas scan_polars sql "
+                "sql_result"
             ),
         },
     )
@@ -132,6 +137,7 @@ __all__ = [
     "BlockLayout",
     "BufferLayout",
     "CachedStore",
+    "Cancelled",
     "Collation",
     "Column",
     "CorruptedData",
@@ -162,6 +168,7 @@ __all__ = [
     "Problem",
     "Progress",
     "QueryExplanation",
+    "QueryLimits",
     "QueryResult",
     "Salvage",
     "Scan",
@@ -190,6 +197,7 @@ __all__ = [
     "dataset",
     "delete",
     "drop_columns",
+    "follow",
     "gc",
     "ingest",
     "kql",

@@ -22,7 +22,7 @@ class Blocks:
 
     def __len__(self) -> int: ...
 
-    def are_whole(self, frames: list[tuple[int, int, int, int]]) -> list[bool]:
+    def are_whole(self, frames: list[tuple[int, int, int, int, str]]) -> list[bool]:
         """
         Whether each of these is exactly one Zstandard frame that states the expected decoded size.
         """
@@ -32,14 +32,21 @@ class Blocks:
         Release the contents that were handed over in the last call of `add_inflated`.
         """
 
-    def add_inflated(self, frames: list[tuple[int, int, int, int]], contents: list[Any]) -> None:
-        """Hand over the decoded contents of Zstandard frames of the run."""
+    def add_inflated(self, frames: list[tuple[int, int, int, int, str]], contents: list[Any]) -> None:
+        """Hand over the decoded contents of frames of the run."""
+
+    def share(self, dictionary: bytes | memoryview, checksum: int) -> None:
+        """
+        Hand over the dictionary that blocks of the run share. They name it by its checksum.
+        """
 
 def numeric_encodings() -> dict[int, str]:
     """Code and name of every numeric encoding."""
 
-def numeric_frames(blocks: Blocks, dtype: str) -> list[tuple[int, int, int, int]]:
-    """The Zstandard frames of a run: (buffer, start, end, decoded bytes)."""
+def numeric_frames(blocks: Blocks, dtype: str) -> list[tuple[int, int, int, int, str]]:
+    """
+    What of a run must be inflated: (buffer, start, end, decoded bytes, codec).
+    """
 
 def decode_stretch(blocks: Blocks, first: int, out: NDArray[Any], validity: NDArray[np.uint8] | None) -> int:
     """
@@ -49,6 +56,11 @@ def decode_stretch(blocks: Blocks, first: int, out: NDArray[Any], validity: NDAr
 def decode_numbers(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], out: NDArray[Any], validity: NDArray[np.uint8] | None, at: int) -> int:
     """
     Decode slots of a run of blocks into `out` from `at` on. Return the number of nulls.
+    """
+
+def decode_divided(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], origin: int, by: int, is_signed: bool, out: NDArray[Any], validity: NDArray[np.uint8], at: int) -> tuple[int, bool]:
+    """
+    Decode 64-bit integers of a run of blocks as (integer - origin) / by into `out`, i4 or i8, from `at` on. Return the number of nulls, and whether all quotients are exact; if not, `out` holds nothing of use.
     """
 
 def decode_bits(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], out: NDArray[np.uint8], at: int) -> int:
@@ -64,9 +76,9 @@ def encode_numbers(values: NDArray[Any], validity: NDArray[np.uint8] | None, val
     Encode values in blocks by a program. Return the blocks and the size of each.
     """
 
-def codec_leaves(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, block_values: int) -> list[tuple[int, bytes]]:
+def codec_leaves(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, block_values: int) -> list[tuple[int, str, bytes]]:
     """
-    The raw bytes that the codecs of a program must compress, as (code, bytes). `encode_numbers` takes the results in this order.
+    The values that the codecs of a program must compress, as (code, type, bytes). `encode_numbers` takes the results in this order.
     """
 
 def analyze_numbers(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int) -> dict[str, object]:
@@ -85,12 +97,12 @@ def build_block(presence: bytes, values: bytes, checksums: bool) -> bytes:
 def binary_encodings() -> dict[int, str]:
     """Code and name of every binary encoding."""
 
-def binary_frames(blocks: Blocks, fixed_size: int | None) -> list[tuple[int, int, int, int]]:
+def binary_frames(blocks: Blocks, fixed_size: int | None) -> list[tuple[int, int, int, int, str]]:
     """
-    The Zstandard frames that are known before any offsets are decoded: (buffer, start, end, decoded bytes).
+    What must be inflated and is known before any offsets are decoded: (buffer, start, end, decoded bytes, codec).
     """
 
-def payload_frames(blocks: Blocks, sizes: NDArray[np.uint64], first: int = 0, last: int = 0xFFFFFFFF) -> list[tuple[int, int, int, int]]:
+def payload_frames(blocks: Blocks, sizes: NDArray[np.uint64], first: int = 0, last: int = 0xFFFFFFFF) -> list[tuple[int, int, int, int, str]]:
     """
     The Zstandard frames of the values of blocks `first..last`. Their decoded sizes come from the decoded offsets.
     """
@@ -119,6 +131,11 @@ def gather_offsets(codes: NDArray[np.uint32], entries: NDArray[np.uint64], null_
 def gather_bytes(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], out: NDArray[np.uint8]) -> None:
     """Write the bytes of dictionary values, back to back."""
 
+def gather_views(codes: NDArray[np.uint32], values: NDArray[np.uint8], entries: NDArray[np.uint64], null_code: int | None, out: NDArray[np.uint8], validity: NDArray[np.uint8]) -> int:
+    """
+    Write Arrow's views of dictionary values, 16 bytes each, whose only data buffer is `values`; return the number of nulls.
+    """
+
 def gather_fixed(codes: NDArray[np.uint32], values: NDArray[np.uint8], size: int, null_code: int | None, out: NDArray[np.uint8], validity: NDArray[np.uint8]) -> int:
     """Write dictionary values of a fixed size; return the number of nulls."""
 
@@ -130,14 +147,19 @@ def plain_region(offsets: NDArray[Any] | None, data: NDArray[np.uint8]) -> bytes
     Plain: values of variable size that Arrow's `offsets` delimit in `data`. Without offsets, all of `data` as values of a fixed size.
     """
 
-def zstd_region(frame: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
+def zstd_region(frame: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool, dictionary: int | None = None) -> bytes:
     """
-    ZSTD: a Zstandard frame of the values, and their offsets. These are a section if `cascading`, else u64, and None for values of a fixed size.
+    ZSTD: a Zstandard frame of the values, and their offsets. These are a section if `cascading`, else u64, and None for values of a fixed size. `dictionary` is the checksum of the shared dictionary of the frame, if it has one.
     """
 
-def lz4_region(block: bytes | memoryview, decoded_size: int, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
+def lz4_region(block: bytes | memoryview, decoded_size: int, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool, dictionary: int | None = None) -> bytes:
     """
-    LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes, and offsets as in `zstd_region`.
+    LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes, and offsets and dictionary as in `zstd_region`.
+    """
+
+def snappy_region(block: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
+    """
+    Snappy: a raw Snappy block of the values, and offsets as in `zstd_region`.
     """
 
 def fsst_encode(data: NDArray[np.uint8]) -> tuple[bytes, bytes, bytes]:
@@ -233,6 +255,16 @@ def range_minmax(values: NDArray[Any], validity: NDArray[np.uint8] | None, valid
     """
     The least and the greatest value of each group of `span` slots, and how many slots are invalid (null or NaN). Both values are 0 if no slot is valid.
     """
+
+class Lz4Dictionary:
+    """A dictionary for LZ4 blocks, whose matches may begin in it."""
+
+    def __init__(self, dictionary: NDArray[np.uint8]) -> None: ...
+
+    def compress(self, data: NDArray[np.uint8]) -> bytes:
+        """
+        The data compressed as one LZ4 block without a frame, by a thorough search.
+        """
 
 def lz4_compress(data: NDArray[np.uint8], thorough: bool) -> bytes:
     """

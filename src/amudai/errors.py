@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 __all__ = [
     "AmudaiError",
+    "Cancelled",
     "CorruptedData",
     "ExistingFile",
     "FilesInUseWarning",
@@ -63,6 +64,10 @@ class AmudaiError(Exception):
         known = [name for name in _ORDER if name in self.place]
         others = [name for name in self.place if name not in _ORDER]
         return f"{self.message} ({', '.join(f'{name} {self.place[name]}' for name in known + others)})"
+
+
+class Cancelled(AmudaiError):
+    """A query that was stopped by `QueryResult.cancel`."""
 
 
 class CorruptedData(AmudaiError):

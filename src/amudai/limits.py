@@ -38,7 +38,8 @@ class Limits:
     block_memory
         Bytes that the values of one block may take after they are decompressed. Never more than a quarter of `memory`.
     values_per_byte
-        Values that a column may hold for each byte of its blocks. Columns of up to 2^27 values are not counted.
+        Values that a column may hold for each byte of its blocks. Columns of up to 2^27 values are not counted. The
+        same holds for the rows and bytes of a shard whose rows are all read to write or index them.
     entries
         Messages inside of a message of the metadata, such as the indexes of a shard. One more is allowed for every
         16 bytes.
@@ -79,11 +80,21 @@ class Limits:
             found = f"{count} values of {bits} bits, which do not fit into memory: read fewer"
             raise LimitExceeded(f"memory: expected at most {most} bytes for values, found {found}")
 
+    @property
+    def most_block_memory(self) -> int:
+        """`block_memory`, or a quarter of the memory if that is less."""
+        return min(self.block_memory, self.most_memory // 4)
+
     def require_block(self, size: int) -> None:
         """Raise LimitExceeded if a block decompresses to more than `block_memory`."""
-        most = min(self.block_memory, self.most_memory // 4)
+        most = self.most_block_memory
         if size > most:
             raise LimitExceeded(f"block_memory: expected at most {most} bytes of values in a block, found {size}")
+
+    def require_payload(self, size: int, stored: int) -> None:
+        """The same for a block that may not be compressed. `stored` bytes are in memory already."""
+        if size > stored:
+            self.require_block(size)
 
     def require_values(self, values: int, size: int) -> None:
         """Raise LimitExceeded if a buffer of `size` bytes has more values than `values_per_byte` allows."""

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import amudai
@@ -190,3 +191,42 @@ def test_internal_fields_and_creation_times_are_kept(tmp_path: Path) -> None:
         identities[at][1 - place] for at in (0, 1) for place in (0, 1)
     ]
     assert found.created == (times[0], times[1])
+
+
+@pytest.mark.slow
+def test_processes_share_the_work(tmp_path: Path) -> None:
+    lake = amudai.write_dataset(
+        _table(0, 900), tmp_path / "lake", rows_per_shard=100, indexes=[amudai.TermIndex("message")]
+    )
+    deleted = tmp_path / "lake" / lake.shards[3]
+    hidden = deleted.rename(tmp_path / "lake" / "_before.amudai.shard")
+    amudai.delete(hidden, where=col("n") < 500, to=deleted)
+    shards = [tmp_path / "lake" / name for name in lake.shards]
+    expected = amudai.dataset(tmp_path / "lake").read()
+    seen: list[amudai.Progress] = []
+    whole = amudai.compact(shards, tmp_path / "whole.amudai.shard", processes=2, progress=seen.append)
+    assert whole.read().equals(expected)
+    assert whole.num_positions == seen[-1].rows == expected.num_rows
+    assert [index.fields for index in whole.indexes] == [("message",)]
+    assert (
+        whole.count("message has 'disk'") == expected.filter(pc.match_substring(expected["message"], "disk")).num_rows
+    )
+    parts = list(tmp_path.glob("_whole-*/*"))
+    assert {part.as_uri() for part in parts} == {file.url for file in whole.files} - {whole.url}
+    some = amudai.compact(shards, tmp_path / "some.amudai.shard", where=col("n") >= 500, processes=2)
+    assert some.read(["n"]).equals(expected.filter(pc.field("n") >= 500).select(["n"]))
+    with pytest.raises(FileExistsError):
+        amudai.compact(shards, tmp_path / "some.amudai.shard", processes=2)
+    deleted.write_bytes(b"damaged" * 100)
+    with pytest.raises(amudai.AmudaiError):
+        amudai.compact(shards, tmp_path / "none.amudai.shard", processes=2)
+    assert list(tmp_path.glob("*none*")) == []
+
+
+def test_processes_neither_sort_nor_write_to_stores(parts: list[amudai.Shard], tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match="sort_by: expected none with several processes"):
+        amudai.compact(parts, tmp_path / "sorted.amudai.shard", sort_by="n", processes=2)
+    with pytest.raises(InvalidArgument, match="processes: expected"):
+        amudai.compact(parts, tmp_path / "sorted.amudai.shard", processes=0)
+    with pytest.raises(UnsupportedFeature, match="expected shards in local files"):
+        amudai.compact(parts, "memory.amudai.shard", store=MemoryStore(), processes=2)

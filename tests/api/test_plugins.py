@@ -25,6 +25,7 @@ from amudai import (
     col,
 )
 from amudai.index import plugins
+from amudai.plan import vocabularies
 from amudai.storage import MemoryStore
 from amudai.testing import check_collation, check_index, check_tokenizer
 from examples.plugin_index import EndingBuilder, EndingIndex
@@ -187,3 +188,14 @@ def test_installed_packages_announce_plugins(monkeypatch: pytest.MonkeyPatch, tm
     shard = amudai.write({"c": ["disk full"]}, "t", store=MemoryStore({}), indexes=indexes)
     assert [index.type for index in shard.indexes] == ["test.announced", "inverted-text-index-v1"]
     assert shard["c"].terms()["term"].to_pylist() == ["DISK", "FULL"]
+
+
+def test_terms_of_other_packages_are_no_vocabulary_of_words() -> None:
+    def known(**options: Any) -> bool:
+        index = TermIndex("c", **options)
+        shard = amudai.write({"c": ["disk full"] * 100}, "t", store=MemoryStore({}), indexes=[index])
+        return bool(list(vocabularies(shard._reader, shard._reader.schema.fields()[:1]) or ()))
+
+    assert known()
+    assert not known(tokenizer=TRIGRAMS.name)
+    assert not known(collation=WITHOUT_MARKS.name)

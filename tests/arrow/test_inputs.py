@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
-from amudai.arrow import batches_of
+from amudai.arrow import batches_of, columns_of
 from amudai.errors import InvalidArgument, InvalidSchema
 
 TABLE = pa.table({"n": pa.array([1, 2, None, 4, 5]), "s": pa.array(["a", "b", "c", None, "e"])})
@@ -243,3 +243,60 @@ def test_polars_frames() -> None:
     assert table.to_pydict() == {"n": [1, 2], "s": ["x", None], "l": [[1], [2, 3]]}
     assert read([frame.head(1), frame.tail(1)]).num_rows == 2
     assert read({"n": frame["n"]}).to_pydict() == {"n": [1, 2]}
+
+
+def _deep(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def _cycle() -> list[object]:
+    found: list[object] = []
+    found += [found, found]
+    return found
+
+
+def _deep_struct(levels: int) -> object:
+    value: object = 1
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1, None, _deep(20_000)],
+        (_deep(64),),
+        [_deep_struct(20_000)],
+        np.array([None, _deep(20_000)], dtype=object),
+        [np.array([None, _deep(20_000)], dtype=object)],
+        _cycle(),
+    ],
+    ids=["list", "tuple", "struct", "numpy", "numpy in a list", "cycle"],
+)
+def test_nesting_that_is_too_deep(values: Any) -> None:
+    with pytest.raises(InvalidSchema, match="column 'c': expected at most 64 levels, found more"):
+        batches_of({"a": [1], "c": values})
+    with pytest.raises(InvalidSchema, match="column 'c': expected at most 64 levels, found more"):
+        columns_of({"c": values})
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([_deep(10), None], None),
+        ([{"a": [1, 2]}, {"a": None}], pa.struct([("a", pa.list_(pa.int64()))])),
+        ([np.arange(3), np.array([], np.int64)], pa.list_(pa.int64())),
+        (np.array([[1], None], dtype=object), pa.list_(pa.int64())),
+        ({3: None}.keys(), pa.int64()),
+        (range(3), pa.int64()),
+    ],
+    ids=["deep", "structs", "arrays", "objects", "keys", "range"],
+)
+def test_nesting_that_is_not_too_deep(values: Any, kind: pa.DataType | None) -> None:
+    schema, batches = batches_of({"c": values})
+    assert kind is None or schema.field("c").type == kind
+    assert pa.Table.from_batches(batches).column("c").to_pylist() == pa.array(list(values)).to_pylist()

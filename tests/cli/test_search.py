@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 
 import amudai
+from amudai.asking import Words
 from amudai.cli.rows import TableWriter
 from amudai.cli.search import advise
-from amudai.cli.words import Words
 from tests.cli.runs import run
 
 

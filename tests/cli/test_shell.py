@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import amudai
-from amudai.cli.completion import KqlWords, completer
+from amudai.asking import KqlWords, completer
 from tests.cli.runs import amudai as started
 from tests.cli.runs import finish
 

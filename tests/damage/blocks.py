@@ -19,10 +19,12 @@ from hypothesis import strategies as st
 from amudai import _kernels
 from amudai.encoding import decode
 from amudai.encoding.buffer import BlockRun
-from amudai.format import BlockMap, decode_block_map, encode_block_map
+from amudai.encoding.shared import SharedDecoder
+from amudai.format import BlockMap, SharedDictionary, decode_block_map, encode_block_map
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
 from tests import effort
+from tests.oracle import codec
 from tests.oracle.block import checksum
 
 GUARD = 64
@@ -55,6 +57,8 @@ class Held:
     """Blocks in memory of exactly their size, in place of a `BlockBuffer`; nothing but the kernels checks them."""
 
     limits = DEFAULT_LIMITS
+    shared = SharedDecoder(SharedDictionary(memoryview(codec.DICTIONARY), codec.DICTIONARY_CHECKSUM))
+    may_inflate = False
 
     def __init__(self, *blocks: tuple[int, bytes], checksums: bool = True) -> None:
         self.counts = [count for count, _ in blocks]
@@ -73,7 +77,11 @@ class Held:
         used = self._blocks[block : block + len(counts)]
         view = memoryview(np.frombuffer(b"".join(used), np.uint8).copy())
         sizes = np.array([len(data) for data in used], np.uint64)
-        return _kernels.Blocks.stretch(view, block, sizes, counts, self._checksums, True), view, slot
+        return self._sharing(_kernels.Blocks.stretch(view, block, sizes, counts, self._checksums, True)), view, slot
+
+    def _sharing(self, blocks: _kernels.Blocks) -> _kernels.Blocks:
+        blocks.share(codec.DICTIONARY, codec.DICTIONARY_CHECKSUM)
+        return blocks
 
     def runs(self, ranges: Rows, unit: int = 1) -> Iterator[BlockRun]:
         """All blocks as one run."""
@@ -92,7 +100,7 @@ class Held:
             self._checksums,
             True,
         )
-        yield BlockRun(blocks, buffers, index, first, count, slots)
+        yield BlockRun(self._sharing(blocks), buffers, index, first, count, slots)
 
 
 def sealed(block: bytes) -> bytes:

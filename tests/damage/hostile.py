@@ -11,24 +11,29 @@ from pyroaring import BitMap
 from tests.damage.blocks import changed
 from tests.oracle import block, codec, presence
 from tests.oracle.binary import block_dictionary as binary_dictionary
-from tests.oracle.binary import fsst
+from tests.oracle.binary import fsst, lz4_shared, zstd_shared
 from tests.oracle.binary import lz4 as binary_lz4
 from tests.oracle.binary import plain as binary_plain
 from tests.oracle.binary import single_value as binary_single
+from tests.oracle.binary import snappy as binary_snappy
 from tests.oracle.binary import zstd as binary_zstd
 from tests.oracle.common import ALL, UNSIGNED, align8, bits_of, make_header, pack, pad8, size_of
 from tests.oracle.numeric import (
     alp,
     alprd,
     block_dictionary,
+    chimp,
     delta,
     ffor,
     fl_bit_pack,
     frame_of_reference,
     lz4,
+    patched,
+    pco,
     plain,
     run_length,
     single_value,
+    snappy,
     sparse,
     truncate,
     zig_zag,
@@ -145,6 +150,10 @@ def _claims() -> dict[str, Numbers]:
         )
         bomb = make_header(zstd.CODE, zstd.FIELDS) + codec.zstd_compress(bytes(1000))
         found[f"zstd {dtype}"] = Numbers(dtype, bomb, MANY)
+        head = make_header(snappy.CODE, snappy.FIELDS)
+        found[f"snappy {dtype}"] = Numbers(dtype, head + _varint(MANY * size) + bytes(20), MANY)
+        if dtype in pco.TYPES:
+            found[f"pco {dtype}"] = Numbers(dtype, pco.encode([1] * 10, dtype), MANY)
     return found
 
 
@@ -186,6 +195,54 @@ def _exceptions() -> dict[str, Numbers]:
     }
 
 
+def _patched() -> dict[str, Numbers]:
+    def made(width: int, excess: int, exceptions: int, tail: bytes, dtype: str = "u4", count: int = 3) -> Numbers:
+        fields = patched.FIELDS[dtype[1]]
+        return Numbers(dtype, make_header(patched.CODE, fields, width, excess, exceptions, 5, 1) + tail, count)
+
+    return {
+        "patched width 33": made(33, 0, 0, bytes(13)),
+        "patched width 255": made(255, 0, 0, bytes(96)),
+        "patched exceptions of 33 bits": made(0, 33, 1, bytes(6)),
+        "patched with more exceptions than values": made(0, 8, 4, bytes(5)),
+        "patched with billions of exceptions": made(0, 1, 0xFFFFFFFF, bytes(5)),
+        "patched without its exceptions": made(0, 8, 1, b""),
+        "patched with more behind it": made(0, 8, 1, bytes(3)),
+        "patched position beyond the last": made(0, 8, 1, b"\3\0"),
+        "patched positions that repeat": made(0, 8, 2, b"\5\1\1"),
+        "patched positions that descend": made(0, 8, 2, b"\1\1\1"),
+        "patched of billions": made(8, 0, 0, bytes(300), count=MANY),
+        "patched header cut": Numbers("u8", made(0, 0, 0, b"", "u4").section, 3),
+    }
+
+
+def _chimps() -> dict[str, Numbers]:
+    head = make_header(chimp.CODE, chimp.FIELDS)
+    three = chimp.encode([1, 2, 3], "f4")
+    return {
+        "chimp of nothing": Numbers("f4", head),
+        "chimp of half a value": Numbers("f8", head + bytes(4)),
+        "chimp cut": Numbers("f4", three[:-1]),
+        "chimp with more behind it": Numbers("f4", three + b"\0"),
+        "chimp with leading zeros of no difference": Numbers("f4", head + bytes(4) + b"\2" + bytes(8)),
+        "chimp with a difference of no bits": Numbers("f4", head + bytes(4) + b"\1" + bytes(8)),
+        "chimp with a difference of too many bits": Numbers("f4", head + bytes(4) + b"\xfd\xff" + bytes(8)),
+        "chimp of billions": Numbers("f4", three, MANY),
+    }
+
+
+def _snappy(block: str) -> bytes:
+    return make_header(snappy.CODE, snappy.FIELDS) + bytes.fromhex(block)
+
+
+def _varint(number: int) -> bytes:
+    groups = []
+    while number >= 0x80:
+        groups.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*groups, number])
+
+
 def _compressed() -> dict[str, Numbers]:
     plenty = zstandard.ZstdCompressor().compress(bytes(1 << 30))
     wide = struct.pack("<IBB", 0xFD2FB528, 0, (31 - 10) << 3) + bytes.fromhex("01 00 00")
@@ -214,11 +271,36 @@ def _compressed() -> dict[str, Numbers]:
         "zstd cut": Numbers("u4", zstd.encode([1, 2, 3], "u4")[:-1]),
         "zstd with more behind it": Numbers("u4", zstd.encode([1, 2, 3], "u4") + b"\0"),
         "zstd with another frame behind it": Numbers("u4", zstd.encode([1, 2, 3], "u4") + codec.zstd_compress(b"a")),
+        "snappy distance 0": Numbers("u4", _snappy("0c 0f 41 41 41 41 1d 00")),
+        "snappy distance beyond the start": Numbers("u4", _snappy("0c 0c 41 41 41 41 11 05")),
+        "snappy cut in its size": Numbers("u4", _snappy("ff")),
+        "snappy of a size without end": Numbers("u4", _snappy("ff ff ff ff ff ff 01")),
+        "snappy cut in literals": Numbers("u4", _snappy("0c 2c 41 41")),
+        "snappy cut in a length": Numbers("u4", _snappy("0c f4 41")),
+        "snappy cut in a copy": Numbers("u4", _snappy("0c 00 41 02 01")),
+        "snappy with overlong literals": Numbers("u4", _snappy("0c 30" + "41" * 13)),
+        "snappy with an overlong copy": Numbers("u4", _snappy("0c 00 41 fe 01 00")),
+        "snappy with more behind it": Numbers("u4", _snappy("0c 2c" + "41" * 12 + "00 41")),
+        "snappy of another size": Numbers("u4", _snappy("0d 2c" + "41" * 12)),
+        "snappy of nothing": Numbers("u4", _snappy("")),
+        "pco of nothing": Numbers("u4", make_header(pco.CODE, pco.FIELDS)),
+        "pco of noise": Numbers("u4", make_header(pco.CODE, pco.FIELDS) + bytes(range(100))),
+        "pco cut": Numbers("u4", pco.encode(list(range(3)), "u4")[:-1]),
+        "pco with more behind it": Numbers("u4", pco.encode(list(range(3)), "u4") + b"\0"),
+        "pco of another type": Numbers("u4", pco.encode(list(range(3)), "f8")),
         "sized zstd with more behind it": Numbers("u4", head + zstandard.ZstdCompressor().compress(bytes(12)) + b"\0"),
     }
 
 
-NUMBERS: dict[str, Numbers] = {**_widths(), **_depths(), **_claims(), **_exceptions(), **_compressed()}
+NUMBERS: dict[str, Numbers] = {
+    **_widths(),
+    **_depths(),
+    **_claims(),
+    **_exceptions(),
+    **_compressed(),
+    **_patched(),
+    **_chimps(),
+}
 
 
 def _roaring(*words: int, tail: bytes = b"") -> bytes:
@@ -320,6 +402,15 @@ def _lengths(codes: bytes, lengths: bytes, entries: int, nested: bool, data: byt
     return header + pad8(codes) + lengths + data
 
 
+def _far_match() -> bytes:
+    """A block whose first match begins one byte before the dictionary."""
+    distance = len(codec.DICTIONARY) + 1
+    content = b"\x00" + distance.to_bytes(2, "little") + b"\x50abcde"
+    payload = (9).to_bytes(4, "little") + content
+    header = make_header(lz4_shared.CODE, lz4_shared.FIELDS, len(payload), 8, 0, codec.DICTIONARY_CHECKSUM, 0)
+    return header + pad8(payload) + pack([0, 3, 6, 9], "u8")
+
+
 def _entries() -> dict[str, Binaries]:
     codes = plain.encode([1, 2, 3], "u4")
     ones = _ones("u4")
@@ -349,6 +440,16 @@ def _entries() -> dict[str, Binaries]:
         "lz4 of billions": Binaries(changed(binary_lz4.encode([b"a"] * 3, 1), 8, "I", MANY), MANY, 1),
         "zstd of billions": Binaries(binary_zstd.encode([b"a"] * 3, 1), MANY, 1),
         "zstd of 4 GiB": Binaries(changed(binary_zstd.encode([b"ab"] * 3), 2, "I", 0xFFFFFFFF)),
+        "snappy of billions": Binaries(binary_snappy.encode([b"a"] * 3, 1), MANY, 1),
+        "snappy of 4 GiB": Binaries(changed(binary_snappy.encode([b"ab"] * 3), 2, "I", 0xFFFFFFFF)),
+        "snappy of another size": Binaries(changed(binary_snappy.encode([b"ab"] * 3), 8, "B", 7)),
+        **{
+            f"{name}, {what}": Binaries(changed(module.encode([b"lorem ipsum", b"lorem", b""]), at, "I", number))
+            for name, module in {"zstd_shared": zstd_shared, "lz4_shared": lz4_shared}.items()
+            for what, at, number in (("another dictionary", 8, 7), ("a payload of 4 GiB", 2, 0xFFFFFFFF))
+        },
+        "lz4_shared, a match before the dictionary": Binaries(_far_match()),
+        "patched code of bytes": Binaries(patched.encode([1, 2, 3], "u4")),
         "code of numbers": Binaries(ffor.encode([1, 2, 3], "u4")),
         "unknown code of bytes": Binaries(pack([4711], "u2") + bytes(40)),
         "no code of bytes": Binaries(b"\1"),

@@ -1,4 +1,4 @@
-"""The shards that the campaign damages: every type, profile, layout and index, and the results of edits."""
+"""The shards that the campaign damages: every type, profile, layout, index and form, and the results of edits."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import Any
 from uuid import UUID
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import amudai
 from amudai import Shard, col
 from amudai.storage import MemoryStore
+from tests.forge import Forge, constants, dictionary, lists, number_dictionary, numbers, referred, separate, strings
 
 ROOT = "subject.amudai.shard"
 CREATED = datetime(2024, 1, 1, tzinfo=UTC)
@@ -43,15 +45,32 @@ class Subject:
     def open(self, files: dict[str, bytes]) -> Shard:
         return amudai.open(ROOT, store=MemoryStore(files), threads=1)
 
+    def open_in(self, store: DecayingStore) -> Shard:
+        return amudai.open(ROOT, store=store, threads=1)
+
     @cached_property
     def answers(self) -> dict[str, object]:
         """The right answer to each question."""
         return {name: ask(self.open(self.files)) for name, ask in QUESTIONS.items()}
 
 
+class DecayingStore(MemoryStore):
+    """Files that are damaged while they are open, which no tag tells: the medium loses bytes, nobody writes."""
+
+    def decay(self, files: dict[str, bytes]) -> None:
+        """Replace the content of files."""
+        self._files.update(files)
+
+    def _tag(self, url: str) -> str:
+        return "the same"
+
+
 def _bits(table: pa.Table) -> object:
     """The content of a table, to the bit: NaN equals itself, and -0.0 is not 0.0."""
-    return repr(table.to_pydict()), str(table.schema)
+    out = pa.BufferOutputStream()
+    with pa.ipc.new_stream(out, table.schema) as stream:
+        stream.write_table(table)
+    return out.getvalue().to_pybytes()
 
 
 def _names(shard: Shard) -> set[str]:
@@ -72,6 +91,9 @@ QUESTIONS: dict[str, Question] = {
     "count": lambda shard: (shard.num_rows, shard.count(where=col(shard.schema.names[0]).is_null())),
     "range": lambda shard: _rows(shard, (col("n") > 70) & (col("n") <= 90)) if "n" in _names(shard) else None,
     "equal": lambda shard: _rows(shard, col("word") == "word 5") if "word" in _names(shard) else None,
+    "key": lambda shard: (
+        _rows(shard, (col("word") == "word 3") & (col("n") == 30)) if "word" in _names(shard) else None
+    ),
     "term": lambda shard: _rows(shard, col("text").has("line7")) if "text" in _names(shard) else None,
     "part": lambda shard: _rows(shard, col("text").contains("ine11")) if "text" in _names(shard) else None,
     "facts": lambda shard: repr([(each.path, each.type, each.stats, each.properties) for each in shard.columns]),
@@ -124,14 +146,37 @@ def _types(shift: int, rows: int = 60) -> pa.Table:
     )
 
 
-def _few(shift: int) -> pa.Table:
-    return _flat(shift, 40).select(["n", "text", "flag"])
+def _some(shift: int, rows: int) -> pa.Table:
+    return _flat(shift, rows).select(["n", "steps", "noise", "text", "word"])
+
+
+# Asked of one shard by turns, and of a shard that is damaged after it was opened.
+LAZILY = ("range", "take", "key", "term", "read", "head")
+
+
+def _few(shift: int, rows: int = 40) -> pa.Table:
+    return _flat(shift, rows).select(["n", "text", "flag"])
 
 
 def _written(table: pa.Table, **options: Any) -> dict[str, bytes]:
     store = MemoryStore({})
     amudai.write(table, ROOT, store=store, created=CREATED, **options).close()
     return dict(store._files)
+
+
+def _extended(shift: int) -> dict[str, bytes]:
+    """Numbers and times that repeat, which only the extended encodings store small."""
+    at = range(shift, shift + 600)
+    some = [n * n % 7 * 10**15 + n % 3 for n in range(40)]
+    table = pa.table(
+        {
+            "n": pa.array([n * 7919 % 90 if n % 13 else None for n in at], pa.int64()),
+            "big": pa.array([some[n * 2654435761 % 37] for n in at], pa.int64()),
+            "f": pa.array([some[n * 2654435761 % 31] / 7 for n in at], pa.float64()),
+            "when": pa.array([some[n * 2654435761 % 29] for n in at], pa.timestamp("us")),
+        }
+    )
+    return _written(table, compatibility="extended", profile="minimal_compression")
 
 
 def _edited(edit: Callable[[MemoryStore, int], Shard], shift: int) -> dict[str, bytes]:
@@ -141,8 +186,8 @@ def _edited(edit: Callable[[MemoryStore, int], Shard], shift: int) -> dict[str, 
     return {name: content for name, content in store._files.items() if name in used}
 
 
-def _source(store: MemoryStore, name: str, shift: int, **options: Any) -> Shard:
-    return amudai.write(_flat(shift, 120), name, store=store, layout="two-level", created=CREATED, **options)
+def _source(store: MemoryStore, name: str, shift: int, rows: int = 120, **options: Any) -> Shard:
+    return amudai.write(_some(shift, rows), name, store=store, layout="two-level", created=CREATED, **options)
 
 
 INDEXES = [amudai.TermIndex("text"), amudai.HashIndex("word")]
@@ -164,6 +209,48 @@ def _columns(store: MemoryStore, shift: int) -> Shard:
     return amudai.drop_columns(wider, ["noise"], to=ROOT, store=store)
 
 
+def _attached(store: MemoryStore, shift: int, rows: int = 120) -> Shard:
+    """A shard over a Parquet file whose pages have checksums."""
+    content = pa.BufferOutputStream()
+    pq.write_table(_few(shift, rows), content, row_group_size=50, write_page_checksum=True)
+    store.put_if_absent("rows.parquet", [content.getvalue().to_pybytes()])
+    indexes = [amudai.TermIndex("text"), amudai.HashIndex("n")] if rows > 40 else []
+    return amudai.attach("rows.parquet", to=ROOT, indexes=indexes, created=CREATED, store=store)
+
+
+def _compacted(store: MemoryStore, shift: int) -> Shard:
+    """Of shards with deleted rows, merged with others."""
+    first = _source(store, "a.amudai.stripe", shift)
+    second = _source(store, "b.amudai.stripe", shift + 120)
+    thinner = amudai.delete(first, positions=[2, 90], to="c.amudai.stripe", store=store)
+    merged = amudai.merge([thinner, second], to="d.amudai.stripe", store=store)
+    return amudai.compact(merged, to=ROOT, sort_by="steps", indexes=INDEXES, store=store)
+
+
+def _kept(store: MemoryStore, shift: int) -> Shard:
+    """Merged, with the indexes of each part."""
+    sources = [_source(store, f"source{n}.amudai.stripe", shift + 60 * n, rows=60, indexes=INDEXES) for n in range(2)]
+    return amudai.merge(sources, to=ROOT, indexes="keep", store=store)
+
+
+def _forms(shift: int) -> dict[str, bytes]:
+    """What the format has and our writer does not use: constants elsewhere, separate offsets, numbers by code."""
+    at = range(shift, shift + 40)
+    items = [n + item for n in at if n % 8 for item in range(n % 3)]
+    forge = Forge.of(
+        {
+            "n": number_dictionary([n % 5 * 30 if n % 7 else None for n in at], "i8"),
+            "text": separate([f"line{n} of lines".encode() if n % 9 else None for n in at], text=True, block_values=16),
+            "word": dictionary([f"word {n % 4}" for n in at]),
+            "same": referred(constants(strings([]), len(at), f"elsewhere {shift}")),
+            "seven": constants(numbers([], "i4"), len(at), shift),
+            "items": lists([n % 3 if n % 8 else None for n in at], numbers(items, "i8")),
+        },
+        name=ROOT,
+    )
+    return forge.files()
+
+
 def subjects() -> list[Subject]:
     """All subjects, made anew: the same bytes each time."""
     found = [
@@ -174,11 +261,22 @@ def subjects() -> list[Subject]:
     ]
     found += [Subject(each, _written(_flat(0), profile=each), _written(_flat(50), profile=each)) for each in PROFILES]
     two_level: dict[str, Any] = {"layout": "two-level", "stripe_rows": 100, "indexes": INDEXES}
-    found.append(Subject("two-level", _written(_flat(0), **two_level), _written(_flat(50), **two_level)))
+    found.append(Subject("two-level", _written(_some(0, 300), **two_level), _written(_some(50, 300), **two_level)))
     group: dict[str, Any] = {"packed_groups": [["n", "f", "flag", "text", "word"]], "profile": "minimal_compression"}
     found.append(Subject("packed group", _written(_flat(0), **group), _written(_flat(50), **group)))
     by_stripe = [amudai.TermIndex("text", level="stripe"), amudai.HashIndex("word", level="stripe")]
     found.append(Subject("indexes", _written(_flat(0), indexes=by_stripe), _written(_flat(50), indexes=by_stripe)))
-    edits = {"deleted": _deleted, "merged": _merged, "columns": _columns}
+    keys: dict[str, Any] = {"indexes": [amudai.HashIndex(("word", "n"))]}
+    found.append(Subject("composite key", _written(_some(0, 90), **keys), _written(_some(50, 90), **keys)))
+    found.append(Subject("extended", _extended(0), _extended(50)))
+    found.append(Subject("forms", _forms(0), _forms(50), is_small=True))
+    edits = {
+        "deleted": _deleted,
+        "merged": _merged,
+        "columns": _columns,
+        "compacted": _compacted,
+        "kept indexes": _kept,
+        "attached": _attached,
+    }
     found += [Subject(name, _edited(edit, 0), _edited(edit, 50)) for name, edit in edits.items()]
     return found

@@ -24,10 +24,11 @@ from tests.damage.blocks import EDITS, Held, Watched, binaries, bounded, edited,
 from tests.encoding import cascades
 from tests.oracle import block, dictionary, presence
 from tests.oracle.binary import block_dictionary as binary_dictionary
-from tests.oracle.binary import fsst
+from tests.oracle.binary import fsst, lz4_shared, zstd_shared
 from tests.oracle.binary import lz4 as binary_lz4
 from tests.oracle.binary import plain as binary_plain
 from tests.oracle.binary import single_value as binary_single
+from tests.oracle.binary import snappy as binary_snappy
 from tests.oracle.binary import zstd as binary_zstd
 from tests.oracle.common import ALL, Encoder, OracleError, pack
 from tests.oracle.numeric import delta, ffor, fl_bit_pack, plain, run_length, single_value, zstd
@@ -226,6 +227,9 @@ REGIONS: dict[ModuleType, list[str]] = {
     fsst: ["nested_offsets"],
     binary_zstd: ["nested_offsets"],
     binary_lz4: ["nested_offsets"],
+    binary_snappy: ["nested_offsets"],
+    zstd_shared: ["nested_offsets"],
+    lz4_shared: ["nested_offsets"],
 }
 
 

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ import amudai
 from amudai.errors import InvalidArgument, LimitExceeded
 from amudai.format.wire import amudai_pb2 as wire
 from amudai.limits import container_memory, usable_memory
+from amudai.storage import MemoryStore
 from amudai.types import BasicType
 from tests.damage.blocks import bounded
 from tests.damage.lies import specimen_of
@@ -24,13 +26,17 @@ from tests.forge import (
     Column,
     FieldContent,
     Forge,
+    binaries,
     constants,
+    guids,
     missing,
     numbers,
     strings,
     units,
 )
 from tests.oracle import block
+from tests.oracle.binary import lz4 as binary_lz4
+from tests.oracle.binary import plain as binary_plain
 from tests.oracle.binary import single_value as binary_single
 from tests.oracle.common import make_header
 from tests.oracle.numeric import lz4, plain, single_value, zstd
@@ -142,6 +148,51 @@ def test_a_small_block_that_decompresses_to_much() -> None:
         assert "block_memory" in shard.verify().problems[0].message
 
 
+def _texts(values: list[bytes], encoding: Any, fixed_size: int | None = None) -> Column:
+    """A column of one block."""
+    column = binaries([]) if fixed_size is None else guids([])
+    section = block.build(b"", encoding.encode(values, fixed_size))
+    column.content = FieldContent(
+        descriptor=wire.FieldDescriptor(position_count=len(values), null_count=0),
+        buffers=[Buffer(kind=BufferKind.DATA, blocks=[(len(values), section)], embedded_presence=True)],
+    )
+    return column
+
+
+ZEROS = [bytes(16)] * 20_000
+LZ4_BLOCKS = {
+    "numbers": _blocks("i8", [(40_000, lz4.encode([0] * 40_000, "i8"))]),
+    "texts": _texts([bytes(8000)] * 40, binary_lz4),
+    "fixed": _texts(ZEROS, binary_lz4, 16),
+}
+
+
+@pytest.mark.parametrize("name", LZ4_BLOCKS)
+def test_a_block_of_lz4_that_decompresses_to_much(name: str) -> None:
+    specimen = specimen_of(Forge.of({"n": LZ4_BLOCKS[name]}))
+    assert sum(map(len, specimen.files.values())) < 10_000
+    rows = specimen.open().num_rows
+    shard = specimen.open(limits=amudai.Limits(block_memory=100_000))
+    asked: list[Callable[[], object]] = [shard.read, lambda: shard.take([rows - 1]), lambda: list(shard)]
+    for ask in asked:
+        with pytest.raises(LimitExceeded, match=r"block_memory: expected at most 100000 bytes"):
+            ask()
+    assert not shard.verify().ok
+    assert specimen.open(limits=amudai.Limits(block_memory=400_000)).read().num_rows == rows
+
+
+def test_a_block_that_is_not_compressed_has_no_such_limit() -> None:
+    values = [bytes([n]) * 500 for n in range(200)]
+    specimen = specimen_of(Forge.of({"n": _texts(values, binary_plain), "m": _blocks("i8", [(200, _few_plain())])}))
+    shard = specimen.open(limits=amudai.Limits(block_memory=1000))
+    assert shard.read().to_pydict() == {"n": values, "m": list(range(200))}
+    assert shard.count(c("n") == values[7]) == 1
+
+
+def _few_plain() -> bytes:
+    return plain.encode(list(range(200)), "i8")
+
+
 @pytest.mark.slow
 def test_many_empty_index_descriptors() -> None:
     forge = Forge.of({"n": numbers([1, 2, 3], "i8")}, indexes=[wire.IndexDescriptor()] * (1 << 20))
@@ -227,6 +278,47 @@ def test_what_needs_all_rows_is_refused() -> None:
     with bounded():
         assert shard.verify().ok
         assert shard.sample(2, ["n"]).to_pydict() == {"n": [7, 7]}
+
+
+OPERATIONS: dict[str, Callable[[amudai.Shard, MemoryStore], object]] = {
+    "add_indexes": lambda shard, out: amudai.add_indexes(shard, [amudai.TermIndex("s")], "new", store=out),
+    "compact": lambda shard, out: amudai.compact(shard, "new", store=out),
+    "compact some": lambda shard, out: amudai.compact(shard, "new", where=c("n") == 7, store=out),
+    "merge": lambda shard, out: amudai.merge([shard, shard], "new", store=out),
+    "upsert": lambda shard, out: amudai.upsert(shard, shard.head(1), key="n", to="new", store=out),
+    "delete": lambda shard, out: amudai.delete(shard, c("n") == 7, to="new", store=out),
+    "delete one": lambda shard, out: amudai.delete(shard, positions=[5], to="new", store=out),
+    "salvage": lambda shard, out: amudai.salvage(shard, "new", store=out),
+    "lookup": lambda shard, _: shard.lookup("n", [7]),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operations_on_all_rows_are_refused(name: str) -> None:
+    out = MemoryStore()
+    with bounded(), pytest.raises(LimitExceeded, match="values_per_byte") as caught:
+        OPERATIONS[name](specimen_of(_alike()).open(), out)
+    assert f"{ROWS} values in" in str(caught.value)
+    assert "new" not in out._files
+
+
+def test_operations_that_need_no_row() -> None:
+    shard, out = specimen_of(_alike()).open(), MemoryStore()
+    with bounded():
+        assert amudai.compact(shard, "a", where=c("n") == 8, store=out).num_rows == 0
+        assert amudai.rename_columns(shard, {"n": "k"}, to="b", store=out).count(c("k") == 7) == ROWS
+        assert amudai.drop_columns(shard, ["n"], to="c", store=out).num_rows == ROWS
+        assert shard.verify(deep=True).problems[0].message.startswith("values_per_byte")
+
+
+def test_operations_on_as_many_rows_as_the_limits_allow(tmp_path: Path) -> None:
+    amudai.write({"n": [7] * 100_000}, tmp_path / "n.amudai.shard")
+    with mock.patch("amudai.limits._MANY_VALUES", 1000):
+        shard = amudai.open(tmp_path / "n.amudai.shard", limits=amudai.Limits(values_per_byte=10))
+        with pytest.raises(LimitExceeded, match="values_per_byte"):
+            amudai.compact(shard, tmp_path / "c.amudai.shard")
+        shard = amudai.open(tmp_path / "n.amudai.shard", limits=amudai.Limits(values_per_byte=1000))
+        assert amudai.compact(shard, tmp_path / "c.amudai.shard").num_rows == 100_000
 
 
 def test_alike_items_of_lists() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.fs as fs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -426,3 +427,28 @@ def test_random_questions_have_the_answers_of_one_table(seed: int, tmp_path: Pat
         right = pc.field("level") == word
         expression = chance.choice([left, right, left & right, left | right, ~(left | right), ~(left & right)])
         assert lake.read(where=expression).equals(whole.filter(expression)), str(expression)
+
+
+# ---- stores without URLs ----
+
+
+@pytest.mark.parametrize("kind", ["obstore", "fsspec"])
+def test_a_dataset_of_a_store_that_the_user_made(kind: str, three: amudai.Dataset, tmp_path: Path) -> None:
+    store: object
+    if kind == "obstore":
+        store = pytest.importorskip("obstore.store").LocalStore(str(tmp_path))
+    else:
+        store = pytest.importorskip("fsspec.implementations.dirfs").DirFileSystem(
+            str(tmp_path), pytest.importorskip("fsspec").filesystem("file")
+        )
+    lake = amudai.dataset("", store=store)
+    assert lake.read().equals(WHOLE)
+    lake.save_catalog()
+    again = amudai.dataset("", store=store)
+    assert again.read(["n"], "n = 120")["n"].to_pylist() == [120]
+    assert again.explain(where="n = 120").shards_ruled_out == {"catalog": 2}
+
+
+def test_a_list_of_shards_of_a_store_that_lists_nothing(three: amudai.Dataset, tmp_path: Path) -> None:
+    store = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    assert amudai.dataset([f"{part}.amudai.shard" for part in range(3)], store=store).read().equals(WHOLE)

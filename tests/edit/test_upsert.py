@@ -82,6 +82,21 @@ def test_the_new_root_owns_the_file_of_the_new_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_kept_indexes_in_files_of_their_own_belong_to_the_shard(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.amudai.shard", tmp_path / "b.amudai.shard"
+    amudai.write(table_of(rows_of(20)), source, layout="two-level", indexes=[TermIndex("t"), HashIndex("n")]).close()
+    amudai.upsert(source, table_of([rows_of(5)[3]]), "n", to=target).close()
+    source.unlink()
+    amudai.gc(tmp_path, dry_run=False, older_than=timedelta(0))
+    with amudai.open(target) as shard:
+        assert shard.count(col("n") == 7) == 1
+        assert shard.verify(deep=True).ok
+        assert {file.url.rpartition("/")[2] for file in shard.files} == {path.name for path in tmp_path.iterdir()}
+        copied = amudai.copy(shard, tmp_path / "copy.amudai.shard")
+    assert copied.num_rows == 20
+    assert copied.verify(deep=True).ok
+
+
 @pytest.mark.parametrize("policy", ["keep", "merge", "rebuild", "drop"])
 def test_deletes_and_upserts_together(tmp_path: Path, policy: Literal["keep", "merge", "rebuild", "drop"]) -> None:
     rows = rows_of(30)

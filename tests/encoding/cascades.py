@@ -15,14 +15,18 @@ from tests.oracle.numeric import (
     alp,
     alprd,
     block_dictionary,
+    chimp,
     delta,
     ffor,
     fl_bit_pack,
     frame_of_reference,
     lz4,
+    patched,
+    pco,
     plain,
     run_length,
     single_value,
+    snappy,
     sparse,
     truncate,
     zig_zag,
@@ -60,6 +64,12 @@ def _ffor(values: list[int], dtype: str, cascade: Cascade) -> bytes:
     needed = max(1, max(distances).bit_length())
     width = cascade.random.randint(needed, bits_of(dtype))
     return ffor.encode(values, dtype, wrap(reference, dtype), width)
+
+
+def _patched(values: list[int], dtype: str, cascade: Cascade) -> bytes:
+    # Any frame will do, also one that holds no value.
+    reference = cascade.random.choice(values) - cascade.random.randrange(3)
+    return patched.encode(values, dtype, wrap(reference, dtype), cascade.random.randint(0, bits_of(dtype)))
 
 
 def _alp(values: list[int], dtype: str, cascade: Cascade) -> bytes:
@@ -101,6 +111,10 @@ ENCODERS: dict[str, Callable[[list[int], str, Cascade], bytes]] = {
     "lz4": lambda values, dtype, _: lz4.encode(values, dtype),
     "zig_zag": lambda values, dtype, cascade: zig_zag.encode(values, dtype, cascade.part_or_raw()),
     "sparse": lambda values, dtype, cascade: sparse.encode(values, dtype, cascade.part_or_raw(), cascade.part_or_raw()),
+    "patched": _patched,
+    "chimp": lambda values, dtype, _: chimp.encode(values, dtype),
+    "pco": lambda values, dtype, _: pco.encode(values, dtype),
+    "snappy": lambda values, dtype, _: snappy.encode(values, dtype),
 }
 # Those with a part that is never raw.
 BRANCHES = frozenset({"for", "delta", "alp", "alprd", "block_dictionary"})

@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.encoding import BlockBuffer
-from amudai.format import BufferKind, DataRef, EncodedBuffer
+from amudai.format import BufferKind, DataRef, EncodedBuffer, SharedDictionary
 from amudai.rows import Rows
 from amudai.storage import Artifact, MemoryStore
 from tests.oracle import block_map, codec, presence
 
 Span = tuple[int, int]
-Frame = tuple[int, int, int, int]
+Frame = tuple[int, int, int, int, str]
 
 
 def _modules() -> list[ModuleType]:
@@ -64,10 +64,11 @@ class Opened:
             checksums,
             True,
         )
+        self.blocks.share(codec.DICTIONARY, codec.DICTIONARY_CHECKSUM)
 
     def inflate(self, frames: list[Frame]) -> None:
-        """Give the run what its Zstandard frames hold."""
-        contents = [codec.zstd_decompress(bytes(self.buffers[at][start:end]), size) for at, start, end, size in frames]
+        """Give the run what its frames hold."""
+        contents = [inflated(bytes(self.buffers[at][start:end]), size, name) for at, start, end, size, name in frames]
         self.blocks.add_inflated(frames, contents)
 
     def spans(self, ranges: Sequence[Span], unit: int = 1) -> tuple[npt.NDArray[Any], ...]:
@@ -82,6 +83,14 @@ class Opened:
         count = np.minimum(np.repeat(stops, pieces), ends[index]) - at
         held = count > 0  # blocks without slots have no piece
         return tuple(column[held].astype(np.uint32) for column in (index, at - begins[index], count))
+
+
+def inflated(frame: bytes, size: int, name: str) -> bytes:
+    """What a frame holds that the codec of this name inflates."""
+    if name.startswith("pco_"):
+        dtype = name.removeprefix("pco_")
+        return codec.pco_decompress(frame, size // int(dtype[1]), dtype)
+    return codec.shared_zstd_decompress(frame, size) if name == "zstd_shared" else codec.zstd_decompress(frame, size)
 
 
 class Spans(list[Span]):
@@ -157,7 +166,8 @@ def buffer_of(
         packed_group_index=None,
     )
     expected = sum(block.count for block in blocks) if values is None else values
-    return BlockBuffer(Artifact.open(store, "run"), descriptor, expected, verify)
+    known = SharedDictionary(memoryview(codec.DICTIONARY), codec.DICTIONARY_CHECKSUM)
+    return BlockBuffer(Artifact.open(store, "run"), descriptor, expected, verify, read_dictionary=lambda: known)
 
 
 def patterns(counts: Sequence[int], rng: np.random.Generator) -> Iterator[tuple[str, Spans]]:

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from amudai import _kernels
 from tests.effort import EFFORT, examples
+from tests.encoding.runs import Frame, inflated
 from tests.oracle import block, codec, presence
 from tests.oracle.binary import block_dictionary, fsst, plain, region, single_value
 from tests.oracle.binary import lz4 as oracle_lz4
@@ -90,8 +91,10 @@ def decode(kernel: ModuleType, stored: bytes, count: int, fixed_size: int | None
     one, zero = np.array([count], np.uint64), np.zeros(1, np.uint64)
     blocks = kernel.Blocks([data], np.zeros(1, np.uint32), zero, size, one, zero, True, True)
 
-    def inflate(frames: list[tuple[int, int, int, int]]) -> None:
-        blocks.add_inflated(frames, [codec.zstd_decompress(bytes(data[s:e]), size) for _, s, e, size in frames])
+    blocks.share(codec.DICTIONARY, codec.DICTIONARY_CHECKSUM)
+
+    def inflate(frames: list[Frame]) -> None:
+        blocks.add_inflated(frames, [inflated(bytes(data[s:e]), size, name) for _, s, e, size, name in frames])
 
     spans = np.zeros(1, np.uint32), np.zeros(1, np.uint32), np.array([count], np.uint32)
     bits = np.zeros(count // 8 + 1, np.uint8)
@@ -158,6 +161,12 @@ def test_variable_values_come_back(
     check(kernel, kernel.zstd_region(zstandard.compress(text.tobytes()), stored, nested), values)
     compressed = lz4.block.compress(text.tobytes(), store_size=False)
     check(kernel, kernel.lz4_region(compressed, len(text), stored, nested), values)
+    check(kernel, kernel.snappy_region(codec.snappy_compress(text.tobytes()), stored, nested), values)
+    known = codec.DICTIONARY_CHECKSUM
+    framed = codec.shared_zstd_compress(text.tobytes())
+    check(kernel, kernel.zstd_region(framed, stored, nested, known), values)
+    compressed = kernel.Lz4Dictionary(np.frombuffer(codec.DICTIONARY, np.uint8)).compress(text)
+    check(kernel, kernel.lz4_region(compressed, len(text), stored, nested, known), values)
     check(kernel, kernel.fsst_region(*kernel.fsst_encode(text), stored, nested), values)
     found = kernel.block_dictionary(offsets, data, validity, at)
     if found is not None:
@@ -188,6 +197,31 @@ def test_values_of_one_size_come_back(kernel: ModuleType, data: st.DataObject, s
 @quick
 def test_a_single_value_comes_back(kernel: ModuleType, value: bytes, nulls: list[bool]) -> None:
     check(kernel, single_value.encode([value]), [None if null else value for null in nulls])
+
+
+@kernels
+@given(
+    dictionary=st.binary(max_size=400) | st.lists(short, max_size=60).map(b" ".join),
+    pieces=st.lists(st.tuples(st.integers(0, 400), st.integers(0, 90)), max_size=40),
+    noise=st.binary(max_size=60),
+)
+@example(dictionary=bytes(range(256)) * 300, pieces=[(3, 200)] * 500, noise=b"x" * 30)
+@quick
+def test_lz4_with_a_dictionary_gives_the_text_back(
+    kernel: ModuleType, dictionary: bytes, pieces: list[tuple[int, int]], noise: bytes
+) -> None:
+    text = noise.join(dictionary[at : at + size] for at, size in pieces)
+    found = kernel.Lz4Dictionary(np.frombuffer(dictionary, np.uint8)).compress(np.frombuffer(text, np.uint8))
+    back = lz4.block.decompress(found, uncompressed_size=len(text), dict=dictionary) if text else b""
+    assert back == text
+
+
+@kernels
+def test_lz4_finds_text_of_the_dictionary(kernel: ModuleType) -> None:
+    random = Random(4)
+    dictionary = random.randbytes(60_000)
+    text = dictionary[100:900] + dictionary[50_000:50_900]
+    assert len(kernel.Lz4Dictionary(np.frombuffer(dictionary, np.uint8)).compress(np.frombuffer(text, np.uint8))) < 60
 
 
 @kernels

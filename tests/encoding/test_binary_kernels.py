@@ -24,7 +24,18 @@ from tests.encoding import cascades, runs
 from tests.encoding.checks import check_strings, described_strings, values_in
 from tests.encoding.runs import Block
 from tests.oracle import block, examples, presence
-from tests.oracle.binary import block_dictionary, fsst, lz4, plain, region, single_value, zstd
+from tests.oracle.binary import (
+    block_dictionary,
+    fsst,
+    lz4,
+    lz4_shared,
+    plain,
+    region,
+    single_value,
+    snappy,
+    zstd,
+    zstd_shared,
+)
 from tests.oracle.common import Encoder, make_header
 from tests.oracle.numeric import delta, ffor, fl_bit_pack
 from tests.oracle.numeric import plain as numeric_plain
@@ -145,13 +156,19 @@ def _encode_dictionary(values: list[bytes | None], size: int | None, nested: Nes
     return block_dictionary.encode(values, size, nested.part, lengths)
 
 
+def _encode_payload(module: Any) -> Callable[[list[Any], int | None, Nested], bytes]:
+    return lambda values, size, nested: module.encode(values, size, None if size is not None else nested.part_or_raw())
+
+
 ENCODERS: dict[str, Callable[[list[Any], int | None, Nested], bytes]] = {
     "plain": lambda values, size, _: plain.encode(values, size),
     "single_value": lambda values, size, _: single_value.encode(values, size),
     "block_dictionary": _encode_dictionary,
     "fsst": _encode_fsst,
-    "zstd": lambda values, size, nested: zstd.encode(values, size, None if size is not None else nested.part_or_raw()),
-    "lz4": lambda values, size, nested: lz4.encode(values, size, None if size is not None else nested.part_or_raw()),
+    **{
+        module.__name__.rsplit(".", 1)[-1]: _encode_payload(module)
+        for module in (zstd, lz4, snappy, zstd_shared, lz4_shared)
+    },
 }
 
 
@@ -167,7 +184,7 @@ def make(
         stored = [value if here else bytes(size or 0) for value, here in zip(values, present, strict=True)]
     data = ENCODERS[name](stored, size, nested)
     inner = list(nested.names)
-    parts = {"block_dictionary": 2, "fsst": 1, "zstd": 1, "lz4": 1}.get(name, 0)
+    parts = {"plain": 0, "single_value": 0, "block_dictionary": 2}.get(name, 1)
     if size is None and len(inner) < parts:
         inner.append("raw")
     return Block(block.build(part, data), len(values)), f"{name}({', '.join(inner)})" if inner else name

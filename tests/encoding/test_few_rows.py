@@ -107,6 +107,44 @@ def test_scattered_values_of_one_size(shape: str) -> None:
             assert found == [values[row] for row in rows]
 
 
+def sequence(literals: bytes, distance: int, length: int) -> bytes:
+    """A sequence of an LZ4 block: some bytes, and a match of those that lie `distance` before its place."""
+
+    def more(rest: int) -> bytes:
+        return b"" if rest < 0 else b"\xff" * (rest // 255) + bytes([rest % 255])
+
+    token = min(len(literals), 15) << 4 | min(length - 4, 15)
+    tail = distance.to_bytes(2, "little") + more(length - 4 - 15)
+    return bytes([token]) + more(len(literals) - 15) + literals + tail
+
+
+@pytest.mark.parametrize("distance", [*range(1, 36), 63, 64, 1000])
+def test_matches_at_any_distance(distance: int) -> None:
+    random = Random(distance)
+    stream = sequence(random.randbytes(1000), distance, 20)
+    size = 1020
+    for length in [*range(4, 40), 63, 64, 65, 95, 96, 97, 272, 273, 274, 600]:
+        literals = random.randbytes(random.choice([0, 1, 14, 15, 16, 63, 64, 65, 300]))
+        stream += sequence(literals, distance, length)
+        size += len(literals) + length
+    stream += bytes([0xC0]) + b"the end of i"
+    size += 12
+    text = codec.lz4_decompress(size.to_bytes(4, "little") + stream, size)
+    values = [text[at : at + 37] for at in range(0, len(text), 37)]
+    held = Held((len(values), block.build(b"", lz4_region(stream, values))))
+    # A read of the first rows decodes only the sequences before their end.
+    for count in (1, 30, len(values) - 1, len(values)):
+        assert rows_of(held, list(range(count))) == values[:count]
+
+
+def test_a_match_before_the_first_byte_is_damage() -> None:
+    stream = sequence(b"abcd", 4, 20) + sequence(b"", 25, 20) + sequence(b"x" * 400, 1, 20) + bytes([0xC0]) + b"a" * 12
+    values = [b"-" * 24, b"-" * 20, b"-" * 432]
+    held = Held((3, block.build(b"", lz4_region(stream, values))))
+    with pytest.raises(CorruptedData, match=r"lz4 match distance: expected 1\.\.24, found 25"):
+        rows_of(held, [0, 1, 2])
+
+
 def test_matches_of_matches() -> None:
     # A literal and a match of the four bytes before it, over and over: each byte has come through thousands of hands.
     stream = bytes([0x50]) + b"abcde" + (5).to_bytes(2, "little")
@@ -195,7 +233,7 @@ def are_whole(frame: bytes, size: int) -> bool:
     blocks = _kernels.Blocks(
         [memoryview(data)], np.zeros(1, np.uint32), zero, np.array([len(data)], np.uint64), one, zero, True, True
     )
-    (found,) = blocks.are_whole([(0, 8, 8 + len(frame), size)])
+    (found,) = blocks.are_whole([(0, 8, 8 + len(frame), size, "zstd")])
     return found
 
 

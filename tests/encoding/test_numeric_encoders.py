@@ -22,7 +22,9 @@ from hypothesis.extra import numpy as npst
 
 from amudai import _kernels
 from tests.effort import examples, some
+from tests.encoding.runs import inflated
 from tests.oracle import block as oracle_block
+from tests.oracle import codec
 from tests.oracle import presence as oracle_presence
 from tests.oracle.common import ALL, FLOATS, INTEGERS, SIGNED, UNSIGNED, align8, size_of, unsigned
 
@@ -33,6 +35,7 @@ Array = npt.NDArray[Any]
 PLAIN, FL, FOR, FFOR, DELTA, RUNS, SINGLE = 1, 2, 3, 4, 5, 6, 7
 T8, T16, T32, T64, ALP, ALPRD, DICTIONARY, ZSTD, LZ4, ZIGZAG, SPARSE = 8, 9, 10, 11, 12, 13, 14, 16, 17, 18, 19
 RAW = 0
+PATCHED, CHIMP, PCO, SNAPPY = 0x81, 0x82, 0x83, 0x84  # as programs name the codes from 0x8001 on
 NAMES = _kernels.numeric_encodings()
 SEARCH = (255, 255, 0)
 OUTLIERS = (255, 255, 1)
@@ -146,14 +149,14 @@ def forbidden(found: Section) -> str | None:
 # Encoding and decoding.
 
 
-def compress(leaves: list[tuple[int, bytes]], level: int = 3) -> list[bytes]:
-    compressor = zstandard.ZstdCompressor(level=level)
-    return [
-        compressor.compress(raw)
-        if code == ZSTD
-        else lz4.block.compress(raw, mode="high_compression", compression=4, store_size=False)
-        for code, raw in leaves
-    ]
+def compress(leaves: list[tuple[int, str, bytes]]) -> list[bytes]:
+    codecs: dict[int, Callable[[str, bytes], bytes]] = {
+        ZSTD: lambda _, raw: zstandard.ZstdCompressor(level=3).compress(raw),
+        LZ4: lambda _, raw: lz4.block.compress(raw, mode="high_compression", compression=4, store_size=False),
+        0x8000 | PCO & 0x7F: lambda dtype, raw: codec.pco_compress(np.frombuffer(raw, dtype)),
+        0x8000 | SNAPPY & 0x7F: lambda _, raw: codec.snappy_compress(raw),
+    }
+    return [codecs[code](dtype, raw) for code, dtype, raw in leaves]
 
 
 def bits_of_array(values: Array) -> list[int]:
@@ -194,8 +197,7 @@ def kernel_decode(blocks: list[bytes], counts: list[int], dtype: str, checksums:
     run = opened(blocks, counts, checksums)
     data = b"".join(blocks)
     frames = _kernels.numeric_frames(run, dtype)
-    decompressor = zstandard.ZstdDecompressor()
-    contents = [decompressor.decompress(data[start:end], max_output_size=size) for _, start, end, size in frames]
+    contents = [inflated(bytes(data[start:end]), size, name) for _, start, end, size, name in frames]
     run.add_inflated(frames, contents)
     total = sum(counts)
     out, validity = np.empty(total, dtype), np.zeros(total // 8 + 1, np.uint8)
@@ -311,7 +313,10 @@ def _picked(pool: Array, count: int, seed: int, runs: bool) -> Array:
 @cache
 def programs(dtype: str, depth: int = 3, may_be_raw: bool = False, left: bool = False) -> st.SearchStrategy[list[int]]:
     """Any program that is legal for the type."""
-    leaves = [[PLAIN], [SINGLE], [ZSTD], [LZ4]]
+    leaves = [[PLAIN], [SINGLE], [ZSTD], [LZ4], [SNAPPY]]
+    if size_of(dtype) > 1:
+        leaves.append([PCO])
+    leaves.append([CHIMP] if dtype in FLOATS else [PATCHED])
     if may_be_raw:
         leaves.append([RAW])
     if dtype in UNSIGNED:
@@ -374,8 +379,14 @@ def forced() -> Iterator[Forced]:
         yield Forced([SPARSE, FL, PLAIN], "sparse(fl_bit_pack, plain)", near)
         yield Forced([ZSTD], "zstd", near)
         yield Forced([LZ4], "lz4", runs)
+        yield Forced([SNAPPY], "snappy", runs)
+        if size_of(dtype) > 1:
+            yield Forced([PCO], "pco", near)
+            yield Forced([RUNS, PCO, FL], "run_length(pco, fl_bit_pack)", runs)
         if dtype in INTEGERS:
             yield Forced([FFOR], "ffor", near)
+            yield Forced([PATCHED], "patched", near)
+            yield Forced([DELTA, PATCHED], "delta(patched)", near)
             yield Forced([FOR, FL], "for(fl_bit_pack)", near)
             yield Forced([DELTA, FFOR], "delta(ffor)", near)
             yield Forced([DELTA, DICTIONARY, FFOR, RAW], "delta(block_dictionary(ffor))", near)
@@ -401,6 +412,7 @@ def forced() -> Iterator[Forced]:
             yield Forced([ALP, *OUTLIERS, T8, FL], "alp(truncate_u16(fl_bit_pack))", near * 20)
             yield Forced([ALP, 2, 0, 0, FFOR], "alp(ffor)", near)
             real = RANDOM.random(2500).astype(dtype)
+            yield Forced([CHIMP], "chimp", np.repeat(real, 2))
             yield Forced([ALPRD, FL, FL], "alprd(fl_bit_pack, fl_bit_pack)", real)
             yield Forced([ALPRD, PLAIN, PLAIN], "alprd(plain, plain)", real)
 
@@ -675,7 +687,7 @@ def test_raw_parts_that_are_all_equal_become_single() -> None:
 def test_small_and_incompressible_leaves_stay_plain() -> None:
     values = small("i8", 8)
     assert [raw for _, raw in _kernels.codec_leaves(values[:7], None, 0, bytes([ZSTD]), 100)] == []
-    assert _kernels.codec_leaves(values, None, 0, bytes([LZ4]), 100) == [(LZ4, values.tobytes())]
+    assert _kernels.codec_leaves(values, None, 0, bytes([LZ4]), 100) == [(LZ4, values.dtype.str[1:], values.tobytes())]
     noise = np.frombuffer(np.random.default_rng(1).bytes(8000), np.uint64)
     for code in (LZ4, ZSTD):
         assert encode(noise, [code]).plan == "plain"
@@ -687,8 +699,8 @@ def test_leaves_come_in_order_over_all_blocks() -> None:
     values = np.repeat(np.arange(1000), 9).astype("i8")
     program = bytes([RUNS, DELTA, ZSTD, LZ4])
     leaves = _kernels.codec_leaves(values, None, 0, bytes([RUNS, ZSTD, LZ4]), 900)
-    assert [code for code, _ in leaves] == [ZSTD] * 10  # the lengths are all equal
-    assert np.frombuffer(leaves[3][1], "i8").tolist() == list(range(300, 400))
+    assert [code for code, _, _ in leaves] == [ZSTD] * 10  # the lengths are all equal
+    assert np.frombuffer(leaves[3][2], "i8").tolist() == list(range(300, 400))
     assert _kernels.codec_leaves(values, None, 0, program, 900) == []  # so are the differences
     assert _kernels.codec_leaves(values, None, 0, bytes([FFOR]), 900) == []
 

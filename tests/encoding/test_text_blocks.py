@@ -6,8 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
+import zstandard
 
 import amudai
+from amudai.encoding.binary.zstd_work import zstd_work
 
 
 def test_blocks_of_text_are_whole_where_the_staged_bytes_end_on_a_value(tmp_path: Path) -> None:
@@ -36,3 +39,35 @@ def test_one_unusual_block_does_not_decide_for_the_blocks_behind_it(tmp_path: Pa
         blocks = field.buffers[0].blocks or ()
         assert blocks[0].encoding == blocks[-2].encoding
         assert shard.read().equals(table)
+
+
+def test_ids_that_repeat_become_block_dictionaries(tmp_path: Path) -> None:
+    # Zstandard makes them smaller, but its literals take as long to decompress as they would without any match.
+    random = np.random.default_rng(3)
+    ids = np.array([random.bytes(16).hex() for _ in range(10_000)])
+    near = np.arange(40_000) // 4 + random.integers(-20, 20, 40_000)
+    table = pa.table({"id": ids[near.clip(0, len(ids) - 1)]})
+    with amudai.write(table, tmp_path / "t.amudai.shard") as shard:
+        (field,) = shard.inspect(blocks=True).stripes[0].fields
+        assert {block.encoding.partition("(")[0] for block in field.buffers[0].blocks or ()} == {"block_dictionary"}
+        assert shard.read().equals(table)
+
+
+@pytest.mark.parametrize("level", [1, 9])
+@pytest.mark.parametrize("size", [300, 900, 5_000, 70_000, 400_000])
+def test_work_of_a_zstd_frame(level: int, size: int) -> None:
+    compress = zstandard.ZstdCompressor(level=level).compress
+    random = np.random.default_rng(size)
+    # Each digit is a literal. Level 9 finds some short matches as well.
+    digits = random.integers(48, 64, size, np.uint8).tobytes()
+    work = zstd_work(memoryview(compress(digits)))
+    assert work.literals <= size
+    assert work.literals + 8 * work.sequences >= 0.9 * size
+    # Each word is a match, apart from the first of its kind.
+    words = [bytes(random.integers(33, 127, 24, np.uint8)) for _ in range(20)]
+    text = b"".join(words[at] for at in random.integers(0, len(words), size // 24 + 1))
+    work = zstd_work(memoryview(compress(text)))
+    assert work.literals < 24 * 25
+    assert size // 24 // 8 <= work.sequences <= size // 24 + 1
+    assert zstd_work(memoryview(compress(b"a" * size))).literals == 0
+    assert zstd_work(memoryview(compress(random.bytes(size)))) == (0, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +51,12 @@ class Place:
             return shard.read().to_pydict(), found, shard.num_rows
 
 
+def _lines() -> io.BytesIO:
+    """Rows as a file: it is copied to a temporary one before it is read."""
+    table = rows(300)
+    return io.BytesIO("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()).encode())
+
+
 Operation = Callable[[Place, dict[str, Any]], Shard]
 
 
@@ -59,6 +67,16 @@ def _path(place: Place) -> str:
 OPERATIONS: dict[str, Operation] = {
     "write": lambda place, options: amudai.write(
         rows(200), _path(place), store=place.store, layout="two-level", indexes=INDEXES, threads=1, **options
+    ),
+    "ingest": lambda place, options: amudai.ingest(
+        _lines(),
+        _path(place),
+        format="json",
+        layout="two-level",
+        indexes=INDEXES,
+        store=place.store,
+        threads=1,
+        **options,
     ),
     "index": lambda place, options: amudai.add_indexes(
         place.open(FIRST), [TermIndex("word")], _path(place), store=place.store, **options

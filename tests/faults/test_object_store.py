@@ -9,9 +9,12 @@ import pytest
 
 import amudai
 from amudai import AmudaiError
+from tests.effort import EFFORT, NAMED
 from tests.faults.operations import FIRST, OPERATIONS, SECOND, TARGET, Place
 from tests.storage.servers import Fault, Request, proxy, s3_endpoint, s3_store
 
+# Each takes up to a minute: all of them at the effort `full`.
+NAMES = list(OPERATIONS) if NAMED["full"] <= EFFORT else ["merge", "delete", "compact"]
 NO_RETRIES = {"max_retries": 0, "retry_timeout": timedelta(seconds=1)}
 
 
@@ -25,7 +28,7 @@ def copied(sound: Place) -> Place:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["error", "lost"])
-@pytest.mark.parametrize("name", ["merge", "delete", "compact"])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_put_may_fail(name: str, fault: Fault) -> None:
     sound = Place("", s3_store(prefix=uuid.uuid4().hex))
     sound.prepare()

@@ -49,7 +49,17 @@ from tests.damage.subjects import ROOT, Subject, subjects
 from tests.encoding import cascades
 from tests.fuzz.inputs import FuzzInput
 from tests.oracle import block
-from tests.oracle.binary import block_dictionary, fsst, lz4, plain, single_value, zstd
+from tests.oracle.binary import (
+    block_dictionary,
+    fsst,
+    lz4,
+    lz4_shared,
+    plain,
+    single_value,
+    snappy,
+    zstd,
+    zstd_shared,
+)
 from tests.oracle.common import ALL
 from tests.sources.logs.test_shapes import CASES
 
@@ -122,7 +132,7 @@ def _texts(data: bytes) -> None:
 
 def _text_seeds() -> Iterator[bytes]:
     values = [b"alpha", b"", b"beta alpha", b"alpha", b"gamma " * 9] * 4
-    for encoding in (plain, lz4, zstd, fsst, block_dictionary):
+    for encoding in (plain, lz4, zstd, fsst, block_dictionary, snappy, zstd_shared, lz4_shared):
         region = encoding.encode(values)
         yield _head(0, len(values)) + region
         fixed = encoding.encode([b"abc", b"abd", b"abc"], 3)
@@ -263,6 +273,21 @@ def _predicate_seeds() -> Iterator[bytes]:
     yield from (text.encode() for text in texts)
 
 
+def _kql(data: bytes) -> None:
+    amudai.kql(data.decode(errors="replace"), _asked()).explain()
+
+
+def _kql_seeds() -> Iterator[bytes]:
+    texts = (
+        'where n >= 5 and not(s has "timeout") | summarize count() by bin(t, 1h) | sort by count_ desc',
+        "data | where t between (datetime(2024-01-01) .. ago(1d)) or s startswith 'x' | take 5",
+        'search "timeout" | extend m = n * 2 + strlen(s) | project m, s | top 3 by m asc',
+        "where s matches regex @'a(b|c)*' | parse s with * 'of ' rest | distinct rest | count",
+        "let least = 3; data | where n > least | join kind=inner (data | where isnotempty(s)) on n",
+    )
+    yield from (text.encode() for text in texts)
+
+
 @cache
 def _folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="amudai-fuzz-"))
@@ -303,6 +328,7 @@ TARGETS: dict[str, Target] = {
     "block_maps": Target(_block_maps, _block_map_seeds),
     "shards": Target(_shards, _shard_seeds),
     "predicates": Target(_predicates, _predicate_seeds),
+    "kql": Target(_kql, _kql_seeds),
     "json": Target(_reading("json"), _json_seeds),
     "csv": Target(_reading("csv", on_error="keep"), _csv_seeds),
     "logs": Target(_reading("log", extract=True), _log_seeds),

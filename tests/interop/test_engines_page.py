@@ -99,6 +99,83 @@ def by_polars(shard: amudai.Shard, predicate: Any, expected: int) -> str:
     return "no" if pushed(predicate, shard) is None else "yes"
 
 
+# The same conditions for engines of clusters, which have no SQL that reaches a source.
+RAY: dict[str, str] = {
+    "`status = 500`": "col('status') == 500",
+    "`status < 500`": "col('status') < 500",
+    "`status BETWEEN 404 AND 500`": "(col('status') >= 404) & (col('status') <= 500)",
+    "`status IN (500, 503)`": "col('status').is_in([500, 503])",
+    "`NOT (status < 500)`": "~(col('status') < 500)",
+    "`level IS NULL`": "col('level').is_null()",
+    "`level = 'warn'`": "col('level') == 'warn'",
+    "OR over two columns": "(col('status') == 500) | (col('level') == 'warn')",
+    "a range of times": "col('ts') >= START",
+    "a member of a struct": "col('http').struct.field('code') == 3",
+    "a float, `ms < 1`": "col('ms') < 1",
+    "a float, `ms > 1`": "col('ms') > 1",
+    "text begins with": "col('message').str.starts_with('retry')",
+    "text contains": "col('message').str.contains('retry')",
+    "`status + 1 = 501`": "col('status') + 1 == 501",
+}
+DAFT: dict[str, str] = {
+    **RAY,
+    "a member of a struct": "col('http').get('code') == 3",
+    "text begins with": "col('message').startswith('retry')",
+    "text contains": "col('message').contains('retry')",
+}
+CLUSTER_BEGIN, CLUSTER_END = "<!-- pushed down by clusters -->\n", "<!-- /pushed down by clusters -->\n"
+
+
+def by_ray(shard: amudai.Shard, condition: str, col: Any) -> str:
+    from amudai.interop.ray_data import AmudaiDatasource
+
+    expression = eval(condition, {"col": col, "START": START})
+    if not expression._is_pyarrow_convertible():
+        return "no"  # Ray keeps the filter
+    source = AmudaiDatasource(shard).apply_predicate(expression)
+    found = sum(block.num_rows for task in source.get_read_tasks(1) for block in task())
+    assert found == tables.logs().filter(expression.to_pyarrow()).num_rows
+    return "yes" if is_pushed(source._rows) else "no"
+
+
+def by_daft(shard: amudai.Shard, condition: str, daft: Any, monkeypatch: pytest.MonkeyPatch) -> str:
+    from amudai.interop import daft_source, read_daft
+
+    seen: list[Any] = []
+    read = daft_source.from_daft
+    monkeypatch.setattr(daft_source, "from_daft", lambda *asked: seen.append(read(*asked)) or seen[-1])
+    expression = eval(condition, {"col": daft.col, "START": START})
+    found = read_daft(shard).where(expression).select("id").to_pydict()["id"]
+    monkeypatch.setattr(daft_source, "from_daft", read)
+    assert found == daft.from_arrow(tables.logs()).where(expression).select("id").to_pydict()["id"]
+    return "yes" if any(each is not None for each in seen) else "no"
+
+
+@pytest.mark.slow
+def test_the_table_says_what_ray_and_daft_push_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray.data", reason="Ray Data is not installed: pip install 'amudai[ray]'")
+    daft = pytest.importorskip("daft", reason="Daft is not installed: pip install 'amudai[daft]'")
+    from ray.data.expressions import col
+
+    shard = tables.shard_of(tables.logs(), tmp_path)
+    lines = ["| condition | Ray Data | Daft |", "|---|---|---|"]
+    for kind, condition in RAY.items():
+        cells = [by_ray(shard, condition, col), by_daft(shard, DAFT[kind], daft, monkeypatch)]
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    check_table(lines, CLUSTER_BEGIN, CLUSTER_END)
+
+
+def check_table(lines: list[str], begin: str, end: str) -> None:
+    """Compare a table with that of the page, or write it there."""
+    table = "".join(f"{line}\n" for line in lines)
+    before, _, rest = PAGE.read_text().partition(begin)
+    old, _, after = rest.partition(end)
+    if os.environ.get("AMUDAI_WRITE_ENGINES"):
+        PAGE.write_text(f"{before}{begin}{table}{end}{after}")
+    else:
+        assert old == table
+
+
 @pytest.mark.slow
 def test_the_table_says_what_is_pushed_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shard = tables.shard_of(tables.logs(), tmp_path)
@@ -121,11 +198,4 @@ def test_the_table_says_what_is_pushed_down(tmp_path: Path, monkeypatch: pytest.
             by_polars(shard, predicate(), expected),
         ]
         lines.append(f"| {kind} | {' | '.join(cells)} |")
-    table = "".join(f"{line}\n" for line in lines)
-    page = PAGE.read_text()
-    before, _, rest = page.partition(BEGIN)
-    old, _, after = rest.partition(END)
-    if os.environ.get("AMUDAI_WRITE_ENGINES"):
-        PAGE.write_text(f"{before}{BEGIN}{table}{END}{after}")
-    else:
-        assert old == table
+    check_table(lines, BEGIN, END)

@@ -31,7 +31,7 @@ from tests.oracle.numeric import (
 def test_section_example(example: Example) -> None:
     encoded = bytes.fromhex(example.dump)
     assert section.decode(encoded, len(example.values), example.dtype) == example.values
-    if example.name != "lz4":  # what a compressor makes of it depends on its version
+    if example.name not in ("lz4", "snappy"):  # what a compressor makes of it depends on its version
         assert example.encode(example.values, example.dtype) == encoded
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -82,6 +83,33 @@ def every_type(rows: int = 40) -> pa.Table:
     )
 
 
+def skewed(rows: int = 2000) -> pa.Table:
+    """Numbers for which extended encodings are chosen: with outliers, repeated, that stay as they are, skewed."""
+    rng = np.random.default_rng(16)
+    stays = np.where(rng.random(rows) < 0.3, rng.integers(-9, 9, rows), 0)
+    return pa.table(
+        {
+            "n": pa.array(np.where(rng.random(rows) < 0.01, rng.integers(0, 1 << 40, rows), rng.integers(0, 32, rows))),
+            "tiles": pa.array(np.resize(rng.integers(0, 1 << 60, 50), rows)),
+            "stays": pa.array(1000 + stays.cumsum() / (1 << 24)),
+            "skewed": pa.array((rng.exponential(3000, rows) ** 1.3).astype(np.int64)),
+            "prices": pa.array((rng.exponential(3000, rows) ** 1.3).astype(np.int64) / 100),
+        }
+    )
+
+
+def paragraphs(rows: int = 1000) -> pa.Table:
+    """Text for which a dictionary pays: a block holds some of the paragraphs, the dictionary nearly all."""
+    rng = np.random.default_rng(16)
+    known = [rng.bytes(250).hex() for _ in range(30)]
+    return pa.table(
+        {
+            "n": pa.array([at if at % 13 else None for at in range(rows)], pa.int64()),
+            "text": [f"line{at} {known[rng.integers(30)]}" if at % 11 else None for at in range(rows)],
+        }
+    )
+
+
 def _write(table: pa.Table, folder: Path, name: str = ROOT, **options: Any) -> Shard:
     return amudai.write(table, folder / name, created=CREATED, **options)
 
@@ -133,6 +161,18 @@ FEATURES: Final[dict[str, Callable[[Path], Shard]]] = {
         aliases={"word": ["token"]},
     ),
     "extended": lambda folder: _write(flat(), folder, compatibility="extended"),
+    **{
+        f"extended-numbers-{name}": lambda folder, name=name: _write(  # type: ignore[misc]
+            skewed(), folder, compatibility="extended", profile=name
+        )
+        for name in ("minimal_compression", "high_compression")
+    },
+    **{
+        f"extended-text-{name}": lambda folder, name=name: _write(  # type: ignore[misc]
+            paragraphs(), folder, compatibility="extended", profile=name
+        )
+        for name in ("balanced", "high_compression")
+    },
     "packed-groups": lambda folder: _write(flat(), folder, packed_groups=[["n", "f", "flag", "text"]], stripe_rows=25),
     "packed-structs": lambda folder: _write(every_type().select(["n", "struct", "map"]), folder, packed=True),
     "deleted": lambda folder: amudai.delete(_parts(folder)[0], positions=[3, 7], to=folder / ROOT),
@@ -160,19 +200,24 @@ def sums() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def seal(folder: Path, make: Callable[[Path], Shard]) -> None:
+    """Make a case in a new folder: the shard, its table and its answers."""
+    folder.mkdir(parents=True)
+    with make(folder) as shard:
+        table = shard.read()
+        (folder / "answers.json").write_text(json.dumps(answers_of(shard), indent=1) + "\n")
+    small = pa.ipc.IpcWriteOptions(compression="zstd")
+    with pa.ipc.new_file(folder / "expected.arrow", table.schema, options=small) as out:
+        out.write_table(table)
+
+
 def main() -> None:
     """Make what is missing."""
     for name, make in FEATURES.items():
         folder = SHARDS / name
-        if folder.exists():
-            continue
-        folder.mkdir(parents=True)
-        with make(folder) as shard:
-            table = shard.read()
-            (folder / "answers.json").write_text(json.dumps(answers_of(shard), indent=1) + "\n")
-        with pa.ipc.new_file(folder / "expected.arrow", table.schema) as out:
-            out.write_table(table)
-        print(f"{name}: {sum(path.stat().st_size for path in folder.iterdir()):,} bytes")
+        if not folder.exists():
+            seal(folder, make)
+            print(f"{name}: {sum(path.stat().st_size for path in folder.iterdir()):,} bytes")
     SUMS.write_text(sums())
 
 

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
-import amudai
-from tests.golden import read_arrow
-from tests.sealed.make import FEATURES, ROOT, SHARDS, SUMS, answers_of, sums
+from tests.sealed.make import FEATURES, ROOT, SHARDS, SUMS, sums
+from tests.sealed.other_version import failures, outcomes
+from tests.sealed.reading import outcome
 
 CASES = sorted(path for path in SHARDS.iterdir() if path.is_dir())
 
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda folder: folder.name)
 def test_a_sealed_shard_is_read(folder: Path) -> None:
-    with amudai.open(folder / ROOT) as shard:
-        table = shard.read()
-        assert table.equals(read_arrow(folder / "expected.arrow"), check_metadata=False)
-        expected = json.loads((folder / "answers.json").read_text())
-        assert answers_of(shard) == expected
-        assert shard.num_rows == table.num_rows
-        report = shard.verify(deep=True)
-        assert report.ok, report.problems
+    assert outcome(folder) == "same"
 
 
 def test_nothing_was_made_again() -> None:
@@ -33,3 +27,27 @@ def test_nothing_was_made_again() -> None:
 def test_every_feature_has_a_sealed_shard() -> None:
     assert [path.name for path in CASES if path.name not in FEATURES] == []
     assert sorted(FEATURES) == [path.name for path in CASES]
+
+
+def test_other_rows_and_damage_are_noticed(tmp_path: Path) -> None:
+    for name in ("indexes", "types"):
+        shutil.copytree(SHARDS / name, tmp_path / name)
+    shutil.copy(SHARDS / "profiles" / "expected.arrow", tmp_path / "types" / "expected.arrow")
+    assert outcome(tmp_path / "types") == "wrong: other rows"
+    (tmp_path / "indexes" / "answers.json").write_text("{}")
+    assert outcome(tmp_path / "indexes") == "wrong: other answers"
+    content = bytearray((tmp_path / "indexes" / ROOT).read_bytes())
+    content[100] ^= 1
+    (tmp_path / "indexes" / ROOT).write_bytes(content)
+    assert outcome(tmp_path / "indexes").startswith("refused: ")
+
+
+@pytest.mark.slow
+def test_another_process_reads_what_this_one_writes() -> None:
+    assert outcomes(sys.executable, ["profiles", "merged"]) == {"profiles": "same", "merged": "same"}
+
+
+def test_what_another_version_may_refuse() -> None:
+    found = {"a": "same", "b": "refused: unknown", "c": "wrong: other rows"}
+    assert failures(found, []) == {"b": "refused: unknown", "c": "wrong: other rows"}
+    assert failures(found, ["b", "c"]) == {"c": "wrong: other rows"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -66,3 +67,16 @@ def test_nothing_is_left_of_a_stream_that_cannot_be_read(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
     with amudai.read_files(io.BytesIO(LINES)) as source:
         assert source.schema.names == ["line", "file", "line_number", "timestamp", "level"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_no_room_for_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = open
+
+    def opened(path: str, *arguments: Any, **options: Any) -> Any:
+        return real("/dev/full" if Path(path).name.startswith("copy-") else path, *arguments, **options)
+
+    monkeypatch.setattr("amudai.sources.content.open", opened, raising=False)
+    with pytest.raises(amudai.StorageError, match="expected room for the file, found none left on the device"):
+        amudai.ingest(io.BytesIO(LINES), tmp_path / "a.amudai.shard", format="log")
+    assert list(tmp_path.iterdir()) == []

@@ -16,7 +16,7 @@ SALTS = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B,
 
 
 def filter_of(values: list[bytes]) -> bytes:
-    data = bloom.build(hash_values(values, BLOOM_SEED))
+    data = bloom.build_filter(hash_values(values, BLOOM_SEED))
     assert data is not None
     return data
 
@@ -60,17 +60,17 @@ def test_published_filters() -> None:
 
 
 def test_no_filter_of_nothing_or_of_too_much() -> None:
-    assert bloom.build(np.array([], np.uint64)) is None
-    assert bloom.build(np.arange(1024, dtype=np.uint64)) is not None
-    assert bloom.build(np.arange(1025, dtype=np.uint64)) is None
-    assert bloom.build(np.zeros(5000, np.uint64)) is not None
+    assert bloom.build_filter(np.array([], np.uint64)) is None
+    assert bloom.build_filter(np.arange(1024, dtype=np.uint64)) is not None
+    assert bloom.build_filter(np.arange(1025, dtype=np.uint64)) is None
+    assert bloom.build_filter(np.zeros(5000, np.uint64)) is not None
     with pytest.raises(InvalidArgument, match="found 0"):
         bloom.size_for(0)
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=300))
 def test_never_a_false_no(hashes: list[int]) -> None:
-    data = bloom.build(np.array(hashes, np.uint64))
+    data = bloom.build_filter(np.array(hashes, np.uint64))
     assert data is not None
     assert bloom.probe_many(data, np.array(hashes, np.uint64)).all()
     assert all(bloom.probe(data, value) for value in hashes)

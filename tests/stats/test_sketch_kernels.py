@@ -142,7 +142,7 @@ def test_filters_are_those_of_the_values(kernel: ModuleType, count: int) -> None
     expected = collect(array, STRING).bloom_filter
     if kept.add(kernel.hash_values(*parts(array), BLOOM_SEED)):
         assert expected is not None
-        assert bloom.build(kept.values()) == expected.data
+        assert bloom.build_filter(kept.values()) == expected.data
     else:
         assert expected is None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.api.arrow_dataset import ArrowDataset
+    from amudai.api.arrow_dataset import ArrowDataset, ArrowTask
     from amudai.api.attaching import attach, materialize, refresh
     from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.compaction import compact
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field
     from amudai.api.field_stats import FieldStats
+    from amudai.api.following import AtEnd, follow
     from amudai.api.frames import to_pandas, to_polars
     from amudai.api.garbage import collect_garbage
     from amudai.api.housekeeping import Garbage, copy, gc
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from amudai.api.ingestion import ingest
     from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
+    from amudai.api.parallel_work import PartWork, merged_parts, split_evenly
     from amudai.api.plugin_indexes import FoundRows, IndexPlugin, PluginBuilder, PluginIndex, register_index
     from amudai.api.progress import Progress
     from amudai.api.salvaging import Salvage, salvage
@@ -72,8 +74,9 @@ else:
             "amudai.api.attaching": "attach materialize refresh",
             "amudai.api.datasets": "Dataset dataset",
             "amudai.api.dataset_writing": "append new_shard_name write_dataset",
-            "amudai.api.arrow_dataset": "ArrowDataset",
+            "amudai.api.arrow_dataset": "ArrowDataset ArrowTask",
             "amudai.api.tabular": "Tabular",
+            "amudai.api.parallel_work": "PartWork merged_parts split_evenly",
             "amudai.api.where": "Where predicate_of",
             "amudai.api.deleting": "delete undelete",
             "amudai.api.columns": "drop_columns rename_columns with_columns",
@@ -83,6 +86,7 @@ else:
             "amudai.api.garbage": "collect_garbage",
             "amudai.api.housekeeping": "Garbage copy gc",
             "amudai.api.indexing": "add_indexes",
+            "amudai.api.following": "AtEnd follow",
             "amudai.api.ingestion": "ingest",
             "amudai.api.compaction": "compact",
             "amudai.api.merging": "merge",
@@ -116,6 +120,8 @@ else:
 
 __all__ = [
     "ArrowDataset",
+    "ArrowTask",
+    "AtEnd",
     "BadRecord",
     "BlockLayout",
     "BufferLayout",
@@ -138,6 +144,7 @@ __all__ = [
     "JsonLinesWriter",
     "Limits",
     "LostRows",
+    "PartWork",
     "PluginBuilder",
     "PluginIndex",
     "Predicate",
@@ -169,10 +176,12 @@ __all__ = [
     "dataset",
     "delete",
     "drop_columns",
+    "follow",
     "gc",
     "ingest",
     "materialize",
     "merge",
+    "merged_parts",
     "new_shard_name",
     "open",
     "predicate_of",
@@ -183,6 +192,7 @@ __all__ = [
     "register_tokenizer",
     "rename_columns",
     "salvage",
+    "split_evenly",
     "to_pandas",
     "to_polars",
     "undelete",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset
 
 from amudai.api.scan import Scan
+from amudai.api.task import Task
 from amudai.errors import AmudaiError, InvalidArgument, UnsupportedFeature
 from amudai.predicate import EVERYTHING, Predicate, expression_columns, from_conjunction
 from amudai.types import parse_path, quote_name
@@ -17,7 +19,7 @@ from amudai.types import parse_path, quote_name
 if TYPE_CHECKING:
     from amudai.api.tabular import Tabular
 
-__all__ = ["ArrowDataset", "ArrowScanner", "plain_type"]
+__all__ = ["ArrowDataset", "ArrowScanner", "ArrowTask", "plain_type"]
 
 # Rows of a fragment: engines that ask for fragments read them side by side.
 _FRAGMENT_ROWS: Final = 1 << 20
@@ -113,6 +115,18 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
         for start in range(0, max(count, 1), size):
             yield ArrowFragment(self, range(start, min(count, start + size)))
 
+    def tasks(
+        self,
+        columns: Sequence[str] | None = None,
+        filter: pc.Expression | None = None,  # noqa: A002 - pyarrow's name
+        count: int | None = None,
+    ) -> list[ArrowTask]:
+        """Parts of the rows that match `filter`, about `count`, for other processes to read."""
+        wanted = self._schema.names if columns is None else list(columns)
+        scan, read, is_exact = self._scan(wanted, filter, None, None)
+        schema = pa.schema([self._schema.field(name) for name in read])
+        return [ArrowTask(task, schema, tuple(wanted), None if is_exact else filter) for task in scan.tasks(count)]
+
     def filter(self, expression: Any) -> NoReturn:  # noqa: ARG002
         """Not supported: pass the filter to the method that reads."""
         raise _unsupported("filter", "pass filter= to the method that reads")
@@ -204,6 +218,35 @@ def _dataset_of(source: Tabular, where: Predicate | None, limit: int | None, zon
     return ArrowDataset(source, where, limit, zoned=zoned)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrowTask:
+    """Some rows of an `ArrowDataset` that match a filter. It pickles, and any process can read it.
+
+    Attributes
+    ----------
+    schema
+        The columns that the task reads.
+    columns
+        The names of the columns of the result.
+    filter
+        What pyarrow evaluates on the rows of the task; None if the task has exactly the rows that match.
+    """
+
+    task: Task
+    schema: pa.Schema
+    columns: tuple[str, ...]
+    filter: pc.Expression | None
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for batch in self.task:
+            batch = _conformed(batch, self.schema)
+            if self.filter is not None:
+                batch = batch.filter(self.filter)
+            if len(self.columns) < len(self.schema):
+                batch = batch.select(list(self.columns))
+            yield batch
+
+
 class ArrowFragment:
     """Some rows of an `ArrowDataset`."""
 
@@ -289,14 +332,9 @@ class ArrowScanner:
         """The rows, batch by batch."""
         needed, is_plain = self._needed()
         scan, needed, is_exact = self._dataset._scan(needed, self._filter, self._batch_size, self._rows)
-        types = [self._dataset.schema.field(name) for name in needed]
+        schema = pa.schema([self._dataset.schema.field(name) for name in needed])
         for batch in scan:
-            if needed:
-                arrays = [
-                    array if array.type.equals(field.type) else array.cast(field.type)
-                    for array, field in zip(batch.columns, types, strict=True)
-                ]
-                batch = pa.RecordBatch.from_arrays(arrays, schema=pa.schema(types))
+            batch = _conformed(batch, schema)
             if is_exact and is_plain:
                 yield batch
                 continue
@@ -361,6 +399,17 @@ class ArrowScanner:
         if not isinstance(self._columns, Mapping):
             return table.select(list(self._columns))
         return pa.dataset.InMemoryDataset(table).to_table(columns=dict(self._columns))
+
+
+def _conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The same rows with the types of a schema. A batch without columns keeps its number of rows."""
+    if not schema.names:
+        return batch
+    arrays = [
+        array if array.type.equals(field.type) else array.cast(field.type)
+        for array, field in zip(batch.columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def plain_type(kind: pa.DataType, *, zoned: bool = True) -> pa.DataType:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from amudai.api.compatibility import Compatibility
 from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
+from amudai.api.parallel_work import merged_parts, run_in_processes, split_evenly
 from amudai.api.progress import Report, reporting
 from amudai.api.requested import kept_requests
 from amudai.api.rewriting import ShardRewriter, kept_roles, role_column
@@ -20,13 +21,15 @@ from amudai.api.sizes import temporary_folder
 from amudai.api.storing_options import storing_options
 from amudai.api.where import Where
 from amudai.api.writing import Layout
+from amudai.arguments import whole_number
 from amudai.edit import Merging, Naming, Publication
 from amudai.encoding import ProfileChoice
-from amudai.errors import InvalidArgument
+from amudai.errors import InvalidArgument, LimitExceeded, UnsupportedFeature
 from amudai.index import IndexSpec, is_movable, specs_of
 from amudai.scan import SortBy, sort_keys, sorted_batches
 from amudai.shard import ShardReader
 from amudai.storage import Allow, Allowed, MemoryStore, Size, Store, is_relative, size_of
+from amudai.threads import thread_count
 from amudai.types import INGESTION_TIMESTAMP, RECORD_IDENTITY, quote_name
 
 __all__ = ["compact"]
@@ -35,6 +38,8 @@ __all__ = ["compact"]
 _URL: Final = "memory://compaction/all.amudai.shard"
 # Sorting and writing share the memory.
 _SORT_SHARE: Final = 2
+# More parts than processes, so that a slow part does not leave the other processes idle for long.
+_PARTS_PER_PROCESS: Final = 2
 
 
 def compact(
@@ -57,11 +62,12 @@ def compact(
     temp_dir: str | os.PathLike[str] | None = None,
     allow: Allow = (),
     threads: int | None = None,
+    processes: int = 1,
 ) -> Shard:
     """Write the rows of one or several shards anew as one shard, and open it.
 
-    Deleted rows are dropped, so positions change. The new shard refers to no other file. Columns are united by name, as
-    `amudai.merge` does. Properties and creation times are taken over.
+    Deleted rows are dropped, so positions change. The new shard refers to no other file, unless several `processes`
+    write it. Columns are united by name, as `amudai.merge` does. Properties and creation times are taken over.
 
     Parameters
     ----------
@@ -85,6 +91,11 @@ def compact(
         The store of `to`, and of `shards` that are given by their names. Opened shards may be in any store.
     allow
         Prefixes of URLs that the shards may refer to, as `amudai.open` takes them.
+    processes
+        How many processes share the work. Each writes neighbouring shards as a part, and all parts are merged at the
+        end. The new shard refers to the parts, which are in a folder beside it whose name begins with `_`. Only for
+        local files. Rows cannot be sorted, because parts do not know each other's rows. A script must guard its main
+        part with `if __name__ == "__main__":`, as for all new processes of Python.
 
     Examples
     --------
@@ -101,10 +112,46 @@ def compact(
     if not readers:
         raise InvalidArgument("shards: expected at least one, found none")
     place_for(to, store, readers, "the shards, which stay as they are")
+    if whole_number(processes, "processes", 1) > 1 and len(readers) > 1:
+        if sort_by:
+            raise InvalidArgument("sort_by: expected none with several processes, found columns")
+        if store is not None or not all(reader.store.capabilities.local_path for reader in readers):
+            raise UnsupportedFeature("processes: expected shards in local files, found shards of another store")
+        options = {
+            "where": where,
+            "indexes": specs_of(readers) if indexes is None else indexes,
+            "widen": widen,
+            "profile": profile,
+            "compatibility": compatibility,
+            "layout": layout,
+            "stripe_rows": stripe_rows,
+            "stripe_bytes": stripe_bytes,
+            "memory_limit": max(1, size_of(memory_limit) // processes),
+            "temp_dir": temp_dir,
+            "allow": allow,
+            "threads": threads or max(1, thread_count(None) // processes),
+        }
+        return merged_parts(
+            split_evenly([reader.url for reader in readers], processes * _PARTS_PER_PROCESS),
+            to,
+            compact,
+            options,
+            run_in_processes(processes),
+            in_folder=True,
+            overwrite=overwrite,
+            widen=widen,
+            memory_limit=memory_limit,
+            progress=progress,
+            allow=allow,
+        )
     folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
     memory = size_of(memory_limit)
     specs = specs_of(readers) if indexes is None else indexes
     with _united(readers, widen, folder, threads) as source, reporting(progress, source.num_rows) as report:
+        try:
+            source._reader.require_work()
+        except LimitExceeded:
+            source._reader.require_work(source.count(where))  # perhaps few of very many rows are wanted
         schema = source.schema
         keys = sort_keys(sort_by, schema) if sort_by else ()
         roles = kept_roles(source.internal)

@@ -17,10 +17,11 @@ from amudai.api.shard import Shard
 from amudai.api.tabular import Tabular
 from amudai.api.where import Where, request_of
 from amudai.api.writing import write
-from amudai.arguments import names, shown
+from amudai.arguments import names, shown, whole_number
 from amudai.arrow import reordered
 from amudai.datasets import (
     CATALOG_NAME,
+    MOST_WORD_BYTES,
     Catalog,
     DatasetRun,
     Found,
@@ -302,13 +303,21 @@ class Dataset(Tabular):
         found = self.scan(columns, where, threads=threads).positions()
         return self.take(found.take(pa.array(sample_of(len(found), count, seed))), columns, threads=threads)
 
-    def save_catalog(self) -> None:
+    def save_catalog(self, *, word_bytes: int = MOST_WORD_BYTES) -> None:
         """Write what is known about the shards into one file in the folder, `_catalog.amudai.shard`.
 
-        It holds the end of each root file, the schema, and for each column the bounds, the number of nulls and the
-        Bloom filters. A later `amudai.dataset` of this folder then opens only shards that may match. Save it again
-        after shards were added; until then, new shards are opened for each query, and shards that are gone are left
-        out.
+        It holds the end of each root file, the schema, and for each column the bounds, the number of nulls, the Bloom
+        filters, and a filter of the words of its term index. A later `amudai.dataset` of this folder then opens only
+        shards that may match. Save it again after shards were added; until then, new shards are opened for each query,
+        and shards that are gone are left out.
+
+        Parameters
+        ----------
+        word_bytes
+            The most bytes that the filter of the words of one column takes for one shard; 0 for no such filters. With
+            two bytes for each different word, about one in 600 words that a shard does not have is not ruled out. If
+            that is too large, five bits for each word rule out six of seven. If that is too large as well, the shard
+            has no filter and is opened for each question about words.
 
         Examples
         --------
@@ -319,7 +328,7 @@ class Dataset(Tabular):
         """
         if self.folder is None:
             raise InvalidArgument("catalog: expected the dataset of a folder, found one of a list of shards")
-        table, properties = catalog_table(self._members)
+        table, properties = catalog_table(self._members, whole_number(word_bytes, "word_bytes"))
         write(
             table,
             f"{self.folder}{CATALOG_NAME}",

@@ -66,6 +66,7 @@ class Deletion(NewRoot):
             # Markers that do not change are written again, too. Otherwise the new root would need the root that deleted
             # these rows, and every root before it.
             if old or new:
+                self.reader.require_work(stripe.num_positions)  # there is a marker for each row
                 found[stripe.ordinal] = new
         return found
 

@@ -59,6 +59,7 @@ def add_indexes(
     reader = reader_of(shard, store, allow)
     new = NewRoot([reader], to, store, overwrite=overwrite, temp_dir=temp_dir, allow=allow or reader.allow)
     nodes = tuple(node for node in reader.schema.fields() if not node.internal)
+    reader.require_work()
     with located(url=new.url), new, reporting(progress, reader.num_positions) as report:
         root, space = new.root_of(reader), new.space()
         memory = size_of(memory_limit)

@@ -43,6 +43,7 @@ def positions_of(
         with located(url=reader.url):
             stored = to_storage(wanted, nodes[-1], column, rounded=True)
             found = rows_with_keys(reader, nodes, stored, on_damage)
+        reader.require_work(found.count)
         for part in found.each_part(_ROWS):
             values = _read(reader, fields, nodes, part, threads)
             at = np.concatenate([_places(member_values(array, nodes), wanted, kind) for array in values.chunks])

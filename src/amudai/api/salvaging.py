@@ -127,6 +127,7 @@ def salvage(
         raise InvalidArgument(f'missing: expected "drop" or "null", found {shown(missing)}')
     reader = reader_of(shard, store, allow)
     place_for(to, store, [reader], "the shard, which stays as it is")
+    reader.require_work()
     notes: list[str] = []
     # Opened anew: with checksums, and with nothing cached.
     source = ShardReader(reader.url, reader.store, verify=True, allow=reader.allow, limits=reader.limits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy.typing as npt
 import pyarrow as pa
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from amudai.predicate import WordMatch
 
 __all__ = ["Tabular"]
+
+# How many positions `tail` looks at first.
+_LEAST_LOOK: Final = 1024
 
 
 class Tabular(ABC):
@@ -173,6 +176,23 @@ class Tabular(ABC):
         {'status': [200, 200]}
         """
         return self.scan(columns, limit=whole_number(count, "count")).to_table()
+
+    def tail(self, count: int = 10, columns: Sequence[str] | None = None, where: Where | None = None) -> pa.Table:
+        """The last rows, in their order.
+
+        >>> amudai.open("tests/fixtures/sample.amudai.shard").tail(2, ["status"], "status >= 500").to_pydict()
+        {'status': [503, 500]}
+        """
+        wanted, end = whole_number(count, "count"), self.num_positions
+        # Rows that match may be rare: each look goes back further than the one before.
+        look, found, total = max(wanted, _LEAST_LOOK), [self.scan(columns, where, limit=0).to_table()], 0
+        while end and total < wanted:
+            start = max(0, end - look)
+            found.insert(1, self.scan(columns, where, slice(start, end)).to_table())
+            total += found[1].num_rows
+            end, look = start, 4 * look
+        rows = pa.concat_tables(found)
+        return rows.slice(max(0, rows.num_rows - wanted))
 
     def sample(
         self,

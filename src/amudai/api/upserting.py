@@ -114,7 +114,9 @@ def upsert(
             _check_keys(wanted, names)
         with _removed_on_failure(edit, location, store) as added:
             merging = Merging([edit.reader, added], edit.naming)
-            root = merging.root(edit.publication.file, is_movable, drop_others=indexes == "drop")
+            root = merging.root(
+                edit.publication.file, is_movable, drop_others=indexes == "drop", keep_indexes=indexes == "keep"
+            )
             kept = carried_indexes(
                 merging,
                 indexes,

@@ -36,6 +36,7 @@ from amudai.arrow import (
     schema_nodes,
     stored_columns,
 )
+from amudai.collection import uncollected
 from amudai.edit import Root
 from amudai.encoding import ProfileChoice, profiles_of
 from amudai.errors import InvalidArgument, StorageError, located
@@ -225,7 +226,8 @@ class ShardWriter:
                 {role: values.slice(at, count) for role, values in (internal or {}).items()},
             )
             self._broken = True
-            self._builder.append(work, count)
+            with uncollected(len(work)):
+                self._builder.append(work, count)
             self._broken = False
             at += count
 
@@ -244,7 +246,8 @@ class ShardWriter:
 
     def _metadata(self) -> ShardMetadata:
         """The metadata of the shard, after its last row."""
-        return self._builder.finish()
+        with uncollected(len(self._nodes)):
+            return self._builder.finish()
 
     def _advise(self) -> None:
         with suppress(StorageError):  # the shard is written, even if it cannot be read from here

@@ -17,10 +17,12 @@ from amudai.column import (
     ArrowValues,
     ColumnValues,
     ConstantValues,
+    CountedValues,
     JoinedValues,
     Projection,
     StoredValues,
     TimeValues,
+    ViewedValues,
 )
 from amudai.encoding import Values, first_not_json
 from amudai.errors import CorruptedData, InvalidArgument
@@ -67,6 +69,8 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
             if projection.node.basic_type in CONTAINERS:
                 return _container(values, children, projection, kind)
             return _scalars(values, projection.node, kind)
+        case CountedValues(values):
+            return pa.Array.from_buffers(kind, values.length, [values.validity, values.data], values.nulls)
         case TimeValues(ticks, nanoseconds):
             return _times(ticks, nanoseconds, projection, kind)
     raise AssertionError(column)  # the others were handled above
@@ -86,6 +90,12 @@ def _wrapped(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
         if column.length > _largest(kind.run_end_type):
             raise OverflowError("more rows than the run ends of this Arrow type can count")
         return _run_ends(to_array(column, projection, kind.value_type), kind)
+    if isinstance(column, ViewedValues):
+        values = column.values
+        buffers = [values.validity, values.data, column.entries]
+        return pa.Array.from_buffers(kind, values.length, buffers, values.nulls)
+    if isinstance(column, JoinedValues) and projection.views:
+        return _joined([to_array(part, projection, kind) for part in column.parts])
     if pa.types.is_string_view(kind):
         return to_array(column, projection, pa.string()).cast(kind)
     if pa.types.is_binary_view(kind):

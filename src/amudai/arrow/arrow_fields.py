@@ -37,6 +37,8 @@ __all__ = ["INTERNAL_MARK", "ArrowFields", "short_role"]
 INTERNAL_MARK: Final = "@"
 # Columns that the shard lacks have ids that no field list is long enough for: they read as null.
 _ABSENT_IDS: Final = 1 << 31
+# With so many columns, the kept schema is taken as it is if it has the right names.
+_MANY_COLUMNS: Final = 1000
 
 
 class ArrowFields:
@@ -145,6 +147,12 @@ class ArrowFields:
         return shared.whole
 
     def _schema(self) -> pa.Schema:
+        kept = self._shared
+        if kept is not None and len(self._reader.schema) >= _MANY_COLUMNS:
+            # Types are compared with what is stored when a column is read.
+            with located(url=self._reader.url):
+                if self._reader.schema.column_names() == kept.names():
+                    return kept.schema
         metadata = None if self._whole is None else self._whole.metadata
         if self._kept is not None:
             metadata = metadata if self._whole is not None else self._kept.schema.metadata
@@ -204,7 +212,7 @@ class ArrowFields:
         if found.basic_type is not BasicType.INT8 or found.signed:
             message = f"field of role {NANOSECONDS}: expected uint8, found {found}"
             raise CorruptedData(message, url=self._reader.url, field=found.name)
-        return replace(projection, nanoseconds=found)
+        return replace(projection, nanoseconds=found, unit=None)
 
     def _check_wanted(self) -> None:
         for name in () if self._whole is not None else self._wanted:

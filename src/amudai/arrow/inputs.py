@@ -8,13 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
-from amudai.arrow.storage import schema_nodes
-from amudai.errors import InvalidArgument, InvalidSchema
+from amudai.arrow.storage import MAX_DEPTH, schema_nodes
+from amudai.errors import AmudaiError, InvalidArgument, InvalidSchema
 
 __all__ = ["batches_of", "columns_of", "matching"]
 
+# What becomes a list or a struct of Arrow.
+_NESTED: Final = (list, tuple, set, frozenset, Mapping, np.ndarray)
 _EXPECTED: Final = (
     "an Arrow table, batch, reader, dataset or scanner, a data frame, an iterable of batches, or a dict of columns"
 )
@@ -205,14 +208,44 @@ def _column(name: str, values: Any, field: pa.Field | None) -> pa.Array | pa.Chu
         elif isinstance(values, (str, bytes)):
             raise InvalidArgument(f"column {name!r}: expected a list or array, found {type(values).__name__}")
         else:
-            return pa.array(values) if kind is None else _converted(values, kind)
+            return pa.array(_shallow(name, values)) if kind is None else _converted(values, kind)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        if isinstance(error, InvalidArgument):
+        if isinstance(error, AmudaiError):
             raise
         raise InvalidArgument(f"column {name!r}: expected values of one Arrow type, found {error}") from error
     if kind is not None and not found.type.equals(kind):
         raise InvalidSchema(f"column {name!r}: expected {kind}, found {found.type}")
     return found
+
+
+def _shallow(name: str, values: Any) -> Any:
+    """The values, as a sequence. Raises InvalidSchema if lists are nested more deeply than any shard may have.
+
+    pyarrow finds the type of nested lists by recursion, and deep ones exhaust the stack of the process.
+    """
+    if not isinstance(values, Sequence):
+        if np.dtype(object) != getattr(values, "dtype", np.dtype(object)):
+            return values  # numbers or times of numpy or pandas
+        values = list(values)
+    nested: list[Any] = [values]
+    for _ in range(MAX_DEPTH):
+        kinds = set(map(type, _items(nested)))
+        if not any(issubclass(kind, _NESTED) for kind in kinds):
+            return values
+        # By identity: a list may contain itself, even twice.
+        nested = list({id(item): item for item in _items(nested) if isinstance(item, _NESTED)}.values())
+    raise InvalidSchema(f"column {name!r}: expected at most {MAX_DEPTH} levels, found more")
+
+
+def _items(nested: Iterable[Any]) -> Iterator[Any]:
+    """The items of lists, and the values of dicts."""
+    return chain.from_iterable(each if type(each) is list else _inside(each) for each in nested)
+
+
+def _inside(each: Any) -> Iterable[Any]:
+    if isinstance(each, np.ndarray):
+        return each.flat if each.dtype == object else ()
+    return each.values() if isinstance(each, Mapping) else each
 
 
 def _converted(values: Any, kind: pa.DataType) -> pa.Array:

@@ -56,14 +56,17 @@ class KeptFields:
     def places(self, columns: tuple[SchemaNode, ...]) -> dict[int, int]:
         """The index of each column in the kept schema, by schema id. `columns` must be all columns."""
         if self._places is None:
-            try:
-                names = list(self.schema.names)
-            except ValueError as error:
-                raise _unreadable(error) from error
-            if [node.name for node in columns] != names:
+            if [node.name for node in columns] != self.names():
                 raise CorruptedData("kept Arrow schema: expected the columns of the shard, found others")
             self._places = {node.schema_id: place for place, node in enumerate(columns)}
         return self._places
+
+    def names(self) -> list[str]:
+        """The names of the columns in the kept schema."""
+        try:
+            return list(self.schema.names)
+        except ValueError as error:
+            raise _unreadable(error) from error
 
     def _field(self, place: int) -> pa.Field:
         try:

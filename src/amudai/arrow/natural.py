@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from amudai.arrow.annotations import labelled_field
 from amudai.arrow.fits import require_fit
-from amudai.arrow.ticks import EPOCH, fits_nanoseconds
+from amudai.arrow.ticks import EPOCH, fits_nanoseconds, unit_of
 from amudai.column import Projection
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import RangeStats
@@ -26,6 +26,8 @@ _DECIMAL: Final = pa.decimal256(76, 38)
 # Arrow numbers the variants of a union with signed bytes, and counts the bytes or items of a value with 32 bits.
 _MAX_VARIANTS: Final = 128
 _MAX_FIXED_SIZE: Final = 0x7FFF_FFFF
+
+_VIEWS: Final = frozenset({pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW})
 
 _SIMPLE: Final[Mapping[BasicType, pa.DataType]] = {
     BasicType.UNIT: pa.null(),
@@ -120,7 +122,9 @@ def project(node: SchemaNode, kind: pa.DataType) -> Projection:
             return Projection(
                 node, wide, tuple(project(child, kind.field(at).type) for at, child in enumerate(node.children))
             )
-    return Projection(node, wide)
+    if node.is_ticks:
+        return Projection(node, unit=unit_of(kind))
+    return Projection(node, wide, views=kind.id in _VIEWS and not node.is_json_bytes)
 
 
 def dtype_of(kind: pa.DataType) -> str:

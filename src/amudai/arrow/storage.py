@@ -16,7 +16,7 @@ from amudai.arrow.scaled import MOST_DIGITS
 from amudai.errors import InvalidArgument, InvalidSchema
 from amudai.types import DECIMAL, DYNAMIC, TIMESPAN, BasicType, SchemaNode, quote_name
 
-__all__ = ["Decimals", "Timestamps", "schema_nodes"]
+__all__ = ["MAX_DEPTH", "Decimals", "Timestamps", "schema_nodes"]
 
 # How timestamps, dates and durations are stored: as ticks of 100 ns, or as Arrow's integers. What ticks leave of
 # nanoseconds is stored in another field.
@@ -28,7 +28,8 @@ Decimals: TypeAlias = Literal["decimal128", "int64"]
 _MAX_DECIMAL_DIGITS: Final = 34
 # A scale is stored as an exponent, whose range limits it.
 _SCALES: Final = range(-6111, 6176 + 1)
-_MAX_DEPTH: Final = 64
+# Levels of a column: a hostile schema must not exhaust the stack.
+MAX_DEPTH: Final = 64
 
 _Is = Callable[[pa.DataType], bool]
 _INTEGERS: Final[tuple[tuple[_Is, BasicType, bool], ...]] = (
@@ -129,8 +130,8 @@ def _node(name: str, kind: pa.DataType, walk: _Walk, path: str, depth: int) -> S
         return _extension(name, kind, walk, path, depth)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         return _node(name, kind.value_type, walk, path, depth)
-    if depth > _MAX_DEPTH:
-        raise InvalidSchema(f"column {path!r}: expected at most {_MAX_DEPTH} levels, found more")
+    if depth > MAX_DEPTH:
+        raise InvalidSchema(f"column {path!r}: expected at most {MAX_DEPTH} levels, found more")
     schema_id = walk.take_id()
     if _is_time(kind) and (walk.raw_times or (depth > 1 and getattr(kind, "unit", "") == "ns")):
         basic = BasicType.INT32 if kind.bit_width == 32 else BasicType.INT64

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.encoding import divided_exactly
+from amudai.encoding import Unit, divided_exactly
 from amudai.errors import InvalidArgument
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "ticks_around",
     "to_ticks",
     "to_timespan",
+    "unit_of",
 ]
 
 # Ticks from the first day of year 1 to the first day of 1970.
@@ -76,6 +77,19 @@ def from_timespan(
 ) -> Numbers:
     """Ticks of a time span as the numbers of a duration type. `after` is as for `from_ticks`."""
     return _counted(ticks, 0, valid, kind.unit, kind, after)
+
+
+def unit_of(kind: pa.DataType) -> Unit | None:
+    """The unit in which an Arrow type counts ticks; None for nanoseconds, and for types that are not times."""
+    if pa.types.is_date32(kind):
+        return Unit(EPOCH, _PER_DAY, "i4", is_signed=False)
+    if pa.types.is_date64(kind):
+        return Unit(EPOCH, _PER_UNIT["ms"], "i8", is_signed=False)
+    if pa.types.is_timestamp(kind) and kind.unit != "ns":
+        return Unit(EPOCH, _PER_UNIT[kind.unit], "i8", is_signed=False)
+    if pa.types.is_duration(kind) and kind.unit != "ns":
+        return Unit(0, _PER_UNIT[kind.unit], "i8", is_signed=True)
+    return None
 
 
 def to_ticks(

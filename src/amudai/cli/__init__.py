@@ -1,8 +1,8 @@
 """What does a person type?
 
 `app.py` lists the commands, one module each. `guard.py` has the exit codes and error messages, `options.py` the options
-that commands share, `terminal.py` tables, sizes, times and progress bars. `values.py` and `rows.py` turn Arrow data
-into text, JSON lines, CSV and tables. This room uses the public names of `amudai` only, like any other program.
+that commands share, `terminal.py` tables and progress bars, and `rows.py` turns Arrow data into tables, JSON lines and
+CSV. This room uses the public names of `amudai` and `amudai.asking` only, like any other program.
 """
 
 from __future__ import annotations

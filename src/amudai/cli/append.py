@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from amudai import Dataset, append, read_files
+from amudai.asking import count_text, time_text
 from amudai.cli.options import Hashes, Indexes, Json, Profile, index_specs, profile_choice
-from amudai.cli.terminal import count_text, output, print_json, time_text
+from amudai.cli.terminal import output, print_json
 
 __all__ = ["run"]
 

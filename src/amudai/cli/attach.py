@@ -10,6 +10,7 @@ import typer
 
 import amudai
 from amudai import InvalidArgument
+from amudai.asking import size_text, time_text
 from amudai.cli.options import (
     Allow,
     Hashes,
@@ -24,7 +25,7 @@ from amudai.cli.options import (
     names_of,
     require_new,
 )
-from amudai.cli.terminal import Bar, output, print_json, size_text, time_text
+from amudai.cli.terminal import Bar, output, print_json
 
 __all__ = ["run"]
 

@@ -15,10 +15,10 @@ import typer
 from rich.text import Text
 
 from amudai import AmudaiError, InvalidArgument, add_indexes, read_files, write
-from amudai.cli.export import ParquetWriter
+from amudai.asking import ParquetWriter, count_text, size_text, time_text
 from amudai.cli.options import Json, Profile, profile_choice
 from amudai.cli.questions import Asked, Files, questions
-from amudai.cli.terminal import Bar, count_text, note, output, print_json, size_text, table, time_text
+from amudai.cli.terminal import Bar, note, output, print_json, table
 
 __all__ = ["run"]
 

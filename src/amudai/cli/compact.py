@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from amudai import compact
+from amudai.asking import count_text, size_text, time_text
 from amudai.cli.options import (
     Allow,
     Compatibility,
@@ -21,7 +22,7 @@ from amudai.cli.options import (
     readers,
     require_new,
 )
-from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
+from amudai.cli.terminal import Bar, output, print_json
 
 __all__ = ["run"]
 
@@ -39,13 +40,22 @@ def run(
     stripe_rows: Annotated[
         int | None, typer.Option("--stripe-rows", help="Rows per stripe. Default: a single stripe.", min=1)
     ] = None,
+    processes: Annotated[
+        int,
+        typer.Option(
+            "--processes",
+            metavar="N",
+            help="Processes that share the work. The new shard refers to their parts.",
+            min=1,
+        ),
+    ] = 1,
     profile: Profile = None,
     compatibility: Compatibility = "reference",
     overwrite: Overwrite = False,
     allow: Allow = None,
     json: Json = False,
 ) -> int:
-    """Write the rows of shards anew as one shard, without deleted rows. The new shard refers to no other file."""
+    """Write the rows of shards anew as one shard, without deleted rows."""
     require_new(to, overwrite)
     keys = [
         (name.removeprefix("-"), "descending" if name.startswith("-") else "ascending")
@@ -63,6 +73,7 @@ def run(
             compatibility=readers(compatibility),
             overwrite=overwrite,
             allow=allow or (),
+            processes=processes,
             progress=bar,
         )
     seconds = time.perf_counter() - begin

@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 import amudai
+from amudai.asking import size_text
 from amudai.cli.files import files_json
 from amudai.cli.options import Allow, Json, Location, Overwrite, require_new
-from amudai.cli.terminal import output, print_json, size_text
+from amudai.cli.terminal import output, print_json
 
 __all__ = ["run"]
 

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import InvalidArgument, Shard
-from amudai.cli.terminal import count_text, output, print_json, time_text
+from amudai.asking import count_text, time_text
+from amudai.cli.terminal import output, print_json
 
 __all__ = ["positions_of", "say_deleted"]
 

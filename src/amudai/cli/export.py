@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, BinaryIO, Final, Protocol
+from typing import Annotated, BinaryIO, Final
 
-import pyarrow as pa
 import typer
 
-from amudai import CsvWriter, InvalidArgument, JsonLinesWriter
+from amudai import InvalidArgument
+from amudai.asking import WRITERS, count_text, size_text, time_text
 from amudai.cli.new_file import new_file
 from amudai.cli.options import (
     Allow,
@@ -26,9 +26,9 @@ from amudai.cli.options import (
     opened,
     require_new,
 )
-from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
+from amudai.cli.terminal import Bar, output, print_json
 
-__all__ = ["WRITERS", "BatchWriter", "ParquetWriter", "file_format", "run", "written_to"]
+__all__ = ["file_format", "run", "written_to"]
 
 _ENDINGS: Final = {
     ".parquet": "parquet",
@@ -41,19 +41,6 @@ _ENDINGS: Final = {
     ".ndjson": "jsonl",
     ".json": "jsonl",
 }
-# A Parquet row group ends at this many rows or bytes, whichever comes first.
-_GROUP_ROWS: Final = 1 << 20
-_GROUP_BYTES: Final = 128 << 20
-
-
-class BatchWriter(Protocol):
-    """Writes batches to a file."""
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Write the rows of a batch."""
-
-    def close(self) -> None:
-        """Write the end of the file; the stream stays open."""
 
 
 def run(
@@ -126,57 +113,3 @@ def written_to(to: str, overwrite: bool) -> Iterator[BinaryIO]:
         return
     with new_file(to, overwrite=overwrite) as out:
         yield out
-
-
-# ---- one writer for each format ----
-
-
-class _Arrow:
-    def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
-        # The file format begins to be read at its end, which a pipe does not allow. The stream format does not.
-        make = pa.ipc.new_stream if out is sys.stdout.buffer else pa.ipc.new_file
-        self._writer = make(pa.PythonFile(out, "w"), schema)
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        self._writer.write_batch(batch)
-
-    def close(self) -> None:
-        self._writer.close()
-
-
-class ParquetWriter:
-    """Writes row groups of about a million rows, however many rows the batches have."""
-
-    def __init__(self, schema: pa.Schema, out: BinaryIO) -> None:
-        import pyarrow.parquet
-
-        self._writer = pyarrow.parquet.ParquetWriter(out, schema, compression="zstd", write_page_index=True)
-        self._waiting: list[pa.RecordBatch] = []
-        self._rows = self._bytes = 0
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Write the rows of a batch, or keep them until there are enough."""
-        self._waiting.append(batch)
-        self._rows += batch.num_rows
-        self._bytes += batch.nbytes
-        if self._rows >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
-            self._flush()
-
-    def close(self) -> None:
-        """Write what was kept, and the end."""
-        if self._waiting:
-            self._flush()
-        self._writer.close()
-
-    def _flush(self) -> None:
-        self._writer.write_table(pa.Table.from_batches(self._waiting), row_group_size=self._rows)
-        self._waiting = []
-        self._rows = self._bytes = 0
-
-
-WRITERS: Final[dict[str, Callable[[pa.Schema, BinaryIO], BatchWriter]]] = {
-    "parquet": ParquetWriter,
-    "csv": lambda schema, out: CsvWriter(out, schema.names),
-    "arrow": _Arrow,
-    "jsonl": lambda schema, out: JsonLinesWriter(out, schema.names),
-}

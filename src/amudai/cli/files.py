@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from amudai import ShardFile
+from amudai.asking import json_value, size_text
 from amudai.cli.options import Allow, Json, Location, opened
-from amudai.cli.terminal import output, print_json, size_text, table
-from amudai.cli.values import json_value
+from amudai.cli.terminal import output, print_json, table
 
 __all__ = ["files_json", "run"]
 

@@ -10,9 +10,9 @@ import typer
 
 import amudai
 from amudai import InvalidArgument
+from amudai.asking import json_value, size_text
 from amudai.cli.options import Json
-from amudai.cli.terminal import note, output, print_json, size_text, table
-from amudai.cli.values import json_value
+from amudai.cli.terminal import note, output, print_json, table
 
 __all__ = ["run"]
 

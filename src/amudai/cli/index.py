@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from amudai import Index, InvalidArgument, add_indexes
+from amudai.asking import json_value, size_text, time_text
 from amudai.cli.indexes import type_and_owner
 from amudai.cli.options import (
     Allow,
@@ -25,8 +26,7 @@ from amudai.cli.options import (
     index_specs,
     require_new,
 )
-from amudai.cli.terminal import Bar, output, print_json, size_text, table, time_text
-from amudai.cli.values import json_value
+from amudai.cli.terminal import Bar, output, print_json, table
 
 __all__ = ["run"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from amudai import Index
+from amudai.asking import json_line, json_value, size_text
 from amudai.cli.options import Allow, Json, Location, opened
-from amudai.cli.terminal import note, output, print_json, size_text, table
-from amudai.cli.values import json_line, json_value
+from amudai.cli.terminal import note, output, print_json, table
 
 __all__ = ["run", "type_and_owner"]
 

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Final, Literal
 import typer
 
 from amudai import InvalidArgument, Shard, Source, read_files, write
+from amudai.asking import count_text, rate_text, size_text, time_text
+from amudai.cli.follow import followed
 from amudai.cli.ingest_report import BadRecordCount, about_files, command_of, note_files, print_plan
 from amudai.cli.option_words import in_option_words
 from amudai.cli.options import (
@@ -52,7 +54,7 @@ from amudai.cli.reading_options import (
 )
 from amudai.cli.shares import Share, shares_of
 from amudai.cli.standard_input import StandardInput
-from amudai.cli.terminal import Bar, count_text, note, output, print_json, rate_text, size_text, table, time_text
+from amudai.cli.terminal import Bar, note, output, print_json, table
 
 __all__ = ["run"]
 
@@ -114,6 +116,19 @@ def run(
         bool, typer.Option("--only-new", help="Leave out files that are in a shard of the same folder already.")
     ] = False,
     overwrite: Overwrite = False,
+    follow: Annotated[
+        bool,
+        typer.Option("--follow", help="Add what arrives in a file or pipe to a folder of shards, until interrupted."),
+    ] = False,
+    every_rows: Annotated[
+        int, typer.Option("--every-rows", help="--follow: add lines when there are so many.", min=1)
+    ] = 100_000,
+    every_seconds: Annotated[
+        float, typer.Option("--every-seconds", help="--follow: add lines so long after the first arrived.", min=0)
+    ] = 5.0,
+    rows_per_shard: Annotated[
+        int, typer.Option("--rows-per-shard", help="--follow: begin another shard after so many rows.", min=1)
+    ] = 1_000_000,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Write nothing; show columns, decisions and the full command.")
     ] = False,
@@ -171,6 +186,24 @@ def run(
     }
     writing |= {"compatibility": readers(compatibility)}
     writing |= {"timestamps": _timestamps(timestamps), "ingestion_time": ingestion_time, "record_id": record_id}
+    if follow:
+        _require_followable(
+            sources,
+            {"--dry-run": dry_run, "--only-new": only_new, "--overwrite": overwrite, "--record-id": record_id}
+            | {"--ingestion-time": ingestion_time, "--layout": layout != "single", "--stripe-rows": bool(stripe_rows)}
+            | {"--timestamps": timestamps != "ticks", "--compatibility": compatibility != "reference"},
+        )
+        every = {"every_rows": every_rows, "every_seconds": every_seconds, "rows_per_shard": rows_per_shard}
+        return followed(
+            sources[0],
+            target,
+            {**reading, "format": format},
+            on_error,
+            every,
+            indexes,
+            profile_choice(profile),
+            json=json,
+        )
     if not only_new and not dry_run:
         require_new(target, overwrite)
     bad = BadRecordCount(reading["types"])
@@ -219,6 +252,14 @@ def run(
         note_files(source)
         _summary(target, shard, size_in, seconds, bad, done)
     return 0
+
+
+def _require_followable(sources: list[str], others: dict[str, bool]) -> None:
+    if len(sources) > 1:
+        raise InvalidArgument(f"--follow: expected one file, or - for standard input, found {len(sources)}")
+    for name, is_set in others.items():
+        if is_set:
+            raise InvalidArgument(f"--follow: expected no {name}, found it")
 
 
 def _default_target(sources: list[str]) -> str:

@@ -9,9 +9,10 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from amudai import BadRecord, Source
+from amudai.asking import count_text, size_text
 from amudai.cli.option_words import spoken
 from amudai.cli.reading_options import flags_of, type_flags
-from amudai.cli.terminal import count_text, note, output, print_json, size_text, table
+from amudai.cli.terminal import note, output, print_json, table
 
 __all__ = ["BadRecordCount", "about_files", "command_of", "note_files", "print_plan"]
 

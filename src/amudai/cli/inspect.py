@@ -10,10 +10,10 @@ from rich.text import Text
 from rich.tree import Tree
 
 from amudai import BufferLayout, FieldLayout, ShardLayout, StripeLayout
+from amudai.asking import count_text, json_value, size_text
 from amudai.cli.guard import FAILED, OK, error_line
 from amudai.cli.options import Allow, Json, Location, opened
-from amudai.cli.terminal import count_text, output, print_json, size_text
-from amudai.cli.values import json_value
+from amudai.cli.terminal import output, print_json
 
 __all__ = ["run"]
 

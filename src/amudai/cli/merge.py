@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 import amudai
+from amudai.asking import time_text
 from amudai.cli.options import Allow, Json, Overwrite, require_new
-from amudai.cli.terminal import Bar, output, print_json, time_text
+from amudai.cli.terminal import Bar, output, print_json
 
 __all__ = ["run"]
 

@@ -10,11 +10,11 @@ import typer
 
 import amudai
 from amudai import InvalidArgument, QueryResult
-from amudai.cli.export import WRITERS, file_format, written_to
+from amudai.asking import WRITERS, count_text, json_line, time_text
+from amudai.cli.export import file_format, written_to
 from amudai.cli.options import Allow, Json, Overwrite, opened_rows, require_new
 from amudai.cli.rows import FORMATS, row_writer
-from amudai.cli.terminal import Bar, count_text, note, time_text
-from amudai.cli.values import json_line
+from amudai.cli.terminal import Bar, note
 
 __all__ = ["run"]
 

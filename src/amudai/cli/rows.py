@@ -17,8 +17,8 @@ from rich.console import Console
 from rich.text import Text
 
 from amudai import CsvWriter, InvalidArgument, JsonLinesWriter
-from amudai.cli.terminal import count_text, output
-from amudai.cli.values import texts
+from amudai.asking import count_text, texts
+from amudai.cli.terminal import output
 
 __all__ = ["FORMATS", "RowWriter", "TableWriter", "row_writer"]
 

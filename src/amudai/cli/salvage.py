@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from amudai import salvage
+from amudai.asking import count_text, size_text, time_text
 from amudai.cli.options import (
     Allow,
     Columns,
@@ -22,7 +23,7 @@ from amudai.cli.options import (
     readers,
     require_new,
 )
-from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
+from amudai.cli.terminal import Bar, output, print_json
 
 __all__ = ["run"]
 

@@ -10,12 +10,11 @@ import pyarrow as pa
 import typer
 
 from amudai import Dataset, InvalidArgument, Scan, Shard, TermIndex
+from amudai.asking import Words, count_text, json_line, time_text
 from amudai.cli.guard import NOTHING, OK
 from amudai.cli.options import Allow, Columns, IncludeDeleted, Json, Where, names_of, opened_rows, shard_name
 from amudai.cli.rows import FORMATS, row_writer
-from amudai.cli.terminal import Bar, count_text, note, print_json, time_text
-from amudai.cli.values import json_line
-from amudai.cli.words import Words
+from amudai.cli.terminal import Bar, note, print_json
 
 __all__ = ["advise", "run"]
 

@@ -16,11 +16,10 @@ from rich.console import Console
 
 import amudai
 from amudai import AmudaiError, Dataset, QueryResult, Shard, UnsupportedFeature
-from amudai.cli.completion import KqlWords
+from amudai.asking import KqlWords, count_text, time_text
 from amudai.cli.guard import error_line
 from amudai.cli.options import Allow, opened_rows
 from amudai.cli.rows import TableWriter
-from amudai.cli.terminal import count_text, time_text
 
 __all__ = ["Session", "run"]
 
@@ -128,7 +127,7 @@ def _prompt(table: Shard | Dataset) -> Any:
     except ImportError as error:
         advice = "pip install 'amudai[kql]'"
         raise UnsupportedFeature(f"shell: expected the package prompt_toolkit, found none: {advice}") from error
-    from amudai.cli.completion import completer
+    from amudai.asking import completer
 
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "amudai"
     state.mkdir(parents=True, exist_ok=True)

@@ -20,9 +20,13 @@ class StandardInput:
         if sys.stdin.isatty():
             raise InvalidArgument("standard input: expected data, found a terminal")
 
+    def fileno(self) -> int:
+        """The descriptor of standard input."""
+        return sys.stdin.fileno()
+
     def read(self, size: int, /) -> bytes:
         """The next bytes, at most `size`; none at the end."""
-        handle = sys.stdin.fileno()
+        handle = self.fileno()
         # A signal between two reads must not have to wait until there is something to read.
         while not select.select([handle], [], [], 0.25)[0]:
             pass

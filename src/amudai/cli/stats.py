@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from amudai import Field, FieldLayout, FieldStats
+from amudai.asking import json_line, json_value, size_text
 from amudai.cli.fields import fields_below, require_readable
 from amudai.cli.options import Allow, Json, Location, opened
-from amudai.cli.terminal import output, print_json, size_text, table
-from amudai.cli.values import json_line, json_value
+from amudai.cli.terminal import output, print_json, table
 
 __all__ = ["run"]
 

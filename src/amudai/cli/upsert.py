@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from amudai import read_files, upsert
+from amudai.asking import count_text, time_text
 from amudai.cli.options import Allow, Json, Location, Overwrite, Target, names_of, opened, require_new
-from amudai.cli.terminal import Bar, count_text, output, print_json, time_text
+from amudai.cli.terminal import Bar, output, print_json
 
 __all__ = ["run"]
 

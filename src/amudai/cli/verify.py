@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from amudai import CorruptedData
+from amudai.asking import count_text, size_text, time_text
 from amudai.cli.guard import NOTHING, OK
 from amudai.cli.options import Allow, Json, opened
-from amudai.cli.terminal import Bar, count_text, output, print_json, size_text, time_text
+from amudai.cli.terminal import Bar, output, print_json
 
 __all__ = ["run"]
 

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
         ArrowValues,
         ColumnValues,
         ConstantValues,
+        CountedValues,
         JoinedValues,
         StoredValues,
         TimeValues,
+        ViewedValues,
     )
     from amudai.column.constant import constant_of
     from amudai.column.context import ColumnContext, Prefer
@@ -33,7 +35,8 @@ else:
         __name__,
         {
             "amudai.column.column_values": (
-                "AbsentValues ArrowValues ColumnValues ConstantValues JoinedValues StoredValues TimeValues"
+                "AbsentValues ArrowValues ColumnValues ConstantValues CountedValues JoinedValues StoredValues "
+                "TimeValues ViewedValues"
             ),
             "amudai.column.constant": "constant_of",
             "amudai.column.context": "ColumnContext Prefer",
@@ -56,6 +59,7 @@ __all__ = [
     "ColumnSource",
     "ColumnValues",
     "ConstantValues",
+    "CountedValues",
     "DictionaryCodes",
     "JoinedValues",
     "ParquetFile",
@@ -63,6 +67,7 @@ __all__ = [
     "Projection",
     "StoredValues",
     "TimeValues",
+    "ViewedValues",
     "constant_of",
     "open_column",
 ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from amudai.column.column_values import ColumnValues, StoredValues
+from amudai.column.column_values import ColumnValues, CountedValues, StoredValues
 from amudai.column.native import Form, NativeSource
 from amudai.column.projection import Projection
 from amudai.encoding import (
@@ -23,6 +23,7 @@ from amudai.encoding import (
     compare_decimals,
     compare_numbers,
     decode_bits,
+    decode_divided,
     decode_fixed,
     decode_numbers,
     decode_variable,
@@ -32,6 +33,9 @@ from amudai.rows import Rows
 from amudai.types import BasicType
 
 __all__ = ["BitsSource", "FixedBytesSource", "NumbersSource", "VariableBytesSource"]
+
+# Fewer numbers are decoded in the shortest way, and divided afterwards.
+_MANY: Final = 1024
 
 
 class BitsSource(NativeSource):
@@ -87,7 +91,11 @@ class NumbersSource(_ComparableSource):
     def _data_form(self) -> Form:
         return self.node.dtype, None
 
-    def _read(self, rows: Rows, _: Projection) -> ColumnValues:
+    def _read(self, rows: Rows, projection: Projection) -> ColumnValues:
+        if projection.unit is not None and rows.count >= _MANY:
+            counted = decode_divided(self._blocks(BufferKind.DATA), rows, projection.unit)
+            if counted is not None:
+                return CountedValues(self._with_presence(counted, rows))
         values = decode_numbers(self._blocks(BufferKind.DATA), rows, self.node.dtype)
         return StoredValues(self._with_presence(values, rows))
 

@@ -15,9 +15,11 @@ __all__ = [
     "ArrowValues",
     "ColumnValues",
     "ConstantValues",
+    "CountedValues",
     "JoinedValues",
     "StoredValues",
     "TimeValues",
+    "ViewedValues",
 ]
 
 
@@ -27,6 +29,31 @@ class StoredValues:
 
     values: Values
     children: tuple[ColumnValues, ...] = ()
+
+    @property
+    def length(self) -> int:
+        """How many positions."""
+        return self.values.length
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedValues:
+    """Times that are already counted in the unit of their projection."""
+
+    values: Values
+
+    @property
+    def length(self) -> int:
+        """How many positions."""
+        return self.values.length
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewedValues:
+    """Strings or binary values as Arrow's views: `values` has the views, `entries` the bytes of long values."""
+
+    values: Values
+    entries: pa.Buffer
 
     @property
     def length(self) -> int:
@@ -86,4 +113,13 @@ class TimeValues:
         return self.ticks.length
 
 
-ColumnValues: TypeAlias = StoredValues | ConstantValues | AbsentValues | JoinedValues | ArrowValues | TimeValues
+ColumnValues: TypeAlias = (
+    StoredValues
+    | CountedValues
+    | ViewedValues
+    | ConstantValues
+    | AbsentValues
+    | JoinedValues
+    | ArrowValues
+    | TimeValues
+)

@@ -8,12 +8,21 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from amudai.column.column_values import ColumnValues, StoredValues
+from amudai.column.column_values import ColumnValues, StoredValues, ViewedValues
 from amudai.column.contract import DictionaryCodes
 from amudai.column.native import Form, NativeSource
 from amudai.column.projection import Projection
-from amudai.encoding import BlockBuffer, NumberRanges, Wanted, compare_codes, decode_dictionary, require_text
+from amudai.encoding import (
+    BlockBuffer,
+    NumberRanges,
+    Wanted,
+    compare_codes,
+    decode_dictionary,
+    decode_views,
+    require_text,
+)
 from amudai.errors import located
 from amudai.format import BufferKind, DataRef, ValueDictionary
 from amudai.lazy import lazy
@@ -55,10 +64,19 @@ class DictionarySource(NativeSource):
                 require_text(found.values, found.offsets)
             return found
 
+    @lazy
+    def _entry_bytes(self) -> pa.Buffer:
+        """The bytes of all entries, in memory of their own: views may outlive the shard."""
+        return pa.py_buffer(bytes(self._entries.values))
+
     def _data_form(self) -> Form:
         return "u4", None
 
     def _read(self, rows: Rows, projection: Projection) -> ColumnValues:
+        if projection.views:
+            viewed = decode_views(self._blocks(BufferKind.DATA), rows, self._entries)
+            if viewed is not None:
+                return ViewedValues(self._with_presence(viewed, rows), self._entry_bytes)
         values = decode_dictionary(self._blocks(BufferKind.DATA), rows, self._entries, wide=projection.wide)
         return StoredValues(self._with_presence(values, rows))
 

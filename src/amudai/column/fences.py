@@ -37,7 +37,7 @@ def check_fences(found: U64, rows: Rows, positions: int, items: int | None, what
     """
     if not rows:
         return
-    if int(found.max()) > MAX_POSITION or (found[1:] < found[:-1]).any():
+    if int(found[-1]) > MAX_POSITION or (found[1:] < found[:-1]).any():
         raise CorruptedData(f"{what} offsets: expected an ascending sequence")
     if rows.starts[0] == 0 and found[0] != 0:
         raise CorruptedData(f"{what} offsets: expected to begin with 0, found {found[0]}")
@@ -54,17 +54,26 @@ def arrow_offsets(stored: Values, rows: Rows, wide: bool) -> tuple[pa.Buffer, Ro
     if not rows:
         return pa.py_buffer(np.zeros(1, dtype)), Rows.none()
     fences = stored.numbers("u8")
+    if rows.num_ranges == 1:
+        begin, end = fences.item(0), fences.item(-1)
+        _require_countable(end - begin, wide)
+        # Fences ascend, so that no difference is greater than the last.
+        offsets = np.empty(len(fences), dtype)
+        np.subtract(fences.view(np.int64), np.int64(begin), out=offsets, casting="unsafe")
+        return pa.py_buffer(offsets), Rows.one(begin, end)
     lengths = rows.ends - rows.starts
     # The index of each range's first fence. A range has one fence more than it has lists.
     first = np.concatenate(([np.uint64(0)], np.cumsum(lengths + np.uint64(1))[:-1])).astype(np.int64)
     last = first + lengths.astype(np.int64)
     steps = np.diff(fences.view(np.int64))
-    if rows.num_ranges > 1:
-        keep = np.ones(len(steps), np.bool_)
-        keep[last[:-1]] = False  # from the end of one range to the start of the next
-        steps = steps[keep]
-    offsets = np.zeros(len(steps) + 1, np.int64)
-    np.cumsum(steps, out=offsets[1:])
-    if not wide and int(offsets[-1]) > np.iinfo(np.int32).max:
-        raise OverflowError("more items than the offsets of this Arrow type can count")
+    keep = np.ones(len(steps), np.bool_)
+    keep[last[:-1]] = False  # from the end of one range to the start of the next
+    offsets = np.zeros(rows.count + 1, np.int64)
+    np.cumsum(steps[keep], out=offsets[1:])
+    _require_countable(offsets.item(-1), wide)
     return pa.py_buffer(offsets.astype(dtype, copy=False)), Rows.joined(fences[first], fences[last])
+
+
+def _require_countable(items: int, wide: bool) -> None:
+    if not wide and items > np.iinfo(np.int32).max:
+        raise OverflowError("more items than the offsets of this Arrow type can count")

@@ -48,8 +48,8 @@ class BufferLayout:
     Attributes
     ----------
     kind
-        What the buffer holds: `data`, `presence`, `offsets`, `value dictionary`, `range index`; a number for a kind
-        that this version does not know.
+        What the buffer holds: `data`, `presence`, `offsets`, `value dictionary`, `opaque dictionary`, `range index`; a
+        number for a kind that this version does not know.
     file, start, bytes
         The URL of the file, and the offset and size of the buffer in it.
     block_count

@@ -36,8 +36,10 @@ from amudai.format import (
     LookupBuffer,
     NativeEncoding,
     RangeIndexHeader,
+    SharedDictionary,
     ValueDictionary,
     check_dictionary_padding,
+    check_shared_padding,
     without_identity,
 )
 from amudai.rows import Rows
@@ -50,7 +52,7 @@ Form: TypeAlias = tuple[str | None, int | None]
 """What blocks hold: the type of numbers, or None for bytes; and the size of a value if it is fixed."""
 
 _IN_BLOCKS: Final = (BufferKind.DATA, BufferKind.OFFSETS, BufferKind.PRESENCE)
-_READ_FOR_VALUES: Final = frozenset({*_IN_BLOCKS, BufferKind.VALUE_DICTIONARY})
+_READ_FOR_VALUES: Final = frozenset({*_IN_BLOCKS, BufferKind.VALUE_DICTIONARY, BufferKind.OPAQUE_DICTIONARY})
 
 
 class NativeSource(ColumnSource):
@@ -109,12 +111,27 @@ class NativeSource(ColumnSource):
             context.verify,
             is_metered=True,
             limits=context.limits,
+            read_dictionary=self._shared if self._has_shared(kind) else None,
         )
         if context.prefetched:
             whole = context.prefetched.get(buffer.extent)
             if whole is not None:
                 made.keep(whole)
         return self._opened.setdefault(kind, made)  # another thread may have opened it at the same time
+
+    def _has_shared(self, kind: BufferKind) -> bool:
+        """Whether the blocks of the buffer of this kind may share a dictionary."""
+        return kind is BufferKind.DATA and BufferKind.OPAQUE_DICTIONARY in self._buffers
+
+    def _shared(self) -> SharedDictionary:
+        """The dictionary that blocks of the DATA buffer share."""
+        buffer = self._buffers[BufferKind.OPAQUE_DICTIONARY]
+        ref = buffer.extent
+        if ref is None:
+            raise self._error("buffers: expected an OPAQUE_DICTIONARY with a reference, found none")
+        with located(url=self._context.artifact(ref).url, range=f"{ref.start}..{ref.end}", buffer="OPAQUE_DICTIONARY"):
+            self._context.limits.require_block(ref.size)
+            return SharedDictionary.decode(self._whole(buffer, ref), self._context.verify)
 
     def _group_of(self, buffer: EncodedBuffer) -> SuperBlocks | None:
         """The packed group that holds the blocks of a buffer; None if the buffer has its own blocks."""
@@ -215,7 +232,8 @@ class NativeSource(ColumnSource):
         """The buffers that reading the column needs and that have not been read yet."""
         for kind, buffer in self._buffers.items():
             ref = buffer.extent
-            if kind not in _READ_FOR_VALUES or kind in self._opened or ref is None:
+            opened = BufferKind.DATA if kind is BufferKind.OPAQUE_DICTIONARY else kind
+            if kind not in _READ_FOR_VALUES or opened in self._opened or ref is None:
                 continue
             if self._is_group(buffer) and buffer.packed_group_index is not None:
                 open_group(self._context, buffer, self.position_count).expect(buffer.packed_group_index)
@@ -319,6 +337,10 @@ class NativeSource(ColumnSource):
                 data = self._whole(buffer, ref)
                 ValueDictionary.decode(data, self.node, sorted_ids=True)
                 check_dictionary_padding(data)
+            elif kind is BufferKind.OPAQUE_DICTIONARY:
+                data = self._whole(buffer, ref)
+                SharedDictionary.decode(data)
+                check_shared_padding(data)
         return CheckedBuffers(blocks, tuple(files.values()), tuple(lookups))
 
 

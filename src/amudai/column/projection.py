@@ -1,10 +1,11 @@
-"""Which parts of a column to read, and the width of their offsets."""
+"""Which parts of a column to read, and in which form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from amudai.encoding import Unit
 from amudai.types import SchemaNode
 
 __all__ = ["Projection"]
@@ -15,13 +16,16 @@ class Projection:
     """A column to read, and which of its children to read.
 
     `wide` requests 64-bit offsets, which only variable-size values and lists have. `nanoseconds` is the internal field
-    with the nanoseconds after the ticks of a top-level column, if the shard has one.
+    with the nanoseconds after the ticks of a top-level column, if the shard has one. `unit` allows a source to count
+    times in this unit instead of ticks (`CountedValues`), `views` to give strings as views (`ViewedValues`).
     """
 
     node: SchemaNode
     wide: bool = False
     children: tuple[Projection, ...] = ()
     nanoseconds: SchemaNode | None = None
+    unit: Unit | None = None
+    views: bool = False
 
     def columns(self) -> Iterator[SchemaNode]:
         """The top-level columns to read, for a projection of a top-level column."""

@@ -2,9 +2,9 @@
 
 `finding.py` lists the shards of a folder, a prefix of URLs or a list. `member.py` has one shard of a dataset: its name,
 the values of its folders, and what is known about it without opening it. `members.py` has all of them, with one schema.
-`facts.py` collects statistics of whole shards, `pruning.py` rules shards out by them, and `catalog.py` keeps both in
-one file. `constants.py` answers the parts of a predicate that have one answer for a whole shard, with the help of
-`masks.py`. `run.py` runs a scan.
+`facts.py` collects statistics of whole shards and `words.py` filters of their words, `pruning.py` rules shards out by
+them, and `catalog.py` keeps them in one file. `constants.py` answers the parts of a predicate that have one answer for
+a whole shard, with the help of `masks.py`. `run.py` runs a scan.
 """
 
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from amudai.datasets.masks import true_rows
     from amudai.datasets.members import SHARD_COLUMN, MemberOptions, Members, columns_of_member
     from amudai.datasets.run import DatasetRun
+    from amudai.datasets.words import MOST_WORD_BYTES
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -26,11 +27,13 @@ else:
             "amudai.datasets.masks": "true_rows",
             "amudai.datasets.members": "Members MemberOptions SHARD_COLUMN columns_of_member",
             "amudai.datasets.run": "DatasetRun",
+            "amudai.datasets.words": "MOST_WORD_BYTES",
         },
     )
 
 __all__ = [
     "CATALOG_NAME",
+    "MOST_WORD_BYTES",
     "SHARD_COLUMN",
     "SHARD_SUFFIX",
     "Catalog",

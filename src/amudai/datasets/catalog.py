@@ -18,6 +18,7 @@ import pyarrow as pa
 from amudai.arrow import ArrowFields
 from amudai.datasets.facts import FACT, ColumnFacts, fact_of, fact_paths
 from amudai.datasets.finding import FoundShard
+from amudai.datasets.words import WordColumn, filters_of, slice_of, slices_for, words_of
 from amudai.errors import CorruptedData, located
 from amudai.plan import ScanRequest, ShardPlan
 from amudai.rows import Rows
@@ -33,8 +34,12 @@ __all__ = ["Catalog", "catalog_table"]
 
 # The property that lists the columns with facts. Its presence says that a shard is a catalog.
 PROPERTY: Final = "catalog.columns"
+# The property that lists the columns whose words are known.
+WORDS_PROPERTY: Final = "catalog.words"
 # The end of a root that is longer than this is not kept.
 _MOST_TAIL: Final = 1 << 20
+# So many shards say how many words a shard has.
+_SAMPLED: Final = 16
 
 
 class Catalog:
@@ -49,7 +54,11 @@ class Catalog:
             if stored is None or not isinstance(stored.value, str):
                 raise CorruptedData("catalog: expected a shard that save_catalog wrote, found another")
             self._columns: dict[str, int] = {path: number for number, path in enumerate(json.loads(stored.value))}
-        self._facts: dict[str, ColumnFacts] = {}
+            words = dict(self._reader.properties.custom).get(WORDS_PROPERTY)
+            known = json.loads(words.value) if words is not None and isinstance(words.value, str) else []
+            self._words = {
+                WordColumn(each["path"], each["whole"]): (at, each["slices"]) for at, each in enumerate(known)
+            }
         self._read: dict[str, pa.Array] = {}
 
     def shards_in(self, folder: str) -> tuple[FoundShard, ...]:
@@ -97,8 +106,19 @@ class Catalog:
         if number is None:
             return None
         column = self._column(f"facts.{number}")
-        part = column if len(rows) == len(column) and (np.diff(rows) == 1).all() else column.take(pa.array(rows))
-        return ColumnFacts.of(part)
+        return ColumnFacts.of(column if _are_all(rows, column) else column.take(pa.array(rows)))
+
+    def word_filters(self, column: WordColumn, value_hash: int, rows: npt.NDArray[np.int64]) -> pa.Array | None:
+        """For some shards, the filters that may have the hash of a word; None if the words are not known.
+
+        A shard whose words are not known has null.
+        """
+        known = self._words.get(column)
+        if known is None:
+            return None
+        number, slices = known
+        filters = self._column(_words_name(number, slice_of(value_hash, slices)))
+        return filters if _are_all(rows, filters) else filters.take(pa.array(rows))
 
     def _column(self, path: str) -> pa.Array:
         with self._lock:
@@ -118,14 +138,31 @@ def _escaped(name: str) -> str:
     return file_url(f"/{name}").removeprefix("file:///")
 
 
-def catalog_table(members: Members) -> tuple[pa.Table, dict[str, str]]:
-    """The rows and the properties of the catalog of these shards."""
+def _are_all(rows: npt.NDArray[np.int64], column: pa.Array) -> bool:
+    """Whether these are all rows of a column, in order."""
+    return len(rows) == len(column) and bool((np.diff(rows) == 1).all())
+
+
+def _words_name(number: int, part: int) -> str:
+    """The column of the catalog with one slice of the filters of a column of the dataset."""
+    return f"words_{number}_{part}"
+
+
+def catalog_table(members: Members, word_bytes: int) -> tuple[pa.Table, dict[str, str]]:
+    """The rows and the properties of the catalog of these shards.
+
+    The filter of the words of a column of a shard has at most `word_bytes` bytes.
+    """
+    slices = _slices(members, word_bytes)
     numbers = range(len(members.shards))
-    found = list(in_order(lambda number: _row(members, number), numbers, members.threads))
+    found = list(in_order(lambda number: _row(members, number, slices, word_bytes), numbers, members.threads))
     paths = list(dict.fromkeys(path for row in found for path in row["facts"]))
+    known = list(dict.fromkeys(column for row in found for column in row["words"]))
     facts = pa.struct([pa.field(str(number), FACT) for number in range(len(paths))])
+    filters = []
     for row in found:
         row["facts"] = {str(number): row["facts"].get(path) for number, path in enumerate(paths)}
+        filters.append(row.pop("words"))
     schema = pa.schema(
         [
             pa.field("shard", pa.string(), nullable=False),
@@ -138,13 +175,33 @@ def catalog_table(members: Members) -> tuple[pa.Table, dict[str, str]]:
             pa.field("facts", facts),
         ]
     )
-    return pa.Table.from_pylist(found, schema=schema), {PROPERTY: json.dumps(paths)}
+    table = pa.Table.from_pylist(found, schema=schema)
+    nothing = [None] * slices
+    for number, column in enumerate(known):
+        of_shards = [row.get(column, nothing) for row in filters]
+        for part in range(slices):
+            values = pa.array([each[part] for each in of_shards], pa.binary())
+            table = table.append_column(_words_name(number, part), values)
+    words = [{"path": column.path, "whole": column.whole, "slices": slices} for column in known]
+    return table, {PROPERTY: json.dumps(paths), WORDS_PROPERTY: json.dumps(words)}
 
 
-def _row(members: Members, number: int) -> dict[str, Any]:
+def _slices(members: Members, word_bytes: int) -> int:
+    """Into how many slices the filters are cut, by the numbers of words of some of the shards."""
+    step = max(1, len(members.shards) // _SAMPLED)
+    counts = [0]
+    for number in range(0, len(members.shards), step):
+        reader = members.reader(number)
+        counts += map(len, words_of(reader, fact_paths(reader.schema.fields()), word_bytes).values())
+    return slices_for(max(counts))
+
+
+def _row(members: Members, number: int, slices: int, word_bytes: int) -> dict[str, Any]:
     shard, reader = members.shards[number], members.reader(number)
     tail = reader.tail()
     paths = fact_paths(reader.schema.fields())
+    words = words_of(reader, paths, word_bytes)
+    filters = {column: filters_of(hashes, slices, word_bytes) for column, hashes in words.items()}
     return {
         "shard": shard.name,
         "size": reader.root.size,
@@ -154,4 +211,5 @@ def _row(members: Members, number: int) -> dict[str, Any]:
         "schema": ArrowFields(reader).schema.serialize().to_pybytes(),
         "tail": bytes(tail) if len(tail) <= _MOST_TAIL else None,
         "facts": {path: fact_of(reader, nodes) for path, nodes in paths.items()},
+        "words": {column: found for column, found in filters.items() if found is not None},
     }

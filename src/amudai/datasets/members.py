@@ -17,6 +17,7 @@ from amudai.datasets.catalog import Catalog
 from amudai.datasets.facts import ColumnFacts
 from amudai.datasets.finding import Found, FoundShard
 from amudai.datasets.schema_fields import SchemaFields
+from amudai.datasets.words import WordFilters
 from amudai.errors import InvalidSchema
 from amudai.lazy import lazy
 from amudai.limits import DEFAULT_LIMITS, Limits
@@ -98,7 +99,9 @@ class Members:
                 self._open.move_to_end(index)
                 return found
         shard = self.shards[index]
-        store = self.store if self.store.serves(shard.url) else open_store(shard.url)[0]
+        # A name without a scheme is a file of the store that the user gave.
+        is_own = "://" not in shard.url or self.store.serves(shard.url)
+        store = self.store if is_own else open_store(shard.url)[0]
         tail = None
         if self._catalog is not None and self._listed and self._rows[index] >= 0:
             now = store.describe(shard.url)
@@ -203,6 +206,11 @@ class Members:
         """Finds what the catalog knows about a column in these shards, all of which it has."""
         catalog, rows = self._catalog, self._rows[indexes]
         return lambda path: None if catalog is None else catalog.facts(path, rows)
+
+    def word_filters(self, indexes: npt.NDArray[np.intp]) -> WordFilters:
+        """Finds the filters that may have a word, in these shards, all of which the catalog has."""
+        catalog, rows = self._catalog, self._rows[indexes]
+        return lambda column, value_hash: None if catalog is None else catalog.word_filters(column, value_hash, rows)
 
     @lazy
     def positions(self) -> npt.NDArray[np.int64]:

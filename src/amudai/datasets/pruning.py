@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.datasets.facts import ColumnFacts, kind_of, outward
+from amudai.datasets.words import WordFilters, possible_by_words
 from amudai.plan import PlainLeaf
 from amudai.predicate import Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr, IsNull, IsValid
 from amudai.stats import BLOOM_SEED, hash_value, probe_each
@@ -22,29 +23,42 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 FactsLookup: TypeAlias = Callable[[str], ColumnFacts | None]
 
 
-def possible_shards(bound: Bound, facts: FactsLookup, count: int) -> Bools:
-    """A mask of the shards that may have rows for which the predicate is true. `facts` are about `count` shards."""
+def possible_shards(bound: Bound, facts: FactsLookup, words: WordFilters, count: int) -> Bools:
+    """A mask of the shards that may have rows for which the predicate is true.
+
+    `facts` and `words` are about `count` shards.
+    """
     match bound:
         case BoundAlways(value):
             return np.full(count, value)
         case BoundAnd(terms):
             found = np.ones(count, np.bool_)
             for term in terms:
-                found &= possible_shards(term, facts, count)
+                found &= possible_shards(term, facts, words, count)
             return found
         case BoundOr(terms):
             found = np.zeros(count, np.bool_)
             for term in terms:
-                found |= possible_shards(term, facts, count)
+                found |= possible_shards(term, facts, words, count)
             return found
         case BoundLeaf():
-            return _leaf(bound, facts, count)
+            return _leaf(bound, facts, words, count)
 
 
-def _leaf(leaf: BoundLeaf, lookup: FactsLookup, count: int) -> Bools:
-    possible = np.ones(count, np.bool_)
+def _leaf(leaf: BoundLeaf, lookup: FactsLookup, words: WordFilters, count: int) -> Bools:
     asked = PlainLeaf(leaf)
-    facts = lookup(".".join(quote_name(node.name) for node in leaf.nodes)) if asked.is_single else None
+    if not asked.is_single:
+        return np.ones(count, np.bool_)
+    possible = _by_facts(asked, lookup, count)
+    if possible.any() and not asked.inverted:
+        possible &= possible_by_words(asked, words, count)
+    return possible
+
+
+def _by_facts(asked: PlainLeaf, lookup: FactsLookup, count: int) -> Bools:
+    leaf = asked.leaf
+    possible = np.ones(count, np.bool_)
+    facts = lookup(".".join(quote_name(node.name) for node in leaf.nodes))
     if facts is None:
         return possible
     all_null = (facts.counts >= 0) & (facts.nulls == facts.counts)

@@ -108,7 +108,8 @@ class DatasetRun:
             possible = np.ones(len(mine), np.bool_)
             if known.any():
                 bound = bind(where, members.own_fields(members.schema_number(indexes[0])))
-                possible[known] = possible_shards(bound, members.facts(mine[known]), int(known.sum()))
+                those = mine[known]
+                possible[known] = possible_shards(bound, members.facts(those), members.word_filters(those), len(those))
             kept += mine[possible].tolist()
             by_facts += int((~possible).sum())
         if by_folder:

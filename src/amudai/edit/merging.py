@@ -29,11 +29,14 @@ from amudai.format import (
     AnyValue,
     FieldDescriptor,
     Fingerprint,
+    FollowedFile,
     IndexCollection,
     Properties,
     StripeFieldDescriptor,
     changeable_schema,
     encode_schema,
+    followed_of,
+    followed_property,
     moved_indexes,
     source_marks_of,
     source_marks_property,
@@ -171,19 +174,21 @@ class Merging:
             stripes += len(reader.stripes)
 
     def _kept_properties(self, readers: Sequence[ShardReader], widen: bool) -> Properties:
-        """The properties of this library for the new shard: its Arrow schema, and the marks of its sources."""
+        """The properties of this library for the new shard: its Arrow schema, and what its sources were."""
         kept: list[tuple[str, pa.Schema]] = []
         natural: list[tuple[str, pa.Schema]] = []
         seen: set[tuple[bytes, object]] = set()
         marks: set[int] = set()
+        followed: list[FollowedFile] = []
         for reader in readers:
             marks |= source_marks_of(reader.properties)
+            followed += followed_of(reader.properties)
             stored = next((value.value for name, value in reader.properties.custom if name == SCHEMA_PROPERTY), None)
             key = reader.schema.payload, stored
             if key not in seen:
                 seen.add(key)
                 (natural if stored is None else kept).append((reader.url, ArrowFields(reader).schema))
-        found = source_marks_property(marks)
+        found = (*source_marks_property(marks), *followed_property(followed))
         if not kept:
             return found
         columns = [node.name for node in self.nodes if not node.internal]
@@ -360,12 +365,14 @@ class _Part:
         if positions is None or column.node.internal == DELETED_RECORD:
             found.update(dict.fromkeys((each.node.schema_id for each in column.walk()), None))
             return
+        self.source.reader.require_work(positions)
         for schema_id, descriptor in self._nulls.of(column.node, positions).items():
             found[schema_id] = self._add(schema_id, descriptor)
 
     def _widen(
         self, stripe: StripeReader, column: MatchedColumn, metadata: StripeMetadata, found: dict[int, bytes | None]
     ) -> None:
+        self.source.reader.require_work()
         builder = StripeBuilder((column.node,), BuildOptions(profile=profile_of("balanced")))
         with builder.spool:
             for values, _ in self.source.read(stripe, column):

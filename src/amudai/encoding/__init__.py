@@ -31,18 +31,20 @@ if TYPE_CHECKING:
         allocate,
         decode_bits,
         decode_dictionary,
+        decode_divided,
         decode_few,
         decode_few_bytes,
         decode_fixed,
         decode_numbers,
         decode_variable,
+        decode_views,
         describe_binary,
         describe_each,
         describe_numbers,
         open_numbers,
         require_text,
     )
-    from amudai.encoding.decoded import Values
+    from amudai.encoding.decoded import Unit, Values
     from amudai.encoding.dictionary import DictionaryEncoder
     from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
     from amudai.encoding.number_dictionary import NumberDictionary
@@ -73,11 +75,11 @@ else:
                 "compare_numbers"
             ),
             "amudai.encoding.decode": (
-                "allocate decode_bits decode_dictionary decode_few decode_few_bytes decode_fixed decode_numbers "
-                "decode_variable describe_binary describe_each describe_numbers open_numbers "
-                "require_text"
+                "allocate decode_bits decode_dictionary decode_divided decode_few decode_few_bytes decode_fixed "
+                "decode_numbers decode_variable decode_views describe_binary describe_each describe_numbers "
+                "open_numbers require_text"
             ),
-            "amudai.encoding.decoded": "Values",
+            "amudai.encoding.decoded": "Unit Values",
             "amudai.encoding.dictionary": "DictionaryEncoder",
             "amudai.encoding.number_dictionary": "NumberDictionary",
             "amudai.encoding.numbers": "NumberEncoder",
@@ -121,6 +123,7 @@ __all__ = [
     "RangeIndex",
     "RangeIndexBuilder",
     "SuperBlocks",
+    "Unit",
     "ValueSlots",
     "Values",
     "Wanted",
@@ -134,12 +137,14 @@ __all__ = [
     "compress_zstd",
     "decode_bits",
     "decode_dictionary",
+    "decode_divided",
     "decode_few",
     "decode_few_bytes",
     "decode_fixed",
     "decode_numbers",
     "decode_range_index",
     "decode_variable",
+    "decode_views",
     "describe_binary",
     "describe_each",
     "describe_numbers",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
+from amudai.encoding.shared import SharedDecoder
 from amudai.errors import AmudaiError, CorruptedData, located
 from amudai.format import (
     IDENTITY_SIZE,
@@ -17,6 +18,7 @@ from amudai.format import (
     DataRef,
     EncodedBuffer,
     IdentityHash,
+    SharedDictionary,
     check_map_padding,
     check_zeros,
     decode_block_map,
@@ -28,7 +30,7 @@ from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Rows
 from amudai.storage import MAX_READ, Artifact, FetchedRanges, count_blocks
 
-__all__ = ["BlockBuffer", "BlockRun", "check_identity"]
+__all__ = ["LZ4_MOST", "BlockBuffer", "BlockRun", "check_identity"]
 
 # Encoded bytes for one native call, so few that verified bytes are still in the cache when they are decoded.
 RUN_BYTES: Final = 2 * 1024 * 1024
@@ -37,6 +39,8 @@ _SCATTERED_BYTES: Final = 8 * 1024 * 1024
 _FEW: Final = 64  # "few" is less than one position in this many
 # Values of the blocks for one native call: blocks that decompress to far more than their bytes come in smaller runs.
 _RUN_VALUES: Final = 1 << 24
+# The most bytes to which a byte of LZ4 can decompress.
+LZ4_MOST: Final = 255
 
 
 U32 = npt.NDArray[np.uint32]
@@ -97,6 +101,8 @@ class BlockBuffer:
         Whether the blocks that are read are counted on the current `storage.Meter`.
     limits
         How much memory and work the values may take.
+    read_dictionary
+        Reads the dictionary that blocks of the buffer share; None if there is none.
     """
 
     def __init__(
@@ -108,6 +114,7 @@ class BlockBuffer:
         *,
         is_metered: bool = False,
         limits: Limits = DEFAULT_LIMITS,
+        read_dictionary: Callable[[], SharedDictionary] | None = None,
     ) -> None:
         self._artifact = artifact
         self._descriptor = descriptor
@@ -120,6 +127,7 @@ class BlockBuffer:
         self._end = self._buffer.end + (0 if self._identity is None else IDENTITY_SIZE)
         artifact.require(self._buffer.start, self._end)
         self._whole: memoryview | None = None
+        self._read_dictionary = read_dictionary
 
     @property
     def ref(self) -> tuple[int, int]:
@@ -130,6 +138,11 @@ class BlockBuffer:
     def size(self) -> int:
         """Bytes of the buffer, including the block map."""
         return self._buffer.size
+
+    @lazy
+    def may_inflate(self) -> bool:
+        """Whether an LZ4 block of this buffer might decompress to more bytes than the limits allow."""
+        return self._buffer.size * LZ4_MOST > self.limits.most_block_memory
 
     def keep(self, whole: memoryview) -> None:
         """Keep the bytes of the whole buffer and its identity, which were read together with its neighbours."""
@@ -142,6 +155,18 @@ class BlockBuffer:
         except CorruptedData as error:
             error.locate(url=self._artifact.url, range=f"{self._buffer.start}..{self._end}")
             raise
+
+    @lazy
+    def shared(self) -> SharedDecoder | None:
+        """What blocks of the buffer share, read at the first use."""
+        return None if self._read_dictionary is None else SharedDecoder(self._read_dictionary())
+
+    def _sharing(self, blocks: _kernels.Blocks) -> _kernels.Blocks:
+        """The blocks, with the dictionary that they share."""
+        if self.shared is not None:
+            dictionary = self.shared.dictionary
+            blocks.share(dictionary.content, dictionary.checksum)
+        return blocks
 
     @lazy
     def block_map(self) -> BlockMap:
@@ -305,7 +330,7 @@ class BlockBuffer:
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise
-        return blocks, pieces.buffers
+        return self._sharing(blocks), pieces.buffers
 
     def _neighbours(
         self, first: int, begin: int, end: int, sizes: U64, counts: U64
@@ -317,10 +342,11 @@ class BlockBuffer:
             view = self._of_whole(end)[begin:end]
         try:
             checksums = self._descriptor.block_checksums
-            return _kernels.Blocks.stretch(view, first, sizes, counts, checksums, self._verify), view
+            blocks = _kernels.Blocks.stretch(view, first, sizes, counts, checksums, self._verify)
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise
+        return self._sharing(blocks), view
 
     def _read(self, picked: PickedBlocks) -> FetchedRanges:
         """The bytes of blocks that need not be adjacent."""

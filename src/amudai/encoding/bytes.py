@@ -11,18 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, encode_region
+from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, decoding_time, encode_region
 from amudai.encoding.binary.plain import PLAIN
+from amudai.encoding.binary.shared_choice import TRAINING_BYTES, choose_shared
 from amudai.encoding.block_ends import BlockEnds, NextEnd
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
+from amudai.encoding.shared_encoder import SharedEncoder
+from amudai.format import BufferKind
 from amudai.storage import Spool
 from amudai.threads import Each, one_by_one
 
 __all__ = ["BytesEncoder", "cut"]
 
 FLUSH_SLOTS: Final = 65_536
+_TRAINING_SLOTS: Final = 4 * FLUSH_SLOTS  # the most that wait until a dictionary is trained
 # A block that is larger than expected by this factor gets a choice of its own. If that is the same, larger blocks are
 # expected from there on. Otherwise the block may be an exception, as are a large value and the short block before it.
 # The next such block after two exceptions decides for the blocks behind it.
@@ -32,6 +36,7 @@ _EXCEPTIONS: Final = 2
 _LONG: Final = 256
 _STEP: Final = 1024  # a bit-packed chunk: offsets of whole chunks waste nothing
 _SMALL_STEP: Final = 256  # if offsets take no bytes
+_PATCHED_STEP: Final = 32  # if offsets are not packed in whole chunks
 _FEW: Final = 64
 
 Bools = npt.NDArray[np.bool_]
@@ -42,7 +47,8 @@ I64 = npt.NDArray[np.int64]
 class BytesEncoder:
     """Encodes strings, binaries or values of a fixed size into blocks, one flush at a time.
 
-    With `ends`, a flush is one block, and ends there.
+    With `ends`, a flush is one block, and ends there. `measured` is a choice that was already made for the first slots,
+    and the number of these slots. It holds if the first block has the same slots.
     """
 
     def __init__(
@@ -54,6 +60,7 @@ class BytesEncoder:
         memory: ColumnMemory = COLUMN_MEMORY,
         each: Each = one_by_one,
         ends: BlockEnds | None = None,
+        measured: tuple[int, BytesChoice] | None = None,
     ) -> None:
         self._fixed = fixed_size
         self._ends = None if ends is None else NextEnd(ends)
@@ -64,8 +71,13 @@ class BytesEncoder:
         self._staged: list[BytesBlock] = []
         self._count = self._bytes = 0
         self._choice: BytesChoice | None = None
+        self._measured = measured
         self._drifts = 0
         self._most = max(memory.staged, profile.text_bytes) if memory.staged == ColumnMemory().staged else memory.staged
+        self._shared: SharedEncoder | None = None
+        # Before the first flush, text waits until a dictionary can be trained with it.
+        self._waits = profile.extended and not profile.plain and fixed_size is None and ends is None
+        self._training = max(self._most, min(TRAINING_BYTES, memory.entries // 4))
 
     def append(self, offsets: npt.NDArray[np.integer] | None, data: U8, count: int, valid: Bools | None = None) -> None:
         """Append `count` slots. Null slots are empty, or zero bytes of the fixed size."""
@@ -82,7 +94,7 @@ class BytesEncoder:
             self._staged.append(piece)
             self._count += piece.count
             self._bytes += len(piece.content)
-            if self._count >= FLUSH_SLOTS or self._bytes >= self._most:
+            if self._is_full():
                 self._flush(final=False)
         if self._staged:
             # A copy, so that the caller's arrays can be freed.
@@ -111,6 +123,12 @@ class BytesEncoder:
             self._flush(final=True)
         return self._buffer
 
+    def dictionary(self) -> PreparedBuffer | None:
+        """The dictionary that the blocks share, if they do."""
+        return (
+            None if self._shared is None else PreparedBuffer(BufferKind.OPAQUE_DICTIONARY, whole=self._shared.buffer())
+        )
+
     def estimate(self) -> float | None:
         """The expected bytes of a slot, according to the last choice."""
         return None if self._choice is None else self._choice.bytes_per_slot
@@ -119,7 +137,14 @@ class BytesEncoder:
         staged = _joined(self._staged, self._fixed)
         if self._choice is None:
             first = _part(staged, 0, min(self._rows(staged, 0), staged.count), self._fixed)
-            self._choice = self._choose(first)
+            measured = self._measured
+            is_same = measured is not None and measured[0] == first.count
+            self._choice = measured[1] if measured is not None and is_same else self._choose(first)
+        if self._waits:
+            self._waits = False
+            found = choose_shared(staged, final, self._choice, self._profile)
+            if found is not None:
+                self._shared, self._choice = found.encoder, found.choice
         at, counts, blocks = 0, [], []
         while parts := self._parts(staged, at, final):
             choice = self._choice
@@ -138,8 +163,20 @@ class BytesEncoder:
         self._staged = [rest] if rest.count else []
         self._count, self._bytes = rest.count, len(rest.content)
 
+    def _is_full(self) -> bool:
+        if self._waits:
+            return self._count >= _TRAINING_SLOTS or self._bytes >= self._training
+        return self._count >= FLUSH_SLOTS or self._bytes >= self._most
+
     def _choose(self, block: BytesBlock) -> BytesChoice:
         choice = choose_bytes(block, self._profile)
+        usual = self._choice
+        if self._shared is not None and usual is not None and usual.encoding.needs_dictionary:
+            region = encode_region(block, usual.encoding, usual.level, self._profile, self._shared)
+            if region is not None:
+                size = len(region) / block.count
+                cost = size + self._profile.price * decoding_time(block, usual.encoding, region)
+                choice = replace(usual, bytes_per_slot=size, cost=cost) if cost < choice.cost else choice
         if choice.bytes_per_slot < float("inf") and choice.level != self._profile.slow_level:
             # Decided once for the column: even the trial takes long.
             self._profile = replace(self._profile, slow_level=0)
@@ -163,10 +200,14 @@ class BytesEncoder:
         regions: deque[bytes | None] = deque([None] * len(parts))
 
         def encode(index: int) -> None:
-            regions[index] = encode_region(parts[index], choice.encoding, choice.level, self._profile.price)
+            regions[index] = self._region(parts[index], choice)
 
         self._each(encode, len(parts))
         return regions
+
+    def _region(self, block: BytesBlock, choice: BytesChoice) -> bytes | None:
+        shared = self._shared if choice.encoding.needs_dictionary else None
+        return encode_region(block, choice.encoding, choice.level, self._profile, shared)
 
     def _block(self, block: BytesBlock, region: bytes | None) -> bytes:
         """A block whose values were encoded by the choice for the column. It gets another choice if it must."""
@@ -184,9 +225,9 @@ class BytesEncoder:
                 self._drifts += 1
                 if undecided or self._drifts > _EXCEPTIONS:
                     self._choice, self._drifts = choice, 0
-                region = encode_region(block, choice.encoding, choice.level, self._profile.price)
+                region = self._region(block, choice)
         if region is None:
-            region = encode_region(block, PLAIN, 0, self._profile.price)
+            region = encode_region(block, PLAIN, 0, self._profile)
         assert region is not None
         presence = b""
         if block.valid is not None and not block.valid.all():
@@ -202,6 +243,8 @@ class BytesEncoder:
         average = max(1.0, len(staged.content) / staged.count)
         if average <= _LONG or staged.offsets is None:
             step = _STEP if divisor == 1 or not _of_one_size(staged) else _SMALL_STEP
+            if self._choice is not None and self._choice.encoding.needs_dictionary:
+                step = _PATCHED_STEP
             steps = max(1, round(target / average / step))
             return int(min(steps * step, self._profile.text_rows))
         limit = staged.offsets[at] + target

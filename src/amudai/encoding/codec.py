@@ -1,6 +1,6 @@
-"""Compression with Zstandard and LZ4.
+"""Compression with Zstandard, LZ4, Snappy and Pco.
 
-Zstandard and most levels of LZ4 come from Python packages. Therefore a run of numbers with such a codec inside is
+All but some levels of LZ4 come from Python packages. Therefore a run of numbers with such a codec inside is
 encoded in steps: the kernels return the bytes to compress, the packages compress them, and the kernels put the result
 in its place.
 """
@@ -14,12 +14,16 @@ from typing import Any, Final
 import lz4.block
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import zstandard
 
 from amudai import _kernels
 from amudai.encoding.numeric.delta import DELTA
 from amudai.encoding.numeric.lz4 import LZ4
+from amudai.encoding.numeric.pco import PCO
+from amudai.encoding.numeric.snappy import SNAPPY
 from amudai.encoding.numeric.zstd import ZSTD
+from amudai.encoding.pco_codec import compress_pco
 from amudai.encoding.plan import EncodingPlan
 
 __all__ = [
@@ -28,10 +32,12 @@ __all__ = [
     "THOROUGH",
     "compress_lz4",
     "compress_small_numbers",
+    "compress_snappy",
     "compress_zstd",
     "encode_blocks",
     "encode_section",
     "steps_section",
+    "zstd_parameters",
 ]
 
 _ENVELOPE = 8
@@ -57,6 +63,11 @@ def compress_lz4(data: Any, level: int) -> bytes:
     return bytes(lz4.block.compress(data, mode="high_compression", compression=level, store_size=False))
 
 
+def compress_snappy(data: Any) -> bytes:
+    """One Snappy block without a frame."""
+    return bytes(pa.compress(data, codec="snappy", asbytes=True))
+
+
 def compress_zstd(data: Any, level: int) -> bytes:
     """One Zstandard frame that states its size. Level `LONG_MATCHES` is not Zstandard's own."""
     compressors = getattr(_threads, "zstd", None)
@@ -64,26 +75,30 @@ def compress_zstd(data: Any, level: int) -> bytes:
         compressors = _threads.zstd = {}
     if level not in compressors:
         # One for each thread: a compressor is not thread-safe.
-        compressors[level] = _long_matches() if level == LONG_MATCHES else _compressor(level)
+        compressors[level] = _compressor(level)
     return bytes(compressors[level].compress(data))
 
 
 def _compressor(level: int) -> zstandard.ZstdCompressor:
+    if level == LONG_MATCHES:
+        return zstandard.ZstdCompressor(compression_params=zstd_parameters(level))
     return zstandard.ZstdCompressor(level=level, write_content_size=True, write_checksum=False)
 
 
-def _long_matches() -> zstandard.ZstdCompressor:
-    parameters = zstandard.ZstdCompressionParameters(
+def zstd_parameters(level: int, **options: Any) -> zstandard.ZstdCompressionParameters:
+    """The parameters of a level, of `LONG_MATCHES` too, for frames that state their size."""
+    options |= {"write_content_size": True, "write_checksum": False}
+    if level != LONG_MATCHES:
+        return zstandard.ZstdCompressionParameters.from_level(level, **options)
+    return zstandard.ZstdCompressionParameters(
         strategy=zstandard.STRATEGY_LAZY2,
         min_match=6,
         hash_log=18,
         chain_log=18,
         search_log=3,
         window_log=20,
-        write_content_size=True,
-        write_checksum=False,
+        **options,
     )
-    return zstandard.ZstdCompressor(compression_params=parameters)
 
 
 def compress_small_numbers(data: Any) -> bytes:
@@ -133,7 +148,14 @@ def encode_blocks(
     compressed = None
     if plan.codecs:
         leaves = _kernels.codec_leaves(values, validity, validity_at, program, block_values)
-        compressed = [
-            compress_lz4(raw, level) if code == LZ4.code else compress_zstd(raw, level) for code, raw in leaves
-        ]
+        compressed = [_compressed(code, dtype, raw, level) for code, dtype, raw in leaves]
     return _kernels.encode_numbers(values, validity, validity_at, program, block_values, compressed, True)
+
+
+def _compressed(code: int, dtype: str, raw: bytes, level: int) -> bytes:
+    """What the codec with this code makes of values of this type."""
+    if code == LZ4.code:
+        return compress_lz4(raw, level)
+    if code == PCO.code:
+        return compress_pco(raw, dtype)
+    return compress_snappy(raw) if code == SNAPPY.code else compress_zstd(raw, level)

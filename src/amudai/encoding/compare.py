@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from amudai import _kernels
 from amudai.encoding.buffer import BlockBuffer
-from amudai.encoding.decode import allocate, inflate
+from amudai.encoding.decode import allocate, inflate, require_slots, require_texts
 from amudai.rows import Rows
 from amudai.types import decimal128
 
@@ -80,6 +80,7 @@ def compare_numbers(buffer: BlockBuffer, rows: Rows, wanted: NumberRanges, *, in
     bits = _bitmap(rows, buffer)
     done = 0
     for run in buffer.runs(rows):
+        require_slots(buffer, run, wanted.low.itemsize)
         inflate(run.blocks, run.buffers, _kernels.numeric_frames(run.blocks, wanted.low.dtype.str[1:]), buffer.limits)
         _kernels.compare_numbers(
             run.blocks, run.block, run.first, run.count, wanted.low, wanted.high, inverted, bits, done
@@ -93,6 +94,7 @@ def compare_codes(buffer: BlockBuffer, rows: Rows, answers: npt.NDArray[np.bool_
     bits = _bitmap(rows, buffer)
     done = 0
     for run in buffer.runs(rows):
+        require_slots(buffer, run, 4)
         inflate(run.blocks, run.buffers, _kernels.numeric_frames(run.blocks, "u4"), buffer.limits)
         _kernels.compare_codes(run.blocks, run.block, run.first, run.count, answers.view(np.uint8), bits, done)
         done += run.slots
@@ -104,7 +106,9 @@ def compare_decimals(buffer: BlockBuffer, rows: Rows, wanted: DecimalRanges, *, 
     bits = _bitmap(rows, buffer)
     done = 0
     for run in buffer.runs(rows):
-        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, decimal128.SIZE), buffer.limits)
+        require_slots(buffer, run, decimal128.SIZE)
+        frames = _kernels.binary_frames(run.blocks, decimal128.SIZE)
+        inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
         _kernels.compare_decimals(
             run.blocks, run.block, run.first, run.count, wanted.low, wanted.high, inverted, bits, done
         )
@@ -120,11 +124,16 @@ def compare_bytes(
     offsets, keys = _joined(wanted.keys)
     done = 0
     for run in buffer.runs(rows):
-        inflate(run.blocks, run.buffers, _kernels.binary_frames(run.blocks, fixed_size), buffer.limits)
+        frames = _kernels.binary_frames(run.blocks, fixed_size)
+        inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
         if fixed_size is None:
             sizes = np.empty(len(run.blocks), np.uint64)
             _kernels.payload_sizes(run.blocks, sizes)
-            inflate(run.blocks, run.buffers, _kernels.payload_frames(run.blocks, sizes), buffer.limits)
+            require_texts(buffer, run)
+            frames = _kernels.payload_frames(run.blocks, sizes)
+            inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
+        else:
+            require_slots(buffer, run, fixed_size)
         _kernels.compare_bytes(
             run.blocks,
             run.block,

@@ -17,8 +17,11 @@ import pyarrow as pa
 import zstandard
 
 from amudai import _kernels
-from amudai.encoding.buffer import BlockBuffer, BlockRun
-from amudai.encoding.decoded import Values
+from amudai.encoding.binary.shared import ZSTD_SHARED
+from amudai.encoding.buffer import LZ4_MOST, BlockBuffer, BlockRun
+from amudai.encoding.decoded import Unit, Values
+from amudai.encoding.pco_codec import inflate_pco
+from amudai.encoding.shared import SharedDecoder
 from amudai.errors import CorruptedData, LimitExceeded
 from amudai.format import ValueDictionary
 from amudai.limits import DEFAULT_LIMITS, Limits
@@ -28,11 +31,13 @@ __all__ = [
     "allocate",
     "decode_bits",
     "decode_dictionary",
+    "decode_divided",
     "decode_few",
     "decode_few_bytes",
     "decode_fixed",
     "decode_numbers",
     "decode_variable",
+    "decode_views",
     "describe_binary",
     "describe_each",
     "describe_numbers",
@@ -45,12 +50,17 @@ INFLATED_BYTES: Final = 1024 * 1024
 # Kernels copy in whole steps and may write this many bytes after the last value.
 SLACK: Final = 64
 
+_VIEW: Final = 16  # bytes of one of Arrow's views
+_VIEWED_BYTES: Final = np.iinfo(np.int32).max  # a view counts the bytes before its value with 31 bits
+
 _ZERO: Final = np.zeros(1, np.uint32)
 _WIDTH: Final = {dtype: int(dtype[1]) for dtype in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8")}
 _FEW: Final = 4096  # for up to this many values numpy allocates the memory
 _SMALL: Final = 64 * 1024  # up to this many decompressed bytes, new memory costs less than a stream
 
-Frame = tuple[int, int, int, int]
+_PCO: Final = "pco_"  # before the type of the values, in the name of a codec
+
+Frame = tuple[int, int, int, int, str]
 
 
 def decode_numbers(buffer: BlockBuffer, rows: Rows, dtype: str, nullable: bool = True) -> Values:
@@ -65,8 +75,27 @@ def decode_numbers(buffer: BlockBuffer, rows: Rows, dtype: str, nullable: bool =
         return Values(count, nulls, validity if nulls else None, data)
     nulls = done = 0
     for run in buffer.runs(rows):
-        _inflate(run, _kernels.numeric_frames(run.blocks, dtype), buffer.limits)
+        require_slots(buffer, run, _WIDTH[dtype])
+        _inflate(run, _kernels.numeric_frames(run.blocks, dtype), buffer)
         nulls += _kernels.decode_numbers(run.blocks, run.block, run.first, run.count, values, bits, done)
+        done += run.slots
+    return Values(count, nulls, validity if nulls else None, data)
+
+
+def decode_divided(buffer: BlockBuffer, rows: Rows, unit: Unit) -> Values | None:
+    """The 64-bit integers at `rows` in a coarser unit; None if a division may leave a remainder."""
+    count = rows.count
+    data, values = allocate(count, unit.dtype, buffer.limits)
+    validity, bits = _bitmap(count, buffer.limits)
+    nulls = done = 0
+    for run in buffer.runs(rows):
+        _inflate(run, _kernels.numeric_frames(run.blocks, "i8" if unit.is_signed else "u8"), buffer)
+        found, is_exact = _kernels.decode_divided(
+            run.blocks, run.block, run.first, run.count, unit.origin, unit.by, unit.is_signed, values, bits, done
+        )
+        if not is_exact:
+            return None
+        nulls += found
         done += run.slots
     return Values(count, nulls, validity if nulls else None, data)
 
@@ -90,6 +119,8 @@ def open_numbers(buffer: BlockBuffer, first: int, last: int, dtype: str) -> tupl
     if found is None:
         return None
     blocks, view, slot = found
+    if buffer.may_inflate and (slot + last - first) * _WIDTH[dtype] > buffer.limits.most_block_memory:
+        return None
     inflate(blocks, [view], _kernels.numeric_frames(blocks, dtype), buffer.limits)
     return blocks, slot
 
@@ -105,7 +136,7 @@ def decode_few_bytes(
     if found is None or len(found[0]) != 1:
         return None
     blocks, view, slot = found
-    inflate(blocks, [view], _kernels.binary_frames(blocks, None), buffer.limits)
+    inflate(blocks, [view], _kernels.binary_frames(blocks, None), buffer.limits, buffer.shared)
     count = last - first
     buffer.limits.require_memory(count, 64)
     offsets, validity = np.zeros(count + 1, np.int64), np.empty(count // 8 + 2, np.uint8)
@@ -114,7 +145,8 @@ def decode_few_bytes(
     origins, sizes = np.zeros(1, np.uint64), np.zeros(1, np.uint64)
     if _kernels.decode_offsets(blocks, *span, offsets, validity, 0, origins, sizes):
         return None
-    inflate(blocks, [view], _kernels.payload_frames(blocks, sizes), buffer.limits)
+    buffer.limits.require_payload(origins.item(0) + offsets.item(-1), len(view))
+    inflate(blocks, [view], _kernels.payload_frames(blocks, sizes), buffer.limits, buffer.shared)
     size = offsets.item(-1)
     buffer.limits.require_memory(size, 8)
     data = np.empty(size + SLACK, np.uint8)
@@ -128,7 +160,7 @@ def decode_bits(buffer: BlockBuffer, rows: Rows) -> tuple[pa.Buffer, int]:
     bitmap, bits = _bitmap(count, buffer.limits)
     found = done = 0
     for run in buffer.runs(rows, unit=8):
-        _inflate(run, _kernels.numeric_frames(run.blocks, "u1"), buffer.limits)
+        _inflate(run, _kernels.numeric_frames(run.blocks, "u1"), buffer)
         found += _kernels.decode_bits(run.blocks, run.block, run.first, run.count, bits, done)
         done += run.slots
     return bitmap, found
@@ -141,7 +173,8 @@ def decode_fixed(buffer: BlockBuffer, rows: Rows, size: int) -> Values:
     validity, bits = _bitmap(count, buffer.limits)
     nulls = done = 0
     for run in buffer.runs(rows):
-        _inflate(run, _kernels.binary_frames(run.blocks, size), buffer.limits)
+        _inflate(run, _kernels.binary_frames(run.blocks, size), buffer)
+        require_slots(buffer, run, size)
         nulls += _kernels.decode_fixed(run.blocks, run.block, run.first, run.count, size, out, bits, done)
         done += run.slots
     return Values(count, nulls, validity if nulls else None, data.slice(0, count * size))
@@ -160,11 +193,12 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
     # First the offsets of all values, then the values, in memory of the right size.
     runs: deque[tuple[BlockRun, int, npt.NDArray[np.uint64], npt.NDArray[np.uint64]]] = deque()
     for run in buffer.runs(rows):
-        _inflate(run, _kernels.binary_frames(run.blocks, None), buffer.limits)
+        _inflate(run, _kernels.binary_frames(run.blocks, None), buffer)
         origins, sizes = np.empty(len(run.block), np.uint64), np.zeros(len(run.blocks), np.uint64)
         nulls += _kernels.decode_offsets(
             run.blocks, run.block, run.first, run.count, offsets, bits, done, origins, sizes
         )
+        _require_bytes(buffer, run, offsets[done:], origins)
         runs.append((run, done, origins, sizes))
         done += run.slots
     total = offsets.item(-1)
@@ -172,7 +206,7 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
     while runs:
         # Decoded and freed one by one: memory that is reused is faster than new memory.
         run, at, origins, sizes = runs.popleft()
-        for part in _inflated_parts(run, sizes, buffer.limits):
+        for part in _inflated_parts(run, sizes, buffer):
             slots = run.count[part]
             _kernels.decode_bytes(
                 run.blocks, run.block[part], run.first[part], slots, origins[part], offsets, at, text, out
@@ -181,11 +215,11 @@ def decode_variable(buffer: BlockBuffer, rows: Rows, *, text: bool, wide: bool) 
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
 
 
-def _inflated_parts(run: BlockRun, sizes: npt.NDArray[np.uint64], limits: Limits) -> Iterator[slice]:
-    """Groups of spans whose decompressed Zstandard frames fit into the cache. Each group is decoded at once."""
+def _inflated_parts(run: BlockRun, sizes: npt.NDArray[np.uint64], buffer: BlockBuffer) -> Iterator[slice]:
+    """Groups of spans whose decompressed frames fit into the cache. Each group is decoded at once."""
     ends = sizes.cumsum()
     if ends.item(-1) <= INFLATED_BYTES:
-        _inflate(run, _kernels.payload_frames(run.blocks, sizes), limits)
+        _inflate(run, _kernels.payload_frames(run.blocks, sizes), buffer)
         yield slice(None)
         return
     low = span = 0
@@ -194,7 +228,7 @@ def _inflated_parts(run: BlockRun, sizes: npt.NDArray[np.uint64], limits: Limits
         high = max(low + 1, int(ends.searchsorted(np.uint64(before + INFLATED_BYTES), "right")))
         behind = len(run.block) if high == len(ends) else int(run.block.searchsorted(np.uint32(high)))
         frames = _kernels.payload_frames(run.blocks, sizes, low, high)
-        _inflate(run, frames, limits)
+        _inflate(run, frames, buffer)
         yield slice(span, behind)
         if frames:
             run.blocks.forget_inflated()
@@ -221,6 +255,19 @@ def decode_dictionary(buffer: BlockBuffer, rows: Rows, dictionary: ValueDictiona
     data, out = allocate(total + SLACK, "u1", buffer.limits)
     _kernels.gather_bytes(codes, entries, dictionary.offsets, out)
     return Values(count, nulls, validity if nulls else None, data.slice(0, total), offsets_buffer)
+
+
+def decode_views(buffer: BlockBuffer, rows: Rows, dictionary: ValueDictionary) -> Values | None:
+    """Arrow's views of values that are stored as codes of a dictionary; None if views cannot reach all of its bytes."""
+    if dictionary.offsets is None or len(dictionary.values) > _VIEWED_BYTES:
+        return None
+    count = rows.count
+    codes = decode_numbers(buffer, rows, "u4", nullable=False).numbers("u4")
+    validity, bits = _bitmap(count, buffer.limits)
+    data, out = allocate(count * _VIEW, "u1", buffer.limits)
+    entries = np.frombuffer(dictionary.values, np.uint8)
+    nulls = _kernels.gather_views(codes, entries, dictionary.offsets, dictionary.null_id, out, bits)
+    return Values(count, nulls, validity if nulls else None, data)
 
 
 def require_text(values: memoryview, offsets: npt.NDArray[np.uint64]) -> None:
@@ -274,42 +321,91 @@ def _bitmap(bits: int, limits: Limits) -> tuple[pa.Buffer, npt.NDArray[np.uint8]
     return bitmap, found
 
 
+def _may_inflate(buffer: BlockBuffer, run: BlockRun) -> bool:
+    """Whether a block of the run might decompress to more bytes than the limits allow, if it is LZ4."""
+    return buffer.may_inflate and sum(map(len, run.buffers)) * LZ4_MOST > buffer.limits.most_block_memory
+
+
+def require_slots(buffer: BlockBuffer, run: BlockRun, width: int) -> None:
+    """Raise LimitExceeded if the values of a block up to the last that is wanted take too much memory.
+
+    `width` is the number of bytes of a value. LZ4 is decompressed from the beginning of a block.
+    """
+    if _may_inflate(buffer, run):
+        last = int((run.first.astype(np.uint64) + run.count).max(initial=0))
+        buffer.limits.require_payload(last * width, sum(map(len, run.buffers)))
+
+
+def require_texts(buffer: BlockBuffer, run: BlockRun) -> None:
+    """The same for values of any length."""
+    if _may_inflate(buffer, run):
+        _, offsets = allocate(run.slots + 1, "i8", buffer.limits)
+        offsets[0] = 0
+        origins, sizes = np.empty(len(run.block), np.uint64), np.zeros(len(run.blocks), np.uint64)
+        _, bits = _bitmap(run.slots, buffer.limits)
+        _kernels.decode_offsets(run.blocks, run.block, run.first, run.count, offsets, bits, 0, origins, sizes)
+        _require_bytes(buffer, run, offsets, origins)
+
+
+def _require_bytes(
+    buffer: BlockBuffer, run: BlockRun, offsets: npt.NDArray[Any], origins: npt.NDArray[np.uint64]
+) -> None:
+    """Raise LimitExceeded if the bytes of a block up to the last that is wanted take too much memory.
+
+    `offsets` are those of the wanted values, and `origins` say where each span begins in the bytes of its block.
+    """
+    if _may_inflate(buffer, run):
+        ends = run.count.cumsum(dtype=np.int64)
+        sizes = offsets[ends] - offsets[ends - run.count]
+        last = int((origins + sizes.astype(np.uint64)).max(initial=0))
+        buffer.limits.require_payload(last, sum(map(len, run.buffers)))
+
+
 _threads = local()
 
 
-def _inflate(run: BlockRun, frames: list[Frame], limits: Limits) -> None:
-    inflate(run.blocks, run.buffers, frames, limits)
+def _inflate(run: BlockRun, frames: list[Frame], buffer: BlockBuffer) -> None:
+    inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
 
 
 def inflate(
-    blocks: _kernels.Blocks, buffers: list[memoryview], frames: list[Frame], limits: Limits = DEFAULT_LIMITS
+    blocks: _kernels.Blocks,
+    buffers: list[memoryview],
+    frames: list[Frame],
+    limits: Limits = DEFAULT_LIMITS,
+    shared: SharedDecoder | None = None,
 ) -> None:
-    """Decompress the Zstandard frames of blocks."""
+    """Decompress the frames of blocks. `shared` is the dictionary that they share, if they do."""
     if not frames:
         return
     limits.require_block(max(frame[3] for frame in frames))
     if sum(frame[3] for frame in frames) <= _SMALL:
-        blocks.add_inflated(frames, [_inflated(buffers[of][start:end], size) for of, start, end, size in frames])
+        contents: list[Any] = [
+            _inflated(buffers[of][start:end], size, codec, shared) for of, start, end, size, codec in frames
+        ]
+        blocks.add_inflated(frames, contents)
         return
     # Frames that state their size share memory from Arrow's pool, which reuses it: new memory would cost as much as
-    # decompressing does.
-    whole = blocks.are_whole(frames)
+    # decompressing does. So do frames of Pco, whose size is known.
+    whole = [known or frame[4].startswith(_PCO) for frame, known in zip(frames, blocks.are_whole(frames), strict=True)]
     room, _ = allocate(sum(frame[3] for frame, known in zip(frames, whole, strict=True) if known), "u1", limits)
     memory = memoryview(room)
-    contents: list[bytes | memoryview] = []
-    decompressor = _decompressor()
+    contents = []
     at = 0
-    for (buffer, start, end, size), known in zip(frames, whole, strict=True):
+    for (buffer, start, end, size, codec), known in zip(frames, whole, strict=True):
         piece, place = buffers[buffer][start:end], memory[at : at + size]
-        if known and _inflated_into(decompressor, piece, place):
+        if known and _inflated_into(piece, place, codec, shared):
             contents.append(place)
             at += size
         else:
-            contents.append(_inflated(piece, size))
+            contents.append(_inflated(piece, size, codec, shared))
     blocks.add_inflated(frames, contents)
 
 
-def _decompressor() -> zstandard.ZstdDecompressor:
+def _decompressor(codec: str, shared: SharedDecoder | None) -> zstandard.ZstdDecompressor:
+    if codec == ZSTD_SHARED.name:
+        assert shared is not None  # the kernels have compared it with the block
+        return shared.decompressor()
     found: zstandard.ZstdDecompressor | None = getattr(_threads, "zstd", None)
     if found is None:
         # One for each thread: a decompressor is not thread-safe. The reference writes windows up to 128 MiB.
@@ -317,10 +413,13 @@ def _decompressor() -> zstandard.ZstdDecompressor:
     return found
 
 
-def _inflated_into(decompressor: zstandard.ZstdDecompressor, frame: memoryview, place: memoryview) -> bool:
+def _inflated_into(frame: memoryview, place: memoryview, codec: str, shared: SharedDecoder | None) -> bool:
     """Fill `place` with the content of one frame. False if the content has another size."""
+    if codec.startswith(_PCO):
+        inflate_pco(bytes(frame), codec.removeprefix(_PCO), place)
+        return True
     try:
-        reader = decompressor.stream_reader(frame)
+        reader = _decompressor(codec, shared).stream_reader(frame)
         done = reader.readinto(place)
         while 0 < done < len(place):
             found = reader.readinto(place[done:])
@@ -331,8 +430,12 @@ def _inflated_into(decompressor: zstandard.ZstdDecompressor, frame: memoryview, 
         return False
 
 
-def _inflated(frames: memoryview, size: int) -> bytes:
-    decompressor = _decompressor()
+def _inflated(frames: memoryview, size: int, codec: str, shared: SharedDecoder | None) -> Any:
+    if codec.startswith(_PCO):
+        place = np.empty(size, np.uint8)
+        inflate_pco(bytes(frames), codec.removeprefix(_PCO), place.data)
+        return place
+    decompressor = _decompressor(codec, shared)
     try:
         stated = zstandard.frame_content_size(frames)
         if stated in (-1, size):

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["Values"]
+__all__ = ["Unit", "Values"]
+
+
+class Unit(NamedTuple):
+    """A unit that is coarser than the stored integers: they are read as `(integer - origin) / by`.
+
+    `dtype` is "i4" or "i8". `is_signed` says whether the stored integers are.
+    """
+
+    origin: int
+    by: int
+    dtype: str
+    is_signed: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)

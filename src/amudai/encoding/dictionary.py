@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding.binary.choice import BytesBlock, choose_bytes, lookup_price
+from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, lookup_price
 from amudai.encoding.block_ends import BlockEnds
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.numbers import NumberEncoder
@@ -58,6 +58,8 @@ class DictionaryEncoder:
         # The cost of a slot in blocks without a dictionary, and its cost here besides its bytes.
         self._native: float | None = None
         self._lookup = 0.0
+        # The choice for blocks of the first slots, and the number of these slots.
+        self.measured: tuple[int, BytesChoice] | None = None
 
     @property
     def size(self) -> int:
@@ -105,9 +107,11 @@ class DictionaryEncoder:
         if offsets is not None:
             block = BytesBlock(offsets.astype(np.int64, copy=False), block.data, rows, block.valid)
         # An estimate is enough: the slow level takes too long for it.
-        found = choose_bytes(block, replace(self._profile, slow_level=0)).cost
+        found = choose_bytes(block, replace(self._profile, slow_level=0))
+        if self._profile.slow_level == 0:
+            self.measured = rows, found
         raw = len(block.content) / rows + (8 if offsets is not None else 0)
-        self._native = min(found, raw)
+        self._native = min(found.cost, raw)
         self._lookup = lookup_price(block, self._profile)
 
     def pays(self, final: bool = False) -> bool:

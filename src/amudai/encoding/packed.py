@@ -268,6 +268,7 @@ class MemberBlocks(BlockBuffer):
         self._buffer = group._buffer
         self.values = values
         self.limits = group.limits
+        self._read_dictionary = None
 
     @lazy
     def block_map(self) -> BlockMap:

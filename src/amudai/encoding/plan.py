@@ -23,14 +23,17 @@ class EncodingPlan:
 
     @lazy
     def program(self) -> bytes:
-        """The plan in the form that the kernels expect: codes in prefix order, 0 for a raw part."""
+        """The plan in the form that the kernels expect: codes in prefix order, one byte each, 0 for a raw part."""
         inner = b"".join(b"\0" if part is None else part.program for part in self.parts)
-        return bytes([self.encoding.code]) + self.parameters + inner
+        return self.encoding.program_byte + self.parameters + inner
 
     @lazy
     def codecs(self) -> bool:
         """Whether the plan contains a general compressor."""
         return self.encoding.is_codec or any(part is not None and part.codecs for part in self.parts)
+
+    def __hash__(self) -> int:
+        return hash(self.program)  # which is made once, and keeps its hash
 
     def __str__(self) -> str:
         if not self.parts:

@@ -39,6 +39,8 @@ class Profile:
         The approximate size of a block of strings in bytes, and the most rows it may have.
     range_index
         Whether fields of numbers get a range index.
+    extended
+        Whether encodings are tried that only this library reads.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Profile:
     text_bytes: int = 64 * 1024
     text_rows: int = 4096
     range_index: bool = True
+    extended: bool = False
 
 
 _ALL: Final = (

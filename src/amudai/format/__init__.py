@@ -72,6 +72,14 @@ if TYPE_CHECKING:
     from amudai.format.extended_types import extension_properties, extension_values
     from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
     from amudai.format.flat import FlatTable
+    from amudai.format.followed import (
+        FOLLOWED_PROPERTY,
+        MARKED_BYTES,
+        FollowedFile,
+        followed_of,
+        followed_property,
+        mark_of,
+    )
     from amudai.format.identity import IDENTITY_SIZE, IdentityHash, require_identity, without_identity
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor, changed_indexes
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
@@ -99,6 +107,7 @@ if TYPE_CHECKING:
     from amudai.format.schema import SHARED_BYTES, SHARED_SCHEMAS, ShardSchema
     from amudai.format.schema_carry import changeable_schema
     from amudai.format.schema_writer import encode_schema
+    from amudai.format.shared_dictionary import SharedDictionary, check_shared_padding, encode_shared
     from amudai.format.source_marks import (
         MAX_SOURCE_MARKS,
         SOURCES_PROPERTY,
@@ -171,6 +180,10 @@ else:
             "amudai.format.schema": "SHARED_BYTES SHARED_SCHEMAS ShardSchema",
             "amudai.format.schema_carry": "changeable_schema",
             "amudai.format.schema_writer": "encode_schema",
+            "amudai.format.followed": (
+                "FOLLOWED_PROPERTY MARKED_BYTES FollowedFile followed_of followed_property mark_of"
+            ),
+            "amudai.format.shared_dictionary": "SharedDictionary check_shared_padding encode_shared",
             "amudai.format.source_marks": (
                 "MAX_SOURCE_MARKS SOURCES_PROPERTY source_mark source_marks_of source_marks_property"
             ),
@@ -193,12 +206,14 @@ __all__ = [
     "DATA_ALIGNMENT",
     "DIRECTORY_LENGTH",
     "FILES_PROPERTY",
+    "FOLLOWED_PROPERTY",
     "FOOTER",
     "HEADER",
     "IDENTITY_SIZE",
     "LOGICAL_BLOCK_SIZE",
     "LOOKUP",
     "MAGIC",
+    "MARKED_BYTES",
     "MAX_DIRECTORY",
     "MAX_SOURCE_MARKS",
     "MIN_SHARD_SIZE",
@@ -224,6 +239,7 @@ __all__ = [
     "Fingerprint",
     "FlatTable",
     "FloatingStats",
+    "FollowedFile",
     "HllSketch",
     "IdentityHash",
     "IndexArtifact",
@@ -243,6 +259,7 @@ __all__ = [
     "ShardDirectory",
     "ShardProperties",
     "ShardSchema",
+    "SharedDictionary",
     "StringStats",
     "StripeDirectory",
     "StripeFieldDescriptor",
@@ -264,6 +281,7 @@ __all__ = [
     "check_footer",
     "check_header",
     "check_map_padding",
+    "check_shared_padding",
     "check_super_block_padding",
     "check_zeros",
     "checksum",
@@ -275,13 +293,17 @@ __all__ = [
     "encode_dictionary",
     "encode_range_index",
     "encode_schema",
+    "encode_shared",
     "extension_properties",
     "extension_values",
+    "followed_of",
+    "followed_property",
     "frame",
     "frame_directory",
     "has_root_files",
     "lookup_buffers",
     "lookup_property",
+    "mark_of",
     "moved_indexes",
     "python_value",
     "python_values",

@@ -133,6 +133,11 @@ class FlatTables:
     def __len__(self) -> int:
         return (self._end - self._start) // 4
 
+    @property
+    def span(self) -> Span:
+        """Where the references to the tables begin and end."""
+        return self._start, self._end
+
     def __getitem__(self, index: int) -> FlatTable:
         if not 0 <= index < len(self):
             raise IndexError(index)

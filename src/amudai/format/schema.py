@@ -15,6 +15,7 @@ import xxhash
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format.container import Bytes
 from amudai.format.flat import FlatTable, Span
+from amudai.format.flat_arrays import TableArray, UnusualTable
 from amudai.types import BasicType, ExtensionProperty, SchemaNode, nodes_below
 
 __all__ = ["SHARED_BYTES", "SHARED_SCHEMAS", "ShardSchema"]
@@ -91,6 +92,10 @@ class ShardSchema:
         with self._place:
             return self._decoded.names()
 
+    def column_names(self) -> list[str] | None:
+        """The names of all top-level fields, found at once; None if some are internal, or must be read one by one."""
+        return self._decoded.column_names()
+
     def field(self, index: int) -> SchemaNode:
         """The top-level field at `index`, with everything below it."""
         with self._place:
@@ -159,6 +164,13 @@ class _Decoded:
 
     def names(self) -> tuple[str, ...]:
         return tuple(self._texts.read(self._name(index)) for index in range(len(self._fields)))
+
+    def column_names(self) -> list[str] | None:
+        try:
+            fields = TableArray.of_vector(self.payload, *self._fields.span)
+            return None if fields.has_any(_INTERNAL) else fields.tables(_DATA_TYPE).texts(_NAME)
+        except UnusualTable:
+            return None
 
     def field(self, index: int) -> SchemaNode:
         node = self._nodes.get(index)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         IndexSpec,
         IndexType,
         TermCounts,
+        Vocabulary,
         require_level,
     )
     from amudai.index.hash.need import needless_fields
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from amudai.index.term.custom import OPERATORS, Collation, Tokenizer, register_collation, register_tokenizer
     from amudai.index.term.kind import TERM
     from amudai.index.term.spec import TermIndex
+    from amudai.index.term.vocabulary import term_hash
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -55,7 +57,9 @@ else:
             "amudai.index.catalog": "index_type register",
             "amudai.index.changes": "index_before_renaming index_without",
             "amudai.index.checking": "check_index",
-            "amudai.index.contract": "BuildPlan Capabilities IndexReader IndexSpec IndexType TermCounts require_level",
+            "amudai.index.contract": (
+                "BuildPlan Capabilities IndexReader IndexSpec IndexType TermCounts Vocabulary require_level"
+            ),
             "amudai.index.hash.need": "needless_fields",
             "amudai.index.hash.spec": "HashIndex",
             "amudai.index.numbering": "Numbering",
@@ -68,6 +72,7 @@ else:
             "amudai.index.term.custom": "OPERATORS Collation Tokenizer register_collation register_tokenizer",
             "amudai.index.term.kind": "TERM",
             "amudai.index.term.spec": "TermIndex",
+            "amudai.index.term.vocabulary": "term_hash",
         },
     )
 
@@ -98,6 +103,7 @@ __all__ = [
     "TermIndex",
     "Terms",
     "Tokenizer",
+    "Vocabulary",
     "bloom_rules_out",
     "carried_indexes",
     "check_index",
@@ -116,4 +122,5 @@ __all__ = [
     "register_tokenizer",
     "require_level",
     "specs_of",
+    "term_hash",
 ]

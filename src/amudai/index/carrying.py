@@ -181,6 +181,7 @@ def _rebuilt(
     done = size = 0
     try:
         for source in merging.sources:
+            source.reader.require_work()
             wanted = [column for column in source.columns if sinks.wanting(column.node.schema_id)]
             for stripe, ordinal, first_row in source.stripes:
                 for column in wanted:

@@ -35,6 +35,7 @@ __all__ = [
     "IndexSpec",
     "IndexType",
     "TermCounts",
+    "Vocabulary",
     "require_level",
 ]
 
@@ -81,6 +82,22 @@ class TermCounts:
     terms: pa.Array
     rows: npt.NDArray[np.uint64]
     exact: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vocabulary:
+    """All terms of a field, as hashes without regard to case: see `term_hash`.
+
+    Attributes
+    ----------
+    whole
+        True if a term is a whole value; False if a term is a word.
+    hashes
+        The hashes, in groups. A hash may come several times.
+    """
+
+    whole: bool
+    hashes: Iterator[npt.NDArray[np.uint64]]
 
 
 class IndexReader(Protocol):
@@ -180,6 +197,9 @@ class IndexType:
         The terms of a field that begin with a text, without regard to case, and the numbers of their rows: called with
         a reader that `open` returned, the path of the field, and the text. It returns None if the index does not have
         all terms of the field. None for types without terms.
+    vocabulary
+        All terms of a field, called with a reader and the path of the field. It returns None if the index does not have
+        all terms of the field. None for types without terms.
     """
 
     name: str
@@ -193,3 +213,4 @@ class IndexType:
     before_renaming: Callable[[IndexDescriptor, Mapping[int, NodePath]], Properties] | None = None
     check: Callable[[IndexDescriptor, IndexDescriptor, ShardReader, Artifact, Artifact], bool] | None = None
     terms: Callable[[Any, NodePath, str], Iterator[TermCounts] | None] | None = None
+    vocabulary: Callable[[Any, NodePath], Vocabulary | None] | None = None

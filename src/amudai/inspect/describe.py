@@ -14,6 +14,7 @@ from amudai.errors import AmudaiError
 from amudai.format import (
     ATTACHMENT_PROPERTY,
     FILES_PROPERTY,
+    FOLLOWED_PROPERTY,
     ROW_GROUPS_PROPERTY,
     SOURCES_PROPERTY,
     AnyValue,
@@ -93,7 +94,7 @@ def creation_times(reader: ShardReader) -> tuple[datetime, datetime] | None:
 def user_properties(reader: ShardReader) -> dict[str, object]:
     """The properties of a shard, without what the library notes for itself."""
     found = python_values(reader.properties.custom)
-    own = (SCHEMA_PROPERTY, FILES_PROPERTY, SOURCES_PROPERTY, ATTACHMENT_PROPERTY)
+    own = (SCHEMA_PROPERTY, FILES_PROPERTY, SOURCES_PROPERTY, FOLLOWED_PROPERTY, ATTACHMENT_PROPERTY)
     return {name: value for name, value in found.items() if name not in own}
 
 

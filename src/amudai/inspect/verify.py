@@ -168,6 +168,8 @@ class _Verifier:
                 rows = stripe.first_row + stripe.num_positions * (done + 1) // len(fields)
                 self.report(rows, reader.store.counters.bytes, 0)
         self.indexes(stripes[0] if stripes else ())
+        if self.deep:
+            self.attempt(reader.require_work)
         if self.deep and stripes and not self.problems:
             self.evidence(fields, stripes[0])
 

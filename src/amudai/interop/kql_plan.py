@@ -8,30 +8,23 @@ the rows that are left. `take` and `count` go to the scan only where every condi
 from __future__ import annotations
 
 import dataclasses
-import datetime as dt
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from amudai.api import Tabular
-from amudai.errors import AmudaiError, InvalidArgument, UnsupportedFeature
+from amudai.errors import InvalidArgument, UnsupportedFeature
+from amudai.interop.kql_conditions import KqlConditions
 from amudai.interop.kql_language import KqlText, nodes, output_names, text_call
-from amudai.interop.prefilter import in_any_case
-from amudai.predicate import EVERYTHING, Matches, Predicate, Text, all_of, any_of, col, is_text, text_columns
-from amudai.types import quote_name
+from amudai.interop.kql_scope import NOWHERE, ColumnScope, is_node, whole_scope
+from amudai.interop.kql_words import WORDS, joined, search_of, searched_columns, words_of
+from amudai.predicate import Predicate, all_of, is_text, text_columns
 
 __all__ = ["KqlPlan", "QueryStep", "TableUse", "plan_of"]
 
-_WORDS: Final = ("has", "has_cs", "hasprefix", "hasprefix_cs", "hassuffix", "hassuffix_cs")
-_FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!=", "<>": "<>"}
-_ANY_CASE: Final = ("contains", "startswith", "endswith", "=~")
-# Whole numbers up to here are the same as doubles.
-_EXACT_DOUBLE: Final = 1 << 52
 # Operators that the text for the package has as calls.
 _REFUSED: Final = {
     "amudai_sample": "sample",
@@ -102,36 +95,13 @@ def plan_of(tree: Any, tables: Mapping[str, Tabular], text: KqlText, evaluate: C
     return KqlPlan(found, tuple(planner.uses), tuple(planner.steps))
 
 
-@dataclass(frozen=True)
-class _ColumnScope:
-    """The columns at one place of a query.
-
-    Attributes
-    ----------
-    known
-        Columns that are columns of the table or members of such: their paths and types in the table.
-    visible
-        All names; None if they are not known.
-    """
-
-    known: Mapping[str, tuple[str, pa.DataType]]
-    visible: frozenset[str] | None
-
-    @property
-    def is_whole(self) -> bool:
-        return self.visible is not None and self.visible == frozenset(self.known)
-
-
-_NOWHERE: Final = _ColumnScope({}, None)
-
-
 class _KqlPlanner:
     def __init__(
         self, tables: Mapping[str, Tabular], text: KqlText, evaluate: Callable[[Any], Any], *, is_labelled: bool
     ) -> None:
         self._tables = tables
         self._text = text
-        self._evaluate = evaluate
+        self._conditions = KqlConditions(text, evaluate)
         self._is_labelled = is_labelled
         self._ir = nodes()
         self._asked_for: list[TableUse] = []  # with the names of the query
@@ -146,15 +116,15 @@ class _KqlPlanner:
         lets = []
         for name, value in query.lets:
             is_table = isinstance(value, ir.Query)
-            lets.append((name, self.query(value, defined) if is_table else self._node(value, _NOWHERE, defined)))
+            lets.append((name, self.query(value, defined) if is_table else self._node(value, NOWHERE, defined)))
             defined |= {name} if is_table else set()
         found = dataclasses.replace(query, lets=lets)
-        source, scope, table = query.source, _NOWHERE, None
+        source, scope, table = query.source, NOWHERE, None
         if isinstance(source, ir.TableRef) and source.name not in defined:
             table = self._table(source)
-            scope = _whole(table.schema)
+            scope = whole_scope(table.schema)
         elif not isinstance(source, ir.TableRef):
-            source = self._node(source, _NOWHERE, defined)
+            source = self._node(source, NOWHERE, defined)
         operators = list(self._expanded(query, defined))
         use = None if table is None else TableUse(source.name, table)
         kept: list[Any] = []
@@ -164,7 +134,7 @@ class _KqlPlanner:
         for label, operator in operators:
             by = "DuckDB"
             if pushing and use is not None and isinstance(operator, ir.Where):
-                asked, left = self._conditions(operator.predicate, scope, use.table)
+                asked, left = self._conditions.split(operator.predicate, scope, use.table)
                 exact = exact and left is None
                 if asked is not None:
                     use = dataclasses.replace(use, where=asked if use.where is None else all_of([use.where, asked]))
@@ -177,7 +147,7 @@ class _KqlPlanner:
                 # What made columns before does not change the count, and is not run.
                 use = dataclasses.replace(use, count=operator.name)
                 steps = [QueryStep(step.operator, "the scan") for step in [*steps, QueryStep(label, "")]]
-                kept, scope, pushing = [], _ColumnScope({}, frozenset([operator.name])), False
+                kept, scope, pushing = [], ColumnScope({}, frozenset([operator.name])), False
                 continue
             elif isinstance(operator, ir.Project | ir.ProjectAway | ir.ProjectRename) and pushing:
                 by = "the scan, then DuckDB"
@@ -260,7 +230,7 @@ class _KqlPlanner:
             found = list(dict.fromkeys([*first, *names]))
         return ir.Project(tuple(ir.NamedExpr(ir.ColumnRef(each)) for each in found))
 
-    def _after(self, operator: Any, scope: _ColumnScope) -> _ColumnScope:
+    def _after(self, operator: Any, scope: ColumnScope) -> ColumnScope:
         """The columns after an operator."""
         ir = self._ir
         known = dict(scope.known)
@@ -268,13 +238,13 @@ class _KqlPlanner:
             return scope
         if isinstance(operator, ir.ProjectAway):
             away = set(operator.columns)
-            return _ColumnScope(
+            return ColumnScope(
                 {name: each for name, each in known.items() if name not in away},
                 None if scope.visible is None else scope.visible - away,
             )
         if isinstance(operator, ir.ProjectRename):
             names = dict(operator.renames)
-            return _ColumnScope(
+            return ColumnScope(
                 {names.get(name, name): each for name, each in known.items()},
                 None if scope.visible is None else frozenset(names.get(name, name) for name in scope.visible),
             )
@@ -283,25 +253,25 @@ class _KqlPlanner:
             for each in operator.expressions:
                 name = _name(each, ir)
                 if name is None:
-                    return _ColumnScope({}, None)
-                made[name] = self._column(each.expr, scope)
+                    return ColumnScope({}, None)
+                made[name] = scope.column(each.expr)
             added = {name: column for name, column in made.items() if column is not None}
             if isinstance(operator, ir.Extend):
                 kept = {name: column for name, column in known.items() if name not in made}
-                return _ColumnScope(kept | added, None if scope.visible is None else scope.visible | frozenset(made))
-            return _ColumnScope(added, frozenset(made))
-        return _NOWHERE
+                return ColumnScope(kept | added, None if scope.visible is None else scope.visible | frozenset(made))
+            return ColumnScope(added, frozenset(made))
+        return NOWHERE
 
     # ---- expressions that DuckDB is to evaluate ----
 
-    def _node(self, node: Any, scope: _ColumnScope, defined: frozenset[str]) -> Any:
+    def _node(self, node: Any, scope: ColumnScope, defined: frozenset[str]) -> Any:
         """A part of the tree, with our functions for words and our members of structs."""
         ir = self._ir
         if isinstance(node, ir.Query):
             return self.query(node, defined)
         if isinstance(node, tuple | list):
             return type(node)(self._node(each, scope, defined) for each in node)
-        if not _is_node(node):
+        if not is_node(node):
             return node
         if isinstance(node, ir.NamedExpr) and node.name is None and self._is_member(node.expr, scope):
             return ir.NamedExpr(self._node(node.expr, scope, defined), _name(node, ir))
@@ -310,14 +280,14 @@ class _KqlPlanner:
             for step in node.steps:
                 found = text_call("member", found, ir.Literal(step.name, "string"))
             return found
-        if isinstance(node, ir.BinaryOp) and node.op.removeprefix("!") in _WORDS:
+        if isinstance(node, ir.BinaryOp) and node.op.removeprefix("!") in WORDS:
             left, right = self._node(node.left, scope, defined), self._node(node.right, scope, defined)
             call = text_call(node.op.removeprefix("!"), left, right)
             return ir.FunctionCall("not", (call,)) if node.op.startswith("!") else call
         if isinstance(node, ir.HasList):
-            words = self._words(node, scope)
+            words = words_of(node, scope, self._text)
             value = self._node(node.value, scope, defined)
-            return self._joined([text_call("has", value, word) for word in words], "and" if node.require_all else "or")
+            return joined([text_call("has", value, word) for word in words], "and" if node.require_all else "or")
         if isinstance(node, ir.FunctionCall) and node.name.startswith("amudai_"):
             return self._found(node, scope)
         changed = {
@@ -327,46 +297,21 @@ class _KqlPlanner:
         }
         return dataclasses.replace(node, **changed) if changed else node
 
-    def _joined(self, terms: list[Any], op: str) -> Any:
-        found = terms[0]
-        for term in terms[1:]:
-            found = self._ir.BinaryOp(op, found, term)
-        return found
+    def _is_member(self, node: Any, scope: ColumnScope) -> bool:
+        return isinstance(node, self._ir.PathAccess) and scope.column(node) is not None
 
-    def _is_member(self, node: Any, scope: _ColumnScope) -> bool:
-        return isinstance(node, self._ir.PathAccess) and self._column(node, scope) is not None
-
-    def _words(self, node: Any, scope: _ColumnScope) -> list[Any]:
-        """The words of `has_any` and `has_all`, one by one."""
-        ir = self._ir
-        found: list[Any] = []
-        for item in node.items:
-            if isinstance(item, ir.LetRef) and scope.visible is not None and item.name not in scope.visible:
-                item = item.value
-            if isinstance(item, ir.Literal) and item.kind == "dynamic":
-                values = json.loads(str(item.value))
-                found += [
-                    ir.Literal(str(value), "string") for value in (values if isinstance(values, list) else [values])
-                ]
-            else:
-                found.append(item)
-        if node.subquery is not None or not found:
-            what = "has_all" if node.require_all else "has_any"
-            raise UnsupportedFeature(f"kql: expected {what} with words, found a query{self._text.place_of(what)}")
-        return found
-
-    def _found(self, call: Any, scope: _ColumnScope) -> Any:
+    def _found(self, call: Any, scope: ColumnScope) -> Any:
         """`search "word"` and `* has "word"` for DuckDB."""
         ir = self._ir
-        op, word, column = self._asked(call)
+        op, word, column = search_of(call, self._text)
         if op is None:
             return ir.Literal(True, "bool")
         if column is not None:
             return self._match(op, self._node(column, scope, frozenset()), word)
         terms = []
-        for name, (_, kind) in self._searched(scope).items():
+        for name, (_, kind) in searched_columns(scope, self._text).items():
             terms += list(self._matches(op, ir.ColumnRef(name), kind, word))
-        return self._joined(terms, "or") if terms else ir.Literal(False, "bool")
+        return joined(terms, "or") if terms else ir.Literal(False, "bool")
 
     def _matches(self, op: str, value: Any, kind: pa.DataType, word: Any) -> Iterator[Any]:
         ir = self._ir
@@ -382,200 +327,9 @@ class _KqlPlanner:
             yield text_call("any of", value, self._match(op, each, word))
 
     def _match(self, op: str, value: Any, word: Any) -> Any:
-        return text_call(op, value, word) if op in _WORDS else self._ir.BinaryOp(op, value, word)
-
-    def _asked(self, call: Any) -> tuple[str | None, Any, Any]:
-        """What `search` asks: the operator, the word, and the column; None for any text."""
-        ir = self._ir
-        arguments = list(call.args)
-        column = arguments.pop(0) if call.name == "amudai_match" else None
-        if call.name == "amudai_any":
-            return str(arguments[0].value), arguments[1], None
-        word, sensitive = arguments
-        if not isinstance(word, ir.Literal) or word.kind != "string":
-            raise UnsupportedFeature(f"kql: expected search with a text{self._text.place_of('search')}")
-        asked = str(word.value)
-        text = asked.strip("*")
-        if "*" in text:
-            raise UnsupportedFeature(
-                f"kql: expected search with * at the ends of a text, found {asked!r}{self._text.place_of('search')}"
-            )
-        begins, ends = asked.startswith("*"), asked.endswith("*")
-        op = "contains" if begins and ends else "hassuffix" if begins else "hasprefix" if ends else "has"
-        if not text:
-            return None, word, column
-        return op + ("_cs" if sensitive.value else ""), ir.Literal(text, "string"), column
-
-    def _searched(self, scope: _ColumnScope) -> Mapping[str, tuple[str, pa.DataType]]:
-        if not scope.is_whole:
-            place = self._text.place_of("search") or self._text.place_of("where *")
-            expected = "search before operators that make columns"
-            raise UnsupportedFeature(f"kql: expected {expected}, found it after one{place}")
-        return scope.known
+        return text_call(op, value, word) if op in WORDS else self._ir.BinaryOp(op, value, word)
 
     # ---- conditions that a scan can answer ----
-
-    def _conditions(self, condition: Any, scope: _ColumnScope, table: Tabular) -> tuple[Predicate | None, Any]:
-        """A predicate that is true wherever a condition is, and the part of the condition that it does not decide."""
-        asked: list[Predicate] = []
-        left: list[Any] = []
-        for each in _conjuncts(condition, self._ir):
-            term, is_exact = self._term(each, scope)
-            if term is not None and not _fits(term, table):
-                term, is_exact = None, False
-            if term is not None:
-                asked.append(term)
-            if not is_exact:
-                left.append(each)
-        predicate = None if not asked else asked[0] if len(asked) == 1 else all_of(asked)
-        return predicate, self._joined(left, "and") if left else None
-
-    def _term(self, node: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
-        try:
-            return self._predicate(node, scope)
-        except UnsupportedFeature:
-            raise
-        except AmudaiError:
-            return None, False
-
-    def _predicate(self, node: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
-        ir = self._ir
-        if isinstance(node, ir.BinaryOp) and node.op in ("and", "or"):
-            return self._both(node, scope)
-        if isinstance(node, ir.BinaryOp):
-            return self._compared(node.op, node.left, node.right, scope)
-        if isinstance(node, ir.Between) and not node.negated:
-            high = node.high
-            if isinstance(high, ir.Literal) and high.kind == "timespan":
-                high = ir.BinaryOp("+", node.low, high)
-            return self._all([("<=", node.value, high), (">=", node.value, node.low)], scope)
-        if isinstance(node, ir.InList) and not node.negated and node.subquery is None and node.items:
-            op = "=~" if node.case_insensitive else "=="
-            terms = [self._compared(op, node.value, item, scope) for item in node.items]
-            return _any(terms)
-        if isinstance(node, ir.HasList) and (path := self._text_path(node.value, scope)) is not None:
-            words = [self._constant(word, scope) for word in self._words(node, scope)]
-            if all(isinstance(word, str) for word in words):
-                return getattr(col(path), "has_all" if node.require_all else "has_any")(words), True
-            return None, False
-        if isinstance(node, ir.FunctionCall):
-            return self._called(node, scope)
-        found = self._column(node, scope)
-        if found is not None and pa.types.is_boolean(found[1]):
-            return col(found[0]) == True, True  # noqa: E712 - a predicate
-        return None, False
-
-    def _both(self, node: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
-        left, right = self._term(node.left, scope), self._term(node.right, scope)
-        if node.op == "or":
-            return _any([left, right])
-        known = [term for term, _ in (left, right) if term is not None]
-        found = None if not known else known[0] if len(known) == 1 else all_of(known)
-        return found, left[1] and right[1]
-
-    def _all(self, parts: Iterable[tuple[str, Any, Any]], scope: _ColumnScope) -> tuple[Predicate | None, bool]:
-        found = [self._compared(op, left, right, scope) for op, left, right in parts]
-        known = [term for term, _ in found if term is not None]
-        return (all_of(known) if known else None), all(is_exact for _, is_exact in found)
-
-    def _called(self, node: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
-        ir = self._ir
-        if node.name.startswith("amudai_"):
-            return self._search_predicate(node, scope)
-        if len(node.args) != 1:
-            return None, False
-        if node.name == "not":
-            inner = node.args[0]
-            if isinstance(inner, ir.HasList) or (isinstance(inner, ir.BinaryOp) and inner.op in _WORDS):
-                # Words are functions of ours in DuckDB too: null for nulls, so that their negation agrees.
-                term, is_exact = self._predicate(inner, scope)
-                return (~term, True) if term is not None and is_exact else (None, False)
-            return None, False
-        found = self._column(node.args[0], scope)
-        if found is None or pa.types.is_nested(found[1]):
-            return None, False
-        path, kind = found
-        match node.name:
-            case "isnull":
-                return col(path).is_null(), True
-            case "isnotnull":
-                return col(path).is_valid(), True
-            case "isnotempty" if is_text(kind):
-                return col(path).is_valid(), False
-        return None, False
-
-    def _search_predicate(self, call: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
-        op, word, column = self._asked(call)
-        if op is None:
-            return EVERYTHING, True
-        if column is not None:
-            return self._compared(op, column, word, scope)
-        asked = self._constant(word, scope)
-        if not isinstance(asked, str) or not asked:
-            return None, False
-        paths = [
-            path + each.removeprefix("values")
-            for path, kind in self._searched(scope).values()
-            for each in text_columns(pa.schema([("values", kind)]))
-        ]
-        if not paths:
-            return None, False
-        return _any([_text_term(path, op, asked) for path in paths])
-
-    def _compared(self, op: str, left: Any, right: Any, scope: _ColumnScope) -> tuple[Predicate | None, bool]:
-        found = self._column(left, scope)
-        if found is None and op in _FLIPPED:
-            op, left, right = _FLIPPED[op], right, left
-            found = self._column(left, scope)
-        if found is None:
-            return None, False
-        value = self._constant(right, scope)
-        if value is None:
-            return None, False
-        path, kind = found
-        if is_text(kind):
-            return _text_term(path, op, value) if isinstance(value, str) else (None, False)
-        return _value_term(path, kind, op, value)
-
-    def _text_path(self, node: Any, scope: _ColumnScope) -> str | None:
-        found = self._column(node, scope)
-        return found[0] if found is not None and is_text(found[1]) else None
-
-    def _column(self, node: Any, scope: _ColumnScope) -> tuple[str, pa.DataType] | None:
-        """The path and type of a column of the table, or of a member of a struct; None if a node is anything else."""
-        ir = self._ir
-        if isinstance(node, ir.ColumnRef | ir.LetRef):
-            return scope.known.get(node.name)
-        if not isinstance(node, ir.PathAccess) or not isinstance(node.base, ir.ColumnRef):
-            return None
-        found = scope.known.get(node.base.name)
-        for step in node.steps:
-            if found is None or step.name is None or not pa.types.is_struct(found[1]):
-                return None
-            path, kind = found
-            at = kind.get_field_index(step.name)
-            found = None if at < 0 else (f"{path}.{quote_name(step.name)}", kind.field(at).type)
-        return found
-
-    def _constant(self, node: Any, scope: _ColumnScope) -> Any:
-        """The value of an expression without columns; None if it has columns, is null, or is not known."""
-        ir = self._ir
-        if isinstance(node, ir.LetRef):
-            if scope.visible is None or node.name in scope.visible:
-                return None
-            return self._constant(node.value, scope)
-        if isinstance(node, ir.Literal) and node.kind in ("long", "int", "real", "string", "bool"):
-            return node.value
-        if not _is_constant(node, scope, ir):
-            return None
-        return self._evaluate(_resolved(node, ir))
-
-
-def _whole(schema: pa.Schema) -> _ColumnScope:
-    return _ColumnScope(
-        {field.name: (quote_name(field.name), field.type) for field in schema if schema.names.count(field.name) == 1},
-        frozenset(schema.names),
-    )
 
 
 def _name_of(operator: Any) -> str:
@@ -608,130 +362,8 @@ def _names_its_sources(node: Any) -> bool:
     """Whether a query asks for the names of the tables of a union, which must then be those of the query."""
     if isinstance(node, tuple | list):
         return any(_names_its_sources(each) for each in node)
-    if not _is_node(node):
+    if not is_node(node):
         return False
     if getattr(node, "with_source", None) is not None:
         return True
     return any(_names_its_sources(getattr(node, field.name)) for field in dataclasses.fields(node))
-
-
-def _is_node(value: Any) -> bool:
-    return dataclasses.is_dataclass(value)
-
-
-def _conjuncts(node: Any, ir: Any) -> Iterator[Any]:
-    if isinstance(node, ir.BinaryOp) and node.op == "and":
-        yield from _conjuncts(node.left, ir)
-        yield from _conjuncts(node.right, ir)
-    else:
-        yield node
-
-
-def _is_constant(node: Any, scope: _ColumnScope, ir: Any) -> bool:
-    if isinstance(node, tuple | list):
-        return all(_is_constant(each, scope, ir) for each in node)
-    if isinstance(node, ir.ColumnRef | ir.Query | ir.Parameter | ir.PathAccess | ir.RowContext):
-        return False
-    if isinstance(node, ir.LetRef):
-        hidden = scope.visible is not None and node.name not in scope.visible
-        return hidden and _is_constant(node.value, scope, ir)
-    if isinstance(node, ir.FunctionCall) and node.name in ("rand", "new_guid"):
-        return False
-    if not _is_node(node):
-        return True
-    return all(_is_constant(getattr(node, field.name), scope, ir) for field in dataclasses.fields(node))
-
-
-def _resolved(node: Any, ir: Any) -> Any:
-    """A constant expression, with the values of names in their place."""
-    if isinstance(node, ir.LetRef):
-        return _resolved(node.value, ir)
-    if isinstance(node, tuple):
-        return tuple(_resolved(each, ir) for each in node)
-    if not _is_node(node):
-        return node
-    return dataclasses.replace(
-        node, **{field.name: _resolved(getattr(node, field.name), ir) for field in dataclasses.fields(node)}
-    )
-
-
-def _any(terms: Iterable[tuple[Predicate | None, bool]]) -> tuple[Predicate | None, bool]:
-    found = list(terms)
-    known = [term for term, _ in found if term is not None]
-    if len(known) < len(found):
-        return None, False
-    return (known[0] if len(known) == 1 else any_of(known)), all(is_exact for _, is_exact in found)
-
-
-def _text_term(path: str, op: str, value: str) -> tuple[Predicate | None, bool]:
-    """A predicate about a text. In any case, DuckDB changes more letters than we do: the term is a superset there."""
-    column = col(path)
-    if op == "==":
-        return column == value, True
-    if op in ("!=", "<>"):
-        return (column != value) | column.is_null(), True  # KQL keeps the nulls
-    if not value:
-        return None, False
-    if op.removeprefix("!") in _WORDS:
-        asked = getattr(column, op.removeprefix("!"))(value)
-        return (~asked if op.startswith("!") else asked), True
-    if op in ("contains_cs", "startswith_cs", "endswith_cs"):
-        kind: Any = op.removesuffix("_cs")
-        return Text(path, kind, value, True), True
-    if op in _ANY_CASE:
-        return in_any_case(path, value), False
-    if op == "matches regex":
-        return Matches(path, value), False
-    return None, False
-
-
-def _value_term(path: str, kind: pa.DataType, op: str, value: Any) -> tuple[Predicate | None, bool]:
-    """A predicate about a number, a boolean or a time."""
-    types = pa.types
-    is_exact = True
-    if types.is_boolean(kind):
-        if not isinstance(value, bool) or op not in ("==", "!=", "<>"):
-            return None, False
-    elif types.is_timestamp(kind):
-        if not isinstance(value, dt.datetime):
-            return None, False
-        value = value.replace(tzinfo=None if kind.tz is None else dt.UTC)
-    elif types.is_integer(kind):
-        if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_DOUBLE:
-            value = int(value)  # DuckDB compares doubles here: nearer to zero they are the whole numbers themselves
-        if not isinstance(value, int) or isinstance(value, bool):
-            return None, False
-    elif types.is_floating(kind):
-        # NaN is greater than every number in DuckDB, and equal to none here.
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or op not in ("<", "<=", "==") or float(value) != value:
-            return None, False
-        if kind.bit_width < 64 and float(np.dtype(f"f{kind.bit_width // 8}").type(value)) != value:
-            return None, False
-        value, is_exact = float(value), False
-    else:
-        return None, False
-    column = col(path)
-    match op:
-        case "==":
-            return column == value, is_exact
-        case "!=" | "<>":
-            return (column != value) | column.is_null(), is_exact  # KQL keeps the nulls
-        case "<":
-            return column < value, is_exact
-        case "<=":
-            return column <= value, is_exact
-        case ">":
-            return column > value, is_exact
-        case ">=":
-            return column >= value, is_exact
-    return None, False
-
-
-def _fits(predicate: Predicate, table: Tabular) -> bool:
-    """Whether a predicate can be asked of a table: its values have the types of the columns."""
-    try:
-        table.scan([], predicate)
-    except AmudaiError:
-        return False
-    return True

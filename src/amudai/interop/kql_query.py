@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from functools import cache
 from os import PathLike
 from typing import Any, Final
 
@@ -15,24 +14,26 @@ import pyarrow as pa
 
 from amudai.api import ArrowDataset, Explanation, Scan, Tabular, dataset, to_pandas, to_polars
 from amudai.arguments import shown
-from amudai.errors import AmudaiError, InvalidArgument, LimitExceeded
-from amudai.interop.duckdb_sql import register
+from amudai.errors import AmudaiError, Cancelled, InvalidArgument, LimitExceeded
 from amudai.interop.kql_language import TABLE, KqlText, SqlText, constant_sql, lowered, translated
 from amudai.interop.kql_plan import QueryStep, TableUse, plan_of
 from amudai.interop.packages import required
 from amudai.interop.prefilter import prefilters
+from amudai.interop.query_limits import LEAST_DUCKDB, QueryLimits, database
 from amudai.predicate import Always
 
 __all__ = ["QueryExplanation", "QueryResult", "kql", "sql_result"]
 
-# DuckDB 2.0 has the functions that the package's SQL calls.
-_LEAST_DUCKDB: Final = (2, 0)
 _BATCH_ROWS: Final = 1 << 16
 _MISSING: Final = re.compile(r'column "([^"]+)" not found')
 
 
 def kql(
-    text: str, data: Tabular | str | PathLike[str] | Sequence[str | PathLike[str]], **tables: Tabular
+    text: str,
+    data: Tabular | str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    limits: QueryLimits | None = None,
+    **tables: Tabular,
 ) -> QueryResult:
     """Ask in KQL, the language of Kusto. Needs `pip install amudai[kql]`.
 
@@ -47,6 +48,8 @@ def kql(
         `data`, or one of `tables`.
     data
         A shard or dataset, or what `amudai.dataset` takes: the path or URL of a folder of shards, or of several shards.
+    limits
+        How much memory and how many threads the query may take; None for no limit of its own.
     tables
         More shards and datasets by name, for `join`, `lookup` and `union`.
 
@@ -79,10 +82,11 @@ def kql(
     query = KqlText(text)
     tree = lowered(query)
     plan = plan_of(tree, known, query, lambda expression: _value_of(constant_sql(expression, moment)))
-    return QueryResult("kql", text, plan.uses, plan.steps, translated(plan.tree, plan.columns, query, moment))
+    sql = translated(plan.tree, plan.columns, query, moment)
+    return QueryResult("kql", text, plan.uses, plan.steps, sql, _checked_limits(limits))
 
 
-def sql_result(query: str, **tables: Tabular) -> QueryResult:
+def sql_result(query: str, *, limits: QueryLimits | None = None, **tables: Tabular) -> QueryResult:
     """SQL with the face of a scan: the rows that `amudai.sql` finds, to be read batch by batch and explained.
 
     Needs `pip install amudai[kql]`.
@@ -91,6 +95,8 @@ def sql_result(query: str, **tables: Tabular) -> QueryResult:
     ----------
     query
         One SELECT of DuckDB's SQL. It runs when rows are asked for, and again each time.
+    limits
+        How much the query may take, and whether it may read files besides the tables; None for no limit of its own.
     tables
         Shards and datasets by the names that the query has for them.
 
@@ -108,7 +114,7 @@ def sql_result(query: str, **tables: Tabular) -> QueryResult:
     required("sqlglot", "sql", extra="duckdb")
     if not isinstance(query, str):
         raise InvalidArgument(f"query: expected SQL as text, found {shown(query)}")
-    duckdb = required("duckdb", "sql", extra="kql", least=_LEAST_DUCKDB)
+    duckdb = required("duckdb", "sql", extra="kql", least=LEAST_DUCKDB)
     try:
         kinds = [statement.type for statement in duckdb.extract_statements(query)]
     except duckdb.Error as error:
@@ -122,7 +128,13 @@ def sql_result(query: str, **tables: Tabular) -> QueryResult:
         TableUse(name, table, None if isinstance(asked[name], Always) else asked[name])
         for name, table in tables.items()
     ]
-    return QueryResult("sql", query, tuple(uses), (), SqlText(query, {}))
+    return QueryResult("sql", query, tuple(uses), (), SqlText(query, {}), _checked_limits(limits))
+
+
+def _checked_limits(limits: QueryLimits | None) -> QueryLimits | None:
+    if limits is not None and not isinstance(limits, QueryLimits):
+        raise InvalidArgument(f"limits: expected amudai.QueryLimits, found {shown(limits)}")
+    return limits
 
 
 def _checked(tables: Mapping[str, Tabular]) -> Mapping[str, Tabular]:
@@ -203,8 +215,12 @@ class QueryResult:
         uses: tuple[TableUse, ...],
         steps: tuple[QueryStep, ...],
         translation: SqlText,
+        limits: QueryLimits | None = None,
     ) -> None:
         self._language = language
+        self._limits = limits
+        self._running: set[Any] = set()
+        self._is_cancelled = False
         # A time of KQL has no zone and is in UTC; DuckDB knows few functions for zoned times.
         self._zoned = language != "kql"
         self._written = written
@@ -253,6 +269,20 @@ class QueryResult:
         """Read all rows into a polars `DataFrame`. Needs polars."""
         return to_polars(self.to_table())
 
+    def cancel(self) -> None:
+        """Stop the query: what runs now, in whatever thread, and what would run later, raises `Cancelled`.
+
+        >>> logs = amudai.open("tests/fixtures/sample.amudai.shard")
+        >>> found = amudai.kql("where status >= 500", logs)
+        >>> found.cancel()
+        >>> found.count()
+        Traceback (most recent call last):
+        amudai.errors.Cancelled: kql: the query was cancelled
+        """
+        self._is_cancelled = True
+        for connection in tuple(self._running):
+            connection.interrupt()
+
     def explain(self) -> QueryExplanation:
         """Who runs the operators, and what rules rows out; once the query has run, also what was read.
 
@@ -299,18 +329,28 @@ class QueryResult:
     @contextmanager
     def _connected(self, sources: Sequence[_QueryTable]) -> Iterator[Any]:
         """A connection that has the tables; errors of DuckDB become ours."""
-        duckdb = required("duckdb", self._language, extra="kql", least=_LEAST_DUCKDB)
-        connection = _connection(is_utc=self._language == "kql")
+        duckdb = required("duckdb", self._language, extra="kql", least=LEAST_DUCKDB)
+        with database(self._limits) as opened:
+            yield from self._on(_connection(opened, is_utc=self._language == "kql"), sources, duckdb)
+
+    def _on(self, connection: Any, sources: Sequence[_QueryTable], duckdb: Any) -> Iterator[Any]:
+        self._running.add(connection)
         try:
+            # Asked after the connection is known: whoever cancels from now on interrupts it.
+            if self._is_cancelled:
+                raise Cancelled(f"{self._language}: the query was cancelled")
             for source in sources:
                 connection.register(source.name, source.given())
             yield connection
         except duckdb.Error as error:
+            if self._is_cancelled:
+                raise Cancelled(f"{self._language}: the query was cancelled") from error
             for source in sources:
                 if isinstance(source.read, ArrowDataset) and source.read.failure is not None:
                     raise source.read.failure from error
             raise self._error(duckdb, error) from error
         finally:
+            self._running.discard(connection)
             connection.close()
 
     def _error(self, duckdb: Any, error: Exception) -> AmudaiError:
@@ -368,17 +408,9 @@ def _with_long(translation: SqlText, relation: Any) -> SqlText:
     return SqlText(f"SELECT * REPLACE ({casts}) FROM ({translation.sql})", translation.parameters)
 
 
-@cache
-def _database() -> Any:
-    """One database in memory for all queries, which are connections to it. Opening one takes longer than most run."""
-    duckdb = required("duckdb", "kql", extra="kql", least=_LEAST_DUCKDB)
-    found = duckdb.connect()
-    register(found)
-    return found
-
-
-def _connection(*, is_utc: bool) -> Any:
-    found = _database().cursor()
+def _connection(opened: Any, *, is_utc: bool) -> Any:
+    """A connection to a database that is open."""
+    found = opened.cursor()
     if is_utc:  # times of KQL are in UTC
         found.execute("SET TimeZone = 'UTC'")
     return found
@@ -388,8 +420,8 @@ def _value_of(translation: SqlText | None) -> Any:
     """The value that a query for one value gives; None if it has none."""
     if translation is None:
         return None
-    duckdb = required("duckdb", "kql", extra="kql", least=_LEAST_DUCKDB)
-    connection = _connection(is_utc=True)
-    with suppress(duckdb.Error):
+    duckdb = required("duckdb", "kql", extra="kql", least=LEAST_DUCKDB)
+    with database(None) as opened, suppress(duckdb.Error):
+        connection = _connection(opened, is_utc=True)
         return connection.execute(translation.sql, translation.parameters or None).fetchall()[0][0]
     return None

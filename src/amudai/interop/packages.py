@@ -12,8 +12,10 @@ from amudai.errors import UnsupportedFeature
 __all__ = ["required"]
 
 
-def required(package: str, purpose: str, *, extra: str, least: tuple[int, ...] = ()) -> Any:
+def required(package: str, purpose: str, *, extra: str, least: tuple[int, ...] = (), of: str | None = None) -> Any:
     """A package, imported. Raises UnsupportedFeature if it is missing, or older than version `least`.
+
+    `of` is the name of what is installed, if that is not `package`.
 
     >>> required("nothing_of_this_name", "sql", extra="duckdb")
     Traceback (most recent call last):
@@ -27,10 +29,10 @@ def required(package: str, purpose: str, *, extra: str, least: tuple[int, ...] =
         raise UnsupportedFeature(f"{purpose}: expected the package {package}, found none: {advice}") from error
     if least:
         try:
-            stated = version(package)
+            stated = version(of or package)
         except PackageNotFoundError:
             stated = str(getattr(found, "__version__", "0"))
         if tuple(map(int, re.findall(r"\d+", stated)[: len(least)])) < least:
-            expected = f"expected {package} {'.'.join(map(str, least))} or later"
+            expected = f"expected {of or package} {'.'.join(map(str, least))} or later"
             raise UnsupportedFeature(f"{purpose}: {expected}, found {stated}")
     return found

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from amudai.errors import AmudaiError
+from amudai.interop.comparisons import TURNED, Operator, compared, same_kind
 from amudai.predicate import Predicate, all_of, any_of, col, is_text
 from amudai.types import parse_path, quote_name
 
@@ -16,18 +17,8 @@ __all__ = ["MARK", "from_polars"]
 
 # What the operators of ours put beside their column, so that they are found in a predicate: their name and their words.
 MARK: Final = "amudai:"
-_COMPARE: Final = {
-    "Eq": "__eq__",
-    "NotEq": "__ne__",
-    "Lt": "__lt__",
-    "LtEq": "__le__",
-    "Gt": "__gt__",
-    "GtEq": "__ge__",
-}
-_TURNED: Final = {"Eq": "Eq", "NotEq": "NotEq", "Lt": "Gt", "LtEq": "GtEq", "Gt": "Lt", "GtEq": "LtEq"}
+_COMPARE: Final[dict[str, Operator]] = {"Eq": "eq", "NotEq": "ne", "Lt": "lt", "LtEq": "le", "Gt": "gt", "GtEq": "ge"}
 _UNITS: Final = {"Nanoseconds": "ns", "Microseconds": "us", "Milliseconds": "ms"}
-# Doubles hold all integers up to this one.
-_EXACT: Final = 1 << 53
 
 
 class _Unknown(Exception):
@@ -82,26 +73,19 @@ class _Reader:
             case {"AnonymousFunction": {"input": inputs}}:
                 return self._marked(inputs)
             case {"Column": str(name)} if pa.types.is_boolean(self._type(quote_name(name))):
-                return self._compare(quote_name(name), "Eq", True)
+                return self._compare(quote_name(name), "eq", True)
         raise _Unknown
 
     def _comparison(self, value: dict[str, Any]) -> Predicate:
-        op, left, right = value["op"], value["left"], value["right"]
+        op, left, right = _COMPARE[value["op"]], value["left"], value["right"]
         if "Literal" in left:
-            op, left, right = _TURNED[op], right, left
-        path = self._path(left)
-        return self._compare(path, op, _literal(right))
+            op, left, right = TURNED[op], right, left
+        return self._compare(self._path(left), op, _literal(right))
 
-    def _compare(self, path: str, op: str, value: Any) -> Predicate:
-        kind = self._type(path)
-        if pa.types.is_floating(kind):
-            # Polars counts NaN as larger than all numbers.
-            if op in ("Gt", "GtEq") or value != value or not isinstance(value, int | float) or abs(value) > _EXACT:
-                raise _Unknown
-            value = float(value)
-        elif not _same_kind(kind, value):
+    def _compare(self, path: str, op: Operator, value: Any) -> Predicate:
+        found = compared(path, self._type(path), op, value)
+        if found is None:
             raise _Unknown
-        found: Predicate = getattr(col(path), _COMPARE[op])(value)
         return found
 
     def _function(self, function: Any, inputs: list[Any]) -> Predicate:
@@ -116,8 +100,8 @@ class _Reader:
                 return self._is_in(self._path(inputs[0]), _list(inputs[1]))
             case {"Boolean": {"IsBetween": {"closed": closed}}}:
                 path = self._path(inputs[0])
-                low = "GtEq" if closed in ("Both", "Left") else "Gt"
-                high = "LtEq" if closed in ("Both", "Right") else "Lt"
+                low: Operator = "ge" if closed in ("Both", "Left") else "gt"
+                high: Operator = "le" if closed in ("Both", "Right") else "lt"
                 if closed not in ("Both", "Left", "Right", "None"):
                     raise _Unknown
                 return self._compare(path, low, _literal(inputs[1])) & self._compare(path, high, _literal(inputs[2]))
@@ -142,7 +126,7 @@ class _Reader:
 
     def _is_in(self, path: str, values: list[Any]) -> Predicate:
         kind = self._type(path)
-        if not values or None in values or not all(_same_kind(kind, value) for value in values):
+        if not values or None in values or not all(same_kind(kind, value) for value in values):
             raise _Unknown
         return col(path).isin(values)
 
@@ -222,17 +206,3 @@ def _list(node: Any) -> list[Any]:
 
 def _refuse() -> Any:
     raise _Unknown
-
-
-def _same_kind(kind: pa.DataType, value: Any) -> bool:
-    """Whether polars and a scan compare a column with a value alike."""
-    types = pa.types
-    if isinstance(value, bool):
-        return bool(types.is_boolean(kind))
-    if isinstance(value, int):
-        return bool(types.is_integer(kind))
-    if isinstance(value, str):
-        return is_text(kind)
-    if isinstance(value, pa.Scalar):
-        return bool(types.is_timestamp(kind)) and kind.equals(value.type)
-    return isinstance(value, dt.date) and not isinstance(value, dt.datetime) and bool(types.is_date32(kind))

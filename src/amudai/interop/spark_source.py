@@ -2,9 +2,6 @@
 
 Reading is cut into tasks, one for each partition of Spark. Filters are not pushed down by Spark: its Python sources
 keep the filter of an earlier query when a DataFrame is used again (pyspark 4.3). Pass `where` as an option instead.
-
-Writing stages one shard for each task of Spark in a hidden folder. The commit publishes one new root that refers to
-these shards, so rows appear together or not at all.
 """
 
 from __future__ import annotations
@@ -13,36 +10,26 @@ import base64
 import json
 import os
 import pickle
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
-from uuid import uuid4
 
 import pyarrow as pa
 
-from amudai.api import Predicate, Tabular, Task, merge, new_shard_name, write
-from amudai.datasets import SHARD_SUFFIX, find_shards
-from amudai.errors import InvalidArgument, MissingFile, UnsupportedFeature
+from amudai.api import Predicate, Tabular, Task
+from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.interop.packages import required
 from amudai.interop.pandas_frames import opened
+from amudai.interop.spark_writer import AmudaiWriter
 from amudai.types import quote_name
 
 try:
-    from pyspark.sql.datasource import (
-        DataSource,
-        DataSourceArrowWriter,
-        DataSourceReader,
-        InputPartition,
-        WriterCommitMessage,
-    )
+    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 except ImportError:  # `spark_register` says what to install
-    DataSource = DataSourceArrowWriter = DataSourceReader = InputPartition = WriterCommitMessage = object
+    DataSource = DataSourceReader = InputPartition = object
 
 __all__ = ["AmudaiSource", "spark_read", "spark_register"]
 
 _LEAST: Final = (4, 0)
-# Options of the source that are passed on to `amudai.write`.
-_WRITING: Final = ("profile",)
 _SIGNED: Final = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
@@ -118,7 +105,7 @@ class AmudaiSource(DataSource):  # type: ignore[misc]
         """Writes shards."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
-        return AmudaiWriter(dict(self.options), to_arrow_schema(schema), overwrite)
+        return AmudaiWriter(_path(self.options), self.options, to_arrow_schema(schema), overwrite)
 
 
 class AmudaiReader(DataSourceReader):  # type: ignore[misc]
@@ -148,81 +135,6 @@ class AmudaiReader(DataSourceReader):  # type: ignore[misc]
             ]
             if batch.num_rows:
                 yield pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
-
-
-class AmudaiWriter(DataSourceArrowWriter):  # type: ignore[misc]
-    """Writes one shard for each task of Spark, and publishes all of them at once."""
-
-    def __init__(self, options: Mapping[str, str], schema: pa.Schema, overwrite: bool) -> None:
-        self._target = _local(_path(options))
-        self._schema = schema
-        self._overwrite = overwrite
-        self._options: dict[str, Any] = {name: options[name] for name in _WRITING if name in options}
-        is_shard = self._target.endswith(SHARD_SUFFIX)
-        folder, name = os.path.split(self._target) if is_shard else (self._target, "")
-        # Hidden from datasets of the folder, and below it, so that references stay relative.
-        self._folder = folder
-        self._staging = os.path.join(folder, f"_{name.removesuffix(SHARD_SUFFIX) or 'spark'}-{uuid4().hex}")
-
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> Any:
-        """Write the rows of one attempt of one task. A failed attempt leaves a file that the commit removes."""
-        os.makedirs(self._staging, exist_ok=True)
-        path = os.path.join(self._staging, f"{uuid4().hex}{SHARD_SUFFIX}")
-        batches = iter(iterator)
-        first = next((batch for batch in batches if batch.num_rows), None)
-        if first is None:
-            return AmudaiMessage(None, 0)
-
-        def rows() -> Iterator[pa.RecordBatch]:
-            yield first
-            yield from (batch for batch in batches if batch.num_rows)
-
-        shard = write(pa.RecordBatchReader.from_batches(first.schema, rows()), path, **self._options)
-        return AmudaiMessage(path, shard.num_rows)
-
-    def commit(self, messages: Sequence[Any]) -> None:
-        """Publish the shards of all tasks as one, and remove what lost attempts left."""
-        parts = [message.path for message in messages if message is not None and message.path is not None]
-        os.makedirs(self._staging, exist_ok=True)
-        for name in os.listdir(self._staging):
-            if os.path.join(self._staging, name) not in parts:
-                os.unlink(os.path.join(self._staging, name))
-        if not parts:
-            parts = [os.path.join(self._staging, f"{uuid4().hex}{SHARD_SUFFIX}")]
-            write(self._schema.empty_table(), parts[0], **self._options)
-        if self._target.endswith(SHARD_SUFFIX):
-            self._publish_root(parts)
-        else:
-            self._publish_in_folder(parts)
-
-    def _publish_root(self, parts: list[str]) -> None:
-        exists = os.path.exists(self._target)
-        if exists and not self._overwrite:
-            kept = os.path.join(self._folder, f"_{os.path.basename(self._target)}.{uuid4().hex}{SHARD_SUFFIX}")
-            os.link(self._target, kept)
-            parts = [kept, *parts]
-        merge(parts, to=self._target, overwrite=exists, indexes="keep")
-
-    def _publish_in_folder(self, parts: list[str]) -> None:
-        try:
-            old = [shard.name for shard in find_shards(f"{self._folder}/").shards] if self._overwrite else []
-        except MissingFile:
-            old = []
-        merge(parts, to=os.path.join(self._folder, new_shard_name()), indexes="keep")
-        for name in old:
-            os.unlink(os.path.join(self._folder, name))
-
-    def abort(self, messages: Sequence[Any]) -> None:  # noqa: ARG002 - failed attempts have no message
-        """Remove everything that the job staged."""
-        shutil.rmtree(self._staging, ignore_errors=True)
-
-
-class AmudaiMessage(WriterCommitMessage):  # type: ignore[misc]
-    """What a task of Spark has written: the path of its shard, and the number of rows."""
-
-    def __init__(self, path: str | None, rows: int) -> None:
-        self.path = path
-        self.rows = rows
 
 
 def spark_type(kind: pa.DataType, name: str) -> pa.DataType:
@@ -263,13 +175,6 @@ def _path(options: Mapping[str, str]) -> str:
     if not found:
         raise InvalidArgument("path: expected the path of a shard or a folder, as in load(path), found none")
     return found
-
-
-def _local(path: str) -> str:
-    text = path.removeprefix("file://")
-    if "://" in text:
-        raise UnsupportedFeature(f"path: expected a folder that all executors share, found {path}")
-    return os.path.abspath(text)
 
 
 def _columns(options: Mapping[str, str], table: Tabular) -> list[str]:

@@ -4,7 +4,8 @@ A `ScanRequest` has the columns, predicate and limits of a scan, and knows no sh
 `prune.py` asks all evidence (`evidence/`) which rows match and which stay in doubt, and `check.py` checks the rows in
 doubt on their values. A `ScanTask` is a part of a plan that any process can run. `leaf.py`, `plain_leaf.py` and
 `words.py` have the questions about columns, `matching_numbers.py` and `wanted.py` the stored values that answer them,
-`key_rows.py` asks indexes for many values at once, `term_counts.py` for frequent terms, and `unusable.py` has the notes
+`key_rows.py` asks indexes for many values at once, `term_counts.py` for frequent terms,
+`vocabulary.py` for all terms, and `unusable.py` has the notes
 about indexes that cannot be asked. `columns.py` selects the columns of the result, and `reading.py` reads one column of
 one stripe.
 """
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from amudai.plan.shard_plan import ShardPlan
     from amudai.plan.task import ScanTask
     from amudai.plan.term_counts import frequent_terms
+    from amudai.plan.vocabulary import vocabularies
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -36,6 +38,7 @@ else:
             "amudai.plan.shard_plan": "ShardPlan",
             "amudai.plan.task": "ScanTask",
             "amudai.plan.term_counts": "frequent_terms",
+            "amudai.plan.vocabulary": "vocabularies",
         },
     )
 
@@ -54,4 +57,5 @@ __all__ = [
     "rows_with_keys",
     "select",
     "select_nodes",
+    "vocabularies",
 ]

@@ -19,7 +19,8 @@ from amudai.types import BYTES, CONTAINERS, WIDTHS
 __all__ = ["Checker"]
 
 # Rough costs of reading and comparing a value. A number costs 1.
-_NUMBER, _CODE, _BYTES, _LIST = 1, 1, 8, 16
+_NUMBER = _CODE = 1
+_BYTES, _LIST = 8, 16
 # Looking codes up beats comparing values if there is at least one row for this many entries of the dictionary.
 _ROWS_OF_ENTRIES: Final = 8
 
@@ -43,6 +44,10 @@ class Checker:
     def true_rows(self, stripe: StripeReader, rows: Rows) -> Rows:
         """The rows among `rows`, all of one stripe, for which the predicate is true."""
         return self._true(self._bound, stripe, rows)
+
+    def is_light(self, stripe: StripeReader) -> bool:
+        """Whether each leaf asks about numbers, or about codes of a dictionary, which take little memory and time."""
+        return all(_price(known.question, stripe) == _NUMBER for known in self._evidence.values())
 
     def _true(self, bound: Bound, stripe: StripeReader, rows: Rows) -> Rows:
         if not rows:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from amudai.errors import CorruptedData, StorageError, UnsupportedFeature, located
 from amudai.format import IndexDescriptor, MovedIndex
-from amudai.index import IndexReader, IndexType, Question, TermCounts, index_type
+from amudai.index import IndexReader, IndexType, Question, TermCounts, Vocabulary, index_type
 from amudai.lazy import lazy
 from amudai.plan.unusable import UnusableIndexes
 from amudai.rows import Positions, Rows
@@ -15,7 +15,7 @@ from amudai.shard import ShardReader
 from amudai.storage import Artifact
 from amudai.types import NodePath
 
-__all__ = ["OpenIndex", "open_indexes", "unknown_indexes"]
+__all__ = ["OpenIndex", "covering", "open_indexes", "unknown_indexes"]
 
 
 @dataclass(eq=False)
@@ -65,10 +65,20 @@ class OpenIndex:
         """The terms of a field that begin with `prefix`; None if the index does not have them."""
         if self.type.terms is None or path[-1].schema_id not in self.schema_ids:
             return None
+        return self.type.terms(self._opened, path, prefix)
+
+    def vocabulary(self, path: NodePath) -> Vocabulary | None:
+        """All terms of a field; None if the index does not have them."""
+        if self.type.vocabulary is None or path[-1].schema_id not in self.schema_ids:
+            return None
+        return self.type.vocabulary(self._opened, path)
+
+    @property
+    def _opened(self) -> IndexReader:
         with located(url=self.shard.url, index=self.type.name):
             if self._reader is None:
                 self._reader = self.type.open(self.descriptor, self.shard, self.anchor)
-            return self.type.terms(self._reader, path, prefix)
+            return self._reader
 
 
 def open_indexes(shard: ShardReader, unusable: UnusableIndexes) -> tuple[OpenIndex, ...]:
@@ -79,6 +89,19 @@ def open_indexes(shard: ShardReader, unusable: UnusableIndexes) -> tuple[OpenInd
         if kind is not None:
             found.append(OpenIndex(kind, descriptor, shard, anchor, rows, unusable, part))
     return tuple(found)
+
+
+def covering(shard: ShardReader, able: Sequence[OpenIndex]) -> list[OpenIndex] | None:
+    """Those of some indexes that together cover all rows of a shard, each row once; None if they do not."""
+    whole = next((index for index in able if index.rows is None), None)
+    if whole is not None:
+        return [whole]
+    left, chosen = Rows.all(shard.origin), []
+    for index in able:
+        if index.rows is not None and index.rows.intersect(left).count == index.rows.count:
+            chosen.append(index)
+            left = left.subtract(index.rows)
+    return chosen if not left else None
 
 
 def unknown_indexes(shard: ShardReader) -> tuple[str, ...]:

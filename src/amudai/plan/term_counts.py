@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from amudai.errors import InvalidArgument
 from amudai.index import TermCounts
-from amudai.plan.open_indexes import OpenIndex, open_indexes
+from amudai.plan.open_indexes import OpenIndex, covering, open_indexes
 from amudai.plan.unusable import UnusableIndexes
-from amudai.rows import Rows
 from amudai.shard import ShardReader
 from amudai.types import NodePath
 
@@ -22,7 +21,8 @@ _MOST_WAITING: Final = 1 << 18  # terms
 
 def frequent_terms(shard: ShardReader, path: NodePath, name: str, prefix: str, limit: int | None) -> pa.Table:
     """The terms of a field that begin with `prefix`, with the numbers of their rows, the most frequent first."""
-    chosen = _covering(shard, path)
+    able = [index for index in open_indexes(shard, UnusableIndexes("raise")) if index.terms(path, "") is not None]
+    chosen = covering(shard, able)
     if chosen is None:
         raise InvalidArgument(f"terms of {name!r}: expected a term index of all rows, found none", url=shard.url)
     found: list[pa.Table] = []
@@ -41,20 +41,6 @@ def frequent_terms(shard: ShardReader, path: NodePath, name: str, prefix: str, l
         whole = grouped.select(["term", "rows_sum", "exact_all"]).rename_columns(["term", "rows", "exact"])
     ordered = _first(whole, limit)
     return ordered.set_column(0, "term", ordered.column("term").cast(pa.string()))
-
-
-def _covering(shard: ShardReader, path: NodePath) -> list[OpenIndex] | None:
-    """Indexes with all terms of a field that together cover all rows, each row once; None if there are none."""
-    able = [index for index in open_indexes(shard, UnusableIndexes("raise")) if index.terms(path, "") is not None]
-    whole = next((index for index in able if index.rows is None), None)
-    if whole is not None:
-        return [whole]
-    left, chosen = Rows.all(shard.origin), []
-    for index in able:
-        if index.rows is not None and index.rows.intersect(left).count == index.rows.count:
-            chosen.append(index)
-            left = left.subtract(index.rows)
-    return chosen if not left else None
 
 
 def _counts(indexes: Sequence[OpenIndex], path: NodePath, prefix: str) -> Iterator[TermCounts]:

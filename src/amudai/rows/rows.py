@@ -201,7 +201,15 @@ class Rows:
     @property
     def hull(self) -> Rows:
         """The one range from the first position to the last."""
-        return Rows.one(int(self.starts[0]), int(self.ends[-1]), self.origin) if self else self
+        if not self:
+            return self
+        if self._starts is not None or self._words is None:
+            return Rows.one(self.starts.item(0), self.ends.item(-1), self.origin)
+        filled = np.flatnonzero(self._words)
+        first, last = filled.item(0), filled.item(-1)
+        lowest, highest = self._words.item(first), self._words.item(last)
+        start = self._base + _WORD * first + (lowest & -lowest).bit_length() - 1
+        return Rows.one(start, self._base + _WORD * last + highest.bit_length(), self.origin)
 
     def positions(self) -> U64:
         """Each position."""

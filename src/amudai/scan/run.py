@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.arrow import least_bits, rows_without_columns
+from amudai.collection import MANY_COLUMNS, uncollected
 from amudai.column import ColumnSource, Projection
 from amudai.errors import located
 from amudai.plan import ScanTask, SelectedColumn, ShardPlan, prepare_columns, read_arrays
@@ -27,12 +28,18 @@ __all__ = ["ScanRun"]
 
 # Rows that a thread checks and reads at a time, and so holds in memory.
 PART_ROWS: Final = 1 << 17
+# Rows that a thread checks at a time if no value takes much memory or time, and only positions are kept.
+LIGHT_PART: Final = 1 << 20
+# Parts for each thread, at least, so that all threads end at about the same time.
+PARTS_PER_THREAD: Final = 4
 # Rows of a part if blocks are larger than a part, at most.
 LARGEST_PART: Final = 1 << 24
 # Rows of the first part if there is a limit: the first rows are often enough.
 FIRST_PART: Final = 1 << 12
 # Rows of a chunk of a table: many, to keep the overhead of Python small, and a multiple of all block sizes in use.
 CHUNK_ROWS: Final = 1 << 20
+# Rows of a chunk at least, if chunks are made for several threads.
+LEAST_CHUNK: Final = 1 << 18
 # Fewer rows to check, or values to read, take less time than starting a thread.
 SERIAL_ROWS: Final = 1 << 14
 SERIAL_VALUES: Final = 1 << 16
@@ -80,7 +87,8 @@ class ScanRun:
         else:
             parts: list[Rows] = []
             count = 0
-            for rows in in_order(self._matching, self._parts(work, self._asked()), self._pool(work)):
+            most = self._checked_rows(work)
+            for rows in in_order(self._matching, self._parts(work, self._asked(), most), self._pool(work)):
                 parts.append(rows)
                 count += rows.count
                 if limit is not None and count >= limit:
@@ -108,6 +116,14 @@ class ScanRun:
 
     def table(self) -> pa.Table:
         """The columns of all rows that match, with one or a few chunks for each stripe."""
+        names = self.plan.request.columns
+        count = len(self.plan.shard.schema) if names is None else len(names)
+        if count < MANY_COLUMNS:
+            return self._table()
+        with uncollected(count):
+            return self._table()
+
+    def _table(self) -> pa.Table:
         rows = self.rows()
         with self._receipt.phase("read"):
             columns, schema = self.plan.columns, self.plan.schema
@@ -176,12 +192,21 @@ class ScanRun:
     def _pool(self, work: Positions) -> int:
         return 1 if work.count <= SERIAL_ROWS else self.threads
 
-    def _parts(self, work: Positions, columns: Sequence[SelectedColumn]) -> Iterator[StripePart]:
-        """The rows in doubt and those that match, in parts. `columns` are those that are read of them."""
+    def _checked_rows(self, work: Positions) -> int:
+        """Rows of a part that is only checked."""
+        light = all(self.plan.checker.is_light(stripe) for stripe in self.plan.shard.stripes[:1])
+        share = work.candidates.count // (PARTS_PER_THREAD * self.threads) if self.threads > 1 else LIGHT_PART
+        return max(PART_ROWS, min(LIGHT_PART, share)) if light else PART_ROWS
+
+    def _parts(
+        self, work: Positions, columns: Sequence[SelectedColumn], most: int | None = None
+    ) -> Iterator[StripePart]:
+        """The rows in doubt and those that match, in parts of up to `most`. `columns` are what is read of them."""
         request, stripes = self.plan.request, self.plan.shard.stripes
         candidates = work.candidates
         # If nothing is in doubt, a part is a batch. Otherwise a part is larger, as few of its rows may match.
-        most = PART_ROWS if work.maybe or request.batch_rows is None else request.batch_rows
+        if most is None:
+            most = PART_ROWS if work.maybe or request.batch_rows is None else request.batch_rows
         size = most if request.limit is None else min(most, max(FIRST_PART, request.limit))
         if len(stripes) == 1 and candidates.count <= size:
             yield StripePart(stripes[0], work)
@@ -193,8 +218,10 @@ class ScanRun:
                 yield StripePart(stripe, work.within(rows))
 
     def _chunk_rows(self, stripe: StripeReader, rows: Rows, columns: Sequence[SelectedColumn]) -> int:
-        """Rows of a chunk of a table."""
-        return CHUNK_ROWS if rows.count <= CHUNK_ROWS else max(CHUNK_ROWS, self._block_rows(stripe, columns))
+        """Rows of a chunk of a table. Chunks are smaller if there are fewer of them than keep all threads busy."""
+        share = rows.count * len(columns) // (PARTS_PER_THREAD * self.threads)
+        most = CHUNK_ROWS if self.threads == 1 else min(CHUNK_ROWS, max(LEAST_CHUNK, 1 << share.bit_length()))
+        return most if rows.count <= most else max(most, self._block_rows(stripe, columns))
 
     @staticmethod
     def _block_rows(stripe: StripeReader, columns: Iterable[SelectedColumn]) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
 from amudai.column import Prefer
-from amudai.errors import CorruptedData, InvalidArgument, StorageError, UnsupportedFeature, located
+from amudai.errors import CorruptedData, InvalidArgument, LimitExceeded, StorageError, UnsupportedFeature, located
 from amudai.format import (
     DIRECTORY_LENGTH,
     BooleanStats,
@@ -111,6 +111,19 @@ class ShardReader:
     def num_rows(self) -> int:
         """The number of records that are not deleted, as the directory counts them."""
         return self.directory.total_records - self.directory.deleted_records
+
+    def require_work(self, rows: int | None = None) -> None:
+        """Raise LimitExceeded if the shard has too few bytes for an operation on `rows` rows, or on all its rows.
+
+        A shard of some hundred bytes can have 2^62 equal rows. Reading them takes little memory, and never ends.
+        """
+        count = self.num_positions if rows is None else rows
+        try:
+            self.limits.require_values(count, self.root.size)
+        except LimitExceeded:
+            others = sum(self.artifact(name, self.root).size for name in set(self.urls))
+            with located(url=self.url):
+                self.limits.require_values(count, self.root.size + others)
 
     @lazy
     def origin(self) -> Origin:

@@ -7,7 +7,7 @@ each (`catalog.py`, one module for every format, and `recognise.py`), asks for i
 into whole records with known line numbers (`records.py`), so that a bad one can be named, skipped or kept. `text.py`
 decides on their encoding and reads them as UTF-8. `csv/` and `json/` state the rules of CSV and JSON. `logs/` knows
 what well-known logs look like, `type_names.py` what types are called. `taken_in.py` knows which files shards were made
-from.
+from. `growing.py` reads files that others are still writing.
 """
 
 from typing import TYPE_CHECKING
@@ -16,9 +16,11 @@ from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
     from amudai.sources.catalog import FORMATS
+    from amudai.sources.content import MemoryContent
     from amudai.sources.contract import Decision, Duplicates, MixedZones, Multiline, SourceOptions
     from amudai.sources.files import InputFile
     from amudai.sources.finding import SkippedFile
+    from amudai.sources.growing import GrowingFile, GrowingStream, GrowingText
     from amudai.sources.partitions import Partitions, folder_columns
     from amudai.sources.reading import Inputs, read_files
     from amudai.sources.records import BadRecord, BadRecords, OnError, Tell
@@ -31,7 +33,9 @@ else:
             "amudai.sources.catalog": "FORMATS",
             "amudai.sources.contract": "Decision Duplicates MixedZones Multiline SourceOptions",
             "amudai.sources.files": "InputFile",
+            "amudai.sources.content": "MemoryContent",
             "amudai.sources.finding": "SkippedFile",
+            "amudai.sources.growing": "GrowingFile GrowingStream GrowingText",
             "amudai.sources.partitions": "Partitions folder_columns",
             "amudai.sources.records": "BadRecord BadRecords OnError Tell",
             "amudai.sources.reading": "Inputs read_files",
@@ -46,8 +50,12 @@ __all__ = [
     "BadRecords",
     "Decision",
     "Duplicates",
+    "GrowingFile",
+    "GrowingStream",
+    "GrowingText",
     "InputFile",
     "Inputs",
+    "MemoryContent",
     "MixedZones",
     "Multiline",
     "OnError",

@@ -12,9 +12,9 @@ from typing import IO, Final, Protocol
 
 import pyarrow as pa
 
-from amudai.storage import Store, StoredFile
+from amudai.storage import Store, StoredFile, translated
 
-__all__ = ["Content", "LocalContent", "Readable", "StoreContent", "Workspace", "stream_of"]
+__all__ = ["Content", "LocalContent", "MemoryContent", "Readable", "StoreContent", "Workspace", "stream_of"]
 
 _PIECE: Final = 1 << 20
 # Bytes of one request to a store.
@@ -79,6 +79,29 @@ class LocalContent(Content):
     def identity(self) -> str | None:
         """The absolute path; None for a temporary copy."""
         return os.path.abspath(self.path) if self.lasting else None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryContent(Content):
+    """Bytes in memory."""
+
+    data: bytes
+
+    def open(self) -> pa.NativeFile:
+        """A new stream of the bytes."""
+        return pa.BufferReader(self.data)
+
+    def open_seekable(self, *, mapped: bool = False) -> pa.NativeFile:  # noqa: ARG002
+        """The bytes as a file that can be read at any place."""
+        return pa.BufferReader(self.data)
+
+    def size(self) -> int:
+        """How many bytes there are."""
+        return len(self.data)
+
+    def modified(self) -> int | None:
+        """Nobody knows."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +185,22 @@ class Workspace:
 
     def copy(self, stream: Readable) -> str:
         """The path of a copy of everything that `stream` has."""
-        if self._folder is None:
-            self._folder = self._stack.enter_context(TemporaryDirectory(prefix=".amudai-", dir=self._parent))
-        self._count += 1
-        path = os.path.join(self._folder, f"copy-{self._count}")
-        with open(path, "wb") as out:
+        with translated():
+            if self._folder is None:
+                made = TemporaryDirectory(prefix=".amudai-", dir=self._parent, ignore_cleanup_errors=True)
+                self._folder = self._stack.enter_context(made)
+            self._count += 1
+            path = os.path.join(self._folder, f"copy-{self._count}")
+            out = open(path, "wb", buffering=0)  # noqa: SIM115 - closed below
+        with out:
             while piece := stream.read(_PIECE):
-                out.write(piece)
+                with translated():
+                    _write(out, piece)
         return path
+
+
+def _write(out: io.FileIO, piece: bytes) -> None:
+    """Write all bytes: the system may take fewer at a time."""
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[out.write(rest) :]

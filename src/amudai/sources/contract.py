@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
+from amudai.errors import UnsupportedFeature
 from amudai.sources.files import InputFile
 from amudai.sources.records import BadRecords
 
@@ -165,6 +166,14 @@ class FileReader(ABC):
         A column that the file lacks may be absent, and columns may come in any order. Columns of text formats have the
         source's types.
         """
+
+    def continued(self, file: InputFile) -> FileReader:
+        """A reader of text that follows in the same file. All that was decided about the file stays."""
+        raise UnsupportedFeature("follow: expected CSV, JSON lines or a log, found another format", file=file.path)
+
+    def whole_records(self, data: bytes) -> int:
+        """How many bytes at the beginning of some text are whole records, whatever follows."""
+        return data.rfind(b"\n") + 1
 
     def notes(self) -> tuple[str, ...]:
         """What there is to say after reading: how many lines matched a shape, what became text."""

@@ -39,12 +39,15 @@ class InputFile:
         The name that errors and the rows of logs show.
     ending
         The end of the name, without what compression and log rotation append.
+    first_line
+        The number of the first line of the content. It is more than 1 if the content continues a file.
     """
 
     path: str
     ending: str
     compression: str | None = None
     content: Content = _NO_CONTENT
+    first_line: int = 1
 
     @classmethod
     def at(cls, path: str) -> InputFile:

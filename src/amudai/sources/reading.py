@@ -37,7 +37,7 @@ from amudai.sources.unify import unified
 
 __all__ = ["Inputs", "read_files"]
 
-Inputs: TypeAlias = PathLike | BinaryStream | Sequence[PathLike | BinaryStream]
+Inputs: TypeAlias = PathLike | BinaryStream | InputFile | Sequence[PathLike | BinaryStream | InputFile]
 
 _CHOICES: Final = {
     "on_error": ("raise", "skip", "keep"),
@@ -191,7 +191,7 @@ def read_files(
 
 def _paths(paths: Inputs, workspace: Workspace) -> list[PathLike | InputFile]:
     """The paths, with a copy in place of each stream."""
-    each = [paths] if isinstance(paths, (str, os.PathLike, BinaryStream)) else list(paths)
+    each = [paths] if isinstance(paths, (str, os.PathLike, BinaryStream, InputFile)) else list(paths)
     return [spooled(path, workspace) if isinstance(path, BinaryStream) else path for path in each]
 
 

@@ -180,7 +180,7 @@ class LineReader:
 
     def __iter__(self) -> Iterator[Lines]:
         with TextStream(self._file, self._encoding) as stream:
-            rest, first, leaving_out, is_final = b"", 1, False, False
+            rest, first, leaving_out, is_final = b"", self._file.first_line, False, False
             while not is_final:
                 text = stream.read_behind(rest, self._size)
                 # Read one byte ahead, to know which block is the last.

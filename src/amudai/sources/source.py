@@ -10,7 +10,7 @@ from typing import Final, Self
 import pyarrow as pa
 
 from amudai.errors import InvalidSchema
-from amudai.format import Properties
+from amudai.format import FollowedFile, Properties, followed_property
 from amudai.sources.contract import Decision, FileReader
 from amudai.sources.files import InputFile, translated
 from amudai.sources.finding import SkippedFile
@@ -35,6 +35,8 @@ class Source:
         Files of folders and archives that are not read: the path of each, and why.
     bad_records
         The records that the latest call of `batches` or `to_reader` left out, or kept as text.
+    followed
+        What a shard notes about the one file if others are still writing it; None for other files.
 
     Examples
     --------
@@ -65,6 +67,7 @@ class Source:
         self.skipped = list(skipped)
         self.bad_records = BadRecords(on_error)
         self._opened = ExitStack() if opened is None else opened
+        self.followed: FollowedFile | None = None
 
     @property
     def files(self) -> list[str]:
@@ -89,7 +92,17 @@ class Source:
 
     def noted_at(self, location: str | os.PathLike[str]) -> Properties:
         """The property by which a shard at `location` says which files it was made from."""
-        return noted_files([reader.file for reader in self._readers], location)
+        noted = noted_files([reader.file for reader in self._readers], location)
+        return noted if self.followed is None else (*noted, *followed_property([self.followed]))
+
+    def continued(self, file: InputFile) -> Source:
+        """More of the one file of this source. What was decided about the file stays, and so does the schema."""
+        reader = self._readers[0].continued(file)
+        return Source([reader], self._read_schema, self._on_error, self._on_bad_record, self._partitions)
+
+    def whole_records(self, data: bytes) -> int:
+        """How many bytes at the beginning of more text of the one file are whole records, whatever follows."""
+        return self._readers[0].whole_records(data)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The batches of all files, one at a time. Each call reads the files again."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from amudai.stats.bloom import MOST_VALUES, probe, probe_each
+    from amudai.stats.bloom import MOST_VALUES, build_filter, probe, probe_each
     from amudai.stats.collector import BooleanCollector, BytesCollector, CountCollector, ListCollector, NumberCollector
     from amudai.stats.field import FieldStatistics, merge
     from amudai.stats.hashing import BLOOM_SEED, HASH_ALGORITHM, HLL_SEED, hash_value
@@ -21,7 +21,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "amudai.stats.bloom": "MOST_VALUES probe probe_each",
+            "amudai.stats.bloom": "MOST_VALUES build_filter probe probe_each",
             "amudai.stats.collector": "BooleanCollector BytesCollector CountCollector ListCollector NumberCollector",
             "amudai.stats.field": "FieldStatistics merge",
             "amudai.stats.hashing": "BLOOM_SEED HASH_ALGORITHM HLL_SEED hash_value",
@@ -44,6 +44,7 @@ __all__ = [
     "Hll",
     "ListCollector",
     "NumberCollector",
+    "build_filter",
     "hash_value",
     "merge",
     "probe",

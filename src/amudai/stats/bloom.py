@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.stats.hashing import Hashes
 
-__all__ = ["BLOCK_SIZE", "MOST_VALUES", "TARGET_FPP", "build", "probe", "probe_each", "probe_many", "size_for"]
+__all__ = ["BLOCK_SIZE", "MOST_VALUES", "TARGET_FPP", "build_filter", "probe", "probe_each", "probe_many", "size_for"]
 
 BytesLike: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
 
@@ -43,7 +43,7 @@ def size_for(count: int, fpp: float = TARGET_FPP) -> int:
     return max(BLOCK_SIZE, -(-size // BLOCK_SIZE) * BLOCK_SIZE)
 
 
-def build(hashes: Hashes, fpp: float = TARGET_FPP, limit: int = MOST_VALUES) -> bytes | None:
+def build_filter(hashes: Hashes, fpp: float = TARGET_FPP, limit: int = MOST_VALUES) -> bytes | None:
     """The filter of `hashes`; None if there are no hashes, or more than `limit` distinct ones."""
     hashes = np.unique(hashes)
     if not 1 <= len(hashes) <= limit:
@@ -72,7 +72,7 @@ def probe_many(data: BytesLike, hashes: Hashes) -> NDArray[np.bool_]:
 def probe_each(filters: pa.Array, value_hash: int) -> NDArray[np.bool_]:
     """Whether a value with this hash may be in each of many filters, an array of binary values without nulls.
 
-    >>> with_apple, without = build(np.array([7], np.uint64)), build(np.array([99], np.uint64))
+    >>> with_apple, without = build_filter(np.array([7], np.uint64)), build_filter(np.array([99], np.uint64))
     >>> probe_each(pa.array([with_apple, without]), 7).tolist()
     [True, False]
     """

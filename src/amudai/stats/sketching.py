@@ -108,7 +108,7 @@ class ValueSketches:
             return None
         fpp = bloom.TARGET_FPP if self._request is None else self._request.fpp
         hashes = self._hashes.values()
-        data = bloom.build(hashes, fpp, self._limit)
+        data = bloom.build_filter(hashes, fpp, self._limit)
         if data is None:
             return None
         return BloomFilter(

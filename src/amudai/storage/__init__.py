@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from amudai.storage.cached import CachedStore
     from amudai.storage.contract import MERGE_GAP, Requests, Store, StoreCapabilities, StoredFile
     from amudai.storage.folder import remove_parts
+    from amudai.storage.foreign import translated
     from amudai.storage.fsspec_fs import FsspecStore
     from amudai.storage.local import LocalStore
     from amudai.storage.memory import MemoryStore
@@ -41,6 +42,7 @@ else:
             "amudai.storage.cached": "CachedStore",
             "amudai.storage.contract": "MERGE_GAP Requests Store StoreCapabilities StoredFile",
             "amudai.storage.folder": "remove_parts",
+            "amudai.storage.foreign": "translated",
             "amudai.storage.fsspec_fs": "FsspecStore",
             "amudai.storage.local": "LocalStore",
             "amudai.storage.memory": "MemoryStore",
@@ -94,4 +96,5 @@ __all__ = [
     "remove_parts",
     "resolve",
     "size_of",
+    "translated",
 ]

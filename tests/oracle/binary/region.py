@@ -3,7 +3,17 @@
 from types import ModuleType
 from typing import Final
 
-from tests.oracle.binary import block_dictionary, fsst, lz4, plain, single_value, zstd
+from tests.oracle.binary import (
+    block_dictionary,
+    fsst,
+    lz4,
+    lz4_shared,
+    plain,
+    single_value,
+    snappy,
+    zstd,
+    zstd_shared,
+)
 from tests.oracle.common import OracleError, require
 
 CATALOG: Final[dict[int, ModuleType]] = {
@@ -13,6 +23,9 @@ CATALOG: Final[dict[int, ModuleType]] = {
     15: fsst,
     16: zstd,
     17: lz4,
+    0x8004: snappy,
+    0x8005: zstd_shared,
+    0x8006: lz4_shared,
 }
 
 

@@ -17,16 +17,21 @@ from amudai.encoding.codec import encode_blocks
 from amudai.encoding.numeric.alp import ALP
 from amudai.encoding.numeric.alprd import ALPRD
 from amudai.encoding.numeric.block_dictionary import BLOCK_DICTIONARY
+from amudai.encoding.numeric.chimp import CHIMP
 from amudai.encoding.numeric.contract import NumericEncoding
 from amudai.encoding.numeric.delta import DELTA
 from amudai.encoding.numeric.ffor import FFOR
 from amudai.encoding.numeric.fl_bit_pack import FL_BIT_PACK
 from amudai.encoding.numeric.lz4 import LZ4
+from amudai.encoding.numeric.patched import PATCHED
+from amudai.encoding.numeric.pco import PCO
 from amudai.encoding.numeric.plain import PLAIN
 from amudai.encoding.numeric.run_length import RUN_LENGTH
 from amudai.encoding.numeric.single_value import SINGLE_VALUE
+from amudai.encoding.numeric.snappy import SNAPPY
 from amudai.encoding.numeric.truncate import TRUNCATE_U8, TRUNCATE_U16, TRUNCATE_U32, TRUNCATE_U64
 from amudai.encoding.numeric.zstd import ZSTD
+from amudai.encoding.pco_codec import has_pco
 from amudai.encoding.plan import EncodingPlan
 from amudai.encoding.profile import Profile
 
@@ -63,6 +68,13 @@ _ALP_ZSTD: Final = {
 }
 _DELTA_ZSTD: Final = EncodingPlan(DELTA, (_ZSTD,))
 _BYTES_LZ4: Final = EncodingPlan(TRUNCATE_U8, (EncodingPlan(LZ4),))
+_PATCHED: Final = EncodingPlan(PATCHED)
+_SNAPPY: Final = EncodingPlan(SNAPPY)
+_DELTA_PATCHED: Final = EncodingPlan(DELTA, (_PATCHED,))
+_CHIMP: Final = EncodingPlan(CHIMP)
+_PCO: Final = EncodingPlan(PCO)
+_ALP_PCO: Final = EncodingPlan(ALP, (_PCO,), _SEARCH)
+_ENTROPY: Final = (_PCO, _ALP_PCO)
 _TRUNCATES: Final = ((7, TRUNCATE_U8), (15, TRUNCATE_U16), (31, TRUNCATE_U32), (63, TRUNCATE_U64))
 
 # For each Truncate: packed, raw, compressed, and compressed steps.
@@ -90,13 +102,15 @@ _BYTES_LEVEL: Final = 5
 # If speed counts, this few values are not worth the search. Tables with many thousand columns mostly have few values.
 _FEW_VALUES: Final = 4096
 _FEW_DISTINCT: Final = 4096  # distinct values for which a dictionary is tried
+_CHIMP_PRICE: Final = 2.2  # nanoseconds for a byte of Chimp
 _FRAME_PRICE: Final = 16.0  # nanoseconds for a byte of a Zstandard frame, at most
 # Runs of this length are offered in the largest blocks: to find a value, the runs of its block are counted.
 _LONG_RUN: Final = 64
 _MOST_VALUES: Final = 65_536
 _DEAR: Final = 0.2
 _HOPELESS: Final = 1.5  # a plan larger than the best by this factor is not tried at the slower levels
-# A plan with a compressor must be cheaper than one without by this factor.
+# A plan with a general compressor must be smaller than one without by this factor. The time that Zstandard takes
+# varies with the data; that of Pco does not, and its price says all.
 _CODEC_GAIN: Final = 0.97
 
 
@@ -147,7 +161,8 @@ def choose(
         size = len(encode_blocks(sample, None, 0, plan, block_values, level)[0]) / len(sample)
         tried.setdefault(plan, size)
         cost = size + profile.price * _decoding(plan, dtype, facts, size)
-        if plan.codecs and best is not None and not best.plan.codecs and size > best.bytes_per_value * _CODEC_GAIN:
+        has_codec = plan.codecs and plan not in _ENTROPY
+        if has_codec and best is not None and not best.plan.codecs and size > best.bytes_per_value * _CODEC_GAIN:
             continue
         if cost < least:
             best, least = NumberChoice(plan, block_values, level, size), cost
@@ -175,6 +190,8 @@ def _candidates(dtype: str, facts: NumberFacts, profile: Profile) -> Iterator[tu
             yield _FEW, 4 * values, 0
     for plan in light:
         yield plan, short if plan.encoding is DELTA else values, 0
+    if profile.extended:
+        yield from _extended_plans(dtype, facts, profile)
     if not profile.cascades:
         return
     if dtype[0] != "f" and facts.gcd > 16 and facts.distinct > _FEW_DISTINCT:
@@ -218,6 +235,23 @@ def _float_plans(profile: Profile) -> Iterator[EncodingPlan]:
     yield _ALPRD
 
 
+def _extended_plans(dtype: str, facts: NumberFacts, profile: Profile) -> Iterator[tuple[EncodingPlan, int, int]]:
+    """Plans that only this library reads."""
+    values = profile.block_values
+    if dtype[0] == "f":
+        yield _CHIMP, min(values, 4096), 0
+    else:
+        yield _PATCHED, values, 0
+        if facts.delta_min is not None:
+            yield _DELTA_PATCHED, min(values, 4096), 0
+    if not profile.zstd_levels:
+        yield _SNAPPY, profile.codec_values, 0
+    if profile.cascades and dtype in PCO.accepts and has_pco():
+        yield _PCO, profile.codec_values, 0
+        if dtype[0] == "f":
+            yield _ALP_PCO, profile.codec_values, 0
+
+
 def _codec_plans(dtype: str, facts: NumberFacts) -> Iterator[EncodingPlan]:
     yield _ZSTD
     if dtype[0] == "f":
@@ -254,6 +288,8 @@ def _bounds(facts: NumberFacts) -> tuple[int, int]:
 def _decoding(plan: EncodingPlan, dtype: str, facts: NumberFacts, size: float) -> float:
     """Nanoseconds to decode a value that takes `size` bytes."""
     price = _price(plan, dtype)
+    if plan is _CHIMP:
+        return price + _CHIMP_PRICE * size
     if plan.codecs:
         return min(price, _price(plan, dtype, True) + _FRAME_PRICE * size)
     if plan is _FEW and facts.distinct > _FEW_DISTINCT:
@@ -287,4 +323,12 @@ def _price(plan: EncodingPlan, dtype: str, is_tight: bool = False) -> float:
             return 0.3 * width if is_tight else 0.5 + 0.8 * width
         case e if e is LZ4:
             return 0.27 * width
+        case e if e is PATCHED:
+            return 0.09 * width + 0.1
+        case e if e is CHIMP:
+            return 1.2
+        case e if e is SNAPPY:
+            return 0.5 * width
+        case e if e is PCO:
+            return 5.0 if dtype[0] == "f" else 3.6
     return 0.05 * width + sum(inner)

@@ -59,5 +59,6 @@ TERM: Final = IndexType(
     merge=_merge,
     check=_check,
     terms=TermReader.term_counts,
+    vocabulary=TermReader.vocabulary,
     before_renaming=lambda _descriptor, _paths: (),  # terms belong to schema ids
 )

@@ -17,7 +17,7 @@ from amudai.encoding import BlockBuffer, allocate, decode_numbers, open_numbers
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format import IndexDescriptor
 from amudai.index.artifacts import IndexArtifactReader
-from amudai.index.contract import TermCounts
+from amudai.index.contract import TermCounts, Vocabulary
 from amudai.index.numbering import Numbering
 from amudai.index.questions import Every, IndexQuestion, Match, Question, Terms
 from amudai.index.term.artifact_columns import U64, field_named, known_fields, only_stripe, present
@@ -25,6 +25,7 @@ from amudai.index.term.custom import OPERATORS, Collation, collation_of, folded_
 from amudai.index.term.slots import SlotMap
 from amudai.index.term.stored_form import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
 from amudai.index.term.tree import UNKNOWN, Leaves, PositionLists, TermTree
+from amudai.index.term.vocabulary import LEAST_FOLDED, hashed_terms
 from amudai.lazy import lazy
 from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
@@ -34,8 +35,6 @@ from amudai.types import BasicType, NodePath
 __all__ = ["TermReader", "open_term_index"]
 
 _APPROXIMATE: Final = 2
-# Case folding leaves at least half the bytes of a code point, so a term that may have been cut folds to more than this.
-_LEAST_FOLDED: Final = (MAYBE_CUT - 1) // 2
 _ARTIFACTS: Final = 2
 # For a few values this is much faster than the method `any`.
 _any: Final = np.logical_or.reduce
@@ -252,6 +251,24 @@ class TermReader:
         known = path[-1].schema_id in self._tokenizers and self._answers
         return self._term_counts(path, prefix.encode()) if known else None
 
+    def vocabulary(self, path: NodePath) -> Vocabulary | None:
+        """All terms of a field, without their rows; None if the index does not have all terms of the field."""
+        tokenizer = self._tokenizers.get(path[-1].schema_id)
+        if tokenizer not in TOKENIZERS.values() or self._collation is not None or not self._answers:
+            return None  # terms of other packages are not the words of a question
+        return Vocabulary(tokenizer == TOKENIZERS["trivial"], self._hashes(self._numbering.ids[path[-1].schema_id]))
+
+    def _hashes(self, stored_id: int) -> Iterator[U64]:
+        with located(url=self._terms.file.url):
+            for leaves in self._tree.all():
+                found = hashed_terms(leaves.terms.offsets, leaves.terms.data)
+                if len(self._numbering.ids) > 1:
+                    bounds, _, lists = self._tree.all_lists(leaves)
+                    before = np.append(0, np.cumsum(lists.fields == stored_id))
+                    edges = bounds.astype(np.int64)
+                    found = found[before[edges[1:]] > before[edges[:-1]]]
+                yield found
+
     def _term_counts(self, path: NodePath, prefix: bytes) -> Iterator[TermCounts]:
         stored_id, slots = self._numbering.ids[path[-1].schema_id], self._slots_of(path)
         groups = self._tree.range(prefix, prefix=True) if prefix else ((each, 0, None) for each in self._tree.all())
@@ -416,11 +433,11 @@ def _shared_beginning(text: str, folded: bool) -> bytes | None:
     stored = text.encode()
     if not folded:
         return stored[:MAYBE_CUT].decode(errors="ignore").encode() if len(stored) >= MAYBE_CUT else None
-    if len(stored) <= _LEAST_FOLDED and len(_kernels.fold(stored)) <= _LEAST_FOLDED:
+    if len(stored) <= LEAST_FOLDED and len(_kernels.fold(stored)) <= LEAST_FOLDED:
         return None
     size = 0
     for at, each in enumerate(text):
         size += len(_kernels.fold(each.encode()))
-        if size > _LEAST_FOLDED:
+        if size > LEAST_FOLDED:
             return text[:at].encode()
     return None

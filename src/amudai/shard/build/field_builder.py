@@ -49,7 +49,6 @@ class FieldBuildContext:
     attached: frozenset[int] = frozenset()  # schema ids of fields whose values are in other files and stay there
     unread: frozenset[int] = frozenset()  # those of them whose values are not even read
     profiles: Mapping[int, Profile] = field(default_factory=dict)  # of fields with one of their own, by schema id
-    extended: bool = False  # whether fields may be stored as only this library reads them
     each: Each = one_by_one  # runs work that a builder can do on several threads
     packed: Mapping[int, frozenset[int]] = field(default_factory=dict)  # members of packed structs, by ids
     ends: BlockEnds | None = None  # where the blocks of a member of a packed group must end

@@ -108,7 +108,7 @@ class NumberBuilder(FieldBuilder):
         self._ranges = context.range_index(node)
         self._statistics = NumberCollector(node, **self.sketches())
         self._dictionary: NumberDictionary | None = None
-        if context.extended and not context.profile.plain:
+        if context.profile.extended and not context.profile.plain:
             self._dictionary = NumberDictionary(
                 node.dtype, context.profile, context.spool, context.memory, context.ends
             )
@@ -173,7 +173,14 @@ class BytesBuilder(FieldBuilder):
         buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True, embedded_offsets=True)
         context = self.context
         return BytesEncoder(
-            self._fixed, context.profile, context.spool, buffer, context.memory, context.each, context.ends
+            self._fixed,
+            context.profile,
+            context.spool,
+            buffer,
+            context.memory,
+            context.each,
+            context.ends,
+            None if self._dictionary is None else self._dictionary.measured,
         )
 
     def append(self, values: StoredArray) -> None:
@@ -209,7 +216,8 @@ class BytesBuilder(FieldBuilder):
         if self._dictionary is not None and _is_too_long(slots):
             self._give_up()
         elif self.count == 0 and self._dictionary is not None and self._dictionary.is_hopeless(slots):
-            self._dictionary, self._blocks = None, self._block_encoder()
+            self._blocks = self._block_encoder()
+            self._dictionary = None
         self.count += count
         start = 0
         if self._dictionary is not None:
@@ -263,9 +271,9 @@ class BytesBuilder(FieldBuilder):
             codes, dictionary = self._dictionary.finish(self.node)
             return PreparedField(self.node, statistics, None, self._dictionary.size, (codes, dictionary))
         assert self._blocks is not None
-        data = self._blocks.finish()
         ranges = None if self._ranges is None else self._ranges.finish()
-        return PreparedField(self.node, statistics, None, None, (data,) if ranges is None else (data, ranges))
+        buffers = (self._blocks.finish(), self._blocks.dictionary(), ranges)
+        return PreparedField(self.node, statistics, None, None, tuple(each for each in buffers if each is not None))
 
 
 def _is_too_long(slots: ValueSlots | CodedSlots) -> bool:

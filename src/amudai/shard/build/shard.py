@@ -231,6 +231,11 @@ def _id_count(nodes: Sequence[SchemaNode]) -> int:
     return nodes[0].schema_id + node_count(nodes) if nodes else 0
 
 
+def _extended(profile: Profile, options: BuildOptions) -> Profile:
+    """The profile, with what only this library reads if the options allow that."""
+    return replace(profile, extended=options.extended)
+
+
 @dataclass(frozen=True, slots=True)
 class _TopGroup:
     """A packed group of top-level fields: their places among the fields, and where their blocks end."""
@@ -252,15 +257,14 @@ class StripeBuilder:
         self.spool = Spool(options.temp_folder, options.memory // _SPOOL_SHARE)
         memory = ColumnMemory.of(options.memory, node_count(nodes))
         context = FieldBuildContext(
-            options.profile,
+            _extended(options.profile, options),
             self.spool,
             options.bloom,
             options.distinct,
             memory,
             options.attached,
             options.unread,
-            options.profiles,
-            options.extended,
+            {each: _extended(profile, options) for each, profile in options.profiles.items()},
             each,
             options.groups.structs,
         )

@@ -14,7 +14,7 @@ from amudai.sources.contract import Decision, FileReader, SourceFormat, SourceOp
 from amudai.sources.csv.dialect import Dialect, decided_dialect, rows_of, told_dialect
 from amudai.sources.csv.header import column_names, has_header
 from amudai.sources.csv.parse import Parser
-from amudai.sources.csv.records import RecordChunk, records_of
+from amudai.sources.csv.records import RecordChunk, records_of, whole_records
 from amudai.sources.csv.types import NULLS, inferred_type
 from amudai.sources.files import InputFile
 from amudai.sources.records import BLOCK, ENOUGH, BadRecords, Records, Refused, accepted
@@ -77,6 +77,15 @@ class CsvReader(FileReader):
                 bad.add(self.file, line, reason, text)
             for table in tables:
                 yield from table.to_batches()
+
+    def continued(self, file: InputFile) -> CsvReader:
+        """A reader of records that follow in the same file, which has its header before them."""
+        layout = replace(self._layout, dialect=replace(self._layout.dialect, skip=0), header=False)
+        return CsvReader(file, self.schema, self.decisions, layout, self._options)
+
+    def whole_records(self, data: bytes) -> int:
+        """How many bytes at the beginning of some text are whole records, whatever follows."""
+        return whole_records(data, self._layout.dialect)
 
     def _body(self) -> Iterator[RecordChunk]:
         """The records without the header."""

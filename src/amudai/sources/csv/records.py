@@ -15,8 +15,9 @@ from amudai.sources.files import InputFile
 from amudai.sources.records import BLOCK, LONGEST, SHOWN, Records, Refused, too_long
 from amudai.sources.text import TextStream
 
-__all__ = ["RecordChunk", "records_of"]
+__all__ = ["RecordChunk", "records_of", "whole_records"]
 
+_NO_FILE: Final = InputFile("", "")
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 
 
@@ -36,7 +37,8 @@ def records_of(file: InputFile, dialect: Dialect, size: int = BLOCK) -> Iterator
     which it opens is bad, and the next record begins on the next line.
     """
     with TextStream(file, dialect.encoding) as stream:
-        rest, first = _without_lines(stream, dialect.skip, size)
+        rest = _without_lines(stream, dialect.skip, size)
+        first = file.first_line + dialect.skip
         is_final = is_begun = False
         while not is_final or rest:
             data = memoryview(rest)
@@ -63,6 +65,12 @@ def records_of(file: InputFile, dialect: Dialect, size: int = BLOCK) -> Iterator
                 refused.append((first, too_long(), text))
                 first += 1
             yield RecordChunk(piece, tuple(refused))
+
+
+def whole_records(data: bytes, dialect: Dialect) -> int:
+    """How many bytes at the beginning of some text are whole records, whatever follows."""
+    _, used, _, _ = _split(_NO_FILE, memoryview(data), 1, dialect, is_final=False)
+    return used
 
 
 def _split(
@@ -104,9 +112,9 @@ def _behind_line(data: bytes, place: int, stream: TextStream, size: int) -> tupl
         data, place = kept + chunk, 0
 
 
-def _without_lines(stream: TextStream, count: int, size: int) -> tuple[bytes, int]:
-    """The beginning of the text behind some lines, and the number of its first line."""
+def _without_lines(stream: TextStream, count: int, size: int) -> bytes:
+    """The beginning of the text behind some lines."""
     data = b""
     for _ in range(count):
         data, _ = _behind_line(data, 0, stream, size)
-    return data, 1 + count
+    return data

@@ -7,6 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from amudai.errors import UnsupportedFeature
 from amudai.sources.contract import Decision, FileReader, SourceFormat, SourceOptions
 from amudai.sources.files import InputFile
 from amudai.sources.json.columns import columns_of
@@ -41,6 +42,12 @@ class JsonReader(FileReader):
             for record in refused:
                 bad.add(self.file, record.line, record.reason, record.text)
             yield batch
+
+    def continued(self, file: InputFile) -> JsonReader:
+        """A reader of lines that follow in the same file."""
+        if self._shape is not Shape.LINES:
+            raise UnsupportedFeature("follow: expected JSON lines, found one document", file=file.path)
+        return JsonReader(file, Inferred(self.schema), self._shape, self._options)
 
     def notes(self) -> tuple[str, ...]:
         """Which columns were kept as text, and why."""

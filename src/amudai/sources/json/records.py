@@ -103,9 +103,9 @@ class _Cutter:
         self._shape = shape
         self._state = _BEGINNING
         self.rest = b""
-        self._rest_line = 1
+        self._rest_line = file.first_line
         self._is_dropping = False  # whether the unfinished record is longer than allowed, and was left out
-        self._line = 1
+        self._line = file.first_line
 
     def cut(self, data: memoryview, *, final: bool) -> RecordBlock:
         """The records that end in the next chunk. `data` has the chunk behind the beginning of an unfinished record."""

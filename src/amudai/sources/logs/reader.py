@@ -19,7 +19,7 @@ from amudai.sources.logs.pattern import line_pattern
 from amudai.sources.logs.recognise import recognised
 from amudai.sources.logs.timestamps import TimeColumn, check_timezone
 from amudai.sources.logs.years import FirstYear, check_year, first_year
-from amudai.sources.records import BLOCK, BadRecords, LineReader
+from amudai.sources.records import BLOCK, BadRecords, LineReader, Lines
 from amudai.sources.text import SAMPLE, check_encoding, encoding_of
 
 __all__ = ["LOGS", "LogReader"]
@@ -60,12 +60,13 @@ class LogReader(FileReader):
         self._extractor = extractor
         self._options = options
         self._counts = _Counts()
+        self._before: dict[str, pa.Scalar] = {}  # time and level of the last record before the first line
         self._carried: dict[str, pa.Scalar] = {}
         self._repeated = pa.nulls(0, pa.string())
 
     def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
         """The rows of the file."""
-        self._counts, self._carried = _Counts(), {}
+        self._counts, self._carried = _Counts(), dict(self._before)
         if isinstance(self._extractor, ShapeExtractor):
             self._extractor.times = self._times(self._extractor)
         reader = LineReader(self.file, _BLOCK, bad=bad, encoding=self._encoding)
@@ -87,6 +88,20 @@ class LogReader(FileReader):
             goes_on = self._joins and len(rows) > 0 and rows.last[-1] == len(block) - 1 and not lines.final
             if len(rows):
                 yield self._batch(block, rows, begins, bad)
+
+    def continued(self, file: InputFile) -> LogReader:
+        """A reader of lines that follow in the same file. They have the shape of the lines before."""
+        found = LogReader(file, Decision("encoding", self._encoding), self._extractor, self._options)
+        found._before = dict(self._carried)
+        return found
+
+    def whole_records(self, data: bytes) -> int:
+        """How many bytes at the beginning of some text are whole records: lines may follow that join the last one."""
+        lines = Lines.of(data, 1, final=False)
+        if not self._joins or self._extractor is None or not len(lines):
+            return int(lines.starts[-1])
+        begins = np.flatnonzero(self._extractor.begins(block_of(lines)))
+        return int(lines.starts[begins[-1] if len(begins) else -1])
 
     def notes(self) -> tuple[str, ...]:
         """How many lines matched the shape, and what became of the others."""

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from amudai import AmudaiError, Dataset, Shard, col
+from amudai import AmudaiError, Dataset, Shard, TermIndex, col
 
-__all__ = ["KqlWords", "completer"]
+__all__ = ["KQL_OPERATORS", "KqlWords", "completer"]
 
-OPERATORS: Final = (
+KQL_OPERATORS: Final = (
     "where", "search", "project", "project-away", "project-keep", "project-rename", "project-reorder", "extend",
     "summarize", "count", "take", "top", "sort by", "distinct", "join", "lookup", "union", "mv-expand", "parse",
     "parse-where", "sample", "getschema", "render",
@@ -24,13 +24,29 @@ _WORDS: Final = (
     "sum(", "avg(", "min(", "max(", "dcount(", "percentile(", "bin(", "ago(", "now()", "datetime(", "strlen(",
     "tostring(", "isnull(", "isnotempty(",
 )  # fmt: skip
-# A text that is not closed yet, after a column and an operator.
-_TEXT: Final = re.compile(r"""([\w.]+)\s*(!?\w+|[=!]=|=~|:)\s*\(?(?:"[^"]*"\s*,\s*)*"([^"]*)$""")
+_WHERE_WORDS: Final = (
+    "and", "or", "not", "has", "hasprefix", "hassuffix", "has_any (", "has_all (", "contains", "startswith", "endswith",
+    "matches regex", "like", "ilike", "in (", "between", "is null", "is not null", "datetime(", "true", "false",
+)  # fmt: skip
+_SQL_WORDS: Final = (
+    "SELECT", "FROM data", "WHERE", "GROUP BY", "ORDER BY", "LIMIT", "HAVING", "DISTINCT", "AS", "AND", "OR", "NOT",
+    "IN", "LIKE", "ILIKE", "BETWEEN", "IS NULL", "IS NOT NULL", "CASE WHEN", "JOIN", "ON", "WITH", "DESC", "ASC",
+    "count(*)", "sum(", "avg(", "min(", "max(", "quantile_cont(", "date_trunc(", "has(", "has_any(", "has_all(",
+    "hasprefix(", "TIMESTAMP",
+)  # fmt: skip
+_LANGUAGES: Final[dict[str, tuple[str, ...]]] = {"kql": _WORDS, "where": _WHERE_WORDS, "sql": _SQL_WORDS}
+# A text that is not closed yet, after a column and an operator, or after a function of ours in SQL and its column.
+_TEXT: Final = re.compile(
+    r"""([\w.]+)\s*(!?\w+|[=!]?=|=~|:)\s*\(?(?:(["'])(?:(?!\3).)*\3\s*,\s*)*(["'])((?:(?!\4).)*)$"""
+)
+_CALL: Final = re.compile(r"""(has\w*)\(\s*"?([\w.]+)"?\s*,\s*'([^']*)$""", re.IGNORECASE)
 _LAST: Final = re.compile(r"[\w.!()-]*$")
 # Only the first rows are looked at for values, so that a key press never reads a whole shard.
 _ROWS: Final = 200_000
 _FOUND: Final = 2_000
 _MOST: Final = 50
+# Only the first shards of a dataset are asked for words.
+_SHARDS: Final = 3
 
 
 class KqlWords:
@@ -40,8 +56,10 @@ class KqlWords:
         self._table = table
         self._columns = [path for field in table.schema for path in _paths(field, "")]
 
-    def after(self, text: str) -> tuple[str, list[str]]:
+    def after(self, text: str, language: str = "kql") -> tuple[str, list[str]]:
         """The word that a text ends with, and the words that may stand in its place.
+
+        `language` is `kql`, `sql`, `where` for the text of `where=`, or `words` for words to look for.
 
         >>> words = KqlWords(amudai.open("tests/fixtures/sample.amudai.shard"))
         >>> words.after("where sta")
@@ -50,16 +68,42 @@ class KqlWords:
         ('E', ['ERROR'])
         >>> words.after("where status >= 500 | su")
         ('su', ['summarize'])
+        >>> words.after("level = 'E", "where"), words.after("SELECT sta", "sql")
+        (('E', ['ERROR']), ('sta', ['status']))
         """
+        if language == "words":
+            begun = re.findall(r"\S*$", text)[0]
+            return begun, self._terms(begun) if begun else []
+        called = _CALL.search(text) if language == "sql" else None
+        if called is not None:
+            return called[3], self._values(called[2], called[1], called[3])
         inside = _TEXT.search(text)
         if inside is not None:
-            column, operator, begun = inside.groups()
-            return begun, self._values(column, operator, begun)
+            return inside[5], self._values(inside[1], inside[2], inside[5])
         found = _LAST.search(text)
         begun = found[0] if found else ""
         before = text[: len(text) - len(begun)].rstrip()
-        known = OPERATORS if not before or before.endswith("|") else (*self._columns, *_WORDS)
+        known = (*self._columns, *_LANGUAGES[language])
+        if language == "kql" and (not before or before.endswith("|")):
+            known = KQL_OPERATORS
         return begun, [word for word in known if word.lower().startswith(begun.lower())]
+
+    def _terms(self, begun: str) -> list[str]:
+        """Words that begin with a text, the most frequent first: from term indexes, or else from the first rows."""
+        counts: Counter[str] = Counter()
+        table = self._table
+        first = [table] if isinstance(table, Shard) else [table.shard(name) for name in table.shards[:_SHARDS]]
+        for shard in first:
+            indexed = {path for each in shard.indexes if each.type == TermIndex.index_type for path in each.fields}
+            for path in sorted(indexed):
+                try:
+                    found = shard[path].terms(begun.lower(), _FOUND)
+                except AmudaiError:
+                    continue  # an index that cannot list its terms
+                counts.update(dict(zip(found["term"].to_pylist(), found["rows"].to_pylist(), strict=True)))
+        if counts:
+            return [word for word, _ in counts.most_common(_MOST)]
+        return [word for path in table.text_columns[:3] for word in self._values(path, "has", begun)][:_MOST]
 
     def _values(self, column: str, operator: str, begun: str) -> list[str]:
         """Values or words of a column that begin with a text, the most frequent first. Indexes find their rows."""

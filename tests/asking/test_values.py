@@ -10,7 +10,7 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from amudai.cli.values import json_line, json_values, texts
+from amudai.asking import json_line, json_values, texts
 
 CASES = [
     (pa.array([1, None]), [1, None]),

@@ -1,0 +1,96 @@
+"""Are times and strings the same in every form in which they may be asked for?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import amudai
+
+ROWS = 5000  # more than are divided one by one
+
+UNITS: list[tuple[pa.DataType, int]] = [
+    (pa.date32(), 1),
+    (pa.date64(), 86_400_000),
+    (pa.timestamp("s"), 1),
+    (pa.timestamp("ms"), 250),
+    (pa.timestamp("us", "UTC"), 1),
+    (pa.timestamp("ns"), 100),
+    (pa.duration("s"), 1),
+    (pa.duration("us"), 7),
+]
+SHAPES = {
+    "random": lambda rng: rng.integers(-9_000, 9_000, ROWS),
+    "few": lambda rng: rng.choice(rng.integers(-9_000, 9_000, 20), ROWS),
+    "steps": lambda rng: np.arange(ROWS) + rng.integers(0, 2, ROWS),
+    "same": lambda _: np.full(ROWS, 12_345),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("kind", "step"), UNITS, ids=str)
+@pytest.mark.parametrize("nulls", [False, True], ids=["full", "nulls"])
+def test_times(tmp_path: Path, kind: pa.DataType, step: int, shape: str, nulls: bool) -> None:
+    rng = np.random.default_rng(5)
+    numbers = SHAPES[shape](rng) * step
+    mask = rng.random(ROWS) < 0.3 if nulls else None
+    storage = pa.array(numbers.astype(np.int32 if kind.bit_width == 32 else np.int64), mask=mask)
+    table = pa.table({"t": storage.view(kind)})
+    with amudai.write(table, tmp_path / "t.amudai.shard") as shard:
+        whole = shard.read()
+        assert whole.equals(table)
+        whole.validate(full=True)
+        assert shard.read(rows=slice(3, 2500)).equals(table.slice(3, 2497))
+        some = np.flatnonzero(rng.random(ROWS) < 0.5)
+        assert shard.take(some).equals(table.take(some))
+
+
+def test_times_that_a_coarser_type_cannot_hold(tmp_path: Path) -> None:
+    seconds = np.arange(ROWS) * 86_400
+    fits = pa.table({"t": pa.array(seconds, pa.timestamp("s"))})
+    misfit = seconds + (np.arange(ROWS) == 4321)
+    path = tmp_path / "t.amudai.shard"
+    amudai.write(fits, path).close()
+    with amudai.open(path, schema={"t": pa.date32()}) as shard:
+        assert shard.read()["t"].to_pylist() == fits["t"].cast(pa.date32()).to_pylist()
+    amudai.write(pa.table({"t": pa.array(misfit, pa.timestamp("s"))}), path, overwrite=True).close()
+    with (
+        amudai.open(path, schema={"t": pa.date32()}) as shard,
+        pytest.raises(amudai.InvalidArgument, match="ticks is finer than its unit for date32"),
+    ):
+        shard.read()
+
+
+@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()], ids=str)
+@pytest.mark.parametrize("nulls", [False, True], ids=["full", "nulls"])
+def test_views(tmp_path: Path, kind: pa.DataType, nulls: bool) -> None:
+    # Values around the length up to which a view holds the whole value.
+    words = ["", "a", "elf letters", "of twelve ..", "thirteen let.", "é" * 30, "x" * 500]
+    rng = np.random.default_rng(6)
+    mask = rng.random(ROWS) < 0.3 if nulls else None
+    few = pa.array(np.array(words)[rng.integers(0, len(words), ROWS)], pa.string(), mask=mask)
+    many = pa.array([f"row {at} of many, each with a value of its own" for at in range(ROWS)])
+    tags = pa.ListArray.from_arrays(pa.array([0, 2, 2, ROWS], pa.int32()), few)
+    path = tmp_path / "t.amudai.shard"
+    amudai.write(pa.table({"few": few, "many": many}), path).close()
+    with amudai.open(path, schema={"few": kind, "many": kind}) as shard:
+        found = shard.read()
+        some = shard.take([1, 77, ROWS - 1])
+    # The strings outlive the shard.
+    for got, expected in ((found, slice(None)), (some, [1, 77, ROWS - 1])):
+        got.validate(full=True)
+        for name, source in (("few", few), ("many", many)):
+            assert got[name].type == kind
+            wanted = source if isinstance(expected, slice) else source.take(pa.array(expected))
+            assert pc.equal(got[name].cast(pa.large_binary()), wanted.cast(pa.large_binary())).to_pylist() == [
+                None if value is None else True for value in wanted.to_pylist()
+            ]
+    lists = tmp_path / "lists.amudai.shard"
+    amudai.write(pa.table({"tags": tags}), lists).close()
+    with amudai.open(lists, schema={"tags": pa.list_(kind)}) as shard:
+        items = shard.read()["tags"].combine_chunks()
+        assert items.flatten().cast(pa.large_binary()).equals(tags.flatten().cast(pa.large_binary()))

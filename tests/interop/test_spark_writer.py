@@ -1,0 +1,103 @@
+"""The writer of Spark's data source, called as Spark calls it, without a session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import amudai
+
+pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'amudai[spark]'")
+
+from amudai.interop.spark_writer import AmudaiWriter
+
+SCHEMA = pa.schema({"a": pa.int64()})
+
+
+def batches(*rows: int) -> Any:
+    return iter([pa.record_batch({"a": pa.array(rows, pa.int64())})] if rows else [])
+
+
+def writer(target: Path, *, overwrite: bool = False) -> AmudaiWriter:
+    return AmudaiWriter(str(target), {}, SCHEMA, overwrite)
+
+
+def numbers(target: Path) -> list[Any]:
+    opened = amudai.open(target) if target.name.endswith(".shard") else amudai.dataset(target)
+    return opened.read()["a"].to_pylist()
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("name", ["lake", "one.amudai.shard"])
+def test_lost_attempts_leave_nothing(name: str, tmp_path: Path) -> None:
+    target = tmp_path / "out" / name
+    folder = target if name == "lake" else target.parent
+    job = writer(target)
+    lost = job.write(batches(1, 2))
+    assert files(folder) == [lost.name]
+    kept = [job.write(batches(3, 4)), job.write(batches()), None, job.write(batches(1, 2))]
+    job.commit(kept)
+    assert numbers(target) == [3, 4, 1, 2]
+    assert len(files(folder)) == 3
+    with pytest.raises(amudai.StorageError, match="a job that is not over"):
+        job.write(batches(5))  # an attempt that is slower than the commit
+    assert len(files(folder)) == 3
+
+
+@pytest.mark.parametrize("name", ["lake", "one.amudai.shard"])
+def test_overwriting_removes_what_earlier_jobs_wrote(name: str, tmp_path: Path) -> None:
+    target = tmp_path / "out" / name
+    folder = target if name == "lake" else target.parent
+    for rows in ((1, 2), (3, 4)):
+        job = writer(target)
+        job.commit([job.write(batches(*rows))])
+    assert numbers(target) == [1, 2, 3, 4]
+    job = writer(target, overwrite=True)
+    job.commit([job.write(batches(5, 6))])
+    assert numbers(target) == [5, 6]
+    assert len(files(folder)) == 2
+    job = writer(target, overwrite=True)
+    job.commit([])
+    assert numbers(target) == []
+    assert len(files(folder)) == 1
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_files_that_another_shard_refers_to_stay(tmp_path: Path) -> None:
+    job = writer(tmp_path / "one.amudai.shard")
+    job.commit([job.write(batches(1, 2))])
+    amudai.merge([tmp_path / "one.amudai.shard"], to=tmp_path / "other.amudai.shard")
+    job = writer(tmp_path / "one.amudai.shard", overwrite=True)
+    job.commit([job.write(batches(5, 6))])
+    assert numbers(tmp_path / "one.amudai.shard") == [5, 6]
+    assert numbers(tmp_path / "other.amudai.shard") == [1, 2]
+
+
+def test_aborting_removes_all_attempts(tmp_path: Path) -> None:
+    job = writer(tmp_path / "lake")
+    job.write(batches(1, 2))
+    job.abort([None])
+    assert list((tmp_path / "lake").iterdir()) == []
+
+
+def test_a_commit_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise amudai.StorageError("disk full")
+
+    job = writer(tmp_path / "lake")
+    message = job.write(batches(1, 2))
+    monkeypatch.setattr("amudai.interop.staged_parts.merge", refuse)
+    with pytest.raises(amudai.StorageError, match="disk full"):
+        job.commit([message])
+    assert list((tmp_path / "lake").iterdir()) == []
+
+
+def test_urls_of_other_machines_are_refused() -> None:
+    with pytest.raises(amudai.UnsupportedFeature, match="a folder that all tasks see"):
+        AmudaiWriter("s3://bucket/lake", {}, SCHEMA, False)
