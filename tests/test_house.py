@@ -53,6 +53,7 @@ ORDER = [
     {"inspect"},
     {"datasets"},
     {"api"},
+    {"testing"},
     {"interop"},
     {"spark"},
     {"asking"},
