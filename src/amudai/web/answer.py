@@ -22,7 +22,7 @@ from amudai.web.question import PAGE_ROWS, Question
 from amudai.web.receipt import AnswerReceipt
 from amudai.web.workers import Job
 
-__all__ = ["AskedScan", "Columns", "Counted", "FoundRows", "Part", "Place", "answer", "asked_of", "marks_of"]
+__all__ = ["AnswerRows", "AskedScan", "Columns", "Counted", "Part", "Place", "answer", "asked_of", "marks_of"]
 
 # The first piece of rows that is searched: small, so that the first rows come soon.
 _FIRST_PIECE: Final = 1 << 16
@@ -50,7 +50,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundRows:
+class AnswerRows:
     """Rows that match. `places` are the shard and the position of each; None for rows of a query."""
 
     table: pa.Table
@@ -67,7 +67,7 @@ class Counted:
     more: bool
 
 
-Part = Columns | FoundRows | Counted | Histogram | AnswerReceipt
+Part = Columns | AnswerRows | Counted | Histogram | AnswerReceipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ def _of_scan(question: Question, snapshot: Snapshot, asked: AskedScan, job: Job)
     shown, more = 0, False
     for table, places, more in _page(question, snapshot, asked, job, receipt):  # noqa: B007
         if table.num_rows:
-            yield FoundRows(table, question.page * PAGE_ROWS + shown, places)
+            yield AnswerRows(table, question.page * PAGE_ROWS + shown, places)
             shown += table.num_rows
     receipt.first_page()
     yield Counted(question.page * PAGE_ROWS + shown, False, more)
@@ -315,7 +315,7 @@ def _of_query(
         job.check()
         mine = batch.slice(max(0, skip - seen), max(0, skip + PAGE_ROWS - max(seen, skip)))
         if mine.num_rows:
-            yield FoundRows(pa.Table.from_batches([mine]), max(seen, skip), None)
+            yield AnswerRows(pa.Table.from_batches([mine]), max(seen, skip), None)
         seen += batch.num_rows
         kept.append(batch)
     more = seen > skip + PAGE_ROWS

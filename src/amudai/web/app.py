@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from amudai import AmudaiError, InvalidArgument, Progress, QueryLimits, QueryResult, StorageError
 from amudai.asking import WRITERS
-from amudai.web.answer import AskedScan, FoundRows, answer, asked_of
+from amudai.web.answer import AnswerRows, AskedScan, answer, asked_of
 from amudai.web.folder import Folder, Snapshot
 from amudai.web.folder_page import SORTS, folder_page, folder_totals
 from amudai.web.guard import Guard
@@ -270,7 +270,7 @@ def _row(question: Question, snapshot: Snapshot, params: dict[str, str], job: Jo
         raise InvalidArgument(f"n: expected a number from 1, found {number!r}")
     at = int(number) - 1
     for part in answer(question.with_(page=at // PAGE_ROWS, columns=()), snapshot, job, limits):
-        if isinstance(part, FoundRows) and part.first <= at < part.first + part.table.num_rows:
+        if isinstance(part, AnswerRows) and part.first <= at < part.first + part.table.num_rows:
             return row_part(question, part.table.slice(at - part.first, 1), f"row {at + 1:,} of the answer")
     raise InvalidArgument(f"n: expected a row of the answer, found {number}")
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from amudai.asking import count_text, size_text, texts, time_text
-from amudai.web.answer import Columns, Counted, FoundRows, Part, marks_of
+from amudai.web.answer import AnswerRows, Columns, Counted, Part, marks_of
 from amudai.web.conditions import can_filter
 from amudai.web.copying import as_command, as_kql, as_python
 from amudai.web.folder import Snapshot
@@ -119,7 +119,7 @@ class AnswerView:
                 yield "head", self._head(part.schema)
                 yield "columns", self._chooser(part)
                 yield "copies", self._copies(part.schema)
-            case FoundRows():
+            case AnswerRows():
                 yield "rows", self._rows(part)
             case Counted():
                 yield "count", self._count(part)
@@ -181,7 +181,7 @@ class AnswerView:
             )
         )
 
-    def _rows(self, part: FoundRows) -> Html:
+    def _rows(self, part: AnswerRows) -> Html:
         shown = [texts(column) for column in part.table.columns]
         rows = []
         for at in range(part.table.num_rows):
