@@ -15,7 +15,7 @@ rows = {
 }
 lake = amudai.write_dataset(rows, "lake", partition_by=["day"], indexes=[amudai.TermIndex("message")])
 
-ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+ray.init(num_cpus=2, object_store_memory=100 << 20, include_dashboard=False, log_to_driver=False)
 timeouts = read_ray("lake/", where="message has 'timeout'").filter(expr=col("day") == 2)
 print(timeouts.select_columns(["status"]).take_all())
 write_ray(timeouts, "timeouts", indexes=[amudai.TermIndex("message")])

@@ -206,3 +206,16 @@ def test_functions_mean_what_predicates_mean(both: Both) -> None:
         assert [row[0] for row in found] == expected
         assert expected
     assert amudai.sql("SELECT has(NULL, 'x'), has('a b', 'B')").fetchall() == [(None, True)]
+
+
+def test_times_in_nanoseconds_with_a_zone_keep_all_digits(tmp_path: Path) -> None:
+    stored = [1_700_000_000_123_456_789, None]
+    logs = amudai.write({"ts": pa.array(stored, pa.timestamp("ns", "UTC")), "n": [1, 2]}, tmp_path / "ns.amudai.shard")
+    assert amudai.sql("SELECT epoch_ns(ts) FROM logs ORDER BY n", logs=logs).fetchall() == [(each,) for each in stored]
+    assert amudai.sql(
+        "SELECT n FROM logs WHERE ts = TIMESTAMP_NS '2023-11-14 22:13:20.123456789'", logs=logs
+    ).fetchall()
+    hours = amudai.sql("SELECT epoch(date_trunc('hour', ts::TIMESTAMPTZ)) FROM logs WHERE n = 1", logs=logs)
+    assert hours.fetchall() == [(1_700_000_000 - 1_700_000_000 % 3600,)]
+    with pytest.raises(amudai.UnsupportedFeature, match="cast the column, as in ts::TIMESTAMPTZ"):
+        amudai.sql("SELECT date_trunc('hour', ts) FROM logs", logs=logs)

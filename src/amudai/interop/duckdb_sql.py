@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from inspect import currentframe
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,7 @@ import pyarrow as pa
 from amudai.api import ArrowDataset, Tabular
 from amudai.arguments import shown
 from amudai.datasets import true_rows
-from amudai.errors import InvalidArgument
+from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.interop.packages import required
 from amudai.interop.prefilter import TEXT_FUNCTIONS, prefilters, table_names
 from amudai.predicate import Always, col
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from types import FrameType
 
 __all__ = ["register", "sql"]
+
+# DuckDB's name of `timestamp[ns, UTC]`.
+_NANOSECONDS_WITH_ZONE: Final = "TIMESTAMPTZ_NS"
 
 
 def sql(query: str, *, connection: Any | None = None, **tables: Tabular) -> Any:
@@ -70,7 +73,14 @@ def sql(query: str, *, connection: Any | None = None, **tables: Tabular) -> Any:
     for name, table in found.items():
         where = wanted[name.lower()]
         opened.register(name, ArrowDataset(table, None if isinstance(where, Always) else where))
-    return opened.sql(query)
+    try:
+        return opened.sql(query)
+    except duckdb.BinderException as error:
+        if _NANOSECONDS_WITH_ZONE not in str(error):
+            raise
+        message = f"sql: expected another type than {_NANOSECONDS_WITH_ZONE}, for which DuckDB has few functions"
+        advice = "cast the column, as in ts::TIMESTAMPTZ for microseconds, or take all digits by epoch_ns(ts)"
+        raise UnsupportedFeature(f"{message}: {advice}; {error}") from error
 
 
 def register(connection: Any) -> None:
