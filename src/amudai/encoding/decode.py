@@ -89,6 +89,7 @@ def decode_divided(buffer: BlockBuffer, rows: Rows, unit: Unit) -> Values | None
     validity, bits = _bitmap(count, buffer.limits)
     nulls = done = 0
     for run in buffer.runs(rows):
+        require_slots(buffer, run, 8)
         _inflate(run, _kernels.numeric_frames(run.blocks, "i8" if unit.is_signed else "u8"), buffer)
         found, is_exact = _kernels.decode_divided(
             run.blocks, run.block, run.first, run.count, unit.origin, unit.by, unit.is_signed, values, bits, done
