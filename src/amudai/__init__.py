@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         BlockLayout,
         BufferLayout,
         CachedStore,
+        Collation,
         Column,
         CsvWriter,
         Dataset,
@@ -24,12 +25,17 @@ if TYPE_CHECKING:
         Field,
         FieldLayout,
         FieldStats,
+        FoundRows,
         Garbage,
         HashIndex,
         Index,
+        IndexPlugin,
+        IndexQuestion,
         JsonLinesWriter,
         Limits,
         LostRows,
+        PluginBuilder,
+        PluginIndex,
         Predicate,
         Problem,
         Progress,
@@ -45,6 +51,7 @@ if TYPE_CHECKING:
         StripeLayout,
         Task,
         TermIndex,
+        Tokenizer,
         Verification,
         add_indexes,
         append,
@@ -64,6 +71,9 @@ if TYPE_CHECKING:
         open,  # noqa: A004
         read_files,
         refresh,
+        register_collation,
+        register_index,
+        register_tokenizer,
         rename_columns,
         salvage,
         undelete,
@@ -101,12 +111,14 @@ else:
         __name__,
         {
             "amudai.api": (
-                "BadRecord BlockLayout BufferLayout CachedStore Column CsvWriter Dataset Explanation Extension Field "
-                "FieldLayout FieldStats Garbage HashIndex Index JsonLinesWriter Limits LostRows Predicate Problem "
-                "Progress Salvage Scan Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout "
-                "Task TermIndex Verification add_indexes append attach col collect_garbage compact copy dataset delete "
-                "drop_columns follow gc ingest materialize merge open read_files refresh rename_columns salvage "
-                "undelete upsert with_columns write write_dataset"
+                "BadRecord BlockLayout BufferLayout CachedStore Collation Column CsvWriter Dataset Explanation "
+                "Extension Field FieldLayout FieldStats FoundRows Garbage HashIndex Index IndexPlugin IndexQuestion "
+                "JsonLinesWriter Limits LostRows PluginBuilder PluginIndex Predicate Problem Progress Salvage Scan "
+                "Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout Task TermIndex "
+                "Tokenizer Verification add_indexes append attach col collect_garbage compact copy dataset delete "
+                "drop_columns follow gc ingest materialize merge open read_files refresh register_collation "
+                "register_index register_tokenizer rename_columns salvage undelete upsert with_columns write "
+                "write_dataset"
             ),
             "amudai.errors": (
                 "AmudaiError Cancelled CorruptedData FilesInUseWarning InvalidArgument InvalidSchema LimitExceeded "
@@ -126,6 +138,7 @@ __all__ = [
     "BufferLayout",
     "CachedStore",
     "Cancelled",
+    "Collation",
     "Column",
     "CorruptedData",
     "CsvWriter",
@@ -136,9 +149,12 @@ __all__ = [
     "FieldLayout",
     "FieldStats",
     "FilesInUseWarning",
+    "FoundRows",
     "Garbage",
     "HashIndex",
     "Index",
+    "IndexPlugin",
+    "IndexQuestion",
     "InvalidArgument",
     "InvalidSchema",
     "JsonLinesWriter",
@@ -146,6 +162,8 @@ __all__ = [
     "Limits",
     "LostRows",
     "NeedlessIndexWarning",
+    "PluginBuilder",
+    "PluginIndex",
     "Predicate",
     "Problem",
     "Progress",
@@ -165,6 +183,7 @@ __all__ = [
     "StripeLayout",
     "Task",
     "TermIndex",
+    "Tokenizer",
     "UnsupportedFeature",
     "Verification",
     "add_indexes",
@@ -189,6 +208,9 @@ __all__ = [
     "read_files",
     "read_pandas",
     "refresh",
+    "register_collation",
+    "register_index",
+    "register_tokenizer",
     "rename_columns",
     "salvage",
     "scan_polars",

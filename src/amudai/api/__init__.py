@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
     from amudai.api.parallel_work import PartWork, merged_parts, split_evenly
+    from amudai.api.plugin_indexes import FoundRows, IndexPlugin, PluginBuilder, PluginIndex, register_index
     from amudai.api.progress import Progress
     from amudai.api.salvaging import Salvage, salvage
     from amudai.api.scan import Scan
@@ -40,7 +41,15 @@ if TYPE_CHECKING:
     from amudai.api.writing import ShardWriter, write
     from amudai.arrow import Extension
     from amudai.exports import CsvWriter, JsonLinesWriter
-    from amudai.index import HashIndex, TermIndex
+    from amudai.index import (
+        Collation,
+        HashIndex,
+        IndexQuestion,
+        TermIndex,
+        Tokenizer,
+        register_collation,
+        register_tokenizer,
+    )
     from amudai.inspect import (
         BlockLayout,
         BufferLayout,
@@ -82,6 +91,7 @@ else:
             "amudai.api.compaction": "compact",
             "amudai.api.merging": "merge",
             "amudai.api.opening": "open",
+            "amudai.api.plugin_indexes": "FoundRows PluginBuilder IndexPlugin PluginIndex register_index",
             "amudai.api.progress": "Progress",
             "amudai.api.salvaging": "Salvage salvage",
             "amudai.api.scan": "Scan",
@@ -93,7 +103,9 @@ else:
             "amudai.api.writing": "ShardWriter write",
             "amudai.arrow": "Extension",
             "amudai.exports": "CsvWriter JsonLinesWriter",
-            "amudai.index": "HashIndex TermIndex",
+            "amudai.index": (
+                "Collation HashIndex IndexQuestion TermIndex Tokenizer register_collation register_tokenizer"
+            ),
             "amudai.inspect": (
                 "BlockLayout BufferLayout FieldLayout Index LostRows Problem ShardFile ShardLayout StripeLayout "
                 "Verification"
@@ -114,6 +126,7 @@ __all__ = [
     "BlockLayout",
     "BufferLayout",
     "CachedStore",
+    "Collation",
     "Column",
     "CsvWriter",
     "Dataset",
@@ -122,13 +135,18 @@ __all__ = [
     "Field",
     "FieldLayout",
     "FieldStats",
+    "FoundRows",
     "Garbage",
     "HashIndex",
     "Index",
+    "IndexPlugin",
+    "IndexQuestion",
     "JsonLinesWriter",
     "Limits",
     "LostRows",
     "PartWork",
+    "PluginBuilder",
+    "PluginIndex",
     "Predicate",
     "Problem",
     "Progress",
@@ -145,6 +163,7 @@ __all__ = [
     "Tabular",
     "Task",
     "TermIndex",
+    "Tokenizer",
     "Verification",
     "Where",
     "add_indexes",
@@ -168,6 +187,9 @@ __all__ = [
     "predicate_of",
     "read_files",
     "refresh",
+    "register_collation",
+    "register_index",
+    "register_tokenizer",
     "rename_columns",
     "salvage",
     "split_evenly",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from amudai.arrow.changed import changed_schema
     from amudai.arrow.columnless import rows_without_columns
     from amudai.arrow.conforming import conformed
+    from amudai.arrow.foreign import stored_values
     from amudai.arrow.inputs import batches_of, columns_of, matching
     from amudai.arrow.kept import SCHEMA_PROPERTY
     from amudai.arrow.leaves import wide_scale
@@ -51,6 +52,7 @@ else:
             "amudai.arrow.columnless": "rows_without_columns",
             "amudai.arrow.conforming": "conformed",
             "amudai.arrow.changed": "changed_schema",
+            "amudai.arrow.foreign": "stored_values",
             "amudai.arrow.inputs": "batches_of columns_of matching",
             "amudai.arrow.kept": "SCHEMA_PROPERTY",
             "amudai.arrow.natural": "BoundsLookup arrow_field child_type list_like project value_type",
@@ -103,6 +105,7 @@ __all__ = [
     "stored_array",
     "stored_columns",
     "stored_form",
+    "stored_values",
     "ticks_around",
     "to_array",
     "to_storage",

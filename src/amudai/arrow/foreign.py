@@ -17,7 +17,7 @@ from amudai.errors import InvalidArgument
 from amudai.shard import StoredArray
 from amudai.types import BasicType, SchemaNode
 
-__all__ = ["as_stored", "converted"]
+__all__ = ["as_stored", "converted", "stored_values"]
 
 
 def converted(array: pa.Array, kind: pa.DataType) -> pa.Array | None:
@@ -42,7 +42,7 @@ def as_stored(array: pa.Array, projection: Projection) -> ColumnValues:
     node = _projected(projection)
     if _is_number(array.type) and not array.type.equals(form := stored_form(node)):
         array = array.cast(form)  # files of one shard may differ in the width of their numbers
-    return _values(to_storage(_plain(array), node, node.name, rounded=True), projection)
+    return stored_values(to_storage(_plain(array), node, node.name, rounded=True), projection)
 
 
 def _projected(projection: Projection) -> SchemaNode:
@@ -61,11 +61,14 @@ def _plain(array: pa.Array) -> pa.Array:
             return array
 
 
-def _values(stored: StoredArray, projection: Projection) -> ColumnValues:
+def stored_values(stored: StoredArray, projection: Projection) -> ColumnValues:
+    """Values that are to be stored, in the form in which a reader would find them."""
     if stored.node.basic_type is BasicType.UNIT:
         return AbsentValues(stored.length)
     validity = None if stored.validity is None else pa.py_buffer(stored.validity.packed())
-    children = tuple(_values(child, wanted) for child, wanted in zip(stored.children, projection.children, strict=True))
+    children = tuple(
+        stored_values(child, wanted) for child, wanted in zip(stored.children, projection.children, strict=True)
+    )
     data, offsets = stored.data, stored.offsets
     if stored.dictionary is not None:
         data, offsets = _expanded(stored)

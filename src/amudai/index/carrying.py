@@ -83,7 +83,9 @@ def carried_indexes(
         _require_all(merging, spec, parts)
         kind = index_type(spec.index_type)
         assert kind is not None
-        assert kind.merge is not None
+        if kind.merge is None:
+            expected = f'expected a type that can be merged, found {kind.name}; use indexes="keep" or "rebuild"'
+            raise UnsupportedFeature(f"index: {expected}")
         plan = BuildPlan(paths_for(spec, kind, merging.columns), memory, temp_folder, profile)
         works.append(kind.merge(spec, plan, parts))
     try:

@@ -5,11 +5,12 @@ A range index is not one of them: it is a buffer of its field, and `range.py` op
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from amudai.errors import InvalidArgument
 from amudai.index.contract import IndexType
 from amudai.index.hash.kind import HASH
+from amudai.index.plugins import INDEXES_GROUP, load_announced
 from amudai.index.term.kind import TERM
 
 __all__ = ["TYPES", "index_type", "index_types", "register"]
@@ -31,7 +32,24 @@ def index_type(name: str) -> IndexType | None:
     >>> None if found is None else found.name
     'field-hashing-index'
     """
+    found = _known(name)
+    if found is None and name:
+        load_announced(INDEXES_GROUP, _announce)
+        found = _known(name)
+    return found
+
+
+def _known(name: str) -> IndexType | None:
     return next((each for each in index_types() if name == each.name or name in each.aliases), None)
+
+
+def _announce(plugin: Any) -> None:
+    """Register what an entry point announces: a plug-in or its class, which says what type it is."""
+    made = plugin() if isinstance(plugin, type) else plugin
+    as_type = getattr(made, "as_index_type", None)
+    if as_type is None:
+        raise InvalidArgument(f"plug-in: expected an amudai.IndexPlugin, found {plugin!r}")
+    register(as_type())
 
 
 def register(added: IndexType) -> None:
@@ -40,6 +58,6 @@ def register(added: IndexType) -> None:
     Raises InvalidArgument if its name or one of its aliases is taken.
     """
     for name in (added.name, *added.aliases):
-        if index_type(name) is not None:
+        if _known(name) is not None:
             raise InvalidArgument(f"index type: expected a name that is not taken, found {name!r}")
     _added.append(added)

@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from amudai.types import NodePath
 
 if TYPE_CHECKING:
     from amudai.shard import StoredArray  # with what writes shards, which readers do not need
 
-__all__ = ["Between", "CompositeKeys", "Every", "Keys", "Match", "Question", "StoredKeys", "Terms"]
+__all__ = ["Between", "CompositeKeys", "Every", "IndexQuestion", "Keys", "Match", "Question", "StoredKeys", "Terms"]
 
 
 Number = int | float | Decimal
@@ -91,4 +91,29 @@ class Between:
     high: Number | None
 
 
-Question = Terms | Every | Keys | StoredKeys | CompositeKeys | Between
+@dataclass(frozen=True, slots=True)
+class IndexQuestion:
+    """Rows for which an operator of a predicate is true. It is never negated.
+
+    Attributes
+    ----------
+    operator
+        `==`, `<`, `<=`, `>`, `>=`; `in`; `equals`, `has`, `hasprefix`, `hassuffix`, `contains`, `startswith`,
+        `endswith`; `matches` for a regular expression.
+    values
+        What the column is compared with, as Python values: several for `in`, one for all others.
+    case_sensitive
+        Whether the case of text matters.
+
+    Examples
+    --------
+    >>> amudai.IndexQuestion("endswith", (".log",)).case_sensitive
+    True
+    """
+
+    operator: str
+    values: tuple[Any, ...]
+    case_sensitive: bool = True
+
+
+Question = Terms | Every | Keys | StoredKeys | CompositeKeys | Between | IndexQuestion

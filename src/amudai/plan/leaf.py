@@ -11,11 +11,12 @@ import numpy.typing as npt
 from amudai.arrow import ArrowFields
 from amudai.column import ColumnSource, constant_of
 from amudai.format import FieldDescriptor, ValueDictionary
+from amudai.index import IndexQuestion
 from amudai.lazy import lazy
 from amudai.plan.columns import SelectedColumn, select_nodes
 from amudai.plan.plain_leaf import PlainLeaf
 from amudai.plan.unusable import UnusableIndexes
-from amudai.predicate import LISTS, BoundLeaf, IsNull, IsValid
+from amudai.predicate import LISTS, BoundLeaf, Compare, IsIn, IsNull, IsValid, Matches, Text
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.types import SchemaNode
@@ -47,6 +48,26 @@ class LeafQuestion(PlainLeaf):
     def nanoseconds(self) -> SchemaNode | None:
         """The field with the nanoseconds after the ticks of the column; None if ticks say everything."""
         return self.column.projection.nanoseconds if self.node.is_ticks and len(self.leaf.nodes) == 1 else None
+
+    @lazy
+    def asked(self) -> IndexQuestion | None:
+        """The plain leaf as a question to indexes of other packages; None if they cannot be asked.
+
+        They know one value of each row, and times without the nanoseconds after ticks.
+        """
+        if self.nanoseconds is not None:
+            return None
+        values = tuple(scalar.as_py() for scalar in self.plain.scalars)
+        match self.plain.leaf:
+            case Compare(_, op, _):
+                return IndexQuestion(op, values)
+            case IsIn():
+                return IndexQuestion("in", values)
+            case Text(_, op, text, case_sensitive):
+                return IndexQuestion(op, (text,), case_sensitive)
+            case Matches(_, pattern):
+                return IndexQuestion("matches", (pattern,))
+        return None
 
     @property
     def is_rounded(self) -> bool:

@@ -17,9 +17,10 @@ from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import IndexDescriptor
 from amudai.index.contract import BuildPlan, IndexSpec
 from amudai.index.term.budget import EXACT, BuiltIndex, within_budget
+from amudai.index.term.custom import custom_terms
 from amudai.index.term.spec import TermIndex
 from amudai.index.term.stored_form import ELEMENT, POSITIONS_SCHEMA, TERMS_SCHEMA, TOKENIZERS
-from amudai.index.term.texts import Texts, require_text_path, slots_of, texts_of
+from amudai.index.term.texts import Texts, exploded, require_text_path, slots_of, texts_of
 from amudai.index.term.tuning import Tuning, tuning_of
 from amudai.index.term.writing import placed, written
 from amudai.shard import ArtifactSpace, StoredArray
@@ -58,11 +59,13 @@ class _FinishedRun:
 class _GrowingRun:
     """The run of one field that still grows, and the field's position in the stream of values."""
 
-    def __init__(self, path: NodePath, tokenizer: str, limit: int, *, by_slot: bool) -> None:
+    def __init__(self, path: NodePath, tokenizer: str, collation: str, limit: int, *, by_slot: bool) -> None:
         self.path = path
+        self._custom = custom_terms(tokenizer, collation)
         self.by_slot = by_slot
         self.slots = 0  # slots of all batches so far
-        self._run = _kernels.TermRun(tokenizer)
+        # Terms that were made here are stored as they are.
+        self._run = _kernels.TermRun(TOKENIZERS["trivial" if self._custom is not None else tokenizer])
         self._limit = limit
         self._text = 0
         self._stripe = self._first = 0
@@ -77,6 +80,8 @@ class _GrowingRun:
         if stripe != self._stripe or first + count - self._first >= _RUN_POSITIONS:
             done += self.finish()
         texts = texts_of(values, self.path, by_slot=self.by_slot)
+        if texts is not None and self._custom is not None:
+            texts = exploded(texts, self._custom)
         at = 0
         while texts is not None and at < texts.count:
             if self._run.terms == 0:
@@ -125,7 +130,7 @@ class TermBuilder:
         self.fields = frozenset(path[0].schema_id for path in plan.paths)
         limit = max(_LEAST_SCRATCH, min(_RUN_SCRATCH, plan.memory // (4 * len(plan.paths))))
         self._gathering = [
-            _GrowingRun(path, TOKENIZERS[tokenizer], limit, by_slot=granularity == ELEMENT)
+            _GrowingRun(path, tokenizer, spec.collation, limit, by_slot=granularity == ELEMENT)
             for path, tokenizer, granularity in zip(plan.paths, spec.tokenizers, spec.granularities, strict=True)
         ]
         self._lock = Lock()

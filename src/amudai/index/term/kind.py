@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from amudai.format import IndexDescriptor
 from amudai.index.contract import BuildPlan, Capabilities, IndexMerging, IndexSpec, IndexType
-from amudai.index.questions import Every, Terms
+from amudai.index.questions import Every, IndexQuestion, Terms
 from amudai.index.term.reader import TermReader, open_term_index
 from amudai.index.term.stored_form import INDEX_TYPE, OLDER_NAMES
 from amudai.types import BasicType
@@ -49,7 +49,9 @@ def _check(
 TERM: Final = IndexType(
     name=INDEX_TYPE,
     label="term index",
-    capabilities=Capabilities(questions=frozenset({Terms, Every}), basic_types=frozenset({BasicType.STRING})),
+    capabilities=Capabilities(
+        questions=frozenset({Terms, Every, IndexQuestion}), basic_types=frozenset({BasicType.STRING})
+    ),
     open=open_term_index,
     build=_build,
     aliases=OLDER_NAMES,

@@ -7,7 +7,7 @@ so they are copied with another first row. No value is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate
 from typing import Final
@@ -24,6 +24,7 @@ from amudai.index.contract import BuildPlan, IndexSpec
 from amudai.index.numbering import Numbering
 from amudai.index.paths import paths_of
 from amudai.index.term.artifact_columns import TermsColumn
+from amudai.index.term.custom import Collation, Tokenizer, collation_of, tokenizer_of
 from amudai.index.term.positions_writer import CopiedBlocks
 from amudai.index.term.reader import TermReader, open_term_index
 from amudai.index.term.slots import SlotMap
@@ -53,12 +54,12 @@ def term_spec(descriptor: IndexDescriptor, shard: ShardReader) -> TermIndex | No
     """The index that a user would ask for to get one like this; None if it is not complete, or not known in full."""
     paths = paths_of(descriptor, shard)
     properties = {name.lower(): value.value for name, value in descriptor.properties}
-    collation = _name_of(COLLATIONS, properties.get("collation"))
+    collation = _name_of(COLLATIONS, properties.get("collation"), collation_of)
     if paths is None or collation is None or not Numbering.of(descriptor, shard).complete:
         return None
     entries = len(descriptor.indexed_fields)
     stored = _listed(properties.get("tokenizers"), entries, TOKENIZERS["word"])
-    tokenizers = [_name_of(TOKENIZERS, stored[entry]) for entry in paths]
+    tokenizers = [_name_of(TOKENIZERS, stored[entry], tokenizer_of) for entry in paths]
     granularities = [_listed(properties.get("granularities"), entries, GRANULARITIES[0])[entry] for entry in paths]
     if None in tokenizers or not set(granularities) <= set(GRANULARITIES):
         return None
@@ -330,8 +331,15 @@ def _varint(number: int) -> bytes:
     return bytes(found)
 
 
-def _name_of(names: Mapping[str, str], stored: object) -> str | None:
-    return next((name for name, value in names.items() if value == stored), None)
+def _name_of(
+    names: Mapping[str, str], stored: object, registered: Callable[[object], Tokenizer | Collation | None]
+) -> str | None:
+    """The name for users of a stored name: that of this library, or of a package that is registered."""
+    own = next((name for name, value in names.items() if value == stored), None)
+    if own is not None:
+        return own
+    found = registered(stored)
+    return None if found is None else found.name
 
 
 def _listed(stored: object, count: int, missing: str) -> list[object]:

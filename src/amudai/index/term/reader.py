@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import and_
 from typing import Final
@@ -19,8 +19,9 @@ from amudai.format import IndexDescriptor
 from amudai.index.artifacts import IndexArtifactReader
 from amudai.index.contract import TermCounts, Vocabulary
 from amudai.index.numbering import Numbering
-from amudai.index.questions import Every, Match, Question, Terms
+from amudai.index.questions import Every, IndexQuestion, Match, Question, Terms
 from amudai.index.term.artifact_columns import U64, field_named, known_fields, only_stripe, present
+from amudai.index.term.custom import OPERATORS, Collation, collation_of, folded_term, is_unicode, tokenizer_of
 from amudai.index.term.slots import SlotMap
 from amudai.index.term.stored_form import COLLATIONS, ELEMENT, GRANULARITIES, MAYBE_CUT, POSITIONS_SCHEMA, TOKENIZERS
 from amudai.index.term.tree import UNKNOWN, Leaves, PositionLists, TermTree
@@ -55,7 +56,8 @@ def open_term_index(
     terms, positions = descriptor.artifacts[:_ARTIFACTS]
     properties = {name.lower(): value.value for name, value in descriptor.properties}
     collation = properties.get("collation")
-    if collation not in COLLATIONS.values():
+    form = collation_of(collation)
+    if collation not in COLLATIONS.values() and form is None:
         raise UnsupportedFeature(f"term index: expected a known collation, found {collation!r}", url=anchor.url)
     listed = properties.get("tokenizers")
     # The format's specification has one name for all fields.
@@ -73,7 +75,8 @@ def open_term_index(
         name = names[at] if at < len(names) and isinstance(names[at], str) else TOKENIZERS["word"]
         granularity = sizes[at] if at < len(sizes) else GRANULARITIES[0]
         # An entry with several fields cannot answer for one of them.
-        if len(schema_ids) == 1 and name in TOKENIZERS.values() and granularity in GRANULARITIES:
+        is_known = name in TOKENIZERS.values() or tokenizer_of(name) is not None
+        if len(schema_ids) == 1 and is_known and granularity in GRANULARITIES:
             tokenizers[schema_ids[0]] = str(name)
             if granularity == ELEMENT:
                 elements[schema_ids[0]] = partial(SlotMap, shard)
@@ -83,6 +86,7 @@ def open_term_index(
         tokenizers,
         numbering=numbering,
         case_sensitive=collation == COLLATIONS["case_preserving"],
+        collation=form,
         own=numbering.complete,
         trust=trust or shard.trust_indexes,
         elements=elements,
@@ -115,6 +119,8 @@ class TermReader:
         The numbers of rows and fields in the index.
     case_sensitive
         Whether the index keeps the upper and lower case of terms.
+    collation
+        The collation of another package; None for those of this library.
     own
         Whether this library wrote the index, so that it has every term of every row.
     elements
@@ -130,6 +136,7 @@ class TermReader:
         numbering: Numbering,
         case_sensitive: bool,
         own: bool,
+        collation: Collation | None = None,
         trust: bool = False,
         elements: Mapping[int, Callable[[NodePath], SlotMap]] | None = None,
     ) -> None:
@@ -141,6 +148,7 @@ class TermReader:
         self._elements = elements or {}
         self._slots: dict[int, SlotMap] = {}
         self._case_sensitive = case_sensitive
+        self._collation = collation
         self._own = own
         self._answers = own or trust
 
@@ -186,11 +194,42 @@ class TermReader:
 
     def answer(self, path: NodePath, question: Question, rows: Rows | None = None) -> Positions | None:
         """The rows of the shard for which the answer is yes or maybe; None if this index cannot tell."""
-        if not isinstance(question, Terms | Every) or not self._answers:
+        if not self._answers:
             return None
-        asked = question.terms if isinstance(question, Every) else (question,)
-        if not all(self._knows(path, each) for each in asked):
+        match question:
+            case IndexQuestion():
+                return self._asked(path, question, rows)
+            case Terms() | Every():
+                asked = question.terms if isinstance(question, Every) else (question,)
+                return self._all(path, asked, rows) if all(self._knows(path, each) for each in asked) else None
+        return None
+
+    def _asked(self, path: NodePath, question: IndexQuestion, rows: Rows | None) -> Positions | None:
+        """The answer of a tokenizer of another package: rows that have all terms that it requires. All are doubtful."""
+        tokenizer = tokenizer_of(self._tokenizers.get(path[-1].schema_id))
+        operator = "equals" if question.operator in ("==", "in") else question.operator
+        if tokenizer is None or operator not in OPERATORS:
             return None
+        found = Positions.none(self._origin)
+        for value in question.values:
+            terms = [term for term in tokenizer.required(operator, value) if term and is_unicode(term)]
+            asked = [Terms(term, Match.EQUAL, question.case_sensitive) for term in dict.fromkeys(terms)]
+            answer = self._all(path, asked, rows) if asked else None
+            if answer is None:
+                return None
+            found = found | answer.unsure()
+        return found
+
+    def _all(self, path: NodePath, asked: Sequence[Terms], rows: Rows | None) -> Positions | None:
+        """The rows that have all these terms; None if this index cannot tell."""
+        if self._collation is None:
+            return self._rows_with(path, asked, rows)
+        forms = [replace(each, text=folded_term(self._collation, each.text), case_sensitive=True) for each in asked]
+        kept = [each for each in forms if each.text]  # a term that folds to nothing is not in the index
+        answer = self._rows_with(path, kept, rows) if kept else None
+        return None if answer is None else answer.unsure()
+
+    def _rows_with(self, path: NodePath, asked: Sequence[Terms], rows: Rows | None) -> Positions | None:
         found: list[MatchingLists] = []
         for each in asked:
             lists = self._lists(path[-1].schema_id, each)
@@ -215,8 +254,8 @@ class TermReader:
     def vocabulary(self, path: NodePath) -> Vocabulary | None:
         """All terms of a field, without their rows; None if the index does not have all terms of the field."""
         tokenizer = self._tokenizers.get(path[-1].schema_id)
-        if tokenizer is None or not self._answers:
-            return None
+        if tokenizer not in TOKENIZERS.values() or self._collation is not None or not self._answers:
+            return None  # terms of other packages are not the words of a question
         return Vocabulary(tokenizer == TOKENIZERS["trivial"], self._hashes(self._numbering.ids[path[-1].schema_id]))
 
     def _hashes(self, stored_id: int) -> Iterator[U64]:
@@ -263,8 +302,10 @@ class TermReader:
 
     def _knows(self, path: NodePath, question: Terms) -> bool:
         tokenizer = self._tokenizers.get(path[-1].schema_id)
-        if tokenizer is None or not question.text:
+        if tokenizer is None or not question.text or tokenizer not in TOKENIZERS.values():
             return False
+        if self._collation is not None and question.match is not Match.EQUAL:
+            return False  # a part of a term may have another form than the same part of the whole term
         return (tokenizer == TOKENIZERS["trivial"]) == question.whole
 
     def _lists(self, schema_id: int, question: Terms) -> MatchingLists:

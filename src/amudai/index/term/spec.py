@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from amudai.errors import InvalidArgument
 from amudai.index.contract import require_level
+from amudai.index.term.custom import collation_of, tokenizer_of
 from amudai.index.term.stored_form import COLLATIONS, GRANULARITIES, INDEX_TYPE, TOKENIZERS
 from amudai.storage import Size, size_of
 
@@ -24,11 +25,11 @@ class TermIndex:
         Paths of string fields: columns, members of structs, items of lists, keys and values of maps.
     tokenizer
         What a term is, for all fields or one for each. `"word"`: a run of letters and digits. `"log"`: the same, and
-        IPv4 addresses as a whole besides. `"trivial"`: the value itself.
+        IPv4 addresses as a whole besides. `"trivial"`: the value itself. Or the name of a registered `Tokenizer`.
     collation
         `"case_preserving"` answers case-sensitive and case-insensitive questions. `"case_insensitive"` is for other
         readers that cannot search a case-preserving index without regard to case; our scans must then check the values
-        to answer case-sensitive questions.
+        to answer case-sensitive questions. Or the name of a registered `Collation`.
     granularity
         What the index stores for a term, for all fields or one for each. `"record"`: the rows of the shard.
         `"element"`: the slots of the field, such as the items of a list; rows are found through the offsets of the
@@ -77,9 +78,9 @@ class TermIndex:
             raise InvalidArgument(f"fields: expected at least one path, found {fields}")
         if len(set(fields)) < len(fields):
             raise InvalidArgument(f"fields: expected each field once, found {fields}")
-        tokenizers = _of_each("tokenizer", tokenizer, len(fields), TOKENIZERS)
+        tokenizers = _of_each("tokenizer", tokenizer, len(fields), TOKENIZERS, tokenizer_of)
         granularities = _of_each("granularity", granularity, len(fields), GRANULARITIES)
-        if collation not in COLLATIONS:
+        if collation not in COLLATIONS and collation_of(collation) is None:
             raise InvalidArgument(f"collation: expected one of {', '.join(COLLATIONS)}, found {collation!r}")
         most = None if max_bytes is None else size_of(max_bytes)
         if most is not None and most < 1:
@@ -93,12 +94,18 @@ class TermIndex:
         object.__setattr__(self, "level", level)
 
 
-def _of_each(name: str, given: str | Sequence[str], count: int, known: Collection[str]) -> tuple[str, ...]:
+def _of_each(
+    name: str,
+    given: str | Sequence[str],
+    count: int,
+    known: Collection[str],
+    registered: Callable[[str], object | None] = lambda _: None,
+) -> tuple[str, ...]:
     """The setting of each field: `given` for all fields, or one setting per field."""
     found = (given,) * count if isinstance(given, str) else tuple(given)
     if len(found) != count:
         raise InvalidArgument(f"{name}: expected one for all fields, or {count}, one for each field, found {found}")
     for each in found:
-        if each not in known:
+        if each not in known and registered(each) is None:
             raise InvalidArgument(f"{name}: expected one of {', '.join(known)}, found {each!r}")
     return found

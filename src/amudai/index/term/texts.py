@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -10,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.errors import InvalidArgument, UnsupportedFeature
+from amudai.index.term.custom import is_unicode
 from amudai.shard import StoredArray
 from amudai.types import BasicType, NodePath, SchemaNode
 
-__all__ = ["Texts", "require_text_path", "slots_of", "texts_of"]
+__all__ = ["Texts", "exploded", "require_text_path", "slots_of", "texts_of"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -97,3 +99,31 @@ def texts_of(values: StoredArray, path: NodePath, *, by_slot: bool = False) -> T
     elif values.validity is not None:
         validity, at = values.validity.data, values.validity.first
     return Texts(strings.offsets, strings.data, validity, at, codes, None if by_slot else rows)
+
+
+def exploded(texts: Texts, terms: Callable[[str], Iterable[str]]) -> Texts:
+    """The terms of texts in place of the texts, each with the position of its text."""
+    data, offsets = texts.data, texts.offsets.astype(np.int64, copy=False)
+    count = texts.count
+    valid = np.ones(count, np.bool_)
+    if texts.validity is not None:
+        bits = np.unpackbits(texts.validity, count=texts.validity_at + count, bitorder="little")
+        valid = bits[texts.validity_at :].astype(np.bool_)
+    known: dict[int, list[bytes]] = {}  # by number of the text: those of a dictionary are split once
+    found: list[bytes] = []
+    owners: list[int] = []
+    for slot in np.flatnonzero(valid).tolist():
+        at = slot if texts.codes is None else texts.codes.item(slot)
+        split = known.get(at)
+        if split is None:
+            text = data[offsets.item(at) : offsets.item(at + 1)].tobytes().decode()
+            split = list(dict.fromkeys(term.encode() for term in terms(text) if term and is_unicode(term)))
+            if texts.codes is not None:
+                known[at] = split
+        found += split
+        owners += [slot] * len(split)
+    ends = np.zeros(len(found) + 1, np.int64)
+    np.cumsum([len(term) for term in found], out=ends[1:])
+    rows = np.array(owners, np.uint32)
+    positions = rows if texts.positions is None else texts.positions[rows]
+    return Texts(ends, np.frombuffer(b"".join(found), np.uint8), None, 0, None, positions)

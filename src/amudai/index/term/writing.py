@@ -80,8 +80,8 @@ def placed(built: BuiltIndex, space: ArtifactSpace, spec: TermIndex, plan: Build
         layout = () if built.layout is None else (*built.layout.properties, *terms.properties)
         positions = space.place(POSITIONS, POSITIONS_SCHEMA, [built.positions], POSITIONS_LOOKUP)
     properties: dict[str, object] = {
-        "collation": COLLATIONS[spec.collation],
-        "tokenizers": [TOKENIZERS[name] for name in spec.tokenizers],
+        "collation": COLLATIONS.get(spec.collation, spec.collation),
+        "tokenizers": [TOKENIZERS.get(name, name) for name in spec.tokenizers],
         # The reference loses rows of some terms, so only an index with this property proves that a term is absent.
         COMPLETE: True,
     }

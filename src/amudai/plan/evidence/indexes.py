@@ -8,7 +8,7 @@ from functools import partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
-from amudai.index import CompositeKeys, Every, Keys, StoredKeys, Terms
+from amudai.index import CompositeKeys, Every, IndexQuestion, Keys, StoredKeys, Terms
 from amudai.plan.evidence.contract import Evidence
 from amudai.plan.leaf import LeafQuestion
 from amudai.plan.open_indexes import OpenIndex
@@ -135,7 +135,11 @@ def _leaf(question: LeafQuestion, index: OpenIndex, rows: Rows) -> Positions | N
             return found if question.nanoseconds is None else found.unsure()
     if Terms in able:
         answers = (_alternative(way, nodes, index, rows) for way in question.terms)
-        return next((answer for answer in answers if answer is not None), None)
+        found = next((answer for answer in answers if answer is not None), None)
+        if found is not None:
+            return found
+    if IndexQuestion in able and question.asked is not None:
+        return index.ask(nodes, question.asked, rows)
     return None
 
 
