@@ -20,7 +20,7 @@ rm -f "$build"/report.*
 status=0
 LD_PRELOAD="$("$cxx" -print-file-name=libtsan.so)" \
   TSAN_OPTIONS="exitcode=0:log_path=$PWD/$build/report" \
-  ARROW_DEFAULT_MEMORY_POOL=system AMUDAI_KERNELS=base AMUDAI_KERNELS_DIR="$PWD/$build" AMUDAI_THREADS=4 \
+  ARROW_DEFAULT_MEMORY_POOL=system AMUDAI_KERNELS=base AMUDAI_KERNELS_DIR="$PWD/$build" \
   AMUDAI_TEST_EFFORT="${AMUDAI_TEST_EFFORT:-quick}" \
   "$python" -m pytest -n 0 "${@:-tests/concurrency/test_one_shard.py}" || status=$?
 reports=$(grep -l _kernels_base "$build"/report.* 2>/dev/null || true)
