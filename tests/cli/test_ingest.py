@@ -274,7 +274,7 @@ def test_statistics_keys_and_groups(tmp_path: Path) -> None:
     run("ingest", source, "-o", target, *options)
     with amudai.open(target) as shard:
         assert shard.indexes[0].fields == ("tenant + user",)
-        assert shard["n"].stats.distinct is not None
+        assert shard["n"].stats.distinct_count is not None
         buffers = [stripe.fields[at].buffers[0].member for stripe in shard.inspect().stripes for at in range(3)]
         assert buffers == [0, 1, None]
         assert shard.count((amudai.col("tenant") == 3) & (amudai.col("user") == 10)) == 1
