@@ -7,7 +7,7 @@ QUICK := AMUDAI_TEST_EFFORT=quick AMUDAI_TEST_CASES=4 AMUDAI_GOLDEN=tests/fixtur
 unexport PYTHONDONTWRITEBYTECODE
 NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 
-.PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test minima tsan damage fuzz stubs proto bench clean build
+.PHONY: test quick demo docs checks lint types unit unit-quick sanitize wheel-test minima tsan damage fuzz stubs proto bench bench-full clean build
 
 # Everything CI does. Two steps run side by side: each has stretches that keep only one core busy.
 test: build
@@ -98,8 +98,17 @@ proto:
 	build/protoc/bin/pip install --quiet "grpcio-tools==1.63.*" "setuptools<80"
 	build/protoc/bin/python -m grpc_tools.protoc -Iproto --python_out=src/amudai/format/wire --pyi_out=src/amudai/format/wire proto/amudai.proto
 
+# The kernels, and the tables of benchmarks/ in brief: beside Parquet, a quarter of the rows. RESULTS names the JSON file.
+RESULTS ?= build/bench.json
 bench: build
 	$(BIN)/python -m benchmarks.kernels
+	$(BIN)/python -m benchmarks.run --systems parquet-zstd,amudai,amudai-idx --scale 0.25 --rounds 1 --out $(RESULTS)
+	$(BIN)/python -m benchmarks.report $(RESULTS) --metric cpu
+
+# Beside all peers that are installed, all rows.
+bench-full: build
+	$(BIN)/python -m benchmarks.run --out $(RESULTS)
+	$(BIN)/python -m benchmarks.report $(RESULTS) --metric cpu
 
 clean:
 	rm -rf $(VENV) build demo dist site

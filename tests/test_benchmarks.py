@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import compaction, deletes, exports, extremes, merging, packed, term_index
+from benchmarks import compaction, compare, deletes, exports, extremes, merging, packed, term_index
 
 
 @pytest.mark.slow
@@ -81,3 +81,27 @@ def test_compaction_is_measured(
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("2 shards, ")
     assert [line.split("  ")[0].strip() for line in said[1:]] == ["as it is", "sorted", "indexed"]
+
+
+def test_changes_beyond_the_noise_are_named() -> None:
+    def results(scan: list[float], slower: float = 1.0, size: int = 1000) -> dict[str, object]:
+        base = [[time * slower, time * slower] for time in (0.50, 0.51, 0.50, 0.52)]
+        ours = [[time * slower, time * slower] for time in scan]
+        return {
+            "cells": {
+                "logs|parquet-zstd|1|scan": {"runs": base},
+                "logs|amudai|1|scan": {"runs": ours},
+                "logs|amudai|1|write": {"runs": [], "size": size},
+            }
+        }
+
+    old = results([0.100, 0.104, 0.101, 0.102])
+    assert compare.changes(old, results([0.102, 0.101, 0.103, 0.102], slower=3.0, size=1000)) == []
+    ((cell, what, before, after, noise),) = compare.changes(old, results([0.081, 0.080, 0.080, 0.083], slower=3.0))
+    assert (cell, what, noise) == ("logs|amudai|1|scan", "cpu", compare.LEAST_NOISE)
+    assert after / before == pytest.approx(0.8)
+    # Runs that differ by a third among each other prove nothing.
+    assert compare.changes(old, results([0.080, 0.083, 0.110, 0.107])) == []
+    ((_, what, *_),) = compare.changes(old, results([0.100, 0.104, 0.101, 0.102], size=1100))
+    assert what == "size"
+    assert "+10.0%" in compare.markdown(compare.changes(old, results([0.100, 0.104, 0.101, 0.102], size=1100)))

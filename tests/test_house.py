@@ -212,7 +212,9 @@ def private_names(room: str) -> set[str]:
     for path in modules_of(room):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
-                case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    found.add(name)
+                case ast.Name(id=name, ctx=ast.Store()):
                     found.add(name)
                 case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name, ctx=ast.Store()):
                     found.add(name)

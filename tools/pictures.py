@@ -1,6 +1,6 @@
 """Make the pictures of the documentation, from the real thing: a browser that looks at `amudai serve`.
 
-    python tools/pictures.py            # all pictures, into docs/pictures
+python tools/pictures.py            # all pictures, into docs/pictures
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def main() -> None:
             page.goto(url)
             page.wait_for_selector("#q")
             base = url.split("?")[0]
-            photograph(page, f"{base}search?q=timeout&col=timestamp&col=level&col=service&col=status&col=message", "search")
+            columns = "&".join(f"col={name}" for name in ("timestamp", "level", "service", "status", "message"))
+            photograph(page, f"{base}search?q=timeout&{columns}", "search")
             photograph(page, f"{base}shard?name=web.amudai.shard", "shard")
             photograph(page, f"{base}search?q=message+has+%22timeout%22+and+status+%3E%3D+500", "receipt", keys="r")
             browser.close()

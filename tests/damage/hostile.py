@@ -152,8 +152,6 @@ def _claims() -> dict[str, Numbers]:
         found[f"zstd {dtype}"] = Numbers(dtype, bomb, MANY)
         head = make_header(snappy.CODE, snappy.FIELDS)
         found[f"snappy {dtype}"] = Numbers(dtype, head + _varint(MANY * size) + bytes(20), MANY)
-        if dtype in pco.TYPES:
-            found[f"pco {dtype}"] = Numbers(dtype, pco.encode([1] * 10, dtype), MANY)
     return found
 
 

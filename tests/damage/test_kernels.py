@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from amudai import _kernels
 from amudai.encoding import NUMERIC, ByteKeys, NumberRanges, compare, decode
 from amudai.encoding.numeric.contract import NumericEncoding
-from amudai.errors import CorruptedData, UnsupportedFeature
+from amudai.errors import CorruptedData, LimitExceeded, UnsupportedFeature
 from amudai.format import ValueDictionary
 from amudai.rows import Rows
 from amudai.types import BasicType, SchemaNode
@@ -31,7 +31,7 @@ from tests.oracle.binary import single_value as binary_single
 from tests.oracle.binary import snappy as binary_snappy
 from tests.oracle.binary import zstd as binary_zstd
 from tests.oracle.common import ALL, Encoder, OracleError, pack
-from tests.oracle.numeric import delta, ffor, fl_bit_pack, plain, run_length, single_value, zstd
+from tests.oracle.numeric import delta, ffor, fl_bit_pack, pco, plain, run_length, single_value, zstd
 
 pytestmark = [pytest.mark.native, pytest.mark.slow]
 
@@ -67,6 +67,14 @@ def test_hostile_numbers(name: str, part: str) -> None:
     nothing = np.ones(1, case.dtype)
     with bounded(), pytest.raises(REFUSED):
         compare.compare_numbers(held, ranges, NumberRanges(nothing, nothing), inverted=False)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dtype", pco.TYPES)
+def test_entropy_coded_values_are_counted_before_they_are_inflated(dtype: str) -> None:
+    """A few bytes may hold any number of equal values, so their number is no sign of damage."""
+    held = Held((hostile.MANY, block.build(b"", pco.encode([1] * 10, dtype))))
+    with bounded(), pytest.raises(LimitExceeded, match="block_memory"):
+        numbers(held, Rows.one(0, 5), dtype)
 
 
 @pytest.mark.parametrize("name", hostile.BINARIES)

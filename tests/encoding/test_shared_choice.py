@@ -22,7 +22,7 @@ def block(values: list[bytes]) -> BytesBlock:
 def chosen(values: list[bytes], final: bool = True) -> tuple[BytesChoice, SharedChoice | None]:
     staged = block(values)
     usual = choose_bytes(block(values[:250]), PROFILE)
-    return usual, choose_shared(staged, final, usual, PROFILE)
+    return usual, choose_shared(staged, final, [usual], PROFILE)
 
 
 def paragraphs(count: int, distinct: int) -> list[bytes]:
@@ -39,12 +39,13 @@ def test_text_that_blocks_have_in_common_gets_one() -> None:
     assert len(found.encoder.content) < 1500 * (usual.bytes_per_slot - found.choice.bytes_per_slot)
 
 
-@pytest.mark.parametrize("kind", ["noise", "little text"])
+@pytest.mark.parametrize("kind", ["noise", "little text", "a short rest"])
 def test_other_text_gets_none(kind: str) -> None:
     rng = np.random.default_rng(6)
     values = {
         "noise": lambda: [rng.bytes(200) for _ in range(3000)],
         "little text": lambda: paragraphs(60, 30),
+        "a short rest": lambda: [rng.bytes(32).hex().encode() for _ in range(4 * 2048 + 1)],
     }[kind]()
     assert chosen(values)[1] is None
 

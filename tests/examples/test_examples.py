@@ -28,6 +28,9 @@ NEEDED = {
     "lake_iceberg": "pyiceberg",
     "lake_polars": "polars",
     "lake_spark": "pyspark",
+    "lake_ray": "ray",
+    "lake_daft": "daft",
+    "lake_dask": "dask",
 }
 
 

@@ -345,3 +345,14 @@ def test_bins_hold_all_times() -> None:
         assert bins.start <= first
         assert last < bins.start + bins.count * bins.width
         assert bins.count <= 80
+
+
+def test_the_package_has_all_assets_and_they_are_small(folder: Path) -> None:
+    made = client(folder)
+    size = 0
+    for name, kind in (("page.js", "text/javascript"), ("style.css", "text/css"), ("icon.svg", "image/svg+xml")):
+        found = made.get(f"/assets/{name}")
+        assert found.status_code == 200
+        assert found.headers["content-type"].startswith(kind)
+        size += len(found.content)
+    assert 10_000 < size < 300_000

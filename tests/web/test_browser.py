@@ -14,19 +14,19 @@ import amudai
 from tests.web.places import HOSTILE, log_table, make_folder, serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("browser"),
-    pytest.mark.skipif(CHROMIUM is None, reason="no browser is installed: apt-get install chromium"),
-]
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+pytestmark = pytest.mark.slow
 ENDLESS = "SELECT count(*) AS n FROM range(1000000000000) a, data WHERE hash(a.range) = status"
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as started:
-        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        # The system's browser, or the one that Playwright installs.
+        path = next(filter(None, map(shutil.which, NAMES)), started.chromium.executable_path)
+        if not Path(path).exists():
+            pytest.skip("no browser is installed: apt-get install chromium, or playwright install chromium")
+        found = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield found
         found.close()
 

@@ -142,7 +142,10 @@ class BytesEncoder:
             self._choice = measured[1] if measured is not None and is_same else self._choose(first)
         if self._waits:
             self._waits = False
-            found = choose_shared(staged, final, self._choice, self._profile)
+            # The first block may be an exception, so another one in the middle has a say.
+            middle = staged.count // 2
+            other = self._choose(_part(staged, middle, min(middle + self._rows(staged, middle), staged.count), None))
+            found = choose_shared(staged, final, (self._choice, other), self._profile)
             if found is not None:
                 self._shared, self._choice = found.encoder, found.choice
         at, counts, blocks = 0, [], []

@@ -19,10 +19,10 @@ from amudai.web.conditions import kql_conditions, sql_conditions, where_conditio
 from amudai.web.folder import Snapshot, quoted, time_column
 from amudai.web.histogram import Histogram, bins_between, pieces_of, times_of
 from amudai.web.question import PAGE_ROWS, Question
-from amudai.web.receipt import Receipt
+from amudai.web.receipt import AnswerReceipt
 from amudai.web.workers import Job
 
-__all__ = ["Asked", "Columns", "Counted", "FoundRows", "Part", "Place", "answer", "asked_of", "marks_of"]
+__all__ = ["AskedScan", "Columns", "Counted", "FoundRows", "Part", "Place", "answer", "asked_of", "marks_of"]
 
 # The first piece of rows that is searched: small, so that the first rows come soon.
 _FIRST_PIECE: Final = 1 << 16
@@ -67,11 +67,11 @@ class Counted:
     more: bool
 
 
-Part = Columns | FoundRows | Counted | Histogram | Receipt
+Part = Columns | FoundRows | Counted | Histogram | AnswerReceipt
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedScan:
     """A question about words or conditions, bound to a table."""
 
     table: Shard | Dataset
@@ -102,7 +102,7 @@ class Asked:
 
 def asked_of(
     question: Question, snapshot: Snapshot, limits: QueryLimits, limit: int | None = None
-) -> Asked | QueryResult:
+) -> AskedScan | QueryResult:
     """What is asked of the rows, checked: a scan, or a query for DuckDB, which gives at most `limit` rows."""
     table = snapshot.table(question.shard)
     spoken = question.spoken
@@ -116,7 +116,7 @@ def asked_of(
     parts = where_conditions(question, table.schema)
     if spoken == "where" and question.text:
         parts = [f"({question.text})" if parts else question.text, *parts]
-    asked = Asked(
+    asked = AskedScan(
         table,
         question.text if spoken == "words" else "",
         " and ".join(parts) or None,
@@ -188,8 +188,8 @@ def answer(question: Question, snapshot: Snapshot, job: Job, limits: QueryLimits
 # ---- words and conditions ----
 
 
-def _of_scan(question: Question, snapshot: Snapshot, asked: Asked, job: Job) -> Iterator[Part]:
-    receipt = Receipt()
+def _of_scan(question: Question, snapshot: Snapshot, asked: AskedScan, job: Job) -> Iterator[Part]:
+    receipt = AnswerReceipt()
     every = tuple(asked.table.schema.names)
     chosen = asked.columns or every
     yield Columns(pa.schema([asked.table.schema.field(name) for name in chosen]), every)
@@ -205,7 +205,7 @@ def _of_scan(question: Question, snapshot: Snapshot, asked: Asked, job: Job) -> 
 
 
 def _page(
-    question: Question, snapshot: Snapshot, asked: Asked, job: Job, receipt: Receipt
+    question: Question, snapshot: Snapshot, asked: AskedScan, job: Job, receipt: AnswerReceipt
 ) -> Iterator[tuple[pa.Table, tuple[Place, ...], bool]]:
     """The rows of the page, some at a time, and whether there are more behind them."""
     skip, left = question.page * PAGE_ROWS, PAGE_ROWS
@@ -245,7 +245,7 @@ def _places(question: Question, snapshot: Snapshot, found: Any) -> tuple[Place, 
 
 
 def _counts(
-    question: Question, snapshot: Snapshot, asked: Asked, job: Job, receipt: Receipt, more: bool
+    question: Question, snapshot: Snapshot, asked: AskedScan, job: Job, receipt: AnswerReceipt, more: bool
 ) -> Iterator[Part]:
     """The number of rows that match, and their histogram."""
     column = time_column(asked.table.schema)
@@ -306,7 +306,7 @@ def _micros(text: str) -> int:
 def _of_query(
     question: Question, snapshot: Snapshot, asked: QueryResult, job: Job, limits: QueryLimits
 ) -> Iterator[Part]:
-    receipt = Receipt()
+    receipt = AnswerReceipt()
     job.on_stop(asked.cancel)
     yield Columns(asked.schema, tuple(asked.schema.names))
     skip, seen = question.page * PAGE_ROWS, 0
@@ -345,7 +345,7 @@ def _counted_query(
     column: str | None,
     job: Job,
     limits: QueryLimits,
-    receipt: Receipt,
+    receipt: AnswerReceipt,
 ) -> Iterator[Part]:
     text = _query_text(question, schema, projected=column)
     times = _query(question, snapshot.table(question.shard), limits, text)

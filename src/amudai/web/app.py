@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 
 from amudai import AmudaiError, InvalidArgument, Progress, QueryLimits, QueryResult, StorageError
 from amudai.asking import WRITERS
-from amudai.web.answer import Asked, FoundRows, answer, asked_of
+from amudai.web.answer import AskedScan, FoundRows, answer, asked_of
 from amudai.web.folder import Folder, Snapshot
 from amudai.web.folder_page import SORTS, folder_page, folder_totals
 from amudai.web.guard import Guard
@@ -312,7 +312,7 @@ def _downloaded(question: Question, snapshot: Snapshot, kind: str, job: Job, lim
     asked = asked_of(question, snapshot, limits)
     if isinstance(asked, QueryResult):
         job.on_stop(asked.cancel)
-    rows = asked.rows() if isinstance(asked, Asked) else asked
+    rows = asked.rows() if isinstance(asked, AskedScan) else asked
     out = _Written()
     writer = WRITERS[kind](rows.schema, cast("BinaryIO", out))
     first: Iterator[pa.RecordBatch] = iter(rows)

@@ -25,7 +25,7 @@ _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?)?(Z|[+
 
 
 @dataclass(frozen=True, slots=True)
-class _Dialect:
+class _ConditionSyntax:
     """How a language writes what conditions are made of."""
 
     name: Callable[[str], str]
@@ -80,7 +80,7 @@ def time_text_of(micros: int) -> str:
     return found.replace(tzinfo=None).isoformat()
 
 
-def _conditions(question: Question, schema: pa.Schema, language: _Dialect) -> Iterator[str]:
+def _conditions(question: Question, schema: pa.Schema, language: _ConditionSyntax) -> Iterator[str]:
     for each in question.filters:
         yield _filter(each, schema, language)
     column = time_column(schema)
@@ -92,7 +92,7 @@ def _conditions(question: Question, schema: pa.Schema, language: _Dialect) -> It
             yield f"{language.name(column)} {operator} {_time(text, name, kind, language)}"
 
 
-def _filter(asked: Filter, schema: pa.Schema, language: _Dialect) -> str:
+def _filter(asked: Filter, schema: pa.Schema, language: _ConditionSyntax) -> str:
     at = schema.get_field_index(asked.column)
     if at < 0:
         raise InvalidArgument(f"filter: expected one of the columns {', '.join(schema.names)}, found {asked.column}")
@@ -106,7 +106,7 @@ def _filter(asked: Filter, schema: pa.Schema, language: _Dialect) -> str:
     return f"not({found})" if language is _KQL else f"not {found}"
 
 
-def _literal(asked: Filter, kind: pa.DataType, language: _Dialect) -> str:
+def _literal(asked: Filter, kind: pa.DataType, language: _ConditionSyntax) -> str:
     value = asked.value or ""
     if _is_text(kind):
         return language.text(value)
@@ -119,7 +119,7 @@ def _literal(asked: Filter, kind: pa.DataType, language: _Dialect) -> str:
     raise InvalidArgument(f"filter: expected a value of the type {kind}, found {value!r}")
 
 
-def _time(text: str, what: str, kind: pa.DataType, language: _Dialect) -> str:
+def _time(text: str, what: str, kind: pa.DataType, language: _ConditionSyntax) -> str:
     if not _TIME.fullmatch(text):
         raise InvalidArgument(f"{what}: expected a time such as 2026-01-31T10:00:00, found {text!r}")
     zoned = text.endswith("Z") or re.search(r"[+-]\d\d:?\d\d$", text[10:]) is not None
@@ -165,6 +165,8 @@ def _sql_time(text: str) -> str:
     return f"TIMESTAMP{'TZ' if zoned else ''} '{text}'"
 
 
-_WHERE: Final = _Dialect(_name, _text, "datetime({})".format, "=", "{} is null")
-_KQL: Final = _Dialect(_kql_name, _text, "datetime({})".format, "==", "isnull({})")
-_SQL: Final = _Dialect(lambda name: '"{}"'.format(name.replace('"', '""')), _sql_text, _sql_time, "=", "{} IS NULL")
+_WHERE: Final = _ConditionSyntax(_name, _text, "datetime({})".format, "=", "{} is null")
+_KQL: Final = _ConditionSyntax(_kql_name, _text, "datetime({})".format, "==", "isnull({})")
+_SQL: Final = _ConditionSyntax(
+    lambda name: '"{}"'.format(name.replace('"', '""')), _sql_text, _sql_time, "=", "{} IS NULL"
+)

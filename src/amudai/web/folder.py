@@ -50,7 +50,7 @@ class ShardFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _RootFile:
     """A root file, and by what it is told from another of the same name."""
 
     name: str
@@ -80,7 +80,7 @@ class Folder:
         self.location = location
         self.allow = tuple(allow)
         self.limits = limits or Limits()
-        self._facts: dict[_File, ShardFacts] = {}
+        self._facts: dict[_RootFile, ShardFacts] = {}
         self._lock = Lock()
         self._seen = -_FRESH
         self._snapshot: Snapshot | None = None
@@ -100,7 +100,7 @@ class Folder:
                 self._seen = time.monotonic()
             return self._snapshot
 
-    def _listed(self) -> tuple[tuple[_File, ...], tuple[str, ...]]:
+    def _listed(self) -> tuple[tuple[_RootFile, ...], tuple[str, ...]]:
         """The shards inside of the folder, and the names of those that links lead out of it to."""
         names = [self.single] if self.single is not None else amudai.dataset(self.path, catalog="ignore").shards
         files, outside = [], []
@@ -113,7 +113,7 @@ class Folder:
                 facts = os.stat(path)
             except FileNotFoundError:
                 continue  # removed since it was listed
-            files.append(_File(name, facts.st_size, facts.st_mtime_ns))
+            files.append(_RootFile(name, facts.st_size, facts.st_mtime_ns))
         return tuple(files), tuple(outside)
 
     def path_of(self, name: str) -> str:
@@ -124,7 +124,7 @@ class Folder:
         """Whether a path leads to a file inside of the folder, all links followed."""
         return os.path.realpath(path).startswith(f"{self.path.rstrip(os.sep)}{os.sep}")
 
-    def facts(self, file: _File) -> ShardFacts:
+    def facts(self, file: _RootFile) -> ShardFacts:
         """What the shard in a file says about itself. Each file is opened for this once."""
         found = self._facts.get(file)
         if found is None:
@@ -162,7 +162,7 @@ class Folder:
 class Snapshot:
     """The shards that a folder had at one moment."""
 
-    def __init__(self, folder: Folder, files: tuple[_File, ...], outside: tuple[str, ...]) -> None:
+    def __init__(self, folder: Folder, files: tuple[_RootFile, ...], outside: tuple[str, ...]) -> None:
         self.folder = folder
         self.files = files
         self.outside = outside
@@ -234,7 +234,7 @@ class Snapshot:
             self._words[scope] = KqlWords(self.table(scope))
         return self._words[scope]
 
-    def _file(self, name: str) -> _File:
+    def _file(self, name: str) -> _RootFile:
         if name not in self._by_name:
             raise StorageError("shard: expected one of the folder, found none of this name", file=name)
         return self._by_name[name]

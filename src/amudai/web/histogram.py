@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from amudai.web.folder import Snapshot, TimeBounds, bounds_of, quoted
 
-__all__ = ["Bins", "Histogram", "Piece", "bins_between", "pieces_of", "times_of"]
+__all__ = ["Bins", "Histogram", "RowPiece", "bins_between", "pieces_of", "times_of"]
 
 _SECOND: Final = 1_000_000
 # Widths that people read with ease, in microseconds.
@@ -114,7 +114,7 @@ def times_of(column: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.int64],
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RowPiece:
     """Rows of a table, by their numbers, and the bin that all of their times lie in, if there is one."""
 
     start: int
@@ -122,19 +122,19 @@ class Piece:
     bin: int | None
 
 
-def pieces_of(snapshot: Snapshot, scope: str, column: str | None, bins: Bins | None) -> list[Piece]:
+def pieces_of(snapshot: Snapshot, scope: str, column: str | None, bins: Bins | None) -> list[RowPiece]:
     """The rows of a table in pieces: as long as a piece may be, but each in one bin where statistics allow it."""
-    found: list[Piece] = []
+    found: list[RowPiece] = []
     for piece in _small(snapshot, scope, column, bins):
         last = found[-1] if found else None
         if last is not None and last.bin == piece.bin and piece.stop - last.start <= _PIECE_ROWS:
-            found[-1] = Piece(last.start, piece.stop, piece.bin)
+            found[-1] = RowPiece(last.start, piece.stop, piece.bin)
         else:
             found.append(piece)
     return found
 
 
-def _small(snapshot: Snapshot, scope: str, column: str | None, bins: Bins | None) -> Iterator[Piece]:
+def _small(snapshot: Snapshot, scope: str, column: str | None, bins: Bins | None) -> Iterator[RowPiece]:
     first = 0
     for facts in snapshot.readable(scope):
         whole = None if bins is None or facts.time_column != column else bins.of(facts.times)
@@ -148,5 +148,5 @@ def _small(snapshot: Snapshot, scope: str, column: str | None, bins: Bins | None
         first += facts.positions
 
 
-def _cut(start: int, stop: int, known: int | None) -> Sequence[Piece]:
-    return [Piece(at, min(stop, at + _PIECE_ROWS), known) for at in range(start, stop, _PIECE_ROWS)]
+def _cut(start: int, stop: int, known: int | None) -> Sequence[RowPiece]:
+    return [RowPiece(at, min(stop, at + _PIECE_ROWS), known) for at in range(start, stop, _PIECE_ROWS)]

@@ -11,7 +11,7 @@ from amudai.web.conditions import time_text_of
 from amudai.web.histogram import Histogram
 from amudai.web.html import Content, Html, tag, together
 
-__all__ = ["Share", "bar", "columns_chart", "histogram_picture", "legend", "stacked"]
+__all__ = ["BarPart", "bar", "columns_chart", "histogram_picture", "legend", "stacked"]
 
 _WIDE: Final = 1000
 _TALL: Final = 100
@@ -20,7 +20,7 @@ _LABELLED: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class BarPart:
     """A part of a whole: its name, its size, its size as text, and the class of its colour and pattern."""
 
     name: str
@@ -47,7 +47,7 @@ def bar(part: float, whole: float, label: str) -> Html:
     return _svg(100, 10, tag("rect", width=f"{length:.2f}", height=10, class_="k0"), label=label, class_="bar")
 
 
-def stacked(shares: Sequence[Share], label: str) -> Html:
+def stacked(shares: Sequence[BarPart], label: str) -> Html:
     """One bar with all parts side by side. Parts that are wide enough bear their number in the legend."""
     whole = sum(share.size for share in shares) or 1
     at, parts = 0.0, []
@@ -62,7 +62,7 @@ def stacked(shares: Sequence[Share], label: str) -> Html:
     return tag("svg", *parts, role="img", aria_label=label, class_="stacked")
 
 
-def legend(shares: Sequence[Share]) -> Html:
+def legend(shares: Sequence[BarPart]) -> Html:
     """What the parts of a bar are, by their numbers: a sample of each, its name and its size."""
     items = []
     for number, share in enumerate(shares, 1):

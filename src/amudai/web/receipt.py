@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from amudai import Explanation, QueryExplanation
 
-__all__ = ["LeafTotal", "Receipt"]
+__all__ = ["AnswerReceipt", "LeafTotal"]
 
 
 @dataclass(slots=True)
@@ -21,7 +21,7 @@ class LeafTotal:
     checked: int = 0
 
 
-class Receipt:
+class AnswerReceipt:
     """Sums up the explanations of all scans that an answer needed."""
 
     def __init__(self) -> None:

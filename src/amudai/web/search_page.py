@@ -18,9 +18,9 @@ from amudai.web.folder_page import warnings_of
 from amudai.web.histogram import Histogram
 from amudai.web.html import Content, Html, highlighted, tag, together
 from amudai.web.layout import page
-from amudai.web.pictures import Share, histogram_picture, legend, stacked
+from amudai.web.pictures import BarPart, histogram_picture, legend, stacked
 from amudai.web.question import PAGE_ROWS, Filter, Question
-from amudai.web.receipt import Receipt
+from amudai.web.receipt import AnswerReceipt
 
 __all__ = ["AnswerView", "row_part", "search_page"]
 
@@ -126,7 +126,7 @@ class AnswerView:
                 yield "pages", self._pages(part)
             case Histogram():
                 yield "histogram", histogram_picture(part, self._narrowed)
-            case Receipt():
+            case AnswerReceipt():
                 yield "receipt", receipt_picture(part)
 
     def _narrowed(self, since: str, until: str) -> str:
@@ -273,18 +273,18 @@ def row_part(question: Question, table: pa.Table, label: str) -> Html:
 # ---- the receipt ----
 
 
-def receipt_picture(receipt: Receipt) -> Html:
+def receipt_picture(receipt: AnswerReceipt) -> Html:
     """What the answer took: what ruled out how many rows, what was read, and how long it took."""
     total = receipt.total_rows
     parts: list[Content] = []
     if total:
         shares = [
-            Share("ruled out unread", receipt.ruled_out, f"{receipt.ruled_out:,}", "k8"),
-            Share("match by index and statistics alone", receipt.sure, f"{receipt.sure:,}", "k0"),
-            Share("left to a look at values", receipt.doubtful, f"{receipt.doubtful:,}", "k1"),
+            BarPart("ruled out unread", receipt.ruled_out, f"{receipt.ruled_out:,}", "k8"),
+            BarPart("match by index and statistics alone", receipt.sure, f"{receipt.sure:,}", "k0"),
+            BarPart("left to a look at values", receipt.doubtful, f"{receipt.doubtful:,}", "k1"),
         ]
         if receipt.deleted:
-            shares.append(Share("deleted", receipt.deleted, f"{receipt.deleted:,}", "k2"))
+            shares.append(BarPart("deleted", receipt.deleted, f"{receipt.deleted:,}", "k2"))
         said = ", ".join(f"{share.name} {share.text}" for share in shares)
         parts += [
             tag("h3", f"What became of {count_text(total, 'row')}"),
@@ -310,13 +310,13 @@ def _leaf(text: str, asked: int, ruled_out: dict[str, int], settled: dict[str, i
     shares = []
     for at, (name, rows) in enumerate(ruled_out.items()):
         if rows:
-            shares.append(Share(f"ruled out by {name}", rows, f"{rows:,}", f"k{8 - at % 3}"))
+            shares.append(BarPart(f"ruled out by {name}", rows, f"{rows:,}", f"k{8 - at % 3}"))
     for name, rows in settled.items():
         if rows:
-            shares.append(Share(f"match by {name}", rows, f"{rows:,}", "k0"))
+            shares.append(BarPart(f"match by {name}", rows, f"{rows:,}", "k0"))
     left = asked - sum(share.size for share in shares)
     if left > 0:
-        shares.append(Share("in doubt", left, f"{int(left):,}", "k1"))
+        shares.append(BarPart("in doubt", left, f"{int(left):,}", "k1"))
     said = ", ".join(f"{share.name} {share.text}" for share in shares)
     compared = f"; the values of {count_text(checked, 'row')} were compared" if checked else ""
     return tag(
@@ -328,7 +328,7 @@ def _leaf(text: str, asked: int, ruled_out: dict[str, int], settled: dict[str, i
     )
 
 
-def _cost(receipt: Receipt) -> Html:
+def _cost(receipt: AnswerReceipt) -> Html:
     first = receipt.first_rows
     tiles = [
         ("first page", "-" if first is None else time_text(first)),
@@ -339,7 +339,7 @@ def _cost(receipt: Receipt) -> Html:
     ]
     shown = [tag("div", tag("b", text), tag("span", name)) for name, text in tiles]
     phases = [
-        Share(name, seconds, time_text(seconds), f"k{at}")
+        BarPart(name, seconds, time_text(seconds), f"k{at}")
         for at, (name, seconds) in enumerate(receipt.seconds.items())
         if seconds
     ]

@@ -18,7 +18,7 @@ from amudai.web.folder import Snapshot
 from amudai.web.histogram import Histogram, bins_between, times_of
 from amudai.web.html import Content, Html, tag, together
 from amudai.web.layout import page, problem
-from amudai.web.pictures import Share, bar, columns_chart, histogram_picture, legend, stacked
+from amudai.web.pictures import BarPart, bar, columns_chart, histogram_picture, legend, stacked
 from amudai.web.question import Filter, Question
 
 __all__ = ["column_part", "encodings_part", "shard_page", "verification_part"]
@@ -75,14 +75,14 @@ def _bytes_section(layout: ShardLayout) -> Html:
     large, small = fields[:_PATTERNS], fields[_PATTERNS:]
     indexes = sum(index.size or 0 for index in layout.indexes)
     values = sum(field.bytes for field in fields)
-    shares = [Share(field.name, field.bytes, size_text(field.bytes), f"k{at}") for at, field in enumerate(large)]
+    shares = [BarPart(field.name, field.bytes, size_text(field.bytes), f"k{at}") for at, field in enumerate(large)]
     if small:
         rest = sum(field.bytes for field in small)
-        shares.append(Share(count_text(len(small), "other column"), rest, size_text(rest), "k6"))
+        shares.append(BarPart(count_text(len(small), "other column"), rest, size_text(rest), "k6"))
     if indexes:
-        shares.append(Share("indexes", indexes, size_text(indexes), "k7"))
+        shares.append(BarPart("indexes", indexes, size_text(indexes), "k7"))
     other = max(0, layout.size - values - indexes)
-    shares.append(Share("metadata and the rest", other, size_text(other), "k8"))
+    shares.append(BarPart("metadata and the rest", other, size_text(other), "k8"))
     said = ", ".join(f"{share.name} {share.text}" for share in shares)
     return tag(
         "section",

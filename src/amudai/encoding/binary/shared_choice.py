@@ -6,13 +6,14 @@ must pay for its own bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import zstandard
 
 from amudai.encoding.binary.choice import BytesBlock, BytesChoice, decoding_time, encode_region, reach_time
+from amudai.encoding.binary.plain import PLAIN
 from amudai.encoding.binary.shared import LZ4_SHARED, ZSTD_SHARED
 from amudai.encoding.profile import Profile
 from amudai.encoding.shared_encoder import SharedEncoder
@@ -45,8 +46,10 @@ class SharedChoice:
     choice: BytesChoice
 
 
-def choose_shared(staged: BytesBlock, final: bool, without: BytesChoice, profile: Profile) -> SharedChoice | None:
-    """The cheapest way to store slots like these with a dictionary; None if the choice without is cheaper.
+def choose_shared(
+    staged: BytesBlock, final: bool, without: Sequence[BytesChoice], profile: Profile
+) -> SharedChoice | None:
+    """The cheapest way to store slots like these with a dictionary; None if one of the choices without is cheaper.
 
     If `final`, the column has no other slots.
     """
@@ -56,7 +59,7 @@ def choose_shared(staged: BytesBlock, final: bool, without: BytesChoice, profile
     samples: list[Any] = [bytes(each.content) for part in known for each in _cut(part, _SAMPLE)]
     if len(samples) < _FEWEST:
         return None
-    least = _cost(tried, without, None, 0.0, profile)
+    least = min(_cost(tried, each, None, 0.0, profile).cost for each in without)
     best: SharedChoice | None = None
     for size in _SIZES:
         if size * _FEWEST > sum(map(len, samples)):
@@ -65,8 +68,8 @@ def choose_shared(staged: BytesBlock, final: bool, without: BytesChoice, profile
         own = len(encoder.content) / (staged.count if final else _AS_MANY_AGAIN * staged.count)
         for choice in _candidates(profile):
             found = _cost(tried, choice, encoder, own, profile)
-            if found is not None and (least is None or found.cost < least.cost):
-                least, best = found, SharedChoice(encoder, found)
+            if found.cost < least:
+                least, best = found.cost, SharedChoice(encoder, found)
     return best
 
 
@@ -81,17 +84,20 @@ def _candidates(profile: Profile) -> Iterator[BytesChoice]:
 
 def _cost(
     parts: list[BytesBlock], choice: BytesChoice, encoder: SharedEncoder | None, own: float, profile: Profile
-) -> BytesChoice | None:
-    """The choice with what it costs on these parts; None if it does not suit them. `own` is added for each slot."""
+) -> BytesChoice:
+    """The choice with what it costs on these parts. `own` is added for each slot."""
     size = slots = raw = blocks = 0
     time = 0.0
     for part in parts:
         for block in _cut(part, profile.text_bytes // choice.divisor):
             region = encode_region(block, choice.encoding, choice.level, profile, encoder)
-            if region is None:
-                return None
+            if region is None:  # as the writer does
+                region, encoding = encode_region(block, PLAIN, 0, profile), PLAIN
+            else:
+                encoding = choice.encoding
+            assert region is not None
             size += len(region) + _BLOCK
-            time += decoding_time(block, choice.encoding, region) * block.count
+            time += decoding_time(block, encoding, region) * block.count
             slots, raw, blocks = slots + block.count, raw + len(block.content), blocks + 1
     time = time / slots + reach_time(choice, raw / blocks, profile)
     return replace(choice, bytes_per_slot=size / slots, cost=size / slots + own + profile.price * time)
@@ -101,7 +107,8 @@ _BLOCK: Final = 16  # bytes of a block besides its values, and of its entry in t
 
 
 def _cut(block: BytesBlock, size: int) -> Iterator[BytesBlock]:
-    """The block in parts of about `size` bytes."""
+    """The block in parts of about `size` bytes. A short rest belongs to the last of them."""
     rows = max(1, round(size * block.count / max(1, len(block.content))))
-    for start in range(0, block.count, rows):
-        yield block.part(start, min(start + rows, block.count))
+    starts = range(0, max(1, block.count - rows // 2), rows)
+    for start in starts:
+        yield block.part(start, block.count if start == starts[-1] else start + rows)
