@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import amudai
-from amudai import FoundRows, IndexPlugin, IndexQuestion, Shard, col
+from amudai import IndexAnswer, IndexPlugin, IndexQuestion, Shard, col
 
 
 class EndingIndex(IndexPlugin):
@@ -28,13 +28,13 @@ class EndingIndex(IndexPlugin):
         """A new builder."""
         return EndingBuilder()
 
-    def find(self, index: Shard, asked: IndexQuestion) -> FoundRows | None:
+    def find(self, index: Shard, asked: IndexQuestion) -> IndexAnswer | None:
         """The rows of `endswith_cs` exactly. Without regard to case this index cannot tell."""
         if asked.operator != "endswith" or not asked.case_sensitive or not asked.values[0]:
             return None
         beginning = asked.values[0][::-1]
         found = index.read(["row"], where=col("backwards").startswith_cs(beginning))
-        return FoundRows(found["row"].combine_chunks(), exact=True)
+        return IndexAnswer(found["row"].combine_chunks(), exact=True)
 
 
 class EndingBuilder:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
         Field,
         FieldLayout,
         FieldStats,
-        FoundRows,
         Garbage,
         HashIndex,
         Index,
+        IndexAnswer,
         IndexPlugin,
         IndexQuestion,
         JsonLinesWriter,
@@ -112,7 +112,7 @@ else:
         {
             "amudai.api": (
                 "BadRecord BlockLayout BufferLayout CachedStore Collation Column CsvWriter Dataset Explanation "
-                "Extension Field FieldLayout FieldStats FoundRows Garbage HashIndex Index IndexPlugin IndexQuestion "
+                "Extension Field FieldLayout FieldStats IndexAnswer Garbage HashIndex Index IndexPlugin IndexQuestion "
                 "JsonLinesWriter Limits LostRows PluginBuilder PluginIndex Predicate Problem Progress Salvage Scan "
                 "Shard ShardFile ShardLayout ShardWriter Source Stripe StripeField StripeLayout Task TermIndex "
                 "Tokenizer Verification add_indexes append attach col collect_garbage compact copy dataset delete "
@@ -149,10 +149,10 @@ __all__ = [
     "FieldLayout",
     "FieldStats",
     "FilesInUseWarning",
-    "FoundRows",
     "Garbage",
     "HashIndex",
     "Index",
+    "IndexAnswer",
     "IndexPlugin",
     "IndexQuestion",
     "InvalidArgument",

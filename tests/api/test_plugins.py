@@ -15,7 +15,7 @@ import amudai
 from amudai import (
     Collation,
     CorruptedData,
-    FoundRows,
+    IndexAnswer,
     IndexPlugin,
     IndexQuestion,
     InvalidArgument,
@@ -58,11 +58,11 @@ class WrongIndex(IndexPlugin):
     def builder(self, kind: pa.DataType) -> EndingBuilder:
         return EndingBuilder()
 
-    def find(self, index: amudai.Shard, asked: IndexQuestion) -> FoundRows | None:
+    def find(self, index: amudai.Shard, asked: IndexQuestion) -> IndexAnswer | None:
         if asked.operator != "endswith":
             return None
         rows = index.read(["row"])["row"].to_pylist()
-        return FoundRows(sorted(rows)[:-1])
+        return IndexAnswer(sorted(rows)[:-1])
 
 
 class FailingIndex(WrongIndex):
@@ -70,7 +70,7 @@ class FailingIndex(WrongIndex):
 
     name = "test.failing"
 
-    def find(self, index: amudai.Shard, asked: IndexQuestion) -> FoundRows | None:
+    def find(self, index: amudai.Shard, asked: IndexQuestion) -> IndexAnswer | None:
         raise RuntimeError("no answer")
 
 
@@ -79,8 +79,8 @@ class FarIndex(WrongIndex):
 
     name = "test.far"
 
-    def find(self, index: amudai.Shard, asked: IndexQuestion) -> FoundRows | None:
-        return FoundRows([10**6])
+    def find(self, index: amudai.Shard, asked: IndexQuestion) -> IndexAnswer | None:
+        return IndexAnswer([10**6])
 
 
 WRONG_WORDS = Tokenizer("test.words", str.split, lambda _, text: text.split())

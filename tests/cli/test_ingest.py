@@ -264,3 +264,17 @@ def test_errors_speak_of_options(tmp_path: Path) -> None:
     error = run("ingest", tmp_path / "in", "-o", tmp_path / "y.amudai.shard", code=3).stderr
     assert "--type" in error
     assert "types=" not in error
+
+
+def test_statistics_keys_and_groups(tmp_path: Path) -> None:
+    source = tmp_path / "x.csv"
+    source.write_text("tenant,user,n\n" + "".join(f"{n % 7},{n},{n * 3}\n" for n in range(200)))
+    target = str(tmp_path / "x.amudai.shard")
+    options = ["--hash", "tenant,user", "--bloom", "user=0.001", "--distinct", "n", "--pack", "tenant,user"]
+    run("ingest", source, "-o", target, *options)
+    with amudai.open(target) as shard:
+        assert shard.indexes[0].fields == ("tenant + user",)
+        assert shard["n"].stats.distinct_count is not None
+        buffers = [stripe.fields[at].buffers[0].member for stripe in shard.inspect().stripes for at in range(3)]
+        assert buffers == [0, 1, None]
+        assert shard.count((amudai.col("tenant") == 3) & (amudai.col("user") == 10)) == 1

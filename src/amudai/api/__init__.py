@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
     from amudai.api.parallel_work import PartWork, merged_parts, split_evenly
-    from amudai.api.plugin_indexes import FoundRows, IndexPlugin, PluginBuilder, PluginIndex, register_index
+    from amudai.api.plugin_indexes import IndexAnswer, IndexPlugin, PluginBuilder, PluginIndex, register_index
     from amudai.api.progress import Progress
     from amudai.api.salvaging import Salvage, salvage
     from amudai.api.scan import Scan
@@ -91,7 +91,7 @@ else:
             "amudai.api.compaction": "compact",
             "amudai.api.merging": "merge",
             "amudai.api.opening": "open",
-            "amudai.api.plugin_indexes": "FoundRows PluginBuilder IndexPlugin PluginIndex register_index",
+            "amudai.api.plugin_indexes": "IndexAnswer PluginBuilder IndexPlugin PluginIndex register_index",
             "amudai.api.progress": "Progress",
             "amudai.api.salvaging": "Salvage salvage",
             "amudai.api.scan": "Scan",
@@ -135,10 +135,10 @@ __all__ = [
     "Field",
     "FieldLayout",
     "FieldStats",
-    "FoundRows",
     "Garbage",
     "HashIndex",
     "Index",
+    "IndexAnswer",
     "IndexPlugin",
     "IndexQuestion",
     "JsonLinesWriter",

@@ -32,14 +32,14 @@ from amudai.shard import ArtifactSpace, BuildOptions, ShardReader, StoredArray, 
 from amudai.storage import Artifact
 from amudai.types import BYTES, WIDTHS, BasicType, NodePath, SchemaNode, quote_name
 
-__all__ = ["FoundRows", "IndexPlugin", "PluginBuilder", "PluginIndex", "register_index"]
+__all__ = ["IndexAnswer", "IndexPlugin", "PluginBuilder", "PluginIndex", "register_index"]
 
 _SINGLE: Final = frozenset({*WIDTHS, *BYTES, BasicType.BOOLEAN})
 Numbers: TypeAlias = "npt.NDArray[np.unsignedinteger[Any]] | pa.Array | list[int]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FoundRows:
+class IndexAnswer:
     """What an index of another package knows about a question.
 
     Attributes
@@ -52,7 +52,7 @@ class FoundRows:
 
     Examples
     --------
-    >>> amudai.FoundRows([3, 7]).exact
+    >>> amudai.IndexAnswer([3, 7]).exact
     False
     """
 
@@ -109,7 +109,7 @@ class IndexPlugin(ABC):
         """A new builder for a column of this Arrow type."""
 
     @abstractmethod
-    def find(self, index: Shard, asked: IndexQuestion) -> FoundRows | None:
+    def find(self, index: Shard, asked: IndexQuestion) -> IndexAnswer | None:
         """The rows of a condition; None if the index cannot tell.
 
         `index` has the columns of the table that the builder made. `asked` has an `operator` (`==`, `<`, `<=`, `>`,
@@ -290,7 +290,7 @@ class _TableReader:
         mine = self._numbering.outward(Rows.of_positions(numbers.astype(np.uint64), origin))
         return Positions.surely(mine) if found.exact else Positions.perhaps(mine)
 
-    def _found(self, table: Shard, question: IndexQuestion) -> FoundRows | None:
+    def _found(self, table: Shard, question: IndexQuestion) -> IndexAnswer | None:
         try:
             return self._plugin.find(table, question)
         except AmudaiError:

@@ -15,7 +15,9 @@ from amudai.cli.follow import followed
 from amudai.cli.ingest_report import BadRecordCount, about_files, command_of, note_files, print_plan
 from amudai.cli.option_words import in_option_words
 from amudai.cli.options import (
+    Blooms,
     Compatibility,
+    Distinct,
     Granularity,
     Hashes,
     Indexes,
@@ -23,9 +25,12 @@ from amudai.cli.options import (
     Level,
     MaxBytes,
     Overwrite,
+    Packs,
     Profile,
     Tokenizer,
+    bloom_filters,
     index_specs,
+    names_of,
     profile_choice,
     readers,
     require_new,
@@ -88,6 +93,9 @@ def run(
     granularity: Granularity = None,
     max_bytes: MaxBytes = None,
     level: Level = "shard",
+    bloom: Blooms = None,
+    distinct: Distinct = None,
+    pack: Packs = None,
     profile: Profile = None,
     compatibility: Compatibility = "reference",
     layout: Annotated[
@@ -185,12 +193,15 @@ def run(
         "stripe_rows": stripe_rows,
     }
     writing |= {"compatibility": readers(compatibility)}
+    writing |= {"bloom": bloom_filters(bloom), "distinct": distinct or ()}
+    writing |= {"packed_groups": [names_of([each], "--pack") or [] for each in pack or ()]}
     writing |= {"timestamps": _timestamps(timestamps), "ingestion_time": ingestion_time, "record_id": record_id}
     if follow:
         _require_followable(
             sources,
             {"--dry-run": dry_run, "--only-new": only_new, "--overwrite": overwrite, "--record-id": record_id}
             | {"--ingestion-time": ingestion_time, "--layout": layout != "single", "--stripe-rows": bool(stripe_rows)}
+            | {"--bloom": bool(bloom), "--distinct": bool(distinct), "--pack": bool(pack)}
             | {"--timestamps": timestamps != "ticks", "--compatibility": compatibility != "reference"},
         )
         every = {"every_rows": every_rows, "every_seconds": every_seconds, "rows_per_shard": rows_per_shard}
@@ -227,6 +238,7 @@ def run(
         if dry_run:
             words = _other_words(
                 {"index": index, "hash": hash, "tokenizer": tokenizer, "granularity": granularity}
+                | {"bloom": bloom, "distinct": distinct, "pack": pack}
                 | {"max_bytes": max_bytes, "level": level if level != "shard" else None}
                 | {"profile": profile if profile != ["balanced"] else None, "stripe_rows": stripe_rows}
                 | {"layout": layout if layout != "single" else None, "only_new": only_new, "overwrite": overwrite}

@@ -80,7 +80,11 @@ Indexes = Annotated[
 ]
 Hashes = Annotated[
     list[str] | None,
-    typer.Option("--hash", metavar="COLUMN", help="Index the exact values of this column. Can be repeated."),
+    typer.Option(
+        "--hash",
+        metavar="COLUMN[,COLUMN]",
+        help="Index the exact values of this column, or of several together. Can be repeated.",
+    ),
 ]
 Tokenizer = Annotated[
     str | None,
@@ -112,6 +116,27 @@ Profile = Annotated[
     ),
 ]
 
+Blooms = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bloom",
+        metavar="COLUMN[=SHARE]",
+        help="Give this column a Bloom filter; it may miss this share of values, 0.01 by default. Can be repeated.",
+    ),
+]
+Distinct = Annotated[
+    list[str] | None,
+    typer.Option("--distinct", metavar="COLUMN", help="Count the distinct values of this column. Can be repeated."),
+]
+Packs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pack",
+        metavar="COLUMN,COLUMN",
+        help="Store these columns together, for reading whole rows. Can be repeated.",
+    ),
+]
+
 Compatibility = Annotated[
     str,
     typer.Option(
@@ -120,6 +145,7 @@ Compatibility = Annotated[
     ),
 ]
 
+_SHARE = re.compile(r"=[0-9.eE+-]+$")
 _NAME = re.compile(r"((?:`[^`]*`|[^,`])+)(?:,|$)")
 
 
@@ -200,4 +226,23 @@ def index_specs(words: list[str] | None, values: list[str] | None, level: str, *
     if not words and not values:
         return []
     terms = [TermIndex(*words, level=level, **told)] if words else []
-    return [*terms, *(HashIndex(name, level=level) for name in values or ())]
+    return [*terms, *(HashIndex(_key(text), level=level) for text in values or ())]
+
+
+def _key(text: str) -> str | tuple[str, ...]:
+    """A column, or several that are one key."""
+    found = names_of([text], "--hash") or []
+    return tuple(found) if len(found) > 1 else text
+
+
+def bloom_filters(given: list[str] | None) -> dict[str, float]:
+    """The Bloom filters that `--bloom` asks for, with the share of values that each may miss.
+
+    >>> bloom_filters(["id", "user=0.001"])
+    {'id': 0.01, 'user': 0.001}
+    """
+    found = {}
+    for text in given or ():
+        name, _, share = text.rpartition("=") if _SHARE.search(text) else (text, "", "0.01")
+        found[name] = float(share)
+    return found
