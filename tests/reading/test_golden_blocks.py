@@ -105,5 +105,6 @@ def test_every_encoding_occurs() -> None:
     words = {name for plan in (*numeric, *binary) for name in plan.replace("(", " ").replace(")", " ").split()}
     names = {word.rstrip(",") for word in words}
     # No writer truncates values of 64 bits to 64 bits; only the oracle's blocks test that.
-    assert {encoding.name for encoding in NUMERIC} - names <= {"truncate_u64"}
-    assert {plan.partition("(")[0] for plan in binary} == {encoding.name for encoding in BINARY}
+    # The reference does not know encodings with codes from 0x8000 on.
+    assert {encoding.name for encoding in NUMERIC if encoding.code < 0x8000} - names <= {"truncate_u64"}
+    assert {plan.partition("(")[0] for plan in binary} == {each.name for each in BINARY if each.code < 0x8000}
