@@ -27,6 +27,16 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture
+def processes() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Processes that end with the test, whatever happens."""
+    started: list[subprocess.Popen[bytes]] = []
+    yield started
+    for process in started:
+        process.kill()
+        process.wait()
+
+
 def first_lines(process: subprocess.Popen[bytes], count: int) -> list[str]:
     assert process.stdout is not None
     return [process.stdout.readline().decode().rstrip() for _ in range(count)]
@@ -34,12 +44,14 @@ def first_lines(process: subprocess.Popen[bytes], count: int) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("interruptible")
-def test_rows_of_a_growing_log_can_be_watched(tmp_path: Path) -> None:
+def test_rows_of_a_growing_log_can_be_watched(tmp_path: Path, processes: list[subprocess.Popen[bytes]]) -> None:
     log, folder = tmp_path / "app.log", tmp_path / "logs"
     log.write_text("2026-01-01 10:00:00 INFO started\n")
     writer = start("ingest", "--follow", log, "-o", folder, "--every-seconds", 0.2, "--index", "line", "--json")
+    processes.append(writer)
     assert json.loads(first_lines(writer, 1)[0])["rows"] == 1
     reader = start("tail", folder, "--columns", "line_number", "--json", "--every-seconds", 0.1)
+    processes.append(reader)
     assert first_lines(reader, 1) == ['{"line_number": 1}']
     with log.open("a") as file:
         file.write("2026-01-01 10:00:01 WARN slow\n")
@@ -47,7 +59,7 @@ def test_rows_of_a_growing_log_can_be_watched(tmp_path: Path) -> None:
     with log.open("a") as file:
         file.write("2026-01-01 10:00:02 INFO ended\n")
     time.sleep(0.1)
-    for process in (reader, writer):
+    for process in processes:
         process.send_signal(signal.SIGINT)
         code, _, error = finish(process)
         assert (code, error) == (INTERRUPTED, "")

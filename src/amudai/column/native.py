@@ -44,7 +44,7 @@ from amudai.format import (
 )
 from amudai.rows import Rows
 from amudai.storage import Artifact
-from amudai.types import SchemaNode
+from amudai.types import BasicType, SchemaNode
 
 __all__ = ["Form", "NativeSource"]
 
@@ -86,6 +86,9 @@ class NativeSource(ColumnSource):
         self._opened: dict[BufferKind, BlockBuffer] = {}
         if encoding.packed_group and not self.CAN_BE_PACKED:
             raise UnsupportedFeature(f"packed group: expected one of a struct or of single values, found one of {node}")
+        is_member = any(buffer.packed_group_index is not None for buffer in encoding.buffers)
+        if encoding.packed_group and not is_member and node.basic_type is not BasicType.STRUCT:
+            raise self._error("packed group: expected a buffer with a packed_group_index, found none")
 
     @property
     def is_stored(self) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 import amudai
-from amudai import Dataset, QueryLimits, QueryResult, Scan, Shard
+from amudai import Dataset, QueryLimits, QueryResult, Scan, Shard, TermIndex
 from amudai.asking import Words
 from amudai.web.conditions import kql_conditions, sql_conditions, where_conditions
 from amudai.web.folder import Snapshot, quoted, time_column
@@ -191,17 +191,28 @@ def answer(question: Question, snapshot: Snapshot, job: Job, limits: QueryLimits
 def _of_scan(question: Question, snapshot: Snapshot, asked: AskedScan, job: Job) -> Iterator[Part]:
     receipt = AnswerReceipt()
     every = tuple(asked.table.schema.names)
-    chosen = asked.columns or every
+    chosen = asked.columns or _telling_first(asked)
     yield Columns(pa.schema([asked.table.schema.field(name) for name in chosen]), every)
     shown, more = 0, False
     for table, places, more in _page(question, snapshot, asked, job, receipt):  # noqa: B007
         if table.num_rows:
-            yield AnswerRows(table, question.page * PAGE_ROWS + shown, places)
+            yield AnswerRows(table.select(list(chosen)), question.page * PAGE_ROWS + shown, places)
             shown += table.num_rows
     receipt.first_page()
     yield Counted(question.page * PAGE_ROWS + shown, False, more)
     yield from _counts(question, snapshot, asked, job, receipt, more)
     yield receipt
+
+
+def _telling_first(asked: AskedScan) -> tuple[str, ...]:
+    """All columns. If words are asked for, the time comes first, and then the texts that have an index of words."""
+    names = tuple(asked.table.schema.names)
+    if not asked.words:
+        return names
+    first = asked.table if isinstance(asked.table, Shard) else asked.table.shard(asked.table.shards[0])
+    indexed = [field for index in first.indexes if index.type == TermIndex.index_type for field in index.fields]
+    telling = [name for name in (time_column(asked.table.schema), *indexed) if name in names]
+    return tuple(dict.fromkeys([*telling, *names]))
 
 
 def _page(
