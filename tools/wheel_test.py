@@ -34,7 +34,7 @@ FILES = {
     "pyproject.toml",
 }
 FOLDERS = {"benchmarks", "cpp", "docs", "examples", "proto", "src", "tests", "tools"}
-IN_WHEEL = {".py", ".pyi", ".so", ".typed"}
+IN_WHEEL = {".py", ".pyi", ".so", ".typed", ".java", ".css", ".js", ".svg"}
 QUICK = ["-n", "auto", "--dist", "worksteal", "-m", "not slow and not source"]
 SMOKE = """
 import amudai
