@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-QUICK := AMUDAI_TEST_EFFORT=quick AMUDAI_TEST_CASES=4 AMUDAI_GOLDEN=tests/fixtures/reference
+QUICK := AMUDAI_TEST_EFFORT=quick AMUDAI_TEST_CASES=2 AMUDAI_GOLDEN=tests/fixtures/reference
 # Tests start many Pythons. Without the compiled form of our modules, each would compile them again.
 unexport PYTHONDONTWRITEBYTECODE
 NATIVE := CMakeLists.txt pyproject.toml $(shell find cpp -name '*.hpp' -o -name '*.cpp')

@@ -106,6 +106,7 @@ def test_an_index_of_several_fields_keeps_their_words_apart(tmp_path: Path) -> N
     assert opened(tmp_path, "http.url has 'beta'") == []
 
 
+@pytest.mark.slow
 def test_the_size_of_filters_is_bounded(tmp_path: Path) -> None:
     rows = {"message": [f"word{n}" for n in range(1000)]}
     sizes = {}

@@ -59,6 +59,7 @@ def same(table: Any, where: str = "text has 'user3'") -> amudai.Dataset:
     return found
 
 
+@pytest.mark.slow
 def test_an_index_is_found_by_a_property_of_the_snapshot(table: Any, catalog: Any, tmp_path: Path) -> None:
     assert len(same(table).shards) == 3
     found = amudai.attach_iceberg(table, tmp_path / "index", indexes=INDEXES)
@@ -168,6 +169,7 @@ def test_an_empty_table(catalog: Any, tmp_path: Path) -> None:
         amudai.open_iceberg("lake")
 
 
+@pytest.mark.slow
 def test_the_command_line(table: Any, catalog: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from pyiceberg.utils.config import Config
 

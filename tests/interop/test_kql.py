@@ -129,6 +129,7 @@ def rows(table: pa.Table) -> list[str]:
     return sorted(repr(tuple(row.values())) for row in table.to_pylist())
 
 
+@pytest.mark.slow
 def test_a_hundred_queries_have_the_answers_of_sql(source: Any, plain: Any) -> None:
     asked = questions()
     assert len(asked) >= 100

@@ -171,6 +171,7 @@ def test_a_footer_of_a_local_shard_notices_another_file(tmp_path: Path) -> None:
 # ---- writing ----
 
 
+@pytest.mark.slow
 def test_urls_and_the_command_line(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in s3_environment().items():
         monkeypatch.setenv(name, value)
@@ -221,6 +222,7 @@ def test_a_reader_notices_that_its_shard_was_overwritten(prefix: str) -> None:
         shard.read(["n"])
 
 
+@pytest.mark.slow
 def test_rows_are_appended_by_several_writers_at_a_time(prefix: str) -> None:
     amudai.write(table(10), NAME, store=s3_store(prefix=prefix), indexes=INDEXES)
 
@@ -364,6 +366,7 @@ with amudai.open(sys.argv[1], store=store) as shard:
 """
 
 
+@pytest.mark.slow
 def test_processes_share_the_folder(content: bytes, tmp_path: Path) -> None:
     import obstore.store
 

@@ -116,6 +116,7 @@ def test_hooks_of_a_stopped_job_are_called_at_once() -> None:
         job.check()
 
 
+@pytest.mark.slow
 def test_ten_queries_at_once_do_not_block_each_other_and_one_more_is_429(folder: Path) -> None:
     made = client(folder, seconds=20)
 
