@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -11,6 +13,14 @@ import pytest
 import amudai
 
 ROWS = 1000
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """A shell starts background jobs with interrupts ignored, and the processes that they start inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -20,14 +20,6 @@ INTERRUPTED = 130
 
 
 @pytest.fixture
-def interruptible() -> Iterator[None]:
-    """A shell starts background jobs with interrupts ignored, and the processes that they start inherit that."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.fixture
 def processes() -> Iterator[list[subprocess.Popen[bytes]]]:
     """Processes that end with the test, whatever happens."""
     started: list[subprocess.Popen[bytes]] = []

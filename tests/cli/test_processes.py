@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -46,14 +45,6 @@ def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
         assert process.stderr.read() == b""
         process.stderr.close()
         assert process.wait(60) == 141
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """A shell starts background jobs with interrupts ignored, and the processes that they start inherit that."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.slow

@@ -294,12 +294,12 @@ class _Follower:
         elif end < len(lines):
             source = read_files(self._file(piece), **self._reading)
         size, count = self._size + end, self._lines + piece.count(b"\n")
+        tail = (self._tail + piece)[-MARKED_BYTES:]
         if isinstance(self._text, GrowingFile):
             name = os.path.relpath(self._text.name, self._target.folder)
-            source.followed = FollowedFile(name, mark_of((self._tail + piece)[-MARKED_BYTES:]), size, count)
+            source.followed = FollowedFile(name, mark_of(tail), size, count)
         shard = self._target.add(source)
-        self._tail = (self._tail + piece)[-MARKED_BYTES:]
-        self._source, self._size, self._lines = source, size, count
+        self._source, self._size, self._lines, self._tail = source, size, count, tail
         self._pending = self._pending[end:]
         return shard
 
