@@ -1,8 +1,10 @@
 """What changed between two runs?  python -m benchmarks.compare old.json new.json [--metric cpu|wall] [--base SYSTEM]
 
 Times are those of a system by those of the base system in the same file, so that a slower hour or machine does not
-count. A change is named if it exceeds the noise: what the halves of the repeated runs of a cell differ by, in either
-file and for either system, and 3 % at least. Sizes are named if they differ by more than 0.1 %.
+count. A change is named if it exceeds the noise, which the repeats of both files tell: what the rounds of the cell differ
+by (for the system and for the base; halves of the runs if a file has one round), three times what the rounds of all cells
+differ by in the median, and 3 % at least. Two rounds of one cell may agree by chance; all cells together do not. Sizes
+are named if they differ by more than 0.1 %.
 """
 
 from __future__ import annotations
@@ -10,20 +12,20 @@ from __future__ import annotations
 import argparse
 import json
 
-from .report import BASE
+from . import report
+from .report import BASE, spread
 
 LEAST_NOISE = 0.03
 LEAST_SIZE = 0.001
+TYPICAL = 3
+"""Times the median of all differences between rounds: beyond that lies about one difference in fifty, if only chance is
+at work."""
 
 
 def best(cell, metric):
-    """The best time of a cell, and how much the best times of its halves differ."""
-    at = 0 if metric == "wall" else 1
-    times = [run[at] for run in cell.get("runs", [])]
-    if not times or min(times) <= 0:
-        return None
-    halves = [min(half) for half in (times[: len(times) // 2], times[len(times) // 2 :]) if half]
-    return min(times), max(halves) / min(halves) - 1
+    """The best time of a cell, and how much the best times of its rounds differ."""
+    found = report.best(cell, metric)
+    return (found, spread(cell, metric) or 0.0) if found else None
 
 
 def relative(cells, key, base, metric):
@@ -40,6 +42,7 @@ def relative(cells, key, base, metric):
 def changes(old, new, base=BASE, metric="cpu"):
     """(cell, what, old, new, noise) for each cell of both runs that changed, the largest change first."""
     found = []
+    typical = TYPICAL * max(report.noise(each, metric) or 0.0 for each in (old, new))
     for key in sorted(old["cells"].keys() & new["cells"].keys()):
         before, after = old["cells"][key], new["cells"][key]
         if before.get("size") and after.get("size") and abs(after["size"] / before["size"] - 1) > LEAST_SIZE:
@@ -49,7 +52,7 @@ def changes(old, new, base=BASE, metric="cpu"):
         one, other = (relative(each["cells"], key, base, metric) for each in (old, new))
         if one is None or other is None:
             continue
-        noise = max(one[1], other[1], LEAST_NOISE)
+        noise = max(one[1], other[1], typical, LEAST_NOISE)
         if not 1 / (1 + noise) <= other[0] / one[0] <= 1 + noise:
             found.append((key, metric, one[0], other[0], noise))
     return sorted(found, key=lambda change: -abs(change[3] / change[2] - 1))

@@ -1,22 +1,24 @@
 """Deterministic benchmark data sets.
 
 Every generator is a pure function of (rows, seed) and returns a pyarrow.Table.
-`load(name, rows)` caches the table as an uncompressed Arrow IPC file under
+`load(name, rows, seed)` caches the table as an uncompressed Arrow IPC file under
 $AMUDAI_BENCH_CACHE (default: <system temp dir>/amudai-bench) and memory-maps it.
 
-Real data can be added by registering another function in GENERATORS.
+Real data, for which nothing here was tuned, is in real_tables.py.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from . import real_tables
+from .spec import Spec
 
 EPOCH_US = 1_750_000_000_000_000  # 2025-06-15T15:06:40Z
 
@@ -451,18 +453,6 @@ def wide(n: int, seed: int = 6, columns: int = 10_000) -> pa.Table:
 # ---------------------------------------------------------------- registry
 
 
-@dataclass
-class Spec:
-    make: object
-    rows: int  # default size
-    two: list  # columns of the 2-column projection
-    decode: dict = field(default_factory=dict)  # class of column -> column name
-    take: bool = False
-    filters: object = None  # table -> {work name: ([(col, op, value)...], output columns)}
-    text: str | None = None  # column searched by SEARCHES
-    check: str | None = None  # integer-like column used as a cheap checksum
-
-
 def _logs_filters(t):
     n = t.num_rows
     ts = t["timestamp"].cast(pa.int64()).to_numpy()
@@ -520,6 +510,8 @@ GENERATORS = {
         take=True,
         filters=_logs_filters,
         text="message",
+        searches=SEARCHES,
+        part=PART,
         check="bytes",
     ),
     "metrics": Spec(
@@ -563,16 +555,28 @@ GENERATORS = {
     "wide": Spec(wide, 1_000, ["c00004", "c09998"], check="c00000"),
 }
 
+SYNTHETIC = tuple(GENERATORS)
+GENERATORS |= real_tables.TABLES
+REAL = tuple(real_tables.TABLES)
 
-def path_of(name: str, rows: int | None = None) -> str:
-    rows = rows or GENERATORS[name].rows
-    return os.path.join(cache_dir(), f"{name}-{rows}.arrow")
+
+def key_of(name: str, rows: int | None = None, seed: int | None = None) -> str:
+    """What files of a data set are named after. Real data has no seed."""
+    key = f"{name}-{rows or GENERATORS[name].rows}"
+    return key if seed is None or name in REAL else f"{key}-seed{seed}"
 
 
-def load(name: str, rows: int | None = None) -> pa.Table:
-    path = path_of(name, rows)
+def path_of(name: str, rows: int | None = None, seed: int | None = None) -> str:
+    return os.path.join(cache_dir(), f"{key_of(name, rows, seed)}.arrow")
+
+
+def load(name: str, rows: int | None = None, seed: int | None = None) -> pa.Table:
+    """A data set, made if it is not there yet; `seed` replaces the generator's own."""
+    path = path_of(name, rows, seed)
     if not os.path.exists(path):
-        t = GENERATORS[name].make(rows or GENERATORS[name].rows).combine_chunks()
+        spec = GENERATORS[name]
+        other = {} if seed is None or name in REAL else {"seed": seed}
+        t = spec.make(rows or spec.rows, **other).combine_chunks()
         tmp = path + ".tmp"
         with pa.OSFile(tmp, "wb") as f, pa.ipc.new_file(f, t.schema) as w:
             w.write_table(t)

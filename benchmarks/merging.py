@@ -2,7 +2,8 @@
 
 First, many small shards of 10 stripes and 20 columns become one: seconds, bytes of the new root, requests. Then the log
 dataset, in some shards with a term index each, becomes one: the merged index beside the rebuilt one, in processor time
-of one thread, bytes, and microseconds of a look-up that opens the shard anew.
+of one thread, bytes, and microseconds of a look-up that opens the shard anew. The best of some rounds, by turns: the
+first merge of a process also imports what merges.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmarks.datasets import load
 
 STRIPES, COLUMNS, STRIPE_ROWS = 10, 20, 100
 WORDS = ("deadlock", "connection", "zzyzx")
+ROUNDS = 4
 
 
 def many(folder: Path, shards: int) -> None:
@@ -53,14 +55,19 @@ def index(folder: Path, rows: int, parts: int) -> None:
         )
         for at in range(parts)
     ]
-    for how in ("merge", "rebuild"):
-        begin = time.process_time()
-        merged = amudai.merge(sources, to=folder / f"{how}.amudai.shard", indexes=how)
-        seconds = time.process_time() - begin
-        size = merged.indexes[0].size or 0
-        print(f"{how:<8}  {parts} indexes of {each:,} rows: {seconds:.2f} s, {size:,} bytes")
+    best = dict.fromkeys(("merge", "rebuild"), float("inf"))
+    sizes = dict.fromkeys(best, 0)
+    for _ in range(ROUNDS):
+        for how in best:
+            begin = time.process_time()
+            merged = amudai.merge(sources, to=folder / f"{how}.amudai.shard", indexes=how, overwrite=True)
+            best[how] = min(best[how], time.process_time() - begin)
+            sizes[how] = merged.indexes[0].size or 0
+    for how, seconds in best.items():
+        print(f"{how:<8}  {parts} indexes of {each:,} rows: {seconds:.2f} s, {sizes[how]:,} bytes")
         for word in WORDS:
             print(f"  has {word:<12}{look_up(folder / f'{how}.amudai.shard', word):>10.0f} us")
+    print(f"merging is {best['rebuild'] / best['merge']:.1f} times as fast as rebuilding")
 
 
 def look_up(shard: Path, word: str, rounds: int = 20) -> float:

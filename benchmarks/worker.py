@@ -1,25 +1,21 @@
-"""Measures one system on one data set in a process of its own (started by run.py).
-
-Reads a pickled job from stdin, writes one JSON line per finished piece of work to a dup of stdout, so
-that a crash loses only the work in progress.
+"""Measures one system on one data set in a process of its own (started by run.py; see processes.py).
 
 Memory is NOT handed back to the system between timed runs. Doing so (malloc_trim, pool
 release) makes every run pay page faults again, and only for peers on glibc malloc or the
 pyarrow pool: it slowed vortex 2.7x, lance 1.6x, duckdb 1.3x, parquet 1.2x and polars not at
-all. Repeats reach the steady state instead; the cold cost is the run of `rss_scan`, which
-has a fresh process to itself.
+all. Repeats reach the steady state instead. The first run of a cell is the one whose memory is
+measured: before it, and only then, what earlier cells left in pools is handed back.
 """
 
 from __future__ import annotations
 
 import gc
-import json
 import os
-import pickle
-import sys
 import time
 
 import numpy as np
+
+from .processes import receive, timed
 
 
 def quietest_cpu() -> int:
@@ -38,22 +34,9 @@ def quietest_cpu() -> int:
     return min(os.sched_getaffinity(0), key=lambda c: b[c] - a[c])
 
 
-def rss_anon() -> int:
-    with open("/proc/self/status") as f:
-        for line in f:
-            if line.startswith("RssAnon:"):
-                return int(line.split()[1]) * 1024
-    return 0
-
-
 def main():
-    job = pickle.load(sys.stdin.buffer)
-    out = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # peers may print; keep the protocol clean
-
-    def say(**kw):
-        out.write(json.dumps(kw) + "\n")
-
+    job, reporter = receive()
+    say = reporter.say
     if job["threads"] == 1 and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {quietest_cpu()})
 
@@ -66,13 +49,11 @@ def main():
     sysm = systems.find(job["system"])(job["threads"])
     say(work="version", version=sysm.version())
     path = job["path"]
-    source_schema = datasets.load(job["dataset"], job["rows"]).schema
 
-    def table(mmap=True):
-        if mmap:
-            return datasets.load(job["dataset"], job["rows"])
-        with pa.OSFile(datasets.path_of(job["dataset"], job["rows"])) as f:
-            return pa.ipc.open_file(f).read_all()
+    def table():
+        return datasets.load(job["dataset"], job["rows"], job["seed"])
+
+    source_schema = table().schema
 
     def operation(work):
         """-> (function of a handle, needs a table)"""
@@ -97,32 +78,34 @@ def main():
         if base.startswith("filter_"):
             return lambda h: sysm.filter(h, *job["filters"][base])
         if base == "contains":
-            return lambda h: sysm.contains(h, spec.text, datasets.PART)
+            return lambda h: sysm.contains(h, spec.text, spec.part)
         if base.startswith("search_"):
-            return lambda h: sysm.search(h, spec.text, datasets.SEARCHES[base[7:]])
+            return lambda h: sysm.search(h, spec.text, spec.searches[base[7:]])
         raise ValueError(work)
 
     def describe(r):
         if isinstance(r, pa.Table):
             d = {"rows": r.num_rows, "nbytes": r.nbytes}
             if spec.check in r.column_names:
-                d["check"] = int(pa.compute.sum(r[spec.check].cast(pa.int64())).as_py())
+                d["check"] = int(pa.compute.sum(r[spec.check].cast(pa.int64())).as_py() or 0)
             return d
         if isinstance(r, np.ndarray):
             return {"rows": len(r), "check": int(r.sum())}
         return {"rows": len(r)}
 
-    def timed(fn):
-        c0, t0 = time.process_time(), time.perf_counter()
-        r = fn()
-        return time.perf_counter() - t0, time.process_time() - c0, r
+    def first(fn):
+        """The run whose memory counts."""
+        reporter.begin()
+        w, c, r = timed(fn)
+        reporter.end()
+        return w, c, r
 
     def measure(work):
         if work == "write":
             t = table()
             runs = []
-            for _ in range(job["write_runs"]):
-                w, c, _ = timed(lambda: sysm.write(t, path, spec.text))
+            for n in range(job["write_runs"]):
+                w, c, _ = (timed if n else first)(lambda: sysm.write(t, path, spec.text))
                 runs.append((w, c))
                 gc.collect()
             return {"runs": runs, "size": sysm.size(path), "rows": t.num_rows}
@@ -137,17 +120,6 @@ def main():
                     bad.append(c)
             sysm.close(h)
             return {"runs": [], "bad": bad}
-        if work in ("rss_write", "rss_scan"):
-            t = table(mmap=False) if work == "rss_write" else None
-            gc.collect()
-            say(work="begin", rss=rss_anon())
-            if t is not None:
-                w, c, r = timed(lambda: sysm.write(t, path + ".rss", spec.text))
-            else:
-                h = sysm.open(path)
-                w, c, r = timed(lambda: sysm.scan(h))
-                assert r.num_rows == job["rows"]
-            return {"runs": [(w, c)], "rss_end": rss_anon()}
         op = operation(work)
         hot = work.endswith("+hot")
         runs, info, h = [], None, sysm.open(path) if hot else None
@@ -155,8 +127,9 @@ def main():
         while len(runs) < job["min_runs"] or (
             len(runs) < job["max_runs"] and time.perf_counter() - start < job["budget_s"]
         ):
+            measured = timed if runs else first
             if hot:
-                w, c, r = timed(lambda: op(h))
+                w, c, r = measured(lambda: op(h))
             else:
 
                 def cold():
@@ -164,7 +137,7 @@ def main():
                     h = sysm.open(path)
                     return op(h)
 
-                w, c, r = timed(cold)
+                w, c, r = measured(cold)
                 sysm.close(h)
                 h = None
             runs.append((w, c))

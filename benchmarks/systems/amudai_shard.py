@@ -13,6 +13,7 @@ _OPS = {"==": "__eq__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__g
 
 
 class Amudai(System):
+    package = "amudai"
     name = "amudai"
     ext = ".amudai.shard"
     profile = "balanced"

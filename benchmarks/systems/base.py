@@ -7,6 +7,7 @@ the registry imports every adapter, and a worker must load only the peer it meas
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,12 @@ class System:
     name = "?"
     ext = ""  # file suffix of what write() leaves at path
     index_only = False  # True: answers search() only (tantivy)
+    package = ""  # the Python package that it needs; empty: none beyond pyarrow
+
+    @classmethod
+    def missing(cls) -> str:
+        """What is not installed, so that the system is left out; empty if all is there."""
+        return f"package {cls.package} is not installed" if cls.package and not find_spec(cls.package) else ""
 
     @classmethod
     def env(cls, threads: int | None) -> dict:
@@ -103,6 +110,6 @@ def sql_predicate(predicate: list, quote: str = '"') -> str:
             return f"DATE '{v.as_py().isoformat()}'"
         if pa.types.is_string(v.type):
             return "'" + v.as_py().replace("'", "''") + "'"
-        return repr(v.as_py())
+        return str(v.as_py())
 
     return " AND ".join(f"{quote}{c}{quote} {'=' if op == '==' else op} {lit(v)}" for c, op, v in predicate)

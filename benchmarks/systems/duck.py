@@ -19,6 +19,8 @@ def _has(column, terms):
 
 
 class _Duck(System):
+    package = "duckdb"
+
     def __init__(self, threads):
         super().__init__(threads)
         import duckdb

@@ -10,6 +10,7 @@ from .base import System, sql_predicate
 
 
 class Lance(System):
+    package = "lance"
     name = "lance"
     ext = ".lance"
 

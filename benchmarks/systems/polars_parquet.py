@@ -6,6 +6,7 @@ from .base import System
 
 
 class PolarsParquet(System):
+    package = "polars"
     name = "polars-parquet"
     ext = ".pl.parquet"
 

@@ -11,6 +11,7 @@ from .base import NotSupported, System
 
 
 class Tantivy(System):
+    package = "tantivy"
     name = "tantivy"
     ext = ".tantivy"
     index_only = True
@@ -59,6 +60,9 @@ class Tantivy(System):
         # "all rows": Q.const_score_query avoids BM25
         hits = s.search(Q.const_score_query(q, 1.0), limit=max(1, s.num_docs), count=False).hits
         return np.sort(np.array(s.fast_field_values("row", [a for _, a in hits]), dtype=np.int64))
+
+    def contains(self, h, column, part):
+        raise NotSupported("parts of words")
 
 
 SYSTEMS = [Tantivy]

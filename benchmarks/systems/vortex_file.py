@@ -11,6 +11,7 @@ from .base import System
 
 
 class Vortex(System):
+    package = "vortex"
     name = "vortex"
     ext = ".vortex"
 
