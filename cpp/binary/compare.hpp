@@ -173,11 +173,12 @@ void compare_slots(const L& layout, const Slots& slots, std::size_t first, std::
     slots.present->keep(first, size, inverted, out, context.arena);
 }
 
-// Like numeric::compare_run, for values that equal one of the keys or begin with one. `fixed_size` is set if all values
+// Writes an answer for each slot of the spans to `out`, from bit `at` on, and returns how many answers are yes.
+// answer(layout, slots, first, size, bits, context) answers for slots of one block. `fixed_size` is set if all values
 // have the same size.
-inline std::size_t compare_run(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
-                               std::optional<std::size_t> fixed_size, const AnyKey& keys, bool inverted, std::uint8_t* out,
-                               std::size_t at) {
+template <class Answer>
+std::size_t answer_run(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
+                       std::optional<std::size_t> fixed_size, std::uint8_t* out, std::size_t at, Answer&& answer) {
     Arena arena;
     std::size_t found = 0;
     for_each_block(blocks, spans, [&](const Block& block, std::span<const Span> wanted) {
@@ -189,7 +190,7 @@ inline std::size_t compare_run(std::span<const Block> blocks, std::span<const Sp
         const auto size = wanted.back().first + wanted.back().count - first;
         const auto answers = arena.take<std::uint8_t>(bits::answer_bytes(size));
         with_layout(block.values, slots, [&](const auto& layout) {
-            compare_slots(layout, slots, first, size, keys, inverted, answers.data(), context);
+            answer(layout, slots, first, size, answers.data(), context);
         });
         for (const auto& span : wanted) {
             bits::copy(answers.data(), span.first - first, out, at, span.count);
@@ -198,6 +199,15 @@ inline std::size_t compare_run(std::span<const Block> blocks, std::span<const Sp
         }
     });
     return found;
+}
+
+// Like numeric::compare_run, for values that equal one of the keys or begin with one.
+inline std::size_t compare_run(std::span<const Block> blocks, std::span<const Span> spans, const Inflated& inflated,
+                               std::optional<std::size_t> fixed_size, const AnyKey& keys, bool inverted, std::uint8_t* out,
+                               std::size_t at) {
+    const auto answer = [&](const auto& layout, const Slots& slots, std::size_t first, std::size_t size, std::uint8_t* answers,
+                            Context& context) { compare_slots(layout, slots, first, size, keys, inverted, answers, context); };
+    return answer_run(blocks, spans, inflated, fixed_size, out, at, answer);
 }
 
 // The decoded size of the Zstandard frame of each block; 0 for blocks without a frame.

@@ -69,10 +69,20 @@ public:
             keys[i] = key(values[first + i], values.end());
             __builtin_prefetch(&slots_[place(keys[i])]);
         }
+        Bytes latest;  // the latest long value: a run of the same is hashed once
+        std::uint32_t number = none;
         for (std::size_t i = 0; i < count; ++i) {
+            if (!(valid >> i & 1)) {
+                null(first + i);
+                continue;
+            }
             const auto bytes = values[first + i];
-            if (valid >> i & 1) value(first + i, add(bytes, ahead ? keys[i] : key(bytes, values.end())));
-            else null(first + i);
+            const bool is_long = bytes.size() > 16;
+            if (!is_long || number == none || !std::ranges::equal(bytes, latest)) {
+                number = add(bytes, ahead ? keys[i] : key(bytes, values.end()));
+                latest = is_long ? bytes : Bytes{};
+            }
+            value(first + i, number);
         }
     }
 

@@ -67,8 +67,9 @@ public:
         places = with(places, place);
     }
 
-    // Finds the longest match that covers `at`, begins at `floor` or later and is longer than `most`. Also notes `at`.
-    Match longest(const std::uint8_t* at, const std::uint8_t* floor, std::size_t most) {
+    // Finds the longest match that covers `at`, begins at `floor` or later and is longer than `most`. Also notes `at`. A
+    // match of the distance `known` is no longer than `most`.
+    Match longest(const std::uint8_t* at, const std::uint8_t* floor, std::size_t most, std::size_t known = 0) {
         const auto text = load<std::uint64_t>(at);
         const auto place = place_of(at);
         const auto recent = std::exchange(fours_[four(text)], place);
@@ -79,14 +80,15 @@ public:
         for (int i = 0; i < depth; ++i, guesses >>= 16) {
             const auto* const before = earlier(at, static_cast<std::uint16_t>(guesses));
             if (!before || load<std::uint64_t>(before) != text) continue;
-            take(best, at, before, floor, 8 + same_ahead(at + 8, before + 8, end_));
             found = true;
+            if (static_cast<std::size_t>(at - before) == known) continue;
+            take(best, at, before, floor, 8 + same_ahead(at + 8, before + 8, end_));
         }
         if (found) return best;
         const auto* const before = earlier(at, recent);
         if (!before) return best;
         const auto difference = load<std::uint64_t>(before) ^ text;
-        if (static_cast<std::uint32_t>(difference)) return best;
+        if (static_cast<std::uint32_t>(difference) || static_cast<std::size_t>(at - before) == known) return best;
         take(best, at, before, floor,
              difference ? static_cast<std::size_t>(std::countr_zero(difference)) / 8 : 8 + same_ahead(at + 8, before + 8, end_));
         return best;
@@ -112,9 +114,16 @@ private:
     }
     void take(Match& best, const std::uint8_t* at, const std::uint8_t* before, const std::uint8_t* floor, std::size_t ahead) const {
         const auto room = static_cast<std::size_t>(std::min(at - floor, before - begin_));
-        const auto behind = same_behind(at, before, room);
+        const auto behind = before - begin_ < 8 ? same_behind(at, before, room) : behind_within(at, before, room);
         const auto length = behind + std::min(ahead, static_cast<std::size_t>(end_ - at));
         if (length > best.length) best = {at - behind, length, static_cast<std::size_t>(at - before)};
+    }
+
+    // As `same_behind`, with eight bytes before both that can be read whatever the room is: mostly one comparison decides.
+    static std::size_t behind_within(const std::uint8_t* at, const std::uint8_t* before, std::size_t room) {
+        const auto difference = load<std::uint64_t>(at - 8) ^ load<std::uint64_t>(before - 8);
+        const auto count = std::min(room, static_cast<std::size_t>(std::countl_zero(difference)) / 8);
+        return count < 8 ? count : 8 + same_behind(at - 8, before - 8, room - 8);
     }
 
     const std::uint8_t* begin_;
@@ -189,7 +198,7 @@ std::size_t compress(Bytes text, Search<thorough>* search, std::uint8_t* out) {
                 const auto* const near_end = match.at + match.length - overlap;
                 if (near_end > last || near_end < next) break;
                 for (; next < near_end; next += stride) search->note(next);
-                const auto longer = search->longest(near_end, match.at, match.length);
+                const auto longer = search->longest(near_end, match.at, match.length, match.distance);
                 next = near_end + 1;
                 if (longer.distance == 0) break;
                 // The part of the shorter match before the longer one becomes a sequence of its own or, if it is too

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 
+#include "base/reuse.hpp"
 #include "binary/values.hpp"
 
 #include "bindings/blocks.hpp"
@@ -17,18 +18,28 @@ using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <class T>
 class NumpyMemory {
 public:
-    explicit NumpyMemory(std::size_t size) : memory_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {}
-    T* data() { return memory_.get(); }
-    std::span<T> span() { return {memory_.get(), size_}; }
-    Array<T> array() && { return std::move(*this).first(size_); }
+    explicit NumpyMemory(std::size_t size) : memory_(new Piece(size)) {}
+    T* data() { return memory_->data; }
+    std::span<T> span() { return {memory_->data, memory_->size}; }
+    Array<T> array() && {
+        const auto size = memory_->size;
+        return std::move(*this).first(size);
+    }
     Array<T> first(std::size_t size) && {
         auto* const memory = memory_.release();
-        return {memory, {size}, nb::capsule(memory, [](void* owned) noexcept { delete[] static_cast<T*>(owned); })};
+        return {memory->data, {size}, nb::capsule(memory, [](void* owned) noexcept { delete static_cast<Piece*>(owned); })};
     }
 
 private:
-    std::unique_ptr<T[]> memory_;
-    std::size_t size_;
+    struct Piece {
+        explicit Piece(std::size_t count) : data(Reusing<T>().allocate(count)), size(count) {}
+        ~Piece() { Reusing<T>().deallocate(data, size); }
+        Piece(const Piece&) = delete;
+        Piece& operator=(const Piece&) = delete;
+        T* data;
+        std::size_t size;
+    };
+    std::unique_ptr<Piece> memory_;
 };
 
 template <class T>

@@ -31,6 +31,11 @@ void bind_log_lines(nb::module_& m) {
     nb::sig("def part_offsets(size: int, from_: NDArray[np.int64], to: NDArray[np.int64]) -> NDArray[np.int32]"),
     "Arrow's offsets of texts that are parts of `size` bytes; a text is empty where `to` is negative.");
 
+    m.def("new_bytes", [](std::size_t size) { return NumpyMemory<std::uint8_t>(size).array(); }, "size"_a,
+    nb::sig("def new_bytes(size: int) -> NDArray[np.uint8]"),
+    "Memory for bytes, whose values are not defined. It may be that of an array that is gone: fresh pages of the operating "
+    "system take longer than filling them.");
+
     m.def("gather_parts", [](In<std::uint8_t> data, In<std::int64_t> from, In<std::int32_t> offsets, Out<std::uint8_t> out) {
         if (offsets.shape(0) != from.shape(0) + 1) throw nb::value_error("offsets: expected one more than in from");
         const nb::gil_scoped_release unlocked;

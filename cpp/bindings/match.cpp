@@ -1,5 +1,5 @@
 // Bindings for texts: where a text operator is true, and splitting into words.
-#include "text/match.hpp"
+#include "binary/search.hpp"
 
 #include "bindings/blocks.hpp"
 
@@ -53,6 +53,20 @@ void bind_match(nb::module_& m) {
             "out: NDArray[np.uint8]) -> None"),
     "Write 1 for each text for which the operator is true, and 0 for the others. `offsets` delimit the texts in "
     "`data`.");
+
+    m.def("search_texts", [](const Blocks& blocks, In<std::uint32_t> block, In<std::uint32_t> first, In<std::uint32_t> count,
+                             const std::string& op, const std::string& needle, bool case_sensitive, bool inverted,
+                             Out<std::uint8_t> out, std::size_t at) {
+        const auto spans = spans_of(blocks, block, first, count, 1, at, 8 * out.shape(0));
+        const text::Needle wanted(needle, operator_of(op), case_sensitive);
+        const nb::gil_scoped_release unlocked;
+        return binary::search_run(blocks.blocks(), spans, blocks.inflated(), wanted, inverted, out.data(), at);
+    }, "blocks"_a, "block"_a.noconvert(), "first"_a.noconvert(), "count"_a.noconvert(), "op"_a, "text"_a, "case_sensitive"_a,
+    "inverted"_a, "out"_a.noconvert(), "at"_a,
+    nb::sig("def search_texts(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], "
+            "count: NDArray[np.uint32], op: str, text: str, case_sensitive: bool, inverted: bool, out: NDArray[np.uint8], "
+            "at: int) -> int"),
+    "Like `compare_bytes`, for strings for which the text operator is true or, if `inverted`, false.");
 
     m.def("split_words", [](const std::string& given) {
         std::vector<std::tuple<std::string, bool, bool>> words;

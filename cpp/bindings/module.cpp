@@ -55,4 +55,5 @@ NB_MODULE(AMUDAI_MODULE, m) {
     amudai::bindings::bind_term(m);
     amudai::bindings::bind_lines(m);
     amudai::bindings::bind_csv(m);
+    amudai::bindings::bind_columns(m);
 }

@@ -202,6 +202,32 @@ void bind_numeric(nb::module_& m) {
             "block_values: int, compressed: list[bytes] | None, checksums: bool) -> tuple[bytes, NDArray[np.uint32]]"),
     "Encode values in blocks by a program. Return the blocks and the size of each.");
 
+    m.def("encoded_sizes", [](InAny values, const std::vector<nb::bytes>& programs, const std::vector<std::size_t>& block_values) {
+        if (programs.size() != block_values.size()) throw nb::value_error("programs: expected the values of a block for each");
+        std::vector<std::size_t> found;
+        found.reserve(programs.size());
+        with_number(values.dtype(), [&]<class T>() {
+            for (std::size_t i = 0; i < programs.size(); ++i) {
+                require_block_values(block_values[i]);
+                const auto steps = numeric::parse_program<T>(bytes_of(programs[i]));
+                const numeric::Plan plan(steps.data());
+                if (plan->codecs) throw nb::value_error("programs: expected some without codecs");
+                numeric::Leaves leaves(numeric::Leaves::Pass::none, {});
+                const auto sample = numbers<T>(values).first(std::min<std::size_t>(values.shape(0), block_values[i]));
+                Sink out;
+                out.reserve(sample.size_bytes() + 64);
+                std::size_t total = 0;
+                numeric::encode_run<T>(sample, {}, plan, block_values[i], leaves, true, out,
+                                       [&](std::size_t size) { total += size; });
+                found.push_back(total);
+            }
+        });
+        return found;
+    }, "values"_a.noconvert(), "programs"_a, "block_values"_a,
+    nb::sig("def encoded_sizes(values: NDArray[Any], programs: list[bytes], block_values: list[int]) -> list[int]"),
+    "The bytes of the first block of values by each of these programs, which have no codecs. A program has blocks of so "
+    "many values.");
+
     m.def("codec_leaves", [](InAny values, InBits validity, std::size_t validity_at, nb::bytes program,
                              std::size_t block_values) {
         require_block_values(block_values);

@@ -20,5 +20,6 @@ void bind_hash_index(nanobind::module_& m);
 void bind_term(nanobind::module_& m);
 void bind_lines(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
+void bind_columns(nanobind::module_& m);
 
 }  // namespace amudai::bindings

@@ -1,4 +1,5 @@
 // Bindings for sets of positions, as ranges and as bitmaps.
+#include "bits/fences.hpp"
 #include "bits/ranges.hpp"
 #include "bits/row_bits.hpp"
 
@@ -28,6 +29,10 @@ void require_room(std::uint64_t base, std::size_t count) {
     if (base > std::numeric_limits<std::uint64_t>::max() - count) throw nb::value_error("base: too large");
 }
 
+void require_words(std::uint64_t base, std::size_t count) {
+    if (count > (std::numeric_limits<std::uint64_t>::max() - base) / bits::word_bits) throw nb::value_error("count: too large");
+}
+
 template <class Combine>
 void bind_combination(nb::module_& m, const char* name, const char* signature, const char* doc, Combine combine) {
     m.def(name, [combine](Positions starts, Positions ends, Positions other_starts, Positions other_ends) {
@@ -50,6 +55,36 @@ void bind_rows(nb::module_& m) {
                      "The positions that the other set does not have.",
                      bits::subtract);
 #undef SIGNATURE
+
+    m.def("count_common", [](Positions starts, Positions ends, Positions other_starts, Positions other_ends) {
+        if (starts.shape(0) != ends.shape(0) || other_starts.shape(0) != other_ends.shape(0)) {
+            throw nb::value_error("ranges: expected as many ends as starts");
+        }
+        // Whether the ranges ascend is not checked: that takes longer than counting, which nothing unsafe depends on.
+        const nb::gil_scoped_release unlocked;
+        return bits::count_common({span(starts), span(ends)}, {span(other_starts), span(other_ends)});
+    }, "starts"_a.noconvert(), "ends"_a.noconvert(), "other_starts"_a.noconvert(), "other_ends"_a.noconvert(),
+    nb::sig("def count_common(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], "
+            "other_ends: NDArray[np.uint64]) -> int"),
+    "How many positions both sets have. The ranges must ascend, and neither be empty nor touch.");
+
+    m.def("rebase_fences", [](Positions fences, Positions lengths, OutAny out) {
+        std::uint64_t lists = 0;
+        for (const auto length : span(lengths)) {
+            if (length >= fences.shape(0) - lists) throw nb::value_error("lengths: expected fewer lists than fences");
+            lists += length;
+        }
+        if (lists + lengths.shape(0) != fences.shape(0)) throw nb::value_error("fences: expected one more than lists in each group");
+        if (out.shape(0) != lists + 1) throw nb::value_error("out: expected room for one more than lists");
+        const bool is_wide = out.dtype() == nb::dtype<std::int64_t>();
+        if (!is_wide && out.dtype() != nb::dtype<std::int32_t>()) throw nb::value_error("out: expected i4 or i8");
+        const nb::gil_scoped_release unlocked;
+        if (is_wide) bits::rebase_fences(span(fences), span(lengths), static_cast<std::int64_t*>(out.data()));
+        else bits::rebase_fences(span(fences), span(lengths), static_cast<std::int32_t*>(out.data()));
+    }, "fences"_a.noconvert(), "lengths"_a.noconvert(), "out"_a.noconvert(),
+    nb::sig("def rebase_fences(fences: NDArray[np.uint64], lengths: NDArray[np.uint64], out: NDArray[Any]) -> None"),
+    "Write the offsets, i4 or i8, of the lists of several groups whose items are stored one after the other. Group i has "
+    "lengths[i] lists, and `fences` with the beginning of each and the end of the last. The fences of a group must ascend.");
 
     m.def("positions_of_ranges", [](Positions starts, Positions ends) {
         const auto ranges = ranges_of(starts, ends);
@@ -154,7 +189,7 @@ void bind_rows(nb::module_& m) {
 
     m.def("bits_of_ranges", [](Positions starts, Positions ends, std::uint64_t base, std::size_t count) {
         const auto ranges = ranges_of(starts, ends);
-        if (count > (std::numeric_limits<std::uint64_t>::max() - base) / bits::word_bits) throw nb::value_error("count: too large");
+        require_words(base, count);
         NumpyMemory<std::uint64_t> words(count);
         {
             const nb::gil_scoped_release unlocked;
@@ -166,6 +201,31 @@ void bind_rows(nb::module_& m) {
             "-> NDArray[np.uint64]"),
     "The positions of the ranges as `count` words of bits, the first of which is position `base`. Positions outside "
     "of the words are left out.");
+
+    m.def("clear_ranges", [](In<std::uint64_t> words, std::uint64_t base, Positions starts, Positions ends) {
+        const auto ranges = ranges_of(starts, ends);
+        require_words(base, words.shape(0));
+        NumpyMemory<std::uint64_t> left(words.shape(0));
+        {
+            const nb::gil_scoped_release unlocked;
+            std::ranges::copy(span(words), left.data());
+            bits::unmark(ranges, base, left.span());
+        }
+        return std::move(left).array();
+    }, "words"_a.noconvert(), "base"_a, "starts"_a.noconvert(), "ends"_a.noconvert(),
+    nb::sig("def clear_ranges(words: NDArray[np.uint64], base: int, starts: NDArray[np.uint64], ends: NDArray[np.uint64]) "
+            "-> NDArray[np.uint64]"),
+    "The words of bits, the first of which is position `base`, without the positions of the ranges.");
+
+    m.def("count_ranges", [](In<std::uint64_t> words, std::uint64_t base, Positions starts, Positions ends) {
+        const auto ranges = ranges_of(starts, ends);
+        require_words(base, words.shape(0));
+        const nb::gil_scoped_release unlocked;
+        return bits::count_marked(ranges, base, span(words));
+    }, "words"_a.noconvert(), "base"_a, "starts"_a.noconvert(), "ends"_a.noconvert(),
+    nb::sig("def count_ranges(words: NDArray[np.uint64], base: int, starts: NDArray[np.uint64], ends: NDArray[np.uint64]) "
+            "-> int"),
+    "How many positions of the ranges have their bit set in the words, the first bit of which is position `base`.");
 }
 
 }  // namespace amudai::bindings

@@ -17,11 +17,12 @@ namespace {
 using InAny = nb::ndarray<nb::ro, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // A numpy array that owns the values.
-template <class T>
-nb::object owned(std::vector<T>&& values) {
-    auto* const kept = new std::vector<T>(std::move(values));
-    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+template <class Values>
+nb::object owned(Values&& values) {
+    static_assert(!std::is_reference_v<Values>);
+    auto* const kept = new Values(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Values*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, typename Values::value_type, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
 text::Tokenizer tokenizer_of(const std::string& name) {
@@ -113,55 +114,73 @@ private:
     std::optional<text::TermMerge> merge_;
 };
 
-// A merge of lists, and the Python buffers of its runs.
+// A merge of lists, and the arrays that its sources were fed.
 class HeldListMerge {
 public:
-    explicit HeldListMerge(nb::list runs) {
-        std::vector<std::vector<Bytes>> sources(nb::len(runs));
-        for (std::size_t i = 0; i < sources.size(); ++i) {
-            for (const auto piece : nb::cast<nb::list>(runs[i])) sources[i].push_back(held_.emplace_back(piece).bytes());
+    explicit HeldListMerge(std::size_t sources) : merge_(sources), held_(sources) {}
+
+    void feed(std::size_t source, In<std::int64_t> offsets, In<std::uint8_t> data, std::optional<In<std::uint64_t>> bounds,
+              In<std::uint16_t> stripes, In<std::uint32_t> fields, In<std::uint8_t> forms, In<std::uint64_t> shifts,
+              In<std::uint64_t> counts, In<std::uint64_t> long_lists, In<std::uint64_t> copied, In<std::uint64_t> tickets,
+              In<std::uint64_t> integers) {
+        require_source(source);
+        const auto terms = terms_of(offsets, data);
+        const auto lists = counts.shape(0);
+        const auto ends = bounds ? span(*bounds) : std::span<const std::uint64_t>{};
+        if (bounds ? ends.size() != terms.count() + 1 : lists != terms.count()) {
+            throw nb::value_error("bounds: expected one more than terms, or a list for each term");
         }
-        merge_.emplace(std::move(sources));
+        const auto fits = [&](const auto& column) { return column.shape(0) == 1 || column.shape(0) == lists; };
+        if (!fits(stripes) || !fits(fields) || !fits(forms) || !fits(shifts)) {
+            throw nb::value_error("lists: expected a stripe, a field, a form and a shift for each, or for all");
+        }
+        if (bounds && (ends.front() != 0 || ends.back() != lists || !std::is_sorted(ends.begin(), ends.end()))) {
+            throw nb::value_error("bounds: expected an ascending sequence from 0 to the number of lists");
+        }
+        if (copied.shape(0) != long_lists.shape(0) || tickets.shape(0) != long_lists.shape(0)) {
+            throw nb::value_error("long_lists: expected a count and a ticket for each");
+        }
+        for (std::size_t i = 0; i < long_lists.shape(0); ++i) {
+            const auto list = span(long_lists)[i];
+            if (list >= lists || (i && list <= span(long_lists)[i - 1]) || span(copied)[i] > span(counts)[list]) {
+                throw nb::value_error("long_lists: expected ascending numbers of lists with at least so many integers");
+            }
+        }
+        merge_.feed(static_cast<std::uint32_t>(source),
+                    {terms, ends, {span(stripes)}, {span(fields)}, {span(forms)}, {span(shifts)}, span(counts),
+                     span(long_lists), span(copied), span(tickets), span(integers)});
+        held_[source] = {offsets, data, bounds, stripes, fields, forms, shifts, counts, long_lists, copied, tickets, integers};
     }
-    HeldListMerge(const HeldListMerge&) = delete;
-    HeldListMerge& operator=(const HeldListMerge&) = delete;
-    text::TermListMerge& merge() { return *merge_; }
+    void feed_integers(std::size_t source, In<std::uint64_t> integers) {
+        require_source(source);
+        merge_.feed_integers(static_cast<std::uint32_t>(source), span(integers));
+        held_[source].integers = integers;
+    }
+    void end(std::size_t source) {
+        require_source(source);
+        merge_.end(static_cast<std::uint32_t>(source));
+        held_[source] = {};
+    }
+    text::TermListMerge& merge() { return merge_; }
 
 private:
-    std::vector<Held> held_;
-    std::optional<text::TermListMerge> merge_;
-};
+    struct Fed {
+        In<std::int64_t> offsets;
+        In<std::uint8_t> data;
+        std::optional<In<std::uint64_t>> bounds;
+        In<std::uint16_t> stripes;
+        In<std::uint32_t> fields;
+        In<std::uint8_t> forms;
+        In<std::uint64_t> shifts, counts, long_lists, copied, tickets, integers;
+    };
 
-nb::bytes term_lists(In<std::int64_t> offsets, In<std::uint8_t> data, In<std::uint64_t> bounds, In<std::uint16_t> stripes,
-                     In<std::uint32_t> fields, In<std::uint8_t> forms, In<std::uint64_t> counts, In<std::uint64_t> copied,
-                     In<std::uint64_t> tickets, In<std::uint64_t> integers) {
-    const auto terms = terms_of(offsets, data);
-    const auto lists = counts.shape(0);
-    if (bounds.shape(0) != terms.count() + 1) throw nb::value_error("bounds: expected one more than terms");
-    if (stripes.shape(0) != lists || fields.shape(0) != lists || forms.shape(0) != lists || copied.shape(0) != lists ||
-        tickets.shape(0) != lists) {
-        throw nb::value_error("lists: expected a stripe, a field, a form, two counts and a ticket for each");
+    void require_source(std::size_t source) const {
+        if (source >= held_.size()) throw nb::value_error("source: expected less than the number of sources");
     }
-    const auto ends = span(bounds);
-    if (ends[0] != 0 || ends[terms.count()] != lists || !std::is_sorted(ends.begin(), ends.end())) {
-        throw nb::value_error("bounds: expected an ascending sequence from 0 to the number of lists");
-    }
-    std::uint64_t total = 0;
-    for (std::size_t i = 0; i < lists; ++i) {
-        const auto count = span(counts)[i], taken = span(copied)[i];
-        if (taken > count || count - taken > integers.shape(0) - total) {
-            throw nb::value_error("counts: expected the number of integers");
-        }
-        total += count - taken;
-    }
-    Sink out;
-    {
-        const nb::gil_scoped_release unlocked;
-        text::append_term_lists(terms, {ends, span(stripes), span(fields), span(forms), span(counts), span(copied),
-                                        span(tickets), span(integers)}, out);
-    }
-    return to_python(out.bytes());
-}
+
+    text::TermListMerge merge_;
+    std::vector<Fed> held_;
+};
 
 }  // namespace
 
@@ -250,16 +269,6 @@ void bind_term(nb::module_& m) {
         }, "terms"_a, "integers"_a, nb::sig("def next(self, terms: int, integers: int) -> TermSlice"),
         "Return the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.");
 
-    m.def("term_lists", &term_lists, "offsets"_a.noconvert(), "data"_a.noconvert(), "bounds"_a.noconvert(),
-          "stripes"_a.noconvert(), "fields"_a.noconvert(), "forms"_a.noconvert(), "counts"_a.noconvert(), "copied"_a.noconvert(),
-          "tickets"_a.noconvert(), "integers"_a.noconvert(),
-          nb::sig("def term_lists(offsets: NDArray[np.int64], data: NDArray[np.uint8], bounds: NDArray[np.uint64], "
-                  "stripes: NDArray[np.uint16], fields: NDArray[np.uint32], forms: NDArray[np.uint8], counts: NDArray[np.uint64], "
-                  "copied: NDArray[np.uint64], tickets: NDArray[np.uint64], integers: NDArray[np.uint64]) -> bytes"),
-          "A piece of a run for `TermListMerge`: terms with their lists. Term i has the lists bounds[i]..bounds[i + 1], "
-          "list i has counts[i] integers. The first copied[i] of them are in blocks that tickets[i] stands for, the others "
-          "in `integers`.");
-
     m.def("shift_blocks", [](In<std::uint8_t> data, In<std::uint64_t> sizes, In<std::uint64_t> shifts,
                              In<std::uint64_t> ordinals, bool verify) {
         const auto lengths = span(sizes);
@@ -289,26 +298,39 @@ void bind_term(nb::module_& m) {
     "Consecutive blocks of 64-bit numbers, with a number added to all numbers of each block; and whether that was "
     "possible, which it is for blocks without nulls that hold differences. Other blocks are returned as they are.");
 
-    m.def("list_steps", [](In<std::uint64_t> integers, std::uint64_t before, bool begins) {
-        Sink out;
-        {
-            const nb::gil_scoped_release unlocked;
-            text::append_list_steps(span(integers), before, begins, out);
-        }
-        return to_python(out.bytes());
-    }, "integers"_a.noconvert(), "before"_a, "begins"_a,
-    nb::sig("def list_steps(integers: NDArray[np.uint64], before: int, begins: bool) -> bytes"),
-    "Integers of a list for `TermListMerge`, after the integer `before`, or from the beginning of the list.");
-
     nb::class_<HeldListMerge>(m, "TermListMerge",
         "Merges the terms of several indexes with their lists as they are. Only one thread at a time may use it.")
-        .def(nb::init<nb::list>(), "runs"_a, nb::sig("def __init__(self, runs: list[list[bytes | memoryview]]) -> None"))
+        .def(nb::init<std::size_t>(), "sources"_a, nb::sig("def __init__(self, sources: int) -> None"))
         .def_prop_ro("done", [](HeldListMerge& self) { return self.merge().done(); }, "Whether nothing is left to merge.")
+        .def_prop_ro("hungry", [](HeldListMerge& self) {
+            const auto found = self.merge().hungry();
+            return std::vector<std::uint32_t>(found.begin(), found.end());
+        }, nb::sig("def hungry(self) -> list[int]"), "The sources that must be fed, or ended, before the next step.")
+        .def("feed", &HeldListMerge::feed, "source"_a, "offsets"_a.noconvert(), "data"_a.noconvert(),
+             "bounds"_a.noconvert().none(), "stripes"_a.noconvert(), "fields"_a.noconvert(), "forms"_a.noconvert(),
+             "shifts"_a.noconvert(), "counts"_a.noconvert(), "long_lists"_a.noconvert(), "copied"_a.noconvert(),
+             "tickets"_a.noconvert(), "integers"_a.noconvert(),
+             nb::sig("def feed(self, source: int, offsets: NDArray[np.int64], data: NDArray[np.uint8], "
+                     "bounds: NDArray[np.uint64] | None, stripes: NDArray[np.uint16], fields: NDArray[np.uint32], "
+                     "forms: NDArray[np.uint8], shifts: NDArray[np.uint64], counts: NDArray[np.uint64], "
+                     "long_lists: NDArray[np.uint64], copied: NDArray[np.uint64], tickets: NDArray[np.uint64], "
+                     "integers: NDArray[np.uint64]) -> None"),
+             "Give a hungry source its next terms. Term i has the lists bounds[i]..bounds[i + 1], or list i without "
+             "`bounds`. List i has counts[i] integers. They are in `integers`, and shifts[i] is added to each. But of "
+             "each of `long_lists`, which ascend, the first `copied` integers are in blocks that `tickets` stand for. "
+             "Stripes, fields, forms and shifts may be one for all lists. If `integers` has too few of them, "
+             "`feed_integers` brings the others.")
+        .def("feed_integers", &HeldListMerge::feed_integers, "source"_a, "integers"_a.noconvert(),
+             nb::sig("def feed_integers(self, source: int, integers: NDArray[np.uint64]) -> None"),
+             "Give the source of the open term more integers of its lists.")
+        .def("end", &HeldListMerge::end, "source"_a, nb::sig("def end(self, source: int) -> None"),
+             "Say that a hungry source has no more terms.")
         .def("next", [](HeldListMerge& self, std::size_t terms, std::size_t integers) {
             const nb::gil_scoped_release unlocked;
             return self.merge().next(terms, integers);
         }, "terms"_a, "integers"_a, nb::sig("def next(self, terms: int, integers: int) -> TermSlice"),
-        "Return the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.");
+        "Return the next slice. It begins at most `terms` terms, and ends soon after it has `integers` integers or when a "
+        "source is hungry.");
 
     m.def("term_range", [](In<std::int64_t> offsets, In<std::uint8_t> data, nb::bytes text, bool prefix) {
         return text::range_of(terms_of(offsets, data), bytes_of(text), prefix);

@@ -1,7 +1,9 @@
 // Bindings for writing values: regions of bytes-like values, dictionaries, sketches.
 #include "binary/dictionary.hpp"
+#include "binary/lz4_run.hpp"
 #include "binary/region.hpp"
 #include "sketch/bloom.hpp"
+#include "sketch/byte_bounds.hpp"
 #include "sketch/hll.hpp"
 #include "sketch/ranges.hpp"
 #include "sketch/text_stats.hpp"
@@ -78,6 +80,42 @@ void bind_regions(nb::module_& m) {
             "cascading: bool, dictionary: int | None = None) -> bytes"),
     "LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes, and offsets and dictionary as in "
     "`zstd_region`.");
+
+    m.def("lz4_blocks", [](In<std::int64_t> offsets, In<std::uint8_t> data, Bitmap validity, In<std::int64_t> cuts, bool thorough,
+                           const std::vector<nb::bytes>& programs) {
+        if (offsets.shape(0) == 0 || cuts.shape(0) == 0) throw nb::value_error("offsets or cuts: expected at least one");
+        const auto count = offsets.shape(0) - 1;
+        const auto list = span(cuts);
+        if (!binary::are_offsets(list) || static_cast<std::size_t>(list.back()) > count) {
+            throw nb::value_error("cuts: expected an ascending sequence of slots");
+        }
+        std::vector<std::vector<numeric::Step>> steps;
+        for (const auto& program : programs) {
+            steps.push_back(numeric::parse_program<std::uint64_t>({static_cast<const std::uint8_t*>(program.data()), program.size()}));
+            if (numeric::Plan(steps.back().data())->codecs) throw nb::value_error("programs: expected some without codecs");
+        }
+        const auto valid = validity_of(validity, 0, count);
+        NumpyMemory<std::uint32_t> blocks(list.size() - 1), regions(list.size() - 1);
+        const auto write = [&](auto run) {
+            {
+                const nb::gil_scoped_release unlocked;
+                for (std::size_t i = 0; i + 1 < list.size(); ++i) {
+                    const auto first = static_cast<std::size_t>(list[i]), slots = static_cast<std::size_t>(list[i + 1]) - first;
+                    const auto values = binary::VariableValues<std::int64_t>::checked(span(offsets).subspan(first, slots + 1), span(data));
+                    const auto sizes = run.write(values, {valid.bitmap, first});
+                    blocks.data()[i] = sizes.block, regions.data()[i] = sizes.values;
+                }
+            }
+            return nb::make_tuple(to_bytes(run.blocks()), std::move(blocks).array(), std::move(regions).array());
+        };
+        return thorough ? write(binary::Lz4Run<true>(steps)) : write(binary::Lz4Run<false>(steps));
+    }, "offsets"_a.noconvert(), "data"_a.noconvert(), "validity"_a.noconvert().none(), "cuts"_a.noconvert(), "thorough"_a, "programs"_a,
+    nb::sig("def lz4_blocks(offsets: NDArray[np.int64], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, "
+            "cuts: NDArray[np.int64], thorough: bool, programs: list[bytes]) "
+            "-> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]]"),
+    "Blocks of values that are compressed by LZ4, with checksums: one for the slots between each two of `cuts`. Offsets are "
+    "encoded by the program that makes least of them, if that is less than they take raw. Return the blocks, the size of "
+    "each, and the size of the values in each. Both sizes are 0 for values that LZ4 does not make smaller.");
 
     m.def("snappy_region", [](nb::object block, nb::object offsets, bool cascading) {
         const Held payload(block);
@@ -271,6 +309,19 @@ void bind_sketches(nb::module_& m) {
             "validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> tuple[int, int, int, int, int]"),
     "Of the values that are not null: their total size in bytes; the least length, the least length above 0 (-1 if "
     "there is none) and the greatest length; how many values are ASCII.");
+
+    m.def("byte_bounds", [](std::optional<InAny> offsets, In<std::uint8_t> data, std::optional<std::size_t> fixed_size,
+                            Bitmap validity, std::size_t count) {
+        const auto present = validity_of(validity, 0, count);
+        const auto found = with_values(offsets, data, fixed_size, count, [&](const auto& values) {
+            const nb::gil_scoped_release unlocked;
+            return sketch::byte_bounds(values, present);
+        });
+        return found ? nb::object(nb::make_tuple(found->first, found->second)) : nb::none();
+    }, "offsets"_a.noconvert().none(), "data"_a.noconvert(), "fixed_size"_a.none(), "validity"_a.noconvert().none(), "count"_a,
+    nb::sig("def byte_bounds(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, "
+            "validity: NDArray[np.uint8] | None, count: int) -> tuple[int, int] | None"),
+    "The slots of the least and of the greatest value that is not null, in the order of their bytes.");
 
     m.def("are_ascii", [](InAny offsets, In<std::uint8_t> data) {
         if (offsets.shape(0) == 0) throw nb::value_error("offsets: expected at least one");

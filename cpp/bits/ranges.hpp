@@ -288,6 +288,21 @@ inline void intersect(const Ranges& a, const Ranges& b, RangesOut& out) {
     }
 }
 
+// How many positions both sets have. Steps through the smaller set, and looks at little of a much larger one.
+inline std::uint64_t count_common(const Ranges& a, const Ranges& b) {
+    const auto &few = a.size() <= b.size() ? a : b, &many = a.size() <= b.size() ? b : a;
+    std::uint64_t found = 0;
+    std::size_t j = 0;
+    for (std::size_t i = 0; i < few.size(); ++i) {
+        const auto start = few.starts[i], end = few.ends[i];
+        j = seek(many.ends, j, start + 1);
+        for (auto k = j; k < many.size() && many.starts[k] < end; ++k) {
+            found += std::min(end, many.ends[k]) - std::max(start, many.starts[k]);
+        }
+    }
+    return found;
+}
+
 // Adds the positions that `a` has and `b` does not have. `out` must have room for the ranges of both.
 inline void subtract(const Ranges& a, const Ranges& b, RangesOut& out) {
     std::size_t i = 0, j = 0;

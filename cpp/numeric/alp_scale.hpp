@@ -41,8 +41,11 @@ struct Scale {
         : up(powers<T>()[e]), down(inverses<T>()[f]), factor(powers<T>()[f]), inverse(inverses<T>()[e]) {}
 };
 
-// Adding `magic` and subtracting it again rounds to an integer. Up to `small`, the low bits of the sum are that
-// integer.
+// From here on all floats are integers. Adding it to a smaller float and subtracting it again rounds to an integer, if
+// both have the same sign. With different signs the sum may be so small that it keeps a fraction.
+template <class T>
+inline constexpr T whole = sizeof(T) == 8 ? T(4503599627370496.0) : T(8388608.0f);
+// Up to `small`, the low bits of a float's sum with `magic` are its integer.
 template <class T>
 inline constexpr T magic = sizeof(T) == 8 ? T(6755399441055744.0) : T(12582912.0f);
 template <class T>
@@ -53,7 +56,9 @@ inline constexpr T limit = sizeof(T) == 8 ? T(9223372036854775808.0) : T(2147483
 // The integer of a value, still as a float. Adding zero removes the sign of -0.0, as converting to an integer would.
 template <class T>
 T rounded(T value, const Scale<T>& scale) {
-    return (value * scale.up * scale.down + magic<T>) - magic<T> + T(0);
+    const T scaled = value * scale.up * scale.down;
+    const T away = std::copysign(whole<T>, scaled);
+    return (scaled + away) - away + T(0);
 }
 
 // All ones if the integer decodes to exactly the bits of the value, else 0. As wide as the value, so that loops

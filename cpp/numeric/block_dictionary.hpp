@@ -63,12 +63,26 @@ std::span<const T> entries_of(const Layout& found, Context& context) {
     return entries;
 }
 
+// Writes the entry of each code. Four at a time: a loop over single ones is so short that it takes half as long again
+// where its instructions happen to lie in two cache lines.
+template <class T>
+void look_up(std::span<const T> entries, std::span<const std::uint32_t> codes, T* out) {
+    constexpr std::size_t step = 4;
+    const auto* const from = entries.data();
+    std::size_t i = 0;
+    for (; i + step <= codes.size(); i += step) {
+        const auto* const each = codes.data() + i;
+        auto* const to = out + i;
+        to[0] = from[each[0]], to[1] = from[each[1]], to[2] = from[each[2]], to[3] = from[each[3]];
+    }
+    for (; i < codes.size(); ++i) out[i] = from[codes[i]];
+}
+
 template <class T>
 void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
     const auto found = layout<T>(section, count);
     const auto codes = codes_of(found, count, first, out.size(), context);
-    const auto entries = entries_of<T>(found, context);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = entries[codes[i]];
+    look_up<T>(entries_of<T>(found, context), codes, out.data());
 }
 
 template <class T, class Visit>

@@ -29,6 +29,45 @@ struct Divided {
     bool exact;
 };
 
+// The slots of `spans` in a coarser unit. Returns whether all quotients are exact. Entries of a dictionary, heads of runs
+// and a single value are divided once and not for each of their slots.
+template <class T, class Out>
+bool decode_block_divided(const Block& block, std::span<const Span> spans, const Unit& unit, std::span<Out> out,
+                          Context& context) {
+    const auto code = code_of(block.values);
+    auto& arena = context.arena;
+    if (code == single_value::code) {
+        const auto value = arena.take<T>(1);
+        decode_section<T>(block.values, block.count, 0, value, context);
+        Out quotient;
+        const bool exact = divide<T, Out>(value, unit, &quotient);
+        std::ranges::fill(out, quotient);
+        return exact;
+    }
+    if (spans.size() == 1 && code == run_length::code) {
+        const auto found = run_length::layout(block.values, block.count);
+        const auto lengths = run_length::lengths_of(block.values, found, block.count, context);
+        const auto heads = run_length::heads_of<T>(found, context);
+        const auto quotients = arena.take<Out>(heads.size());
+        const bool exact = divide<T, Out>(heads, unit, quotients.data());
+        run_length::repeat<Out>(quotients, lengths, spans[0].first, out);
+        return exact;
+    }
+    if (spans.size() == 1 && code == block_dictionary::code) {
+        const auto found = block_dictionary::layout<T>(block.values, block.count);
+        const auto codes = block_dictionary::codes_of(found, block.count, spans[0].first, out.size(), context);
+        const auto entries = block_dictionary::entries_of<T>(found, context);
+        const auto quotients = arena.take<Out>(entries.size());
+        quotients[0] = 0;  // for null slots
+        const bool exact = divide<T, Out>(entries.subspan(1), unit, quotients.data() + 1);
+        block_dictionary::look_up<Out>(quotients, codes, out.data());
+        return exact;
+    }
+    const auto values = arena.take<T>(out.size());
+    decode_spans<T>(block, spans, values, context);
+    return divide<T, Out>(values, unit, out.data());
+}
+
 // Like decode_run, for 64-bit integers in a coarser unit. If `exact` is false, a value is not a multiple of the unit or
 // out of range, and `out` holds nothing of use. This may be the value of a null slot, or an entry that no slot uses.
 template <class T, class Out>
@@ -40,20 +79,7 @@ Divided decode_divided(std::span<const Block> blocks, std::span<const Span> span
         arena.reset(block.values);
         Context context{inflated, arena, block.begin};
         const auto count = total(wanted);
-        if (wanted.size() == 1 && code_of(block.values) == block_dictionary::code) {
-            const auto found = block_dictionary::layout<T>(block.values, block.count);
-            const auto codes = block_dictionary::codes_of(found, block.count, wanted[0].first, count, context);
-            const auto entries = block_dictionary::entries_of<T>(found, context);
-            const auto quotients = arena.take<Out>(entries.size());
-            quotients[0] = 0;  // for null slots
-            result.exact &= divide<T, Out>(entries.subspan(1), unit, quotients.data() + 1);
-            auto* const to = out.data() + at;
-            for (std::size_t i = 0; i < count; ++i) to[i] = quotients[codes[i]];
-        } else {
-            const auto values = arena.take<T>(count);
-            decode_spans<T>(block, wanted, values, context);
-            result.exact &= divide<T, Out>(values, unit, out.data() + at);
-        }
+        result.exact &= decode_block_divided<T, Out>(block, wanted, unit, out.subspan(at, count), context);
         result.nulls += write_presence(block, wanted, validity, at, arena);
         at += count;
     });

@@ -55,7 +55,8 @@ void look_up_spans(const Block& block, std::span<const Span> spans, std::span<T>
     std::size_t at = 0;
     for (const auto& span : spans) {
         const auto codes = block_dictionary::codes_of(found, block.count, span.first, span.count, context);
-        for (const auto code : codes) out[at++] = entries[code];
+        block_dictionary::look_up(entries, codes, out.data() + at);
+        at += codes.size();
     }
 }
 
@@ -69,8 +70,7 @@ void look_up_hull(const Block& block, std::span<const Span> spans, std::span<T> 
     const auto codes = block_dictionary::codes_of(found, block.count, first, hull, context);
     const auto entries = block_dictionary::entries_of<T>(found, context);
     for (const auto& span : spans) {
-        const auto mine = codes.subspan(span.first - first, span.count);
-        for (std::size_t i = 0; i < mine.size(); ++i) out[i] = entries[mine[i]];
+        block_dictionary::look_up(entries, codes.subspan(span.first - first, span.count), out.data());
         out = out.subspan(span.count);
     }
 }

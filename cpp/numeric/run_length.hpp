@@ -73,19 +73,22 @@ inline std::span<const std::uint32_t> lengths_of(Bytes section, const Layout& fo
     return lengths;
 }
 
+// The distinct values of a section, one for each of its runs.
 template <class T>
-void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
-    const auto found = layout(section, count);
-    const auto lengths = lengths_of(section, found, count, context);
-    const auto values = decode_all<T>("run_length values", found.values_nested, found.values, found.runs, context);
-    // Everything is checked by now: the runs cover exactly `count` values.
+std::span<const T> heads_of(const Layout& found, Context& context) {
+    return decode_all<T>("run_length values", found.values_nested, found.values, found.runs, context);
+}
+
+// Writes the values from `first` on. The runs must cover all of them.
+template <class T>
+void repeat(std::span<const T> heads, std::span<const std::uint32_t> lengths, std::size_t first, std::span<T> out) {
     std::size_t run = 0;
     std::size_t skip = first;
     while (skip >= lengths[run]) skip -= lengths[run++];
     T* at = out.data();
     T* const end = at + out.size();
     for (std::size_t left = lengths[run] - skip; at != end; left = lengths[++run]) {
-        const auto value = values[run];
+        const auto value = heads[run];
         constexpr std::size_t step = 32 / sizeof(T);
         const auto room = static_cast<std::size_t>(end - at);
         if (left <= step && room >= step) {
@@ -99,6 +102,15 @@ void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> ou
         }
         if (at == end) break;
     }
+}
+
+template <class T>
+void decode(Bytes section, std::size_t count, std::size_t first, std::span<T> out, Context& context) {
+    const auto found = layout(section, count);
+    const auto lengths = lengths_of(section, found, count, context);
+    const auto heads = heads_of<T>(found, context);
+    // Everything is checked by now: the runs cover exactly `count` values.
+    repeat<T>(heads, lengths, first, out);
 }
 
 template <class T, class Visit>

@@ -82,8 +82,8 @@ inline std::optional<Moment> moment_of(const Clock& clock, std::int64_t per_seco
     // What int64 holds in nanoseconds, rounded to whole seconds. Microseconds of four digits of a year always fit.
     constexpr std::int64_t most = 9'223'372'035;
     if (per_second == 1'000'000'000 && (seconds < -most || seconds > most)) return std::nullopt;
-    const auto per_unit = 1'000'000'000 / per_second;
-    return Moment{seconds * per_second + clock.nanos / per_unit, clock.nanos % per_unit != 0};
+    if (per_second == 1'000'000'000) return Moment{seconds * 1'000'000'000 + clock.nanos, false};
+    return Moment{seconds * 1'000'000 + clock.nanos / 1'000, clock.nanos % 1'000 != 0};
 }
 
 }  // namespace amudai::text

@@ -1,5 +1,6 @@
 // Reading the parts of a time from text.
 #pragma once
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -26,6 +27,39 @@ inline std::int32_t month_named(const std::uint8_t* at) {
         case 'd' << 16 | 'e' << 8 | 'c': return 12;
         default: return 0;
     }
+}
+
+// The numbers of 8 bytes "dd?dd?dd", one in each byte that has a digit, and whether the bytes are so. `first` and `second`
+// are what the question marks stand for.
+inline bool read_pairs(const std::uint8_t* at, std::uint8_t first, std::uint8_t second, std::array<std::int32_t, 3>& out) {
+    std::uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    word ^= 0x3030003030003030 | std::uint64_t{first} << 16 | std::uint64_t{second} << 40;
+    constexpr std::uint64_t between = 0x0000ff0000ff0000, high = 0xf0f0f0f0f0f0f0f0;
+    if ((word & (between | high)) != 0 || ((word + 0x0606060606060606) & high) != 0) return false;
+    for (std::size_t i = 0; i < 3; ++i) {
+        out[i] = static_cast<std::int32_t>((word >> 24 * i & 0xff) * 10 + (word >> (24 * i + 8) & 0xff));
+    }
+    return true;
+}
+
+// The end of a time such as 10:20:30 with these separators, or nullptr.
+inline const std::uint8_t* read_clock(const std::uint8_t* at, const std::uint8_t* end, std::uint8_t first,
+                                      std::uint8_t second, Clock& clock) {
+    std::array<std::int32_t, 3> parts;
+    if (end - at < 8 || !read_pairs(at, first, second, parts)) return nullptr;
+    clock.hour = parts[0], clock.minute = parts[1], clock.second = parts[2], clock.is_there = true;
+    return at + 8;
+}
+
+// The end of a date such as 2026-03-02 with these separators, or nullptr.
+inline const std::uint8_t* read_date(const std::uint8_t* at, const std::uint8_t* end, std::uint8_t first,
+                                     std::uint8_t second, Clock& clock) {
+    std::array<std::int32_t, 3> parts;
+    if (end - at < 10 || !is_digit(at[0]) || !is_digit(at[1]) || !read_pairs(at + 2, first, second, parts)) return nullptr;
+    clock.year = ((at[0] - '0') * 10 + (at[1] - '0')) * 100 + parts[0];
+    clock.month = parts[1], clock.day = parts[2], clock.is_there = true;
+    return at + 10;
 }
 
 // The end of a zone, or nullptr.

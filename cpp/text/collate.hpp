@@ -27,8 +27,24 @@ inline std::uint32_t next_folded(const std::uint8_t*& at, const std::uint8_t* en
 
 }  // namespace detail
 
+// The first bytes of a term, up to eight, the first of them lowest. Nothing outside the term is read.
+inline std::uint64_t first_bytes(Bytes term) {
+    const auto* const at = term.data();
+    const auto size = term.size();
+    if (size >= 8) return load<std::uint64_t>(at);
+    if (size >= 4) return load<std::uint32_t>(at) | std::uint64_t{load<std::uint32_t>(at + size - 4)} << 8 * (size - 4);
+    if (size == 0) return 0;
+    return at[0] | std::uint64_t{at[size / 2]} << 8 * (size / 2) | std::uint64_t{at[size - 1]} << 8 * (size - 1);
+}
+
 // The first eight folded bytes of a term as a number that sorts as these bytes do. Shorter terms are padded with zeros.
 inline std::uint64_t fold_key(Bytes term) {
+    constexpr std::uint64_t each = 0x0101010101010101;
+    if (const auto word = first_bytes(term); (word & 0x80 * each) == 0) {
+        // ASCII: the high bit of a byte says that it is not below `a`, or that it is above `z`.
+        const auto from_a = word + (0x80 - 'a') * each, above_z = word + (0x7f - 'z') * each;
+        return __builtin_bswap64(word - ((from_a & ~above_z & 0x80 * each) >> 2));
+    }
     std::uint64_t key = 0;
     unsigned used = 0;
     std::uint8_t folded[8];

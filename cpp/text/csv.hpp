@@ -1,7 +1,9 @@
 // Where the records of CSV text begin and end, and which have odd numbers. Values are quoted as in RFC 4180.
 #pragma once
+#include <array>
 #include <bit>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.hpp"
@@ -62,6 +64,37 @@ private:
     const std::uint8_t* found_;
 };
 
+// The parts of a text outside of quoted values, of which the last line feed ends a record.
+class Outside {
+public:
+    explicit Outside(const std::uint8_t* begin) : begin_(begin), border_(begin) {}
+
+    // The part goes up to here, to the beginning of a quoted value or to the end.
+    void add(const std::uint8_t* end) {
+        if (count_ == parts_.size()) border_ = border(), count_ = 0;
+        parts_[count_++] = {begin_, end};
+    }
+    // The next part begins.
+    void go_on(const std::uint8_t* begin) { begin_ = begin; }
+
+    // The byte behind the last line feed in all parts; the beginning if there is none.
+    const std::uint8_t* border() const {
+        for (auto i = count_; i > 0; --i) {
+            const auto [first, last] = parts_[i - 1];
+            for (const auto* at = last; at > first; --at) {
+                if (at[-1] == '\n') return at;
+            }
+        }
+        return border_;
+    }
+
+private:
+    const std::uint8_t* begin_;
+    const std::uint8_t* border_;
+    std::array<std::pair<const std::uint8_t*, const std::uint8_t*>, 256> parts_;
+    std::size_t count_ = 0;
+};
+
 // What may not follow a zero at the beginning of a plain number: 007, 0x1f.
 constexpr bool is_digit_or_x(std::uint8_t byte) {
     return (static_cast<std::uint8_t>(byte - '0') < 10) | ((byte | 0x20) == 'x');
@@ -75,8 +108,8 @@ public:
         : begin_(data.data()), end_(data.data() + data.size()), dialect_(dialect), is_final_(is_final),
           feed_('\n', begin_, end_), ret_('\r', begin_, end_), quote_(dialect.quote.value_or(dialect.delimiter), begin_, end_) {}
 
-    Records run() && {
-        for (const auto* at = begin_; at < end_;) {
+    Records run(std::size_t most) && {
+        for (const auto* at = begin_; at < end_ && found_.starts.size() < most;) {
             const auto first_line = line_;
             const auto* const stop = is_comment(at) ? line_end(at) : record_end(at);
             if (!stop) break;
@@ -157,9 +190,53 @@ private:
 
 }  // namespace detail
 
-// The records of `data`, which begins with one. If more data follows, an unfinished record is not used.
-inline Records records(Bytes data, const Dialect& dialect, bool is_final) {
-    return detail::Scan(data, dialect, is_final).run();
+// The first records of `data`, which begins with one. If more data follows, an unfinished record is not used.
+inline Records records(Bytes data, const Dialect& dialect, bool is_final,
+                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    return detail::Scan(data, dialect, is_final).run(most);
+}
+
+// The size of some whole records at the beginning of `data`: nearly all of them, and 0 only if there are none. If no
+// more data follows, it is all unless a quote stays open.
+inline std::size_t whole_size(Bytes data, const Dialect& dialect, bool is_final) {
+    const auto* const begin = data.data();
+    const auto* const end = begin + data.size();
+    const auto* border = begin;
+    if (dialect.comment.empty()) {
+        detail::Outside outside(begin);
+        bool is_open = false;
+        for (const auto* at = begin; dialect.quote && !is_open;) {
+            const auto* const quote = detail::find(*dialect.quote, at, end);
+            if (quote == end) break;
+            at = quote + 1;
+            const bool opens = quote == begin || quote[-1] == dialect.delimiter || quote[-1] == '\n' || quote[-1] == '\r';
+            if (!opens) continue;
+            outside.add(quote);
+            for (at = detail::find(*dialect.quote, at, end); at + 1 < end && at[1] == *dialect.quote;) {
+                at = detail::find(*dialect.quote, at + 2, end);
+            }
+            is_open = at == end;
+            if (!is_open) outside.go_on(++at);
+        }
+        if (is_final && !is_open) return data.size();
+        if (!is_open) outside.add(end);
+        border = outside.border();
+    }
+    // Comments may have quotes, and lines may end with carriage returns: another look at every line.
+    return border > begin ? static_cast<std::size_t>(border - begin) : records(data, dialect, is_final).used;
+}
+
+// How many lines end in `data`, with a line feed, a carriage return, or both.
+inline std::size_t line_count(Bytes data) {
+    auto lines = static_cast<std::size_t>(std::ranges::count(data, std::uint8_t{'\n'}));
+    const auto* const end = data.data() + data.size();
+    for (const auto* at = data.data(); at < end;) {
+        const auto* const found = static_cast<const std::uint8_t*>(std::memchr(at, '\r', static_cast<std::size_t>(end - at)));
+        if (!found) break;
+        at = found + 1;
+        lines += at == end || *at != '\n';
+    }
+    return lines;
 }
 
 // Whether some value may begin like an odd number. Rarely true if none does, and never false if one does.

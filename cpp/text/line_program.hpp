@@ -32,6 +32,8 @@ enum class LineOp : std::int32_t {
     quoted = 15,     // up to a quote that no backslash escapes
     start = 16,      // back to the start of the line
     end = 17,        // the line matches
+    date = 18,       // year, month and day in 4, 2 and 2 digits, with the bytes x and y between them
+    clock = 19,      // hour, minute and second in 2 digits each, with the bytes x and y between them
 };
 
 enum class ClockPart : std::int32_t { year = 0, short_year = 1, month = 2, day = 3, hour = 4, minute = 5, second = 6, millisecond = 7 };
@@ -89,20 +91,42 @@ inline const std::uint8_t* word_end(const std::uint8_t* at, const std::uint8_t* 
     return at;
 }
 
+// A word of up to 14 letters in lower case, with a space before it, and zeros behind it.
+using FoldedWord = std::array<char, 16>;
+
 // Whether a word is in a list of words in lower case, each with a space before it.
-inline bool is_listed(Bytes word, Bytes list) {
-    std::array<char, 16> folded;
-    if (word.empty() || word.size() + 1 >= folded.size()) return false;
-    folded[0] = ' ';
-    for (std::size_t i = 0; i < word.size(); ++i) folded[i + 1] = static_cast<char>(word[i] | 0x20);
+inline bool is_listed(const FoldedWord& word, std::size_t size, Bytes list) {
     const std::string_view all(reinterpret_cast<const char*>(list.data()), list.size());
-    const std::string_view wanted(folded.data(), word.size() + 1);
+    const std::string_view wanted(word.data(), size + 1);
     for (auto at = all.find(wanted); at != std::string_view::npos; at = all.find(wanted, at + 1)) {
         const auto behind = at + wanted.size();
         if (behind == all.size() || all[behind] == ' ') return true;
     }
     return false;
 }
+
+// Whether words are in lists. Remembers the latest words: a log has few levels.
+class ListedWords {
+public:
+    bool has(Bytes word, Bytes list) {
+        FoldedWord folded{' '};
+        if (word.empty() || word.size() + 1 >= folded.size()) return false;
+        for (std::size_t i = 0; i < word.size(); ++i) folded[i + 1] = static_cast<char>(word[i] | 0x20);
+        auto& known = known_[(folded[1] ^ 4 * word.size()) % known_.size()];
+        if (known.word != folded || known.list != list.data()) {
+            known = {folded, list.data(), is_listed(folded, word.size(), list)};
+        }
+        return known.is_listed;
+    }
+
+private:
+    struct Known {
+        FoldedWord word{};
+        const std::uint8_t* list = nullptr;
+        bool is_listed = false;
+    };
+    std::array<Known, 16> known_;
+};
 
 inline void set_part(Clock& clock, ClockPart part, std::int32_t value) {
     clock.is_there = true;
@@ -154,10 +178,14 @@ inline void LineProgram::check(const LineStep& step, std::size_t at) const {
             in_order(step.x == static_cast<std::int32_t>(ClockPart::millisecond) ? 3 : 4);
             require_range("digits of a number", static_cast<std::uint32_t>(step.y), 1, 4);
             return;
+        case LineOp::date: case LineOp::clock:
+            require_range("first byte of a step", static_cast<std::uint32_t>(step.x), 0, 255);
+            require_range("second byte of a step", static_cast<std::uint32_t>(step.y), 0, 255);
+            return;
         case LineOp::rest: case LineOp::month_name: case LineOp::fraction: case LineOp::zone: case LineOp::epoch:
         case LineOp::half_day: case LineOp::quoted: case LineOp::start: case LineOp::end: return;
     }
-    refuse("step", "0..17", static_cast<std::uint32_t>(step.op));
+    refuse("step", "0..19", static_cast<std::uint32_t>(step.op));
 }
 
 // Runs a program on one line after the other. `from` and `to` get the places of fields in `data`, those of a field in a
@@ -191,6 +219,7 @@ private:
     std::span<std::int64_t> from_, to_;
     std::size_t lines_;
     Calendar calendar_;
+    detail::ListedWords words_;
     std::array<Choice, LineProgram::max_choices> choices_;
     std::array<std::int32_t, LineProgram::max_fields> closed_{};
 };
@@ -234,7 +263,7 @@ inline std::uint8_t LineMatcher::match(std::size_t line, std::size_t start, std:
             }
             case LineOp::word: {
                 const auto* const behind = detail::word_end(at, end);
-                fits = detail::is_listed({at, behind}, program_.literal(*step));
+                fits = words_.has({at, behind}, program_.literal(*step));
                 if (fits) at = behind;
                 break;
             }
@@ -289,6 +318,14 @@ inline std::uint8_t LineMatcher::match(std::size_t line, std::size_t start, std:
                                   : step->op == LineOp::zone   ? detail::read_zone
                                                                : detail::read_epoch;
                 const auto* const behind = read(at, end, clock);
+                fits = behind != nullptr;
+                if (fits) at = behind;
+                break;
+            }
+            case LineOp::date: case LineOp::clock: {
+                const auto read = step->op == LineOp::date ? detail::read_date : detail::read_clock;
+                const auto* const behind =
+                    read(at, end, static_cast<std::uint8_t>(step->x), static_cast<std::uint8_t>(step->y), clock);
                 fits = behind != nullptr;
                 if (fits) at = behind;
                 break;

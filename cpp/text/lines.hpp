@@ -21,17 +21,25 @@ inline SplitLines split_lines(Bytes data) {
     found.starts.push_back(0);
     const auto* const begin = data.data();
     const auto* const end = begin + data.size();
-    for (const auto* at = begin; at < end;) {
-        const auto* const feed = static_cast<const std::uint8_t*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
-        if (feed == nullptr) break;
-        const bool has_return = feed > at && feed[-1] == '\r';
-        found.has_returns |= has_return;
-        found.ends.push_back(feed - has_return - begin);
-        at = feed + 1;
-        found.starts.push_back(at - begin);
-    }
+    // In pieces, which are still in the cache when they are read again.
+    constexpr std::ptrdiff_t piece_size = 1 << 14;
+    const auto* line = begin;
     std::uint8_t all = 0;
-    for (const auto byte : data) all |= byte;
+    for (const auto* piece = begin; piece < end;) {
+        const auto* const piece_end = piece + std::min(end - piece, piece_size);
+        for (const auto* at = piece; at < piece_end; ++at) all |= *at;
+        while (piece < piece_end) {
+            const auto* const feed =
+                static_cast<const std::uint8_t*>(std::memchr(piece, '\n', static_cast<std::size_t>(piece_end - piece)));
+            if (feed == nullptr) break;
+            const bool has_return = feed > line && feed[-1] == '\r';
+            found.has_returns |= has_return;
+            found.ends.push_back(feed - has_return - begin);
+            piece = line = feed + 1;
+            found.starts.push_back(line - begin);
+        }
+        piece = piece_end;
+    }
     found.is_ascii = all < 0x80;
     return found;
 }

@@ -1,256 +1,327 @@
-// Merges the terms of several indexes with their lists as they are. Each index is a run of its own, which is never
-// stored in a shard: an entry for each term, in the order of the index. An entry begins with the term's length (u8) and
-// bytes. Then come varints: the number of lists and, for each list, its stripe, field and form, and the number of its
-// integers. The first integers of a list may be in blocks that are copied as they are: their number and the ticket of
-// these blocks follow, or 0 and 0. Then come the other integers: the first, and the distance from each to the next.
-//
-// A run consists of pieces. No term, number or list head is cut between two pieces.
+// Merges the terms of several indexes with their lists as they are. Each index is a source, which is fed some terms at a
+// time, in the order of the index.
 #pragma once
-#include "base/bytes.hpp"
-#include "base/sink.hpp"
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "text/term_merge.hpp"
 #include "text/term_search.hpp"
+#include "text/tournament.hpp"
 
 namespace amudai::text {
 
-// The lists of some terms. List i has `counts[i]` integers, of which the first `copied[i]` are in blocks and the others in
-// `integers`. Term i has the lists `bounds[i] .. bounds[i + 1]`.
+// A number for each list, or one for all lists. Most indexes have one stripe, one field and one form of lists, and reading
+// as few arrays as possible keeps them in the cache.
+template <class T>
+struct ListColumn {
+    std::span<const T> values;
+    T operator[](std::size_t list) const { return values[values.size() == 1 ? 0 : list]; }
+};
+
+// Some terms of an index and their lists. Term i has the lists `bounds[i] .. bounds[i + 1]`, or list i if there are no
+// bounds. List i has `counts[i]` integers. The integers are in `integers`, and `shifts[i]` is added to each. But of the
+// lists `long_lists`, which ascend, the first `copied` integers are in blocks that are copied as they are. `tickets` stand
+// for these blocks.
 struct TermLists {
+    Terms terms;
     std::span<const std::uint64_t> bounds;
-    std::span<const std::uint16_t> stripes;
-    std::span<const std::uint32_t> fields;
-    std::span<const std::uint8_t> forms;
+    ListColumn<std::uint16_t> stripes;
+    ListColumn<std::uint32_t> fields;
+    ListColumn<std::uint8_t> forms;
+    ListColumn<std::uint64_t> shifts;
     std::span<const std::uint64_t> counts;
+    std::span<const std::uint64_t> long_lists;
     std::span<const std::uint64_t> copied;
     std::span<const std::uint64_t> tickets;
     std::span<const std::uint64_t> integers;
 };
 
-// Appends terms with their lists to a run. Throws if the integers of a list do not ascend. The caller has checked that
-// bounds and counts lie within the spans.
-inline void append_term_lists(const Terms& terms, const TermLists& lists, Sink& out) {
-    std::size_t used = 0;
-    for (std::size_t entry = 0; entry < terms.count(); ++entry) {
-        const auto term = terms[entry];
-        if (term.size() > 255) throw Corrupted("term: expected at most 255 bytes, found " + std::to_string(term.size()));
-        const auto first = lists.bounds[entry], last = lists.bounds[entry + 1];
-        std::uint64_t integers = 0;
-        for (auto list = first; list < last; ++list) integers += lists.counts[list] - lists.copied[list];
-        const auto most = 1 + term.size() + max_varint * (1 + 6 * (last - first) + integers);
-        const auto begin = out.size();
-        auto* to = out.extend(most);
-        const auto* const from = to;
-        *to++ = static_cast<std::uint8_t>(term.size());
-        if (!term.empty()) std::memcpy(to, term.data(), term.size());
-        to = put_varint(to + term.size(), last - first);
-        for (auto list = first; list < last; ++list) {
-            to = put_varint(to, lists.stripes[list]);
-            to = put_varint(to, lists.fields[list]);
-            to = put_varint(to, lists.forms[list]);
-            to = put_varint(to, lists.counts[list]);
-            to = put_varint(to, lists.copied[list]);
-            to = put_varint(to, lists.tickets[list]);
-            std::uint64_t before = 0;
-            for (std::uint64_t i = 0, own = lists.counts[list] - lists.copied[list]; i < own; ++i) {
-                const auto each = lists.integers[used++];
-                if (i && each <= before) throw Corrupted("position list: expected ascending integers");
-                to = put_varint(to, each - before);
-                before = each;
-            }
-        }
-        out.cut(begin + static_cast<std::size_t>(to - from));
-    }
-}
-
-// Appends more integers of a list to a run: the distance of each to the one before. The first integer of a list has none
-// before it.
-inline void append_list_steps(std::span<const std::uint64_t> integers, std::uint64_t before, bool begins, Sink& out) {
-    const auto begin = out.size();
-    auto* to = out.extend(max_varint * integers.size());
-    const auto* const from = to;
-    for (const auto each : integers) {
-        if (!begins && each <= before) throw Corrupted("position list: expected ascending integers");
-        to = put_varint(to, begins ? each : each - before);
-        before = each;
-        begins = false;
-    }
-    out.cut(begin + static_cast<std::size_t>(to - from));
-}
-
 class TermListMerge {
 public:
-    // Each run is a list of pieces.
-    explicit TermListMerge(std::vector<std::vector<Bytes>> runs) : runs_(std::move(runs)) {
-        cursors_.resize(runs_.size());
-        for (std::uint32_t i = 0; i < cursors_.size(); ++i) advance(i);
+    // Sources are in the order of their stripes.
+    explicit TermListMerge(std::size_t sources) : cursors_(sources), order_(sources) {
+        for (std::uint32_t i = 0; i < sources; ++i) hungry_.push_back(i);
     }
 
-    bool done() const { return heap_.empty() && current_ == none && !open_; }
+    // The sources that must be fed, or ended, before the next step.
+    std::span<const std::uint32_t> hungry() const {
+        return waits_ ? std::span{&open_source_, 1} : std::span{hungry_};
+    }
 
-    // Returns the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.
+    bool done() const { return order_.empty() && hungry_.empty(); }
+
+    // Gives a hungry source its next terms. `integers` may end before the last list does, or even before it begins:
+    // then `feed_integers` brings the others. The spans must stay valid until the source is hungry again. The caller has
+    // checked that bounds and counts lie within them.
+    void feed(std::uint32_t source, const TermLists& lists) {
+        require_hungry(source);
+        if (waits_) throw std::invalid_argument("source: expected integers of the open list");
+        auto& cursor = cursors_[source];
+        cursor.batch = lists;
+        cursor.term = cursor.used = cursor.next_long = 0;
+        if (lists.terms.count() == 0) return;
+        std::erase(hungry_, source);
+        read_head(cursor);
+        order_.enter(source, cursor.key);
+    }
+
+    // Gives the source of the open term more integers of its lists.
+    void feed_integers(std::uint32_t source, std::span<const std::uint64_t> integers) {
+        require_hungry(source);
+        if (!waits_) throw std::invalid_argument("source: expected terms");
+        cursors_[source].batch.integers = integers;
+        cursors_[source].used = 0;
+        waits_ = integers.empty();
+    }
+
+    // Says that a hungry source has no more terms.
+    void end(std::uint32_t source) {
+        require_hungry(source);
+        if (waits_) throw std::invalid_argument("source: expected integers of the open list");
+        std::erase(hungry_, source);
+    }
+
+    // Returns the next slice. It begins at most `terms` terms, and ends soon after it has `integers` integers or when a
+    // source is hungry.
     MergeSlice next(std::size_t terms, std::size_t integers) {
         MergeSlice out;
-        out.continues = open_;
-        if (open_) {
+        if (waits_) return out;
+        order_.play(IsBefore{cursors_});
+        reserve(out, terms);
+        out.continues = is_list_open_;
+        if (is_list_open_) {
             out.begins.push_back(0);
             emit(out, integers);
-            if (open_) return out;
+            if (is_list_open_) return out;
         }
         for (;;) {
             const bool full = out.integers.size() >= integers;
-            bool begins = false;
-            if (current_ == none) {
-                if (heap_.empty()) break;
-                begins = !same_term();
+            if (list_ == last_list_) {
+                if (order_.empty()) break;
+                const bool begins = !same_term();
+                // The next term may be one that a hungry source has.
+                if (begins && !hungry_.empty()) break;
                 if (full || (begins && out.lengths.size() == terms)) {
                     out.whole_terms = begins;
                     return out;
                 }
                 if (begins) begin_term(out);
-                std::pop_heap(heap_.begin(), heap_.end(), After{*this});
-                current_ = heap_.back();
-                heap_.pop_back();
+                begins_ = begins;
+                open_entry();
             } else if (full) {
                 return out;
             }
-            begin_list();
-            out.begins.push_back(begins);
+            if (!begin_list()) return out;
+            out.begins.push_back(std::exchange(begins_, false));
             emit(out, integers);
-            if (open_) return out;
+            if (is_list_open_) return out;
         }
         out.whole_terms = true;
         return out;
     }
 
 private:
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::size_t most_term_bytes = 255;
 
-    // The current term of a run, and how many of its lists are left.
+    // Makes room for what most slices have.
+    static void reserve(MergeSlice& out, std::size_t terms) {
+        constexpr std::size_t most = std::size_t{1} << 16, lists = 2, bytes = 16;
+        terms = std::min(terms, most);
+        out.terms.reserve(bytes * terms);
+        out.lengths.reserve(terms);
+        out.begins.reserve(lists * terms);
+        out.stripes.reserve(lists * terms);
+        out.fields.reserve(lists * terms);
+        out.forms.reserve(lists * terms);
+        out.is_long.reserve(lists * terms);
+        out.counts.reserve(lists * terms);
+        out.copied.reserve(lists * terms);
+        out.tickets.reserve(lists * terms);
+    }
+
+    // The terms that a source was fed, and how far they are merged.
     struct Cursor {
-        const std::uint8_t* at = nullptr;
-        const std::uint8_t* end = nullptr;
-        std::size_t piece = 0;  // the next piece
+        TermLists batch;
+        std::size_t term = 0;  // the next term
+        std::size_t used = 0;  // integers that are merged
+        std::size_t next_long = 0;  // the next of the long lists
         std::uint64_t key = 0;
-        Bytes term;
-        std::uint64_t lists = 0;
+        Bytes bytes;  // of the next term
     };
 
-    // Moves on to the next piece at the end of a piece. Returns false at the end of the run.
-    bool more(std::uint32_t source) {
-        auto& cursor = cursors_[source];
-        while (cursor.at == cursor.end) {
-            if (cursor.piece == runs_[source].size()) return false;
-            const auto piece = runs_[source][cursor.piece++];
-            cursor.at = piece.data(), cursor.end = piece.data() + piece.size();
-        }
-        return true;
-    }
-
-    // Reads the head of a run's next term and puts the run back into the heap. Does nothing at the end of the run.
-    void advance(std::uint32_t source) {
-        auto& cursor = cursors_[source];
-        if (!more(source)) return;
-        const std::size_t size = *cursor.at++;
-        if (size > static_cast<std::size_t>(cursor.end - cursor.at)) throw std::invalid_argument("run: a term has no end");
-        cursor.term = {cursor.at, size};
-        cursor.at += size;
-        cursor.key = fold_key(cursor.term);
-        cursor.lists = get_varint(cursor.at, cursor.end);
-        if (cursor.lists == 0) throw Corrupted("term: expected position lists, found none");
-        heap_.push_back(source);
-        std::push_heap(heap_.begin(), heap_.end(), After{*this});
-    }
-
-    // Sources are in the order of their stripes.
-    struct After {
-        const TermListMerge& merge;
-        bool operator()(std::uint32_t left, std::uint32_t right) const {
-            const auto &a = merge.cursors_[left], &b = merge.cursors_[right];
-            if (a.key != b.key) return a.key > b.key;
-            const auto order = compare_terms(a.term, b.term);
-            return order != 0 ? order > 0 : left > right;
+    // The order of two sources whose next terms have the same key.
+    struct IsBefore {
+        const std::vector<Cursor>& cursors;
+        bool operator()(std::uint32_t one, std::uint32_t other) const {
+            const auto order = compare_terms(cursors[one].bytes, cursors[other].bytes);
+            return order != 0 ? order < 0 : one < other;
         }
     };
+
+    void require_hungry(std::uint32_t source) const {
+        const auto known = hungry();
+        if (std::ranges::find(known, source) == known.end()) throw std::invalid_argument("source: expected a hungry one");
+    }
+
+    static void read_head(Cursor& cursor) {
+        cursor.bytes = cursor.batch.terms[cursor.term];
+        if (cursor.bytes.size() > most_term_bytes) {
+            throw Corrupted("term: expected at most 255 bytes, found " + std::to_string(cursor.bytes.size()));
+        }
+        cursor.key = fold_key(cursor.bytes);
+    }
+
+    // ---- the source with the first term ----
+
+    Cursor& top() { return cursors_[order_.top()]; }
+    const Cursor& top() const { return cursors_[order_.top()]; }
+
+    // Asks for what the next terms of a source need. There are more arrays in use than a processor expects.
+    void prefetch(const Cursor& cursor) const {
+        constexpr std::size_t ahead = 16;
+        const auto& batch = cursor.batch;
+        if (cursor.term + ahead < batch.terms.count()) {
+            __builtin_prefetch(batch.terms.offsets.data() + cursor.term + ahead);
+            __builtin_prefetch(batch.terms.data.data() + batch.terms.offsets[cursor.term + ahead / 2]);
+        }
+        if (list_ + ahead < batch.counts.size()) __builtin_prefetch(batch.counts.data() + list_ + ahead);
+        if (cursor.used + 2 * ahead < batch.integers.size()) {
+            __builtin_prefetch(batch.integers.data() + cursor.used + 2 * ahead);
+        }
+    }
+
+    // Moves the source on top to its next term.
+    void advance() {
+        auto& cursor = top();
+        if (++cursor.term < cursor.batch.terms.count()) {
+            prefetch(cursor);
+            read_head(cursor);
+            order_.replace(cursor.key, IsBefore{cursors_});
+            return;
+        }
+        keep_term();
+        hungry_.push_back(order_.top());
+        order_.leave(IsBefore{cursors_});
+    }
+
+    // ---- terms and lists ----
 
     bool same_term() const {
-        if (!has_term_) return false;
-        const auto& top = cursors_[heap_.front()];
-        return top.key == key_ && top.term.size() == term_.size() && compare_bytes(top.term, term_) == 0;
+        return has_term_ && top().key == key_ && compare_bytes(top().bytes, term_) == 0;
+    }
+
+    // Copies the open term before the bytes of its source are gone.
+    void keep_term() {
+        if (term_.empty() || term_.data() == kept_.data()) return;
+        std::memcpy(kept_.data(), term_.data(), term_.size());
+        term_ = {kept_.data(), term_.size()};
     }
 
     void begin_term(MergeSlice& out) {
-        const auto& top = cursors_[heap_.front()];
-        // The terms of each run ascend, or the merge would not find equal terms together.
-        if (has_term_ && compare_terms(top.term, term_) <= 0) throw Corrupted("terms: expected an ascending order");
-        term_ = top.term;
-        key_ = top.key;
+        const auto& next = top();
+        // The terms of each source ascend, or the merge would not find equal terms together. The key decides mostly.
+        if (has_term_ && next.key <= key_ && (next.key < key_ || compare_terms(next.bytes, term_) <= 0)) {
+            throw Corrupted("terms: expected an ascending order");
+        }
+        term_ = next.bytes;
+        key_ = next.key;
         has_term_ = true;
-        out.terms.insert(out.terms.end(), term_.begin(), term_.end());
+        out.terms.append(term_);
         out.lengths.push_back(static_cast<std::uint32_t>(term_.size()));
     }
 
-    void begin_list() {
-        auto& cursor = cursors_[current_];
-        more(current_);
-        stripe_ = static_cast<std::uint16_t>(get_varint(cursor.at, cursor.end));
-        field_ = static_cast<std::uint32_t>(get_varint(cursor.at, cursor.end));
-        form_ = static_cast<std::uint8_t>(get_varint(cursor.at, cursor.end));
-        const auto count = get_varint(cursor.at, cursor.end);
-        copied_ = get_varint(cursor.at, cursor.end);
-        ticket_ = get_varint(cursor.at, cursor.end);
-        if (copied_ > count) throw std::invalid_argument("run: more integers are copied than a list has");
-        left_ = count - copied_;
-        is_long_ = count >= TermMerge::long_list;
-        last_ = 0;
-        --cursor.lists;
-        open_ = true;
+    // Opens the term of the source on top.
+    void open_entry() {
+        const auto& cursor = top();
+        const auto& bounds = cursor.batch.bounds;
+        list_ = bounds.empty() ? cursor.term : bounds[cursor.term];
+        last_list_ = bounds.empty() ? cursor.term + 1 : bounds[cursor.term + 1];
+        if (list_ == last_list_) throw Corrupted("term: expected position lists, found none");
     }
 
-    // Writes the integers of the open list. A long list is interrupted when the slice has `most` integers.
-    void emit(MergeSlice& out, std::size_t most) {
-        out.stripes.push_back(stripe_);
-        out.fields.push_back(field_);
-        out.forms.push_back(form_);
-        out.is_long.push_back(is_long_);
-        auto& cursor = cursors_[current_];
-        auto now = left_;
-        if (is_long_) now = std::min(left_, static_cast<std::uint64_t>(most > out.integers.size() ? most - out.integers.size() : 0));
-        const auto before = out.integers.size();
-        out.integers.resize(before + now);
-        for (auto at = before; at < before + now; ++at) {
-            if (cursor.at == cursor.end) more(current_);
-            out.integers[at] = last_ += get_varint(cursor.at, cursor.end);
+    // Opens the next list of the open term. Returns false if its integers must be fed first.
+    bool begin_list() {
+        auto& cursor = top();
+        const auto& batch = cursor.batch;
+        count_ = batch.counts[list_];
+        const auto at = cursor.next_long;
+        const bool has_copies = at < batch.long_lists.size() && batch.long_lists[at] == list_;
+        copied_ = has_copies ? batch.copied[at] : 0;
+        ticket_ = has_copies ? batch.tickets[at] : 0;
+        left_ = count_ - copied_;
+        if (left_ && cursor.used == batch.integers.size()) {
+            wait();
+            return false;
         }
+        cursor.next_long += has_copies;
+        has_last_ = false;
+        return is_list_open_ = true;
+    }
+
+    void wait() {
+        waits_ = true;
+        open_source_ = order_.top();
+    }
+
+    // Writes shifted integers of the open list. Throws if they do not ascend.
+    void append(std::span<const std::uint64_t> integers, std::uint64_t shift, std::uint64_t* out) {
+        if (integers.empty()) return;
+        bool is_wrong = has_last_ && integers[0] <= last_;
+        out[0] = integers[0] + shift;
+        for (std::size_t i = 1; i < integers.size(); ++i) {
+            is_wrong |= integers[i] <= integers[i - 1];
+            out[i] = integers[i] + shift;
+        }
+        if (is_wrong) throw Corrupted("position list: expected ascending integers");
+        last_ = integers.back();
+        has_last_ = true;
+    }
+
+    // Writes integers of the open list. A long list is interrupted when the slice has `most` integers.
+    void emit(MergeSlice& out, std::size_t most) {
+        auto& cursor = top();
+        const auto& batch = cursor.batch;
+        const bool is_long = count_ >= TermMerge::long_list;
+        out.stripes.push_back(batch.stripes[list_]);
+        out.fields.push_back(batch.fields[list_]);
+        out.forms.push_back(batch.forms[list_]);
+        out.is_long.push_back(is_long);
+        auto now = std::min<std::uint64_t>(left_, batch.integers.size() - cursor.used);
+        if (is_long) now = std::min<std::uint64_t>(now, most > out.integers.size() ? most - out.integers.size() : 0);
+        append(batch.integers.subspan(cursor.used, now), batch.shifts[list_], out.integers.extend(now));
+        cursor.used += now;
         out.counts.push_back(now + copied_);
         out.copied.push_back(copied_);
         out.tickets.push_back(ticket_);
         copied_ = 0;
         left_ -= now;
-        if (left_) return;
-        open_ = false;
-        if (cursor.lists == 0) {
-            const auto source = current_;
-            current_ = none;
-            advance(source);
+        if (left_) {
+            if (cursor.used == batch.integers.size()) wait();
+            return;
         }
+        is_list_open_ = false;
+        if (++list_ == last_list_) advance();
     }
 
-    std::vector<std::vector<Bytes>> runs_;
     std::vector<Cursor> cursors_;
-    std::vector<std::uint32_t> heap_;
-    std::uint32_t current_ = none;  // the run whose lists of the term are being written
-    Bytes term_;
+    Tournament order_;
+    std::vector<std::uint32_t> hungry_;
+    bool waits_ = false;  // the source on top is hungry for integers of its open term
+    std::uint32_t open_source_ = 0;  // its number
+    std::uint64_t list_ = 0, last_list_ = 0;  // the lists of the open term that are left; none if no term is open
+    Bytes term_;  // the open term, in the batch of a source or in `kept_`
+    std::array<std::uint8_t, most_term_bytes> kept_;
     std::uint64_t key_ = 0;
     bool has_term_ = false;
-    bool open_ = false;
-    bool is_long_ = false;
-    std::uint16_t stripe_ = 0;
-    std::uint32_t field_ = 0;
-    std::uint8_t form_ = 0;
-    std::uint64_t copied_ = 0;  // integers of the open list that are copied with their blocks
+    bool begins_ = false;  // the next list is the first of its term
+    bool is_list_open_ = false;
+    std::uint64_t count_ = 0;   // integers of the open list
+    std::uint64_t copied_ = 0;  // those of them that are copied with their blocks
     std::uint64_t ticket_ = 0;
-    std::uint64_t left_ = 0;  // integers of the open list that are not written yet
-    std::uint64_t last_ = 0;
+    std::uint64_t left_ = 0;    // integers of the open list that are not written yet
+    std::uint64_t last_ = 0;    // the last integer of the open list, before its shift
+    bool has_last_ = false;
 };
 
 }  // namespace amudai::text

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/grown.hpp"
 #include "text/collate.hpp"
 #include "text/term_budget.hpp"
 #include "text/varint.hpp"
@@ -24,19 +25,19 @@ enum class Form : std::uint8_t { positions = 0, ranges = 1, approximate = 2 };
 // The result of one step of a merge. The lists are stored back to back; `begins[i]` says whether list i is the first of
 // a term.
 struct MergeSlice {
-    std::vector<std::uint8_t> terms;
-    std::vector<std::uint32_t> lengths;
-    std::vector<std::uint8_t> begins;
-    std::vector<std::uint16_t> stripes;
-    std::vector<std::uint32_t> fields;
-    std::vector<std::uint8_t> forms;
-    std::vector<std::uint8_t> is_long;
-    std::vector<std::uint64_t> counts;  // number of integers of each list in this slice
-    std::vector<std::uint64_t> integers;
+    Grown<std::uint8_t> terms;
+    Grown<std::uint32_t> lengths;
+    Grown<std::uint8_t> begins;
+    Grown<std::uint16_t> stripes;
+    Grown<std::uint32_t> fields;
+    Grown<std::uint8_t> forms;
+    Grown<std::uint8_t> is_long;
+    Grown<std::uint64_t> counts;  // number of integers of each list in this slice
+    Grown<std::uint64_t> integers;
     // Of a merge of lists: how many of the integers of each list are in blocks that are copied as they are, and the ticket
     // of these blocks. The others are in `integers`.
-    std::vector<std::uint64_t> copied;
-    std::vector<std::uint64_t> tickets;
+    Grown<std::uint64_t> copied;
+    Grown<std::uint64_t> tickets;
     bool continues = false;    // the first list continues the last one of the previous slice
     bool whole_terms = false;  // the next slice begins with a new term
 };
@@ -79,7 +80,7 @@ public:
             }
             if (begins) {
                 begin_term();
-                out.terms.insert(out.terms.end(), term_.begin(), term_.end());
+                out.terms.append(term_);
                 out.lengths.push_back(static_cast<std::uint32_t>(term_.size()));
             }
             gather();
@@ -239,7 +240,7 @@ private:
         open_ = false;
     }
 
-    void take(std::uint64_t row, std::vector<std::uint64_t>& out) {
+    void take(std::uint64_t row, Grown<std::uint64_t>& out) {
         if (has_last_) {
             // The values of one row may be spread over two runs.
             if (row == last_) return;

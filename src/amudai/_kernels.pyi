@@ -76,6 +76,11 @@ def encode_numbers(values: NDArray[Any], validity: NDArray[np.uint8] | None, val
     Encode values in blocks by a program. Return the blocks and the size of each.
     """
 
+def encoded_sizes(values: NDArray[Any], programs: list[bytes], block_values: list[int]) -> list[int]:
+    """
+    The bytes of the first block of values by each of these programs, which have no codecs. A program has blocks of so many values.
+    """
+
 def codec_leaves(values: NDArray[Any], validity: NDArray[np.uint8] | None, validity_at: int, program: bytes, block_values: int) -> list[tuple[int, str, bytes]]:
     """
     The values that the codecs of a program must compress, as (code, type, bytes). `encode_numbers` takes the results in this order.
@@ -155,6 +160,11 @@ def zstd_region(frame: bytes | memoryview, offsets: bytes | memoryview | NDArray
 def lz4_region(block: bytes | memoryview, decoded_size: int, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool, dictionary: int | None = None) -> bytes:
     """
     LZ4: a raw LZ4 block of the values, which decodes to `decoded_size` bytes, and offsets and dictionary as in `zstd_region`.
+    """
+
+def lz4_blocks(offsets: NDArray[np.int64], data: NDArray[np.uint8], validity: NDArray[np.uint8] | None, cuts: NDArray[np.int64], thorough: bool, programs: list[bytes]) -> tuple[bytes, NDArray[np.uint32], NDArray[np.uint32]]:
+    """
+    Blocks of values that are compressed by LZ4, with checksums: one for the slots between each two of `cuts`. Offsets are encoded by the program that makes least of them, if that is less than they take raw. Return the blocks, the size of each, and the size of the values in each. Both sizes are 0 for values that LZ4 does not make smaller.
     """
 
 def snappy_region(block: bytes | memoryview, offsets: bytes | memoryview | NDArray[Any] | None, cascading: bool) -> bytes:
@@ -246,6 +256,11 @@ class HashSet:
 def text_stats(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, validity_at: int, count: int) -> tuple[int, int, int, int, int]:
     """
     Of the values that are not null: their total size in bytes; the least length, the least length above 0 (-1 if there is none) and the greatest length; how many values are ASCII.
+    """
+
+def byte_bounds(offsets: NDArray[Any] | None, data: NDArray[np.uint8], fixed_size: int | None, validity: NDArray[np.uint8] | None, count: int) -> tuple[int, int] | None:
+    """
+    The slots of the least and of the greatest value that is not null, in the order of their bytes.
     """
 
 def are_ascii(offsets: NDArray[Any], data: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -372,6 +387,11 @@ def part_offsets(size: int, from_: NDArray[np.int64], to: NDArray[np.int64]) -> 
     Arrow's offsets of texts that are parts of `size` bytes; a text is empty where `to` is negative.
     """
 
+def new_bytes(size: int) -> NDArray[np.uint8]:
+    """
+    Memory for bytes, whose values are not defined. It may be that of an array that is gone: fresh pages of the operating system take longer than filling them.
+    """
+
 def gather_parts(data: NDArray[np.uint8], from_: NDArray[np.int64], offsets: NDArray[np.int32], out: NDArray[np.uint8]) -> None:
     """
     Copy parts of `data`, whose offsets `part_offsets` returned, one after the other.
@@ -387,6 +407,11 @@ def match_text(offsets: NDArray[Any], data: NDArray[np.uint8], op: str, text: st
     Write 1 for each text for which the operator is true, and 0 for the others. `offsets` delimit the texts in `data`.
     """
 
+def search_texts(blocks: Blocks, block: NDArray[np.uint32], first: NDArray[np.uint32], count: NDArray[np.uint32], op: str, text: str, case_sensitive: bool, inverted: bool, out: NDArray[np.uint8], at: int) -> int:
+    """
+    Like `compare_bytes`, for strings for which the text operator is true or, if `inverted`, false.
+    """
+
 def split_words(text: str) -> list[tuple[str, bool, bool]]:
     """
     The words of a text. Each comes with whether it touches the left end of the text, and whether it touches the right end.
@@ -400,6 +425,16 @@ def intersect_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other
 
 def subtract_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], other_ends: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The positions that the other set does not have."""
+
+def count_common(starts: NDArray[np.uint64], ends: NDArray[np.uint64], other_starts: NDArray[np.uint64], other_ends: NDArray[np.uint64]) -> int:
+    """
+    How many positions both sets have. The ranges must ascend, and neither be empty nor touch.
+    """
+
+def rebase_fences(fences: NDArray[np.uint64], lengths: NDArray[np.uint64], out: NDArray[Any]) -> None:
+    """
+    Write the offsets, i4 or i8, of the lists of several groups whose items are stored one after the other. Group i has lengths[i] lists, and `fences` with the beginning of each and the end of the last. The fences of a group must ascend.
+    """
 
 def positions_of_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Every position of the ranges."""
@@ -433,6 +468,16 @@ def align_bits(bitmap: NDArray[np.uint8], count: int, offset: int) -> NDArray[np
 def bits_of_ranges(starts: NDArray[np.uint64], ends: NDArray[np.uint64], base: int, count: int) -> NDArray[np.uint64]:
     """
     The positions of the ranges as `count` words of bits, the first of which is position `base`. Positions outside of the words are left out.
+    """
+
+def clear_ranges(words: NDArray[np.uint64], base: int, starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """
+    The words of bits, the first of which is position `base`, without the positions of the ranges.
+    """
+
+def count_ranges(words: NDArray[np.uint64], base: int, starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> int:
+    """
+    How many positions of the ranges have their bit set in the words, the first bit of which is position `base`.
     """
 
 class BlockMap:
@@ -583,19 +628,9 @@ class TermMerge:
         Return the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.
         """
 
-def term_lists(offsets: NDArray[np.int64], data: NDArray[np.uint8], bounds: NDArray[np.uint64], stripes: NDArray[np.uint16], fields: NDArray[np.uint32], forms: NDArray[np.uint8], counts: NDArray[np.uint64], copied: NDArray[np.uint64], tickets: NDArray[np.uint64], integers: NDArray[np.uint64]) -> bytes:
-    """
-    A piece of a run for `TermListMerge`: terms with their lists. Term i has the lists bounds[i]..bounds[i + 1], list i has counts[i] integers. The first copied[i] of them are in blocks that tickets[i] stands for, the others in `integers`.
-    """
-
 def shift_blocks(data: NDArray[np.uint8], sizes: NDArray[np.uint64], shifts: NDArray[np.uint64], ordinals: NDArray[np.uint64], verify: bool) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """
     Consecutive blocks of 64-bit numbers, with a number added to all numbers of each block; and whether that was possible, which it is for blocks without nulls that hold differences. Other blocks are returned as they are.
-    """
-
-def list_steps(integers: NDArray[np.uint64], before: int, begins: bool) -> bytes:
-    """
-    Integers of a list for `TermListMerge`, after the integer `before`, or from the beginning of the list.
     """
 
 class TermListMerge:
@@ -603,15 +638,30 @@ class TermListMerge:
     Merges the terms of several indexes with their lists as they are. Only one thread at a time may use it.
     """
 
-    def __init__(self, runs: list[list[bytes | memoryview]]) -> None: ...
+    def __init__(self, sources: int) -> None: ...
 
     @property
     def done(self) -> bool:
         """Whether nothing is left to merge."""
 
+    @property
+    def hungry(self) -> list[int]:
+        """The sources that must be fed, or ended, before the next step."""
+
+    def feed(self, source: int, offsets: NDArray[np.int64], data: NDArray[np.uint8], bounds: NDArray[np.uint64] | None, stripes: NDArray[np.uint16], fields: NDArray[np.uint32], forms: NDArray[np.uint8], shifts: NDArray[np.uint64], counts: NDArray[np.uint64], long_lists: NDArray[np.uint64], copied: NDArray[np.uint64], tickets: NDArray[np.uint64], integers: NDArray[np.uint64]) -> None:
+        """
+        Give a hungry source its next terms. Term i has the lists bounds[i]..bounds[i + 1], or list i without `bounds`. List i has counts[i] integers. They are in `integers`, and shifts[i] is added to each. But of each of `long_lists`, which ascend, the first `copied` integers are in blocks that `tickets` stand for. Stripes, fields, forms and shifts may be one for all lists. If `integers` has too few of them, `feed_integers` brings the others.
+        """
+
+    def feed_integers(self, source: int, integers: NDArray[np.uint64]) -> None:
+        """Give the source of the open term more integers of its lists."""
+
+    def end(self, source: int) -> None:
+        """Say that a hungry source has no more terms."""
+
     def next(self, terms: int, integers: int) -> TermSlice:
         """
-        Return the next slice. It begins at most `terms` terms and ends soon after it has `integers` integers.
+        Return the next slice. It begins at most `terms` terms, and ends soon after it has `integers` integers or when a source is hungry.
         """
 
 def term_range(offsets: NDArray[np.int64], data: NDArray[np.uint8], text: bytes, prefix: bool) -> tuple[int, int]:
@@ -693,12 +743,56 @@ def csv_lines(columns: list[TextColumn], first: int, count: int) -> bytes:
     Rows as lines of CSV. A null is an empty cell, an empty text is two quotes.
     """
 
-def csv_records(data: NDArray[np.uint8], delimiter: int, quote: int | None, comment: bytes, has_empty: bool, is_final: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, int, tuple[int, int] | None]:
+def csv_records(data: NDArray[np.uint8], delimiter: int, quote: int | None, comment: bytes, has_empty: bool, is_final: bool, most: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int, int, tuple[int, int] | None]:
     """
-    Where records start and end, on which lines they begin (from 0), the bytes and lines that they, empty lines and comments take up, and where and on which line a quote opens that nothing closes. Empty lines are records if `has_empty` says so.
+    Where the first `most` records start and end, on which lines they begin (from 0), the bytes and lines that they, empty lines and comments take up, and where and on which line a quote opens that nothing closes. Empty lines are records if `has_empty` says so.
+    """
+
+def csv_whole(data: NDArray[np.uint8], delimiter: int, quote: int | None, comment: bytes, has_empty: bool, is_final: bool) -> tuple[int, int]:
+    """
+    How many bytes at the beginning are whole records, and how many lines end in them. Some of the last records may be left out, but not all. If no more data follows, it is all unless a quote stays open.
+    """
+
+def csv_columns(data: NDArray[np.uint8], delimiter: int, quote: int | None, comment: bytes, has_empty: bool, kinds: NDArray[np.uint8], nulls: list[str]) -> tuple[int, list[tuple[int, NDArray[np.uint8] | None, NDArray[np.int32] | None, NDArray[np.uint8] | None]]] | None:
+    """
+    The number of whole records, and of each column the number of nulls, Arrow's validity if there are nulls, offsets and values. None if the text needs a closer look: some record is not as long as the others, or some value is not in its plain form.
+    """
+
+def csv_looks(data: NDArray[np.uint8], delimiter: int, quote: int | None, comment: bytes, has_empty: bool, columns: int, nulls: list[str]) -> list[tuple[int, int]] | None:
+    """
+    What the first values and all values of each column look like. None if some record is not as long as the others, or is not UTF-8.
     """
 
 def csv_odd_numbers(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], delimiter: int, quote: int | None, numbers: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """
     Which records, one behind the other, have a number such as 007, +7 or 0x7 in a column that `numbers` marks with 1.
+    """
+
+NOT_READ: int = 18446744073709551615
+
+class SmallColumns:
+    """
+    Many small columns of `count` values each. `kinds` has two characters for each: the type of numbers as numpy names it, `t4` for text, `b4` for other bytes.
+    """
+
+    def __init__(self, data: bytes | memoryview, kinds: str, count: int, verify: bool) -> None: ...
+
+    def decode(self, places: NDArray[np.uint64], out: NDArray[np.uint8]) -> tuple[NDArray[np.uint64], NDArray[np.uint64], int]:
+        """
+        Decode values or offsets, and validity, into `out`. A row of `places` says for a column where its buffer begins and ends, and its block map; the number of blocks or `NOT_READ`; 1 for checksums; 1 for an identity; the identity in two numbers; where its values go, and its validity. Returns for each column how many values are null, or `NOT_READ` if the column must be read alone, and the bytes of its strings; and how many blocks were decoded.
+        """
+
+    def decode_bytes(self, values: NDArray[np.uint8], places: NDArray[np.uint64], out: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """
+        Decode the bytes of strings, whose offsets are in `values`. `places` says where those of each column go. Returns 1 for each column of strings that could be decoded.
+        """
+
+def small_marks(data: bytes | memoryview, numbers: tuple[int, ...], origin: int, count: int, most: int, verify: bool) -> tuple[NDArray[np.uint64], NDArray[np.uint64], int] | None:
+    """
+    The ranges of set bits of a column of `count` bits, and how many blocks it has. `numbers` says where its buffer begins and ends in the file, and its block map; the number of blocks or `NOT_READ`; 1 for checksums; 1 for an identity; the identity in two numbers. `data` begins at `origin` of the file. None if the column must be read in another way, or there are more ranges than `most`.
+    """
+
+def unframe(data: bytes | memoryview, starts: NDArray[np.uint64], ends: NDArray[np.uint64], verify: bool) -> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None:
+    """
+    Where the payloads of frames begin and end. None if a frame is not sound.
     """

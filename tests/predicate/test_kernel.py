@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.effort import examples
-from tests.encoding.runs import KERNELS
+from tests.kernel_modules import KERNELS
 from tests.oracle import operators
 from tests.predicate.texts import ALPHABET, OPERATORS, texts
 

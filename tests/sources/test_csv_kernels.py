@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.encoding.runs import KERNELS
+from tests.kernel_modules import KERNELS
 
 pytestmark = [pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__), pytest.mark.native]
 

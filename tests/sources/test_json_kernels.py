@@ -15,7 +15,7 @@ from amudai.sources.json.plan import Holds
 from amudai.sources.json.records import Shape
 from amudai.sources.json.troubles import Trouble
 from tests.effort import examples
-from tests.encoding.runs import KERNELS
+from tests.kernel_modules import KERNELS
 
 pytestmark = pytest.mark.native
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import amudai
-from amudai import col
+from amudai import _kernels, col
 from amudai.stats.byte_bounds import cut_down, cut_up
 
 TALL = chr(0x10FFFF)
@@ -24,6 +25,21 @@ def test_cut_bytes_are_bounds(value: bytes, most: int) -> None:
     assert len(low) <= most
     assert high is None or (high >= value and len(high) <= most)
     assert (high is None) == (len(value) > most and set(value[:most]) == {255})
+
+
+@pytest.mark.native
+@given(
+    st.lists(st.none() | st.lists(st.sampled_from([b"", b"\0", b"z", b"\xff", b"a prefix "]), max_size=3).map(b"".join))
+)
+def test_the_slots_of_the_bounds(values: list[bytes | None]) -> None:
+    texts = [value or b"" for value in values]
+    offsets = np.cumsum([0, *map(len, texts)])
+    data, there = np.frombuffer(b"".join(texts), np.uint8), np.array([value is not None for value in values], np.bool_)
+    found = _kernels.byte_bounds(offsets, data, None, np.packbits(there, bitorder="little"), len(values))
+    present = [value for value in values if value is not None]
+    assert (found is None) == (not present)
+    if found is not None:
+        assert [values[slot] for slot in found] == [min(present), max(present)]
 
 
 @given(st.text(st.sampled_from(["a", "z", "ß", "\ud7ff", "\U0001f600", TALL]), max_size=12), st.integers(4, 12))

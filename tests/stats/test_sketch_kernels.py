@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -17,23 +15,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from xxhash import xxh3_64_intdigest
 
-from amudai import _kernels
 from amudai.format.statistics import BinaryStats, StringStats
 from amudai.stats import BLOOM_SEED, Hll, bloom
 from amudai.types import BasicType, SchemaNode
 from tests.effort import examples
+from tests.kernel_modules import with_each_kernel
 from tests.oracle.statistics import collect, hll_sketch
 
-
-def _modules() -> list[ModuleType]:
-    modules = [import_module("amudai._kernels_base")]
-    if _kernels._runs_v3() and find_spec("amudai._kernels_v3"):  # type: ignore[attr-defined]
-        modules.append(import_module("amudai._kernels_v3"))
-    return modules
-
-
 quick = examples(80)
-kernels = pytest.mark.parametrize("kernel", _modules(), ids=lambda module: module.__name__.rpartition("_")[2])
 
 Array = npt.NDArray[Any]
 STRING = SchemaNode(schema_id=0, name="s", basic_type=BasicType.STRING)
@@ -70,7 +59,7 @@ def strings_of(values: Sequence[str | None], kind: pa.DataType, before: int) -> 
 # ---- hashes, HyperLogLog, Bloom filters ----
 
 
-@kernels
+@with_each_kernel
 @given(values=strings, kind=kinds, before=st.integers(0, 9), seed=st.integers(0, 2**64 - 1))
 @quick
 def test_hashes_are_xxh3_of_each_value(
@@ -81,7 +70,7 @@ def test_hashes_are_xxh3_of_each_value(
     assert kernel.hash_values(*parts(array), seed).tolist() == expected
 
 
-@kernels
+@with_each_kernel
 @given(values=strings, kind=kinds, before=st.integers(0, 9), bits=st.integers(4, 18))
 @quick
 def test_registers_are_those_of_the_sketch(
@@ -94,7 +83,7 @@ def test_registers_are_those_of_the_sketch(
     assert registers.tobytes() == sketch.counters.tobytes()
 
 
-@kernels
+@with_each_kernel
 def test_registers_of_many_values(kernel: ModuleType) -> None:
     values = pa.array([f"value_{index:08}" for index in range(10_000)])
     registers = np.zeros(128, np.uint8)
@@ -107,14 +96,14 @@ def test_registers_of_many_values(kernel: ModuleType) -> None:
     assert registers.tobytes() == hll_sketch(guids).counters.tobytes()
 
 
-@kernels
+@with_each_kernel
 @pytest.mark.parametrize("size", [0, 8, 100, 1 << 19])
 def test_registers_are_a_power_of_two(kernel: ModuleType, size: int) -> None:
     with pytest.raises(ValueError, match="registers"):
         kernel.hll_update(np.zeros(1, np.int32), np.zeros(0, np.uint8), None, None, 0, 0, np.zeros(size, np.uint8))
 
 
-@kernels
+@with_each_kernel
 @given(
     batches=st.lists(st.lists(st.integers(0, 40) | st.integers(0, 2**64 - 1), max_size=30), max_size=5),
     limit=st.integers(0, 40),
@@ -134,7 +123,7 @@ def test_a_hash_set_holds_up_to_its_limit(kernel: ModuleType, batches: list[list
             kept.values()
 
 
-@kernels
+@with_each_kernel
 @pytest.mark.parametrize("count", [1, 26, 27, 1024, 1025])
 def test_filters_are_those_of_the_values(kernel: ModuleType, count: int) -> None:
     array = pa.array([None, *(f"k{index % count}" for index in range(3 * count))])
@@ -150,7 +139,7 @@ def test_filters_are_those_of_the_values(kernel: ModuleType, count: int) -> None
 # ---- lengths ----
 
 
-@kernels
+@with_each_kernel
 @given(values=strings, kind=kinds, before=st.integers(0, 9))
 @example(values=[None], kind=pa.string(), before=0)
 @example(values=["", None, ""], kind=pa.string(), before=3)
@@ -172,7 +161,7 @@ def test_text_statistics_are_those_of_the_field(
     assert found.type_stats == expected
 
 
-@kernels
+@with_each_kernel
 def test_bytes_under_nulls_do_not_count(kernel: ModuleType) -> None:
     offsets, data = np.array([0, 2, 5, 6], np.int32), np.frombuffer(b"ab\xff\xff\xffc", np.uint8)
     validity = np.array([0b101], np.uint8)
@@ -180,7 +169,7 @@ def test_bytes_under_nulls_do_not_count(kernel: ModuleType) -> None:
     assert kernel.text_stats(offsets, data, None, None, 0, 3) == (6, 1, 1, 3, 2)
 
 
-@kernels
+@with_each_kernel
 def test_text_statistics_of_one_size(kernel: ModuleType) -> None:
     array = pa.array([b"ab\xff", None, b"abc"], pa.binary(3))
     assert kernel.text_stats(*parts(array)) == (6, 3, 3, 3, 1)
@@ -225,7 +214,7 @@ def numbers(data: st.DataObject, dtype: str, most: int = 700) -> tuple[Array, np
     return values, valid, np.packbits(np.concatenate((rng.random(at) < 0.5, valid)), bitorder="little"), at
 
 
-@kernels
+@with_each_kernel
 @pytest.mark.parametrize("dtype", NUMBERS)
 @given(data=st.data(), span=st.sampled_from([1, 7, 64, 100, 256, 65535]))
 @quick
@@ -235,7 +224,7 @@ def test_ranges_are_numpys(kernel: ModuleType, dtype: str, data: st.DataObject, 
     assert all(same_bits(*pair) for pair in zip(found, obvious_ranges(values, valid, span), strict=True))
 
 
-@kernels
+@with_each_kernel
 def test_ranges_without_a_valid_value_are_zero(kernel: ModuleType) -> None:
     values = np.array([np.nan, 5.0, -np.inf, np.nan, np.nan, 7.0])
     low, high, invalid = kernel.range_minmax(values, np.array([0b011111], np.uint8), 0, 2)
@@ -247,7 +236,7 @@ def test_ranges_without_a_valid_value_are_zero(kernel: ModuleType) -> None:
     assert (low.tolist(), high.tolist(), invalid.tolist()) == ([0], [0], [65_535])
 
 
-@kernels
+@with_each_kernel
 def test_ranges_have_a_span(kernel: ModuleType) -> None:
     for span in (0, 65_536):
         with pytest.raises(ValueError, match="span"):
