@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
@@ -17,9 +18,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from amudai.errors import CorruptedData, InvalidArgument, InvalidSchema
-from amudai.sources.csv.dialect import Dialect
-from amudai.sources.csv.records import records_of
+from amudai.sources.content import MemoryContent
+from amudai.sources.csv.dialect import Dialect, values_of
+from amudai.sources.csv.quotes import odd_quotes
+from amudai.sources.csv.records import stretches_of, whole_records
 from amudai.sources.files import InputFile
+from amudai.sources.records import Records
 from tests.sources.reading import bad, content, read, table, write
 
 UTC = datetime.UTC
@@ -265,9 +269,109 @@ def test_skipped_lines_and_comments(tmp_path: Path) -> None:
         content(path, skip=2, header=True)
 
 
+def test_comments_with_as_many_values_as_records(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "# made by hand\n# twice, really\na,b\n1,2\n")
+    assert decided(path)["comment"] == "#"
+    assert content(path) == {"a": [1], "b": [2]}
+
+
+def test_a_header_behind_comments(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", "##version=4\n##made, by hand\n#chrom\tpos\n1\t100\n1\t200\n")
+    assert decided(path) == {"delimiter": "\t", "quote": '"', "skip": 2, "encoding": "utf-8", "header": True}
+    assert content(path) == {"#chrom": [1, 1], "pos": [100, 200]}
+    assert content(path, comment="#") == {"column_1": [1, 1], "column_2": [100, 200]}
+
+
+@pytest.mark.parametrize(
+    ("before", "skip"),
+    [
+        ("Report of 2024\n", 1),
+        ("Report of 2024\n\n", 2),
+        ("Vendor,Test\nEnd,2024\n", 2),
+        ("Report\u2028of 2024\r\n\r\n\r\n", 3),
+        (" \n", 1),
+        ("7\n" * 21, 0),
+    ],
+)
+def test_lines_before_the_header(before: str, skip: int, tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", before + "x,y,z\n1,2,3\n4,5,6\n")
+    if not skip:
+        with pytest.raises(CorruptedData, match="found 3 values where there are 1 columns"):
+            content(path)
+        return
+    assert decided(path)["skip"] == skip
+    assert content(path) == {"x": [1, 4], "y": [2, 5], "z": [3, 6]}
+
+
+@pytest.mark.parametrize("text", ["5\n1,2\n3,4\n", "a\nb,c\nd,e\n", "a\nx,y\n1,2\n3\n", "a\nx,y\n"])
+def test_short_records_at_the_beginning_are_bad_where_no_header_follows(text: str, tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", text)
+    assert "skip" not in decided(path)
+    with pytest.raises(CorruptedData, match="found 2 values where there are 1 columns"):
+        content(path)
+
+
+def test_lines_end_where_records_do(tmp_path: Path) -> None:
+    """Python's lines end at more characters."""
+    path = write(tmp_path, "t.csv", "one\x0ctwo\u2028three\na;b\n1;2\n")
+    assert content(path, skip=1) == {"a": [1], "b": [2]}
+
+
+def test_quotes_that_are_characters(tmp_path: Path) -> None:
+    titles = ["!", '"', '"14"', '"2K1"_(album)', '"']
+    path = write(tmp_path, "t.tsv", "n\ttitle\n" + "".join(f"{n}\t{title}\n" for n, title in enumerate(titles)))
+    assert decided(path)["quote"] == ""
+    assert content(path)["title"] == titles
+
+
+def test_a_value_beyond_the_limit_of_python(tmp_path: Path) -> None:
+    """The csv module raises an error for more than 131,072 characters."""
+    long = "x" * 200_000
+    path = write(tmp_path, "t.csv", f'{long},"a ""b"", {long}",c\n1,2,3\n')
+    assert read(path).schema.names == [long, f'a "b", {long}', "c"]
+    path = write(tmp_path, "u.csv", "n,s\n" + "1,a\n" * 3_000_000 + f"007,{long}\n")
+    with pytest.raises(CorruptedData, match="'007', a number as the first records do not have it"):
+        content(path)
+
+
+ESCAPED = ["", "a", 'say "hi"', '"', "\\", "C:\\dir\\", '\\"', "two\nlines", 'a "b",\r\n"c"', "it's", "-"]
+
+
+@given(
+    rows=st.lists(st.lists(st.sampled_from(ESCAPED), min_size=2, max_size=2), min_size=1, max_size=8),
+    size=st.integers(1, 40),
+    delimiter=st.sampled_from([",", "\t", ";"]),
+)
+def test_escaped_quotes(rows: list[list[str]], size: int, delimiter: str) -> None:
+    """However the text is cut."""
+    sink = io.StringIO()
+    writer = csv.writer(sink, delimiter=delimiter, escapechar="\\", doublequote=False, quoting=csv.QUOTE_ALL)
+    writer.writerows(rows)
+    data = sink.getvalue().encode()
+    dialect = Dialect(delimiter=delimiter, escape="\\")
+    stretches = stretches_of(InputFile.named("t.csv", MemoryContent(data)), dialect, size)
+    texts = [records.text(place) for records in (each.records() for each in stretches) for place in range(len(records))]
+    assert [values_of(text.decode(), dialect) for text in texts] == rows
+    assert whole_records(data + b'"', dialect) == len(data)
+
+
+def test_escapes_are_decided(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", 'n,s\n1,"say \\"hi\\", you"\n2,"C:\\\\"\n3,D:\\\\dir\n4,"a ""b"" \\c"\n')
+    assert decided(path)["escape"] == "\\"
+    assert content(path)["s"] == ['say "hi", you', "C:\\", r"D:\\dir", r'a "b" \c']
+    with pytest.raises(CorruptedData, match=r"line 2\)"):
+        content(path, escape="")
+    path = write(tmp_path, "u.csv", 'n,s\n1,"C:\\dir\\"\n2,"a"\n')
+    assert "escape" not in decided(path)
+    assert content(path)["s"] == ["C:\\dir\\", "a"]
+    for options in ({"escape": '"'}, {"escape": ",", "delimiter": ","}, {"escape": "\\", "quote": ""}):
+        with pytest.raises(InvalidArgument, match="escape: expected another character than quote and delimiter"):
+            read(path, **options)
+
+
 def test_what_the_caller_says_is_checked(tmp_path: Path) -> None:
     path = write(tmp_path, "t.csv", "a,b\n1,2\n")
-    for options in ({"delimiter": "ab"}, {"delimiter": "ü"}, {"quote": "''"}, {"decimal": ""}):
+    for options in ({"delimiter": "ab"}, {"delimiter": "ü"}, {"quote": "''"}, {"escape": "ab"}, {"decimal": ""}):
         (name,) = options
         with pytest.raises(InvalidArgument, match=f"{name}: expected one ASCII character, found"):
             read(path, **options)  # type: ignore[arg-type]
@@ -292,6 +396,36 @@ def test_bad_csv_records(tmp_path: Path) -> None:
     assert source.bad_records.examples[1].text == "x,b"
     with pytest.raises(CorruptedData, match=r"found 1 values where there are 2 columns \(file .*t\.csv, line 3\)"):
         content(path, types=stated)
+
+
+CELLS = ["", "a", '"a"', '"a" ', '"a"b', '"a" b', '"a,b"', '"a""b"', '""', '""x', '""""', '"""a"', 'a"b"c', '5"']
+
+
+@given(
+    rows=st.lists(st.lists(st.sampled_from(CELLS), min_size=1, max_size=3), min_size=1, max_size=6),
+    end=st.sampled_from(["\n", "\r\n"]),
+    delimiter=st.sampled_from([",", "\t"]),
+)
+def test_odd_quotes(rows: list[list[str]], end: str, delimiter: str) -> None:
+    records = [delimiter.join(row) + end for row in rows]
+    ends = np.cumsum([len(record) for record in records], dtype=np.int64)
+    starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+    found = Records(InputFile("", ""), "".join(records).encode(), starts, ends, starts)
+    odd = ('"a"b', '"a" b', '""x')
+    expected = [any(cell in odd for cell in row) for row in rows]
+    assert odd_quotes(found, Dialect(delimiter=delimiter)).tolist() == expected
+
+
+@pytest.mark.parametrize("options", [{}, {"types": {"n": pa.int32()}}])
+def test_text_behind_a_closing_quote(options: dict[str, Any], tmp_path: Path) -> None:
+    """Arrow's own reader leaves the quotes out, and keeps the text."""
+    path = write(tmp_path, "t.csv", 's,n\n"a, b",1\n"x"y,2\n"z" ,3\n"e\\"f",4\n"""",5\n')
+    reason = "expected one that fits the schema, found text behind a closing \": quote=''"
+    with pytest.raises(CorruptedData, match=rf"{reason}.*line 3\)"):
+        content(path, **options)
+    source = read(path, on_error="skip", **options)
+    assert table(source).to_pydict() == {"s": ["a, b", "z ", '"'], "n": [1, 3, 5]}
+    assert bad(source) == [("t.csv", 3), ("t.csv", 5)]
 
 
 def test_a_quote_that_nobody_closes(tmp_path: Path) -> None:
@@ -384,13 +518,13 @@ def test_records_that_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     data = b"a,b\n1,2\n" + b"x" * 5000 + b"\n3,4\r\n" + b'5,"' + b"y\n" * 3000 + b'6",6\r\n7,8\n' + b"z" * 2000
     file = InputFile.at(str(write(tmp_path, "t.csv", data)))
     for size in (1, 7, 100):
-        pieces = list(records_of(file, Dialect(), size))
+        stretches = list(stretches_of(file, Dialect(), size))
         found = [
-            (int(line), piece.records.text(index).strip())
-            for piece in pieces
-            for index, line in enumerate(piece.records.lines)
+            (int(line), records.text(index).strip())
+            for records in (stretch.records() for stretch in stretches)
+            for index, line in enumerate(records.lines)
         ]
-        refused = [(line, reason, text[:3]) for piece in pieces for line, reason, text in piece.refused]
+        refused = [(line, reason, text[:3]) for stretch in stretches for line, reason, text in stretch.refused]
         assert [each for each in found if each[1] != b"y"] == [
             (1, b"a,b"), (2, b"1,2"), (4, b"3,4"), (3005, b'6",6'), (3006, b"7,8")
         ]  # fmt: skip
@@ -448,9 +582,9 @@ def test_records_are_found_in_any_block(
     text = sink.getvalue()
     file = InputFile.at(str(write(tmp_path_factory.mktemp("csv"), "t.csv", text)))
     found = [
-        (int(line), next(csv.reader(io.StringIO(piece.records.text(index).decode(), newline=""))))
-        for piece in records_of(file, Dialect(), size)
-        for index, line in enumerate(piece.records.lines)
+        (int(line), next(csv.reader(io.StringIO(records.text(index).decode(), newline=""))))
+        for records in (stretch.records() for stretch in stretches_of(file, Dialect(), size))
+        for index, line in enumerate(records.lines)
     ]
     reader = csv.reader(io.StringIO(text, newline=""))
     lines, expected = 1, []

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import lzma
 import os
 import tarfile
+import threading
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec
@@ -51,6 +54,57 @@ def test_logs_with_unknown_endings_are_recognised(tmp_path: Path) -> None:
         (str(tmp_path / "core.dump"), "it is no text, and no format that is known"),
         (str(tmp_path / "empty"), "it is empty"),
     ]
+
+
+def test_files_of_a_folder_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of them ends the work or makes it wait."""
+    folder = tmp_path / "logs"
+    for name in ("a.log", "secret.log", "closed/b.log"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(SYSLOG)
+    os.mkfifo(folder / "pipe")
+    (folder / "gone.log").symlink_to(tmp_path / "nowhere")
+    (folder / "round").symlink_to(folder)
+    scandir, access = os.scandir, os.access
+
+    def refusing(path: str) -> Iterator[os.DirEntry[str]]:
+        if os.fspath(path).endswith("closed"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scandir(path)
+
+    # Root may read everything, and tests may run as root.
+    monkeypatch.setattr(os, "scandir", refusing)
+    monkeypatch.setattr(os, "access", lambda path, mode: not path.endswith("secret.log") and access(path, mode))
+    source = read(folder)
+    assert names(source, folder) == ["a.log"]
+    assert sorted((os.path.relpath(each.path, folder), each.reason) for each in source.skipped) == [
+        ("closed", "it cannot be read: Permission denied"),
+        ("gone.log", "it cannot be read: No such file or directory"),
+        ("pipe", "it is no regular file"),
+        ("round", "it is a link to a folder"),
+        ("secret.log", "it cannot be read: Permission denied"),
+    ]
+
+
+def test_a_pipe_that_the_caller_names_is_copied(tmp_path: Path) -> None:
+    """As a shell writes it: amudai ingest <(command)."""
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=[b"a,b\n1,x\n2,y\n"])
+    writer.start()
+    with read(path) as source:
+        assert table(source).to_pydict() == {"a": [1, 2], "b": ["x", "y"]}
+        assert source.files == [str(path)]
+    writer.join()
+
+
+def test_an_empty_zip_archive(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "e.zip", "w"):
+        pass
+    with pytest.raises(MissingFile, match=r"paths: expected files of a known format, found none$"):
+        read(tmp_path / "e.zip")
+    with pytest.raises(CorruptedData, match="not a zip file"):
+        read(write(tmp_path, "f.zip", b""))
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,8 @@ _ENDINGS: Final[dict[str, tuple[str, str | None]]] = {
 # Decompressed bytes of a tar archive that are kept, so that the beginning of a member can be read again.
 _WINDOW: Final = 16 << 20
 _PIECE: Final = 1 << 20
+# An archive with a member has more bytes than this.
+_LEAST_ZIP: Final = 64
 # The longest name of a member. tarfile reads a name into memory as a whole.
 _LONGEST_NAME: Final = 1 << 20
 
@@ -72,7 +74,9 @@ class Archives:
 
     def _zip(self, content: Content) -> Iterator[tuple[str, Content | str]]:
         file = self._stack.enter_context(content.open_seekable())
-        archive = self._stack.enter_context(zipfile.ZipFile(file))
+        # zipfile looks for records before the end, and Arrow's files know no place before their beginning.
+        beginning = io.BytesIO(file.read()) if content.size() < _LEAST_ZIP else file
+        archive = self._stack.enter_context(zipfile.ZipFile(beginning))
         for info in archive.infolist():
             if info.is_dir():
                 continue
@@ -97,11 +101,12 @@ class Archives:
 class _TarInfo(tarfile.TarInfo):
     """Refuses headers with names so long that they can only be an attack on memory."""
 
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _TarInfo:
-        found = super().frombuf(buf, encoding, errors)
-        if found.size > _LONGEST_NAME and not (found.isreg() or found.isdir()):
-            raise CorruptedData(f"archive: expected names of at most {_LONGEST_NAME} bytes, found one of {found.size}")
+    # The place where tarfile lets a subclass step in before it reads what belongs to a header. Later versions of Python
+    # do not call `frombuf`.
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.size > _LONGEST_NAME and not (self.isreg() or self.isdir()):
+            raise CorruptedData(f"archive: expected names of at most {_LONGEST_NAME} bytes, found one of {self.size}")
+        found: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
         return found
 
 

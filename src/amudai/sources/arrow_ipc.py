@@ -41,7 +41,7 @@ class ArrowReader(FileReader):
         super().__init__(file, schema)
         self._rename = rename
 
-    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+    def batches(self, schema: pa.Schema, bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
         """The batches of the file."""
         with _open(self.file) as reader:
             for batch in _stored(reader):

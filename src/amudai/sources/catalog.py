@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 from amudai.sources.arrow_ipc import ARROW
 from amudai.sources.compression import recognised_compression
@@ -79,9 +80,9 @@ def _chosen(file: InputFile, kind: SourceFormat) -> ChosenFile:
 def format_named(name: str) -> SourceFormat:
     """The format of this name."""
     for found in FORMATS:
-        if found.name == name:
+        if isinstance(name, str) and found.name == name:
             return found
-    raise InvalidArgument(f"format: expected one of {_list(found.name for found in FORMATS)}, found {name!r}")
+    raise InvalidArgument(f"format: expected one of {_list(found.name for found in FORMATS)}, found {shown(name)}")
 
 
 def format_of(file: InputFile) -> SourceFormat | None:

@@ -39,6 +39,8 @@ class CsvOptions:
     ----------
     delimiter, quote
         The characters between values and around them. `quote=""`: values have no quotes.
+    escape
+        The character before a quote that is part of a quoted value, besides doubled quotes. Empty: there is none.
     header
         Whether the first record has the names of the columns.
     columns
@@ -55,6 +57,7 @@ class CsvOptions:
 
     delimiter: str | None = None
     quote: str | None = None
+    escape: str | None = None
     header: bool | None = None
     columns: tuple[str, ...] | None = None
     null: tuple[str, ...] | None = None
@@ -160,11 +163,11 @@ class FileReader(ABC):
         self.decisions = decisions
 
     @abstractmethod
-    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:
+    def batches(self, schema: pa.Schema, bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:
         """The batches of the file, given the schema of the whole source. Each call reads the file again.
 
         A column that the file lacks may be absent, and columns may come in any order. Columns of text formats have the
-        source's types.
+        source's types. At most `threads` threads parse.
         """
 
     def continued(self, file: InputFile) -> FileReader:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import glob
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Final, NamedTuple, TypeAlias
 
+from amudai.arguments import path_text
 from amudai.errors import InvalidArgument, MissingFile
 from amudai.sources.archives import Archives, is_archive
 from amudai.sources.content import Content, LocalContent, Workspace
 from amudai.sources.files import InputFile, shown, translated
 from amudai.sources.remote import check_url, file_at, files_in
+from amudai.sources.streams import spooled
 from amudai.storage import LocalStore
 
 __all__ = ["Finder", "FoundFile", "PathLike", "SkippedFile"]
@@ -43,11 +46,12 @@ class Finder:
     Attributes
     ----------
     skipped
-        Files of archives that cannot be read.
+        Files of folders and archives that cannot be read.
     """
 
     def __init__(self, workspace: Workspace, stack: ExitStack) -> None:
         self._archives = Archives(workspace, stack)
+        self._workspace = workspace
         self.skipped: list[SkippedFile] = []
 
     def find(self, paths: Sequence[PathLike | InputFile]) -> list[FoundFile]:
@@ -65,7 +69,7 @@ class Finder:
         return found
 
     def _expanded(self, path: PathLike) -> list[FoundFile]:
-        text = os.fsdecode(path)
+        text = path_text(path, "paths")
         scheme = _URL.match(text)
         if isinstance(path, str) and scheme is not None:
             if scheme[1].lower() != "file":
@@ -78,13 +82,21 @@ class Finder:
     def _local(self, path: str) -> Iterator[FoundFile]:
         # The name of a file may look like a pattern.
         if os.path.isdir(path):
-            files = list(_below(path))
+            files = list(_below(path, self.skipped))
             if not files:
                 raise MissingFile("folder: expected files, found none", file=shown(path))
             for each in files:
-                yield from self._file(each, LocalContent(each), asked=False)
-        elif os.path.exists(path):
+                reason = _why_not(each)
+                if reason is None:
+                    yield from self._file(each, LocalContent(each), asked=False)
+                else:
+                    self.skipped.append(SkippedFile(shown(each), reason))
+        elif os.path.isfile(path):
             yield from self._file(path, LocalContent(path), asked=True)
+        elif os.path.exists(path):
+            # A pipe, such as the <(command) of a shell, can be read once.
+            with translated(InputFile(shown(path), "")), open(path, "rb", buffering=0) as stream:
+                yield FoundFile(spooled(stream, self._workspace), True)
         elif (archive := _archive_above(path)) is not None:
             yield from self._inside(archive, LocalContent(archive), path[len(archive) + 1 :])
         elif not glob.has_magic(path):
@@ -160,10 +172,28 @@ class Finder:
                 yield name, member
 
 
-def _below(folder: str) -> Iterator[str]:
-    for root, folders, names in os.walk(folder):
+def _below(folder: str, skipped: list[SkippedFile]) -> Iterator[str]:
+    """The visible files below a folder. Folders that cannot be listed, and links to folders, are added to `skipped`."""
+
+    def refused(error: OSError) -> None:
+        skipped.append(SkippedFile(shown(str(error.filename)), f"it cannot be read: {error.strerror}"))
+
+    for root, folders, names in os.walk(folder, onerror=refused):
         folders[:] = sorted(name for name in folders if name[0] not in "._")
+        links = [path for path in (os.path.join(root, name) for name in folders) if os.path.islink(path)]
+        skipped.extend(SkippedFile(shown(path), "it is a link to a folder") for path in links)
         yield from (os.path.join(root, name) for name in sorted(names) if name[0] not in "._")
+
+
+def _why_not(path: str) -> str | None:
+    """Why a file in a folder cannot be read; None if it can."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+    if not stat.S_ISREG(mode):
+        return "it is no regular file"
+    return None if os.access(path, os.R_OK) else "it cannot be read: Permission denied"
 
 
 def _is_hidden(path: str) -> bool:

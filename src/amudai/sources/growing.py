@@ -6,6 +6,7 @@ import os
 import select
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Final
 
 from amudai.sources.files import InputFile, translated
@@ -74,6 +75,26 @@ class GrowingFile(GrowingText):
         """Continue at a place in the file."""
         self.offset = os.lseek(self._handle, offset, os.SEEK_SET)
 
+    def moved_to(self) -> Iterator[str]:
+        """Files beside this one that it may have been before it was rotated, such as `app.log.1`. Newest first."""
+        folder, name = os.path.split(os.path.abspath(self._path))
+        stem, suffix = os.path.splitext(name)
+        found = []
+        with translated(InputFile.at(self._path)), os.scandir(folder) as entries:
+            for entry in entries:
+                is_named_so = entry.name.startswith(name) or (
+                    entry.name.startswith(stem) and entry.name.endswith(suffix)
+                )
+                if is_named_so and entry.name != name and entry.is_file():
+                    found.append((entry.stat().st_mtime_ns, entry.path))
+        yield from (path for _, path in sorted(found, reverse=True))
+
+    def begin_with(self, path: str) -> None:
+        """Read another file first, to its end: what this one was before it was rotated."""
+        handle = self._opened(path)
+        os.close(self._handle)
+        self._handle, self.offset = handle, 0
+
     def read(self, wait: float) -> bytes | None:
         """What has arrived since the last call."""
         deadline = time.monotonic() + wait
@@ -111,9 +132,10 @@ class GrowingFile(GrowingText):
         self.ordinal += 1
         return True
 
-    def _opened(self) -> int:
-        with translated(InputFile.at(self._path)):
-            return os.open(self._path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    def _opened(self, path: str | None = None) -> int:
+        path = self._path if path is None else path
+        with translated(InputFile.at(path)):
+            return os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
 
 
 class GrowingStream(GrowingText):

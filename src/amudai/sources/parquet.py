@@ -41,7 +41,7 @@ class ParquetReader(FileReader):
         super().__init__(file, schema)
         self._rename = rename
 
-    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+    def batches(self, schema: pa.Schema, bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
         """The rows of the file."""
         rows = 0
         with _open(self.file) as opened:

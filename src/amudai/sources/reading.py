@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
+from amudai.arguments import flag, is_one_of, mapping, names, path_text, sequence, shown, text_or_none
 from amudai.arrow import schema_nodes
 from amudai.errors import InvalidArgument, MissingColumn, MissingFile
 from amudai.sources.catalog import ChosenFile, chosen_files, format_named, with_format
@@ -60,6 +61,7 @@ def read_files(
     mixed_zones: MixedZones = "raise",
     delimiter: str | None = None,
     quote: str | None = None,
+    escape: str | None = None,
     header: bool | None = None,
     columns: Sequence[str] | None = None,
     null: Sequence[str] | None = None,
@@ -113,6 +115,9 @@ def read_files(
     delimiter, quote, header
         CSV: the character between values, the character around them (`""` for none), and whether the first record has
         the names of the columns. None: decided from the beginning of each file.
+    escape
+        CSV: the character before a quote that is part of a quoted value, besides doubled quotes; `""` for none. None:
+        a backslash if the quotes at the beginning of the file need it.
     columns
         CSV: the names of the columns, in place of those in the header.
     null
@@ -152,24 +157,31 @@ def read_files(
     """
     _check_choices(on_error=on_error, duplicates=duplicates, mixed_zones=mixed_zones, multiline=multiline)
     options = SourceOptions(
-        types=_types(types or {}),
-        encoding=encoding,
+        types=_types({} if types is None else mapping(types, "types")),
+        encoding=text_or_none(encoding, "encoding"),
         duplicates=duplicates,
         mixed_zones=mixed_zones,
         csv=CsvOptions(
-            delimiter=delimiter,
-            quote=quote,
-            header=header,
-            columns=None if columns is None else tuple(columns),
-            null=None if null is None else tuple(null),
+            delimiter=text_or_none(delimiter, "delimiter"),
+            quote=text_or_none(quote, "quote"),
+            escape=text_or_none(escape, "escape"),
+            header=None if header is None else flag(header, "header"),
+            columns=None if columns is None else names(columns, "columns"),
+            null=None if null is None else names(null, "null"),
             skip=skip,
-            comment=comment,
-            decimal=decimal,
+            comment=text_or_none(comment, "comment"),
+            decimal=text_or_none(decimal, "decimal") or "",
         ),
-        json=JsonOptions(nan=nan),
-        log=LogOptions(year=year, timezone=timezone, multiline=multiline, pattern=pattern, extract=extract),
+        json=JsonOptions(nan=flag(nan, "nan")),
+        log=LogOptions(
+            year=year,
+            timezone=text_or_none(timezone, "timezone"),
+            multiline=multiline,
+            pattern=text_or_none(pattern, "pattern"),
+            extract=flag(extract, "extract"),
+        ),
     )
-    leave_out = None if not_in is None else TakenIn(os.fsdecode(not_in))
+    leave_out = None if not_in is None else TakenIn(path_text(not_in, "not_in"))
     with ExitStack() as stack:
         workspace = Workspace(temp_dir, stack)
         finder = Finder(workspace, stack)
@@ -182,7 +194,8 @@ def read_files(
         files = chosen_files(found, skipped) if format is None else with_format(found, format_named(format))
         if not files:
             reasons = "; ".join(f"{each.path}: {each.reason}" for each in skipped[:3])
-            raise MissingFile(f"paths: expected files of a known format, found none ({reasons})")
+            why = f" ({reasons})" if reasons else ""
+            raise MissingFile(f"paths: expected files of a known format, found none{why}")
         readers = _opened(files, options)
         schema, partitions = _schema(readers, options, open_ended=any(each.format.open_ended for each in files))
         schema_nodes(schema)  # refuses names and types that no shard can have
@@ -191,7 +204,7 @@ def read_files(
 
 def _paths(paths: Inputs, workspace: Workspace) -> list[PathLike | InputFile]:
     """The paths, with a copy in place of each stream."""
-    each = [paths] if isinstance(paths, (str, os.PathLike, BinaryStream, InputFile)) else list(paths)
+    each = [paths] if isinstance(paths, (str, os.PathLike, BinaryStream, InputFile)) else sequence(paths, "paths")
     return [spooled(path, workspace) if isinstance(path, BinaryStream) else path for path in each]
 
 
@@ -238,8 +251,8 @@ def _common_metadata(schemas: Sequence[pa.Schema]) -> dict[bytes, bytes] | None:
 def _check_choices(**told: str) -> None:
     for name, value in told.items():
         choices = _CHOICES[name]
-        if value not in choices:
-            raise InvalidArgument(f"{name}: expected {' or '.join(map(repr, choices))}, found {value!r}")
+        if not is_one_of(value, choices):
+            raise InvalidArgument(f"{name}: expected {' or '.join(map(repr, choices))}, found {shown(value)}")
 
 
 def _types(types: Mapping[str, Any]) -> dict[str, pa.DataType]:
@@ -248,7 +261,7 @@ def _types(types: Mapping[str, Any]) -> dict[str, pa.DataType]:
         try:
             found[name] = type_named(kind) if isinstance(kind, str) else kind
         except ValueError as error:
-            raise InvalidArgument(f"types: expected an Arrow type for {name!r}, found {kind!r}") from error
+            raise InvalidArgument(f"types: expected an Arrow type for {name!r}, found {shown(kind)}") from error
         if not isinstance(found[name], pa.DataType):
             raise InvalidArgument(f"types: expected an Arrow type for {name!r}, found {type(kind).__name__}")
     return found

@@ -162,14 +162,21 @@ class Lines:
 class LineReader:
     """The lines of a file in blocks of about `size` bytes, as UTF-8. A line feed is added to a last line without one.
 
-    A line of more than `LONGEST` bytes is a bad record, and is left out unread.
+    A line of more than `LONGEST` bytes is a bad record, and is left out unread. The first block has `first` bytes.
     """
 
     def __init__(
-        self, file: InputFile, size: int = BLOCK, *, bad: BadRecords | None = None, encoding: str = "utf-8"
+        self,
+        file: InputFile,
+        size: int = BLOCK,
+        *,
+        first: int | None = None,
+        bad: BadRecords | None = None,
+        encoding: str = "utf-8",
     ) -> None:
         self._file = file
         self._size = size
+        self._first_size = size if first is None else first
         self._bad = BadRecords("raise") if bad is None else bad
         self._encoding = encoding
         self._kept: int | None = None
@@ -181,8 +188,10 @@ class LineReader:
     def __iter__(self) -> Iterator[Lines]:
         with TextStream(self._file, self._encoding) as stream:
             rest, first, leaving_out, is_final = b"", self._file.first_line, False, False
+            size = self._first_size
             while not is_final:
-                text = stream.read_behind(rest, self._size)
+                text = stream.read_behind(rest, size)
+                size = self._size
                 # Read one byte ahead, to know which block is the last.
                 following = stream.read(1)
                 is_final = not following

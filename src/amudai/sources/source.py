@@ -18,6 +18,7 @@ from amudai.sources.partitions import Partitions
 from amudai.sources.records import BadRecords, OnError, Tell
 from amudai.sources.taken_in import noted_files
 from amudai.sources.unify import fitted
+from amudai.threads import thread_count
 
 __all__ = ["Source"]
 
@@ -104,12 +105,19 @@ class Source:
         """How many bytes at the beginning of more text of the one file are whole records, whatever follows."""
         return self._readers[0].whole_records(data)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """The batches of all files, one at a time. Each call reads the files again."""
+    def batches(self, threads: int | None = None) -> Iterator[pa.RecordBatch]:
+        """The batches of all files, one at a time. Each call reads the files again.
+
+        Parameters
+        ----------
+        threads
+            How many threads parse text, as for `amudai.write`.
+        """
+        count = thread_count(threads)
         self.bad_records = bad = BadRecords(self._on_error, self._on_bad_record)
         for reader in self._readers:
             with translated(reader.file):
-                for batch in reader.batches(self._read_schema, bad):
+                for batch in reader.batches(self._read_schema, bad, count):
                     if batch.num_rows:
                         yield fitted(self._partitions.added(batch, reader.file), self.schema, reader.file)
                     yield from self._kept(bad, reader.file)
@@ -124,9 +132,15 @@ class Source:
             batch = pa.RecordBatch.from_arrays(arrays, names=list(_KEPT))
             yield fitted(self._partitions.added(batch, file), self.schema, file)
 
-    def to_reader(self) -> pa.RecordBatchReader:
-        """The rows of all files as a reader, which `amudai.write` takes. Each call reads the files anew."""
-        return pa.RecordBatchReader.from_batches(self.schema, self.batches())
+    def to_reader(self, threads: int | None = None) -> pa.RecordBatchReader:
+        """The rows of all files as a reader, which `amudai.write` takes. Each call reads the files anew.
+
+        Parameters
+        ----------
+        threads
+            How many threads parse text, as for `amudai.write`.
+        """
+        return pa.RecordBatchReader.from_batches(self.schema, self.batches(threads))
 
     def close(self) -> None:
         """Close archives, and remove the copies of streams."""

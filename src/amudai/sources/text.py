@@ -11,15 +11,16 @@ import codecs
 from types import TracebackType
 from typing import Final, Self
 
-import pyarrow as pa
-
+from amudai import _kernels
 from amudai.errors import InvalidArgument
 from amudai.sources.files import InputFile
 
-__all__ = ["SAMPLE", "TextStream", "check_encoding", "encoding_of"]
+__all__ = ["SAMPLE", "SINGLE_BYTE", "TextStream", "check_encoding", "encoding_of"]
 
 # The bytes from which an encoding is decided.
 SAMPLE: Final = 1 << 18
+# What `encoding_of` calls text that is neither UTF-8 nor UTF-16.
+SINGLE_BYTE: Final = frozenset({"cp1252", "latin-1"})
 
 _MARK: Final = "\ufeff".encode()
 _MARKS: Final = {
@@ -48,7 +49,7 @@ def check_encoding(name: str) -> None:
     """
     try:
         codecs.lookup(name)
-    except LookupError as error:
+    except (LookupError, ValueError) as error:  # a null character, or a lone surrogate
         message = f"encoding: expected a name such as utf-8, utf-16 or cp1252, found {name!r}"
         raise InvalidArgument(message) from error
 
@@ -122,7 +123,7 @@ class TextStream:
         if self._decoder is not None or (rest and not self._begun):
             return memoryview(rest + self.read(size))
         size = size if self._begun else max(size, len(_MARK))
-        memory = memoryview(pa.allocate_buffer(len(rest) + size)).cast("B")
+        memory = _kernels.new_bytes(len(rest) + size).data
         memory[: len(rest)] = rest
         found = memory[: len(rest) + self._stream.readinto(memory[len(rest) :])]
         if not self._begun and found:

@@ -173,7 +173,7 @@ def test_seconds_from_1970(text: str, seconds: int | None, nanoseconds: int | No
 
 @examples(300)
 @given(
-    steps=st.lists(st.tuples(st.integers(0, 17), *[st.integers(-1, 6)] * 3), max_size=12),
+    steps=st.lists(st.tuples(st.integers(0, 19), *[st.integers(-1, 6)] * 3), max_size=12),
     text=st.binary(max_size=40),
     fields=st.integers(0, 3),
 )
@@ -191,6 +191,28 @@ def test_any_program_ends_or_is_refused(steps: list[tuple[int, int, int, int]], 
         return
     assert flags[0] < 16
     assert (to <= len(text)).all()
+
+
+@given(
+    moment=st.datetimes(),
+    place=st.integers(0, 19),
+    byte=st.sampled_from(b"0129:/;-. \x00\xff"),
+    size=st.integers(0, 19),
+)
+def test_dates_and_clocks_are_read_as_their_numbers_are(
+    moment: datetime.datetime, place: int, byte: int, size: int
+) -> None:
+    """One step reads what several steps would read, and refuses what they would refuse."""
+    whole, parts = compiled("%Y-%m-%d %H:%M:%S"), compiled("%Y(-)%m(-)%d %H(:)%M(:)%S")
+    assert len(whole.steps) < len(parts.steps)
+    text = moment.isoformat(" ", "seconds").encode()
+    changed = text[:place] + bytes([byte]) + text[place + 1 :]
+    texts = [text, changed, changed[:size], text[:size]]
+    found, expected = matched(texts, whole)[1], matched(texts, parts)[1]
+    assert found.matched.tolist() == expected.matched.tolist()
+    assert found.timed.tolist() == expected.timed.tolist()
+    assert found.moments.tolist() == expected.moments.tolist()
+    assert found.moments[0] == int(moment.replace(microsecond=0, tzinfo=datetime.UTC).timestamp()) * 10**6
 
 
 def test_arguments_of_the_kernel_are_checked() -> None:

@@ -106,7 +106,9 @@ def test_a_leap_second_is_the_next_minute(tmp_path: Path) -> None:
     assert times(write(tmp_path, ["2016-12-31 23:59:60 INFO a"])) == [datetime.datetime(2017, 1, 1)]
 
 
-@pytest.mark.parametrize(("encoding", "told"), [("cp1252", True), ("utf-16", True), ("utf-16", False)])
+@pytest.mark.parametrize(
+    ("encoding", "told"), [("cp1252", True), ("utf-16", True), ("utf-16", False), ("utf-16-le", False)]
+)
 def test_other_encodings(encoding: str, told: bool, tmp_path: Path) -> None:
     path = tmp_path / "a.log"
     path.write_bytes("2024-01-02 03:04:05 INFO größer\n".encode(encoding))

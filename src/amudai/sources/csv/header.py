@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
@@ -11,7 +12,7 @@ from amudai.errors import InvalidArgument, InvalidSchema
 from amudai.sources.contract import Duplicates
 from amudai.sources.files import InputFile
 
-__all__ = ["column_names", "has_header"]
+__all__ = ["column_names", "has_header", "is_clearly_header"]
 
 _KINDS: Final = {
     "number": re.compile(r"[-+]?[$€£]?(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][-+]?\d+)?\s?[%€$£]?"),
@@ -33,13 +34,38 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     >>> has_header([["id", "city"], ["1", "Oslo"]]), has_header([["1", "Oslo"], ["2", "Rome"]])
     (True, False)
     """
-    first = rows[0]
-    body = rows[1 : 1 + max(20, _CELLS // len(first))]
+    first, body = rows[0], _body(rows)
     if not body:
         return not any(_kind(value) in ("number", "time") for value in first)
+    unlike, like, known = _compared(first, body)
+    if not any(first):
+        return True
+    if unlike or like:
+        return 2 * unlike >= like or (not known and _counts_up(first, body))
+    return 2 * known < sum(not _is_missing(name) for name in first)
+
+
+def is_clearly_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first of some rows has words above numbers, times or booleans, and none of these itself.
+
+    >>> is_clearly_header([["id", "city"], ["1", "Oslo"]]), is_clearly_header([["Oslo", "city"], ["Rome", "city"]])
+    (True, False)
+    """
+    unlike, like, _ = _compared(rows[0], _body(rows))
+    return unlike > 0 and like == 0
+
+
+def _body(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    return rows[1 : 1 + max(20, _CELLS // len(rows[0]))]
+
+
+def _compared(first: Sequence[str], body: Sequence[Sequence[str]]) -> tuple[int, int, int]:
+    """Values of the first row that are unlike the column below, like it, and texts that the column has again."""
     unlike = like = known = 0
     for place, name in enumerate(first):
-        values = [row[place] for row in body if place < len(row) and not _is_missing(row[place])]
+        values = Counter(row[place] for row in body if place < len(row))
+        for value in [value for value in values if _is_missing(value)]:
+            del values[value]
         if _is_missing(name) or not values:
             continue
         kind = _column_kind(values)
@@ -49,11 +75,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
             like += 1
         else:
             unlike += 1
-    if not any(first):
-        return True
-    if unlike or like:
-        return 2 * unlike >= like or (not known and _counts_up(first, body))
-    return 2 * known < sum(not _is_missing(name) for name in first)
+    return unlike, like, known
 
 
 def _counts_up(first: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
@@ -81,9 +103,11 @@ def _kind(value: str) -> str:
     return next((name for name, pattern in _KINDS.items() if pattern.fullmatch(text)), "text")
 
 
-def _column_kind(values: Sequence[str]) -> str:
-    kinds = [_kind(value) for value in values]
-    return next((name for name in _KINDS if kinds.count(name) >= _MOSTLY * len(kinds)), "text")
+def _column_kind(values: Counter[str]) -> str:
+    kinds: Counter[str] = Counter()
+    for value, count in values.items():
+        kinds[_kind(value)] += count
+    return next((name for name in _KINDS if kinds[name] >= _MOSTLY * values.total()), "text")
 
 
 def column_names(

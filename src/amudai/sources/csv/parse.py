@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from amudai import _kernels
-from amudai.sources.csv.dialect import Dialect, rows_of
+from amudai.sources.csv.dialect import Dialect, values_of
+from amudai.sources.csv.quotes import odd_quotes
 from amudai.sources.csv.types import FALSE, NULLS, TRUE, without_nulls
 from amudai.sources.exact import FIRST_ROUNDED, trouble_with
 from amudai.sources.records import Records
@@ -22,6 +23,7 @@ from amudai.sources.records import Records
 __all__ = ["Parser"]
 
 _PLACE: Final = re.compile(r"(?:In CSV column #(\d+): )?(?:CSV parse error: )?(?:Row #\d+: )?")
+_ODD_QUOTE: Final = "text behind a closing {}: quote='' (--quote '') reads quotes as characters"
 _COUNTS: Final = re.compile(r"Expected (\d+) columns, got (\d+)(?:: .*)?", re.DOTALL)
 
 
@@ -70,6 +72,8 @@ class Parser:
         except pa.ArrowInvalid as error:
             raise pa.ArrowInvalid(self._explained(str(error))) from error
         if table.num_rows == len(records):
+            if odd_quotes(records, self.dialect).any():
+                raise pa.ArrowInvalid(_ODD_QUOTE.format(self.dialect.quote))
             self._check_odd_numbers(records)
             self._check_rounding(records, table)
         return table
@@ -93,7 +97,7 @@ class Parser:
             odd = np.zeros(len(cells.dictionary), np.bool_)
             odd[self._misfits(cells.dictionary, kind)] = True
             refused[kept[odd[cells.indices.to_numpy()]]] = True
-        return refused | self._odd_numbers(records)
+        return refused | self._odd_numbers(records) | odd_quotes(records, self.dialect)
 
     def _read(
         self,
@@ -134,7 +138,7 @@ class Parser:
         if not odd.any():
             return
         one = int(np.argmax(odd))
-        values = rows_of(records.text(one).decode("utf-8", "replace"), self.dialect)[0]
+        values = values_of(records.text(one).decode("utf-8", "replace"), self.dialect)
         for name, value in zip(self.names, values, strict=False):
             if _is_number(self.types[name]) and re.match(r"[ \t]*(\+|-?0[0-9xX])", value):
                 raise pa.ArrowInvalid(f"{value!r}, a number as the first records do not have it, {_way_out(name)}")

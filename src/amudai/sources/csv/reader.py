@@ -11,23 +11,24 @@ import pyarrow as pa
 
 from amudai.errors import CorruptedData, located
 from amudai.sources.contract import Decision, FileReader, SourceFormat, SourceOptions
-from amudai.sources.csv.dialect import Dialect, decided_dialect, rows_of, told_dialect
+from amudai.sources.csv.columns import plain_columns, plain_types
+from amudai.sources.csv.dialect import Dialect, decided_dialect, lines_of, told_dialect, values_of
 from amudai.sources.csv.header import column_names, has_header
 from amudai.sources.csv.parse import Parser
-from amudai.sources.csv.records import RecordChunk, records_of, whole_records
+from amudai.sources.csv.records import Stretch, stretches_of, whole_records
 from amudai.sources.csv.types import NULLS, inferred_type
 from amudai.sources.files import InputFile
-from amudai.sources.records import BLOCK, ENOUGH, BadRecords, Records, Refused, accepted
+from amudai.sources.records import BLOCK, ENOUGH, BadRecords, Refused, accepted
 from amudai.sources.text import SAMPLE, TextStream, check_encoding, encoding_of
-from amudai.threads import in_order, thread_count
+from amudai.threads import in_order
 
 __all__ = ["CSV"]
 
 # Bytes from which the dialect is decided, and records from which it is decided whether there is a header.
 _SAMPLE: Final = 1 << 16
 _FEW: Final = 200
-# Bytes that are parsed at a time.
-_BLOCK: Final = 2 << 20
+# Bytes that are parsed at a time. Fewer, larger batches are written faster.
+_BLOCK: Final = 4 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,29 +55,36 @@ class CsvReader(FileReader):
         self._layout = layout
         self._options = options
 
-    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:
+    def batches(self, schema: pa.Schema, bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:
         """The records of the file, parsed on several threads."""
-        layout = self._layout
+        layout, told = self._layout, self._options.csv
+        types = {name: schema.field(name).type for name in layout.names}
+        plain = plain_columns(layout.dialect, types, told.null, told.decimal)
         parser = Parser(
             dialect=layout.dialect,
             names=layout.names,
-            types={name: schema.field(name).type for name in layout.names},
+            types=types,
             told=frozenset(self._options.types),
-            nulls=self._options.csv.null,
-            decimal=self._options.csv.decimal,
+            nulls=told.null,
+            decimal=told.decimal,
         )
 
-        def parsed(piece: RecordChunk) -> tuple[list[pa.Table], list[Refused]]:
-            refused = list(piece.refused)
+        def parsed(stretch: Stretch) -> tuple[list[pa.RecordBatch], list[Refused]]:
+            refused = list(stretch.refused)
+            batch = None if plain is None else plain.batch(stretch.data)
+            if batch is not None:
+                return [batch] if batch.num_rows else [], refused
+            records = stretch.records()
             if bad.raises:
-                return list(accepted(piece.records, parser.table, refused, limit=len(refused) + 1)), refused
-            return list(accepted(piece.records, parser.table, refused, parser.suspects)), refused
+                tables = accepted(records, parser.table, refused, limit=len(refused) + 1)
+            else:
+                tables = accepted(records, parser.table, refused, parser.suspects)
+            return [batch for table in tables for batch in table.to_batches()], refused
 
-        for tables, refused in in_order(parsed, self._body(), thread_count(None)):
+        for batches, refused in in_order(parsed, self._body(), threads, ahead=threads):
             for line, reason, text in sorted(refused):
                 bad.add(self.file, line, reason, text)
-            for table in tables:
-                yield from table.to_batches()
+            yield from batches
 
     def continued(self, file: InputFile) -> CsvReader:
         """A reader of records that follow in the same file, which has its header before them."""
@@ -87,15 +95,16 @@ class CsvReader(FileReader):
         """How many bytes at the beginning of some text are whole records, whatever follows."""
         return whole_records(data, self._layout.dialect)
 
-    def _body(self) -> Iterator[RecordChunk]:
+    def _body(self) -> Iterator[Stretch]:
         """The records without the header."""
         is_first = self._layout.header
-        for piece in records_of(self.file, self._layout.dialect, _BLOCK):
-            if is_first and len(piece.records):
-                yield replace(piece, records=piece.records[1:])
+        for stretch in stretches_of(self.file, self._layout.dialect, _BLOCK):
+            records = stretch.records(2) if is_first else None
+            if records is not None and len(records):
+                yield stretch.behind(records, 1)
                 is_first = False
             else:
-                yield piece
+                yield stretch
 
 
 def _reader(file: InputFile, options: SourceOptions) -> CsvReader:
@@ -117,18 +126,18 @@ def _reader(file: InputFile, options: SourceOptions) -> CsvReader:
     names = column_names(file, rows[0] if header else len(rows[0]), options.csv.columns, options.duplicates)
     layout = _Layout(dialect=dialect, header=header, names=tuple(names))
     if header:
-        first[0] = first[0][1:]
+        first[0] = first[0].behind(first[0].records(2), 1)
     return CsvReader(file, _schema(first, layout, options), tuple(decisions), layout, options)
 
 
-def _beginning(file: InputFile, dialect: Dialect) -> list[Records]:
+def _beginning(file: InputFile, dialect: Dialect) -> list[Stretch]:
     """The first records: about 4 MiB, or more if a record is long."""
-    found: list[Records] = []
+    found: list[Stretch] = []
     size = 0
-    for piece in records_of(file, dialect, BLOCK):
-        if len(piece.records):
-            found.append(piece.records)
-            size += len(piece.records.content())
+    for stretch in stretches_of(file, dialect, BLOCK):
+        if len(stretch.records(1)):
+            found.append(stretch)
+            size += len(stretch.data)
         if size > BLOCK // 2:
             break
     return found
@@ -150,14 +159,15 @@ def _dialect(file: InputFile, options: SourceOptions) -> tuple[Dialect, list[Dec
         beginning = stream.read(_SAMPLE)
         is_whole = not stream.read(1)
     text = beginning.decode("utf-8", "replace")
-    sample = "".join(text.splitlines(keepends=True)[told.skip :])
+    sample = "".join(lines_of(text)[told.skip :])
     dialect, more = decided_dialect(sample, told, options.csv, file.ending, is_whole=is_whole)
     return dialect, [*more, *decisions]
 
 
-def _first_rows(first: list[Records], dialect: Dialect) -> list[list[str]]:
+def _first_rows(first: list[Stretch], dialect: Dialect) -> list[list[str]]:
     rows: list[list[str]] = []
-    for records, index in islice(((part, index) for part in first for index in range(len(part))), _FEW):
+    each = ((records, index) for records in (part.records(_FEW) for part in first) for index in range(len(records)))
+    for records, index in islice(each, _FEW):
         try:
             text = records.text(index).decode()
         except UnicodeDecodeError as error:
@@ -165,27 +175,29 @@ def _first_rows(first: list[Records], dialect: Dialect) -> list[list[str]]:
                 continue
             message = f"header: expected text in {dialect.encoding}, found other bytes: set the encoding"
             raise CorruptedData(message, file=records.file.path, line=int(records.lines[index])) from error
-        rows += rows_of(text, dialect)[:1]
+        rows.append(values_of(text, dialect))
     return rows
 
 
-def _schema(first: list[Records], layout: _Layout, options: SourceOptions) -> pa.Schema:
+def _schema(first: list[Stretch], layout: _Layout, options: SourceOptions) -> pa.Schema:
     """The columns, with the types that the caller stated or that the texts of the first records have."""
-    inferred = [name for name in layout.names if name not in options.types]
     types = {name: options.types.get(name, pa.null()) for name in layout.names}
+    nulls, decimal = NULLS if options.csv.null is None else options.csv.null, options.csv.decimal
+    plain = plain_types(first[0].data, layout.dialect, layout.names, nulls, decimal) if len(first) == 1 else {}
+    types.update({name: kind for name, kind in plain.items() if name not in options.types})
+    inferred = [name for name in layout.names if name not in options.types and name not in plain]
     if inferred:
         parser = Parser(dialect=layout.dialect, names=layout.names, types={})
         refused: list[Refused] = []
         tables = [
             table
-            for records in first
-            for table in accepted(records, lambda part: parser.texts(part, inferred), refused, limit=ENOUGH)
+            for stretch in first
+            for table in accepted(stretch.records(), lambda part: parser.texts(part, inferred), refused, limit=ENOUGH)
         ]
-        nulls = pa.array(NULLS if options.csv.null is None else options.csv.null, pa.string())
         with located(file=first[0].file.path):
             for name in inferred if tables else ():
                 texts = pa.chunked_array([chunk for table in tables for chunk in table[name].chunks])
-                types[name] = inferred_type(name, texts, nulls, options.csv.decimal, options.mixed_zones)
+                types[name] = inferred_type(name, texts, pa.array(nulls, pa.string()), decimal, options.mixed_zones)
     return pa.schema(types)
 
 

@@ -15,7 +15,7 @@ from amudai.sources.json.inference import Inferred, inferred
 from amudai.sources.json.plan import Plan
 from amudai.sources.json.records import RecordBlock, Refusal, Shape, blocks_of
 from amudai.sources.records import BadRecords
-from amudai.threads import in_order, thread_count
+from amudai.threads import in_order
 
 __all__ = ["JSON"]
 
@@ -29,7 +29,7 @@ class JsonReader(FileReader):
         self._options = options
         self._notes = found.notes
 
-    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:
+    def batches(self, schema: pa.Schema, bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:
         """The records of the file."""
         plan = Plan.of(schema, frozenset(self._options.types), nan=self._options.json.nan)
 
@@ -38,7 +38,7 @@ class JsonReader(FileReader):
             return batch, [*refused, *block.refused]
 
         blocks = blocks_of(self.file, self._options.encoding, self._shape)
-        for batch, refused in in_order(read, blocks, thread_count(None)):
+        for batch, refused in in_order(read, blocks, threads):
             for record in refused:
                 bad.add(self.file, record.line, record.reason, record.text)
             yield batch

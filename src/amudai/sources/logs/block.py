@@ -57,7 +57,7 @@ class Block:
         offsets, data = _gathered(self.data, np.append(0, self.starts[1:] - 1), self.ends)
         starts, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64)
         starts[1:] += 1
-        return Block(np.frombuffer(data, np.uint8), starts, ends, self.first, self.is_ascii, has_returns=False)
+        return Block(data, starts, ends, self.first, self.is_ascii, has_returns=False)
 
 
 def block_of(lines: Lines) -> Block:
@@ -115,12 +115,12 @@ def texts_of(data: npt.NDArray[np.uint8], from_: I64, to: I64) -> pa.Array:
     offsets, values = _gathered(data, np.ascontiguousarray(from_), np.ascontiguousarray(to))
     there = to >= 0
     nulls = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
-    return pa.Array.from_buffers(pa.string(), len(from_), [nulls, pa.py_buffer(offsets), values])
+    return pa.Array.from_buffers(pa.string(), len(from_), [nulls, pa.py_buffer(offsets), pa.py_buffer(values)])
 
 
-def _gathered(data: npt.NDArray[np.uint8], from_: I64, to: I64) -> tuple[npt.NDArray[np.int32], pa.Buffer]:
-    """Parts of `data` one after the other: Arrow's offsets, and the bytes in memory of Arrow's pool."""
+def _gathered(data: npt.NDArray[np.uint8], from_: I64, to: I64) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    """Parts of `data` one after the other: Arrow's offsets, and the bytes."""
     offsets = _kernels.part_offsets(len(data), from_, to)
-    values = pa.allocate_buffer(int(offsets[-1]))
-    _kernels.gather_parts(data, from_, offsets, np.frombuffer(values, np.uint8))
+    values = _kernels.new_bytes(int(offsets[-1]))
+    _kernels.gather_parts(data, from_, offsets, values)
     return offsets, values

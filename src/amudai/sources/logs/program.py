@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import string
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -13,6 +15,18 @@ from amudai.sources.logs.template import Group, LiteralText, Named, Node, Op, Ru
 
 __all__ = ["Program", "compiled"]
 
+_WHOLE: Final[dict[tuple[Node, ...], int]] = {
+    parsed("%Y%m%d"): Op.DATE,
+    parsed("%H%M%S"): Op.CLOCK,
+}
+_DIGITS: Final = frozenset(string.digits.encode())
+_LETTERS: Final = frozenset(string.ascii_letters.encode())
+# What a step must begin with.
+_FIRST: Final = {
+    **dict.fromkeys((Op.NUMBER, Op.FRACTION, Op.EPOCH, Op.DATE, Op.CLOCK), _DIGITS),
+    **dict.fromkeys((Op.MONTH_NAME, Op.HALF_DAY, Op.WORD), _LETTERS),
+    Op.ZONE: frozenset(b"ZzUG+-"),
+}
 _LEVELS: Final = (
     "trace debug verbose fine finer finest config info information informational notice log success warn warning err "
     "error severe crit critical fatal alert emerg emergency panic"
@@ -43,6 +57,20 @@ def _always_fits(node: Node) -> bool:
     if isinstance(node, Group):
         return node.optional or any(all(map(_always_fits, nodes)) for nodes in node.alternatives)
     return isinstance(node, Step) and node.op == Op.REST
+
+
+def _fused(nodes: tuple[Node, ...]) -> Iterator[Node]:
+    """The nodes, with one step for three numbers of a date or of a clock."""
+    at = 0
+    while at < len(nodes):
+        op = _WHOLE.get(nodes[at : at + 5 : 2])
+        between = [node.value for node in nodes[at + 1 : at + 4 : 2] if isinstance(node, LiteralText)]
+        if op is not None and list(map(len, between)) == [1, 1]:
+            yield Step(op, between[0][0], between[1][0])
+            at += 5
+        else:
+            yield nodes[at]
+            at += 1
 
 
 class _Compiler:
@@ -93,12 +121,11 @@ class _Compiler:
         return len(self._steps) - 1
 
     def _sequence(self, nodes: tuple[Node, ...]) -> None:
-        for node in nodes:
+        for node in _fused(nodes):
             if isinstance(node, LiteralText):
                 self._literal(Op.LITERAL, node.value)
             elif isinstance(node, Run):
-                number = self._classes.setdefault(node.members, len(self._classes))
-                self._add(Op.RUN, number, node.least, node.most)
+                self._add(Op.RUN, self._class(node.members), node.least, node.most)
             elif isinstance(node, Group):
                 self._group(node)
             elif isinstance(node, Named):
@@ -147,7 +174,14 @@ class _Compiler:
         op, x, least, _ = self._steps[step]
         if op == Op.LITERAL:
             return self._literals[x] + 1, 0
-        return (0, x + 1) if op == Op.RUN and least > 0 else (0, 0)
+        if op == Op.RUN:
+            return (0, x + 1) if least > 0 else (0, 0)
+        first = _FIRST.get(op)
+        return (0, 0) if first is None else (0, self._class(first) + 1)
+
+    def _class(self, members: frozenset[int]) -> int:
+        """The number of a class."""
+        return self._classes.setdefault(members, len(self._classes))
 
 
 @lru_cache(maxsize=1024)

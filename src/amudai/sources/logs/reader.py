@@ -20,7 +20,8 @@ from amudai.sources.logs.recognise import recognised
 from amudai.sources.logs.timestamps import TimeColumn, check_timezone
 from amudai.sources.logs.years import FirstYear, check_year, first_year
 from amudai.sources.records import BLOCK, BadRecords, LineReader, Lines
-from amudai.sources.text import SAMPLE, check_encoding, encoding_of
+from amudai.sources.text import SAMPLE, SINGLE_BYTE, check_encoding, encoding_of
+from amudai.threads import in_order
 
 __all__ = ["LOGS", "LogReader"]
 
@@ -64,12 +65,13 @@ class LogReader(FileReader):
         self._carried: dict[str, pa.Scalar] = {}
         self._repeated = pa.nulls(0, pa.string())
 
-    def batches(self, schema: pa.Schema, bad: BadRecords) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
+    def batches(self, schema: pa.Schema, bad: BadRecords, threads: int) -> Iterator[pa.RecordBatch]:  # noqa: ARG002
         """The rows of the file."""
         self._counts, self._carried = _Counts(), dict(self._before)
         if isinstance(self._extractor, ShapeExtractor):
-            self._extractor.times = self._times(self._extractor)
-        reader = LineReader(self.file, _BLOCK, bad=bad, encoding=self._encoding)
+            self._extractor.times = self._times(self._extractor, threads)
+        # Nothing can be written before the first block is read.
+        reader = LineReader(self.file, _BLOCK, first=_BLOCK // 2, bad=bad, encoding=self._encoding)
         goes_on = False
         for lines in reader:
             block = block_of(lines)
@@ -139,21 +141,26 @@ class LogReader(FileReader):
     def _joins(self) -> bool:
         return self._extractor is not None and self._multiline == "join"
 
-    def _times(self, extractor: ShapeExtractor) -> TimeColumn:
+    def _times(self, extractor: ShapeExtractor, threads: int) -> TimeColumn:
         known = extractor.times
         first: FirstYear | None = None
         if not known.recognised.shape.has_year:
-            times, told = self._clock_times(extractor), self._options.log.year
+            times, told = self._clock_times(extractor, threads), self._options.log.year
             first = first_year(times, known.per_second, self.file.modified(), told)
         return TimeColumn(known.recognised, known.timezone, known.allows_mixed, first)
 
-    def _clock_times(self, extractor: ShapeExtractor) -> Iterator[I64]:
+    def _clock_times(self, extractor: ShapeExtractor, threads: int) -> Iterator[I64]:
         """The times of all lines."""
-        per_second = extractor.times.per_second
-        for lines in LineReader(self.file, _TIMES_BLOCK, bad=BadRecords("skip"), encoding=self._encoding):
+        program, per_second = extractor.time_program, extractor.times.per_second
+
+        def times(lines: Lines) -> I64:
             block = block_of(lines)
-            found = matches_in(block.data, block.starts, block.ends, extractor.time_program, per_second)
-            yield found.moments if found.timed.all() else found.moments[found.timed]
+            found = matches_in(block.data, block.starts, block.ends, program, per_second)
+            return found.moments if found.timed.all() else found.moments[found.timed]
+
+        # Until they are known, no row can be made: all threads share this.
+        reader = LineReader(self.file, _TIMES_BLOCK, bad=BadRecords("skip"), encoding=self._encoding)
+        yield from in_order(times, reader, threads)
 
     def _rows(self, block: Block, goes_on: bool) -> tuple[Flags, LineGroups]:
         if self._extractor is None:
@@ -184,7 +191,7 @@ class LogReader(FileReader):
     def _paths(self, count: int) -> pa.Array:
         """The column `file`."""
         if len(self._repeated) < count:
-            self._repeated = pa.repeat(pa.scalar(self.file.path, pa.string()), 2 * count)
+            self._repeated = pa.repeat(pa.scalar(self.file.path, pa.string()), count + count // 8)
         return self._repeated[:count]
 
     def _count(self, rows: LineGroups, begins: Flags) -> None:
@@ -226,7 +233,7 @@ def _check_text(texts: pa.Array, refuse: object) -> None:
             try:
                 text.decode()
             except UnicodeDecodeError:
-                refuse(row, "expected UTF-8, found other bytes")
+                refuse(row, "expected UTF-8, found other bytes: set the encoding (encoding= or --encoding)")
 
 
 def _opened(file: InputFile, options: SourceOptions) -> LogReader:
@@ -250,14 +257,14 @@ def _opened(file: InputFile, options: SourceOptions) -> LogReader:
 
 
 def _encoding(file: InputFile, options: SourceOptions) -> Decision:
-    """UTF-8 unless the caller or a byte order mark says another. A few other bytes in a log are damage."""
+    """UTF-8 unless the caller, a byte order mark or zeros say another. A few other bytes in a log are damage."""
     if options.encoding is not None:
         check_encoding(options.encoding)
         return Decision("encoding", options.encoding)
     with file.open() as stream:
         encoding, reason = encoding_of(stream.read(SAMPLE))
-    has_mark = reason == "byte order mark"
-    return Decision("encoding", encoding, reason) if has_mark else Decision("encoding", "utf-8")
+    is_damage = encoding in SINGLE_BYTE
+    return Decision("encoding", "utf-8") if is_damage else Decision("encoding", encoding, reason)
 
 
 def _samples(file: InputFile, encoding: str) -> Iterator[Block]:

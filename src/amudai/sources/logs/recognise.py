@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from amudai.sources.logs.block import Block, matches_in
+from amudai.sources.logs.block import I64, Block, matches_in
 from amudai.sources.logs.program import compiled
 from amudai.sources.logs.shape import LogShape
 from amudai.sources.logs.shapes.catalog import SHAPES
@@ -17,8 +17,8 @@ __all__ = ["RecognisedShape", "recognised"]
 _NANOSECONDS = 1_000_000_000
 # Lines of a loose shape must be more than this share of all lines.
 _MOST = 0.5
-# One line in this many is tried first: it rules most shapes out.
-_SPREAD = 8
+# One line in this many is tried first, and then one in fewer. That rules most shapes out.
+_SPREADS = (64, 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +42,25 @@ def recognised(block: Block) -> RecognisedShape | None:
     """The shape with most matching lines, then with most levels, then with most fields; None if none matches."""
     headed = headed_shape(sample_texts(block, 100))
     shapes = (*SHAPES, *([headed] if headed is not None else []))
-    possible = [(_most_matches(block, shape), -place, shape) for place, shape in enumerate(shapes)]
+    few, more = ((block.starts[::each].copy(), block.ends[::each].copy()) for each in _SPREADS)
+    possible = [(_most_matches(block, shape, few), -place, shape) for place, shape in enumerate(shapes)]
     best, most = None, (0, 0, 0, -len(shapes))
     for count, place, shape in sorted(possible, key=lambda each: each[:2], reverse=True):
         if count < most[0]:
             break
+        if _most_matches(block, shape, more) < most[0]:
+            continue
         score, found = _scored(block, shape)
         if score > (0, 0, 0) and (*score, place) > most:
             best, most = found, (*score, place)
     return best
 
 
-def _most_matches(block: Block, shape: LogShape) -> int:
+def _most_matches(block: Block, shape: LogShape, lines: tuple[I64, I64]) -> int:
     """The most lines that can match a shape, given how many of some of the lines do."""
     if shape.begins:
         return len(block)
-    starts, ends = block.starts[::_SPREAD].copy(), block.ends[::_SPREAD].copy()
-    matched = matches_in(block.data, starts, ends, compiled(shape.template), _NANOSECONDS).matched
+    matched = matches_in(block.data, *lines, compiled(shape.template), _NANOSECONDS).matched
     return len(block) - int((~matched).sum())
 
 

@@ -41,6 +41,7 @@ class Op:
 
     LITERAL, RUN, FIND, REST, OPEN, CLOSE, CHOICE, COMMIT = range(8)
     NUMBER, MONTH_NAME, FRACTION, ZONE, EPOCH, HALF_DAY, WORD, QUOTED, START, END = range(8, 18)
+    DATE, CLOCK = range(18, 20)
 
 
 @dataclass(frozen=True, slots=True)
