@@ -12,17 +12,24 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
 import amudai
+from amudai.shard import ShardReader
+from amudai.web.answer import answer
+from amudai.web.app import WebLimits
 from amudai.web.conditions import time_text_of
 from amudai.web.copying import as_command, as_kql, as_python
 from amudai.web.folder import Folder
 from amudai.web.histogram import bins_between
+from amudai.web.parts import Counted
 from amudai.web.question import Question
+from amudai.web.warming import load_languages, warm
+from amudai.web.workers import Job
 from tests.web.places import BEGIN, ROWS, client, log_table, make_folder
 
 ROW = re.compile(r"<tr><th.*?</tr>", re.DOTALL)
@@ -116,6 +123,25 @@ def test_statistics_place_rows_where_they_can(folder: Path) -> None:
     assert "the times of 3,000 rows read" in Answer(folder).text("histogram")
 
 
+def test_range_indexes_place_rows_where_they_can(tmp_path: Path) -> None:
+    # A row each second, in bars of half an hour: most stretches of 256 rows lie within a bar.
+    rows = np.arange(100_000)
+    times = pa.array(rows * 1_000_000, pa.timestamp("us"))
+    shard = amudai.write({"ts": times, "n": rows * 7919 % 101}, tmp_path / "l.amudai.shard", stripe_rows=60_000)
+    amudai.delete(shard.url, "n = 5 and ts < datetime(1970-01-01T10:00)", to=tmp_path / "d.amudai.shard")
+    kept = np.flatnonzero((rows * 7919 % 101 == 5) & (rows >= 36_000))
+    found = Answer(tmp_path, q="n = 5", shard="d.amudai.shard")
+    said = re.search(r"(\d+) rows placed.* the times of (\d+) rows", found.text("histogram"))
+    assert said is not None
+    placed, read = int(said[1]), int(said[2])
+    assert placed + read == len(kept)
+    assert 0 < read < placed / 4
+    right = np.bincount(kept // 1_800, minlength=56)
+    assert list(found.bars.values()) == right.tolist()
+    assert found.text("count").startswith(f"{len(kept)} rows")
+
+
+@pytest.mark.slow
 def test_shards_within_one_bar_are_only_counted(tmp_path: Path) -> None:
     for hour in range(30):
         amudai.write(log_table(100, hour * 3600), tmp_path / f"{hour:02}.amudai.shard")
@@ -126,6 +152,63 @@ def test_shards_within_one_bar_are_only_counted(tmp_path: Path) -> None:
     assert found.text("count").startswith("300 rows")
 
 
+@pytest.mark.slow
+def test_a_question_opens_each_shard_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("amudai.datasets.members._OPEN_BYTES", 0)
+    for part in range(140):  # more than a dataset then keeps open
+        amudai.write(log_table(20, part * 20), tmp_path / f"{part:03}.amudai.shard")
+    snapshot = Folder(str(tmp_path)).now()
+    _ = snapshot.table("").schema, snapshot.table("").num_positions
+    rows = sum(row["took"] == 4 and row["status"] == 502 for row in log_table(2_800).to_pylist())
+    opened: list[str] = []
+    init = ShardReader.__init__
+
+    def noted(self: ShardReader, url: str, *more: Any, **options: Any) -> None:
+        opened.append(url)
+        init(self, url, *more, **options)
+
+    monkeypatch.setattr(ShardReader, "__init__", noted)
+    question = Question(text="took = 4 and status = 502")
+    parts = list(answer(question, snapshot, Job(), WebLimits().of_query))
+    assert [part.rows for part in parts if isinstance(part, Counted)][-1] == rows
+    assert len(opened) == len(set(opened)) == 140
+
+
+@pytest.mark.slow
+def test_warming_up_asks_all_languages_and_bears_any_folder(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoken: list[str] = []
+
+    def noted(question: Question, *more: Any) -> Any:
+        spoken.append(question.spoken)
+        return answer(question, *more)
+
+    monkeypatch.setattr("amudai.web.warming.answer", noted)
+    warm(Folder(str(folder)), WebLimits().of_query)
+    assert set(spoken) == {"words", "where", "kql", "sql"}
+    warm(Folder(str(tmp_path)), WebLimits().of_query)
+    amudai.write({"odd name": [1, 2]}, tmp_path / "odd.amudai.shard")
+    (tmp_path / "bad.amudai.shard").write_bytes(b"no shard")
+    del spoken[:]
+    warm(Folder(str(tmp_path)), WebLimits().of_query)
+    assert {"kql", "sql"} <= set(spoken)
+
+
+def test_languages_are_loaded_as_far_as_they_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def without_sqlglot(name: str) -> None:
+        asked.append(name)
+        if name == "sqlglot":
+            raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr("amudai.web.warming.import_module", without_sqlglot)
+    load_languages()
+    assert {"duckdb", "duckdb_kql", "sqlglot"} <= set(asked)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "question", ["", "status < 1000", "where status < 1000", "SELECT * FROM data WHERE status < 1000"]
 )
@@ -222,6 +305,7 @@ def test_conditions_that_kql_turns_round_are_not_copied_as_kql() -> None:
 def test_mistakes_are_said_with_their_place(folder: Path) -> None:
     assert "expected a value, found `and`" in Answer(folder, q="status >= and").text("problem")
     assert "line 1, column 7" in Answer(folder, q="where nothing == 1").text("problem")
+    assert "line 1, column 12, found the end of the text" in Answer(folder, q="where ts ==  ").text("problem")
     assert "expected one of the columns" in Answer(folder, **{"is": "nothing:1"}).text("problem")
     assert "expected a time such as" in Answer(folder, **{"from": "tomorrow"}).text("problem")
     assert "expected one query" in Answer(folder, q="DROP TABLE data", lang="sql").text("problem")
@@ -359,3 +443,27 @@ def test_the_package_has_all_assets_and_they_are_small(folder: Path) -> None:
         assert found.headers["content-type"].startswith(kind)
         size += len(found.content)
     assert 10_000 < size < 300_000
+
+
+def test_characters_that_one_does_not_see_are_shown(tmp_path: Path) -> None:
+    text = "b\x1b[31m\u202egnp.exe"
+    amudai.write(pa.table({"text": [text, "a\x00b"]}), tmp_path / "s.amudai.shard")
+    rows = Answer(tmp_path).last("rows")
+    assert r">b\x1b[31m\u202egnp.exe</td>" in rows
+    assert r"data-long>a\x00b</td>" in rows  # a browser would change it: no filter by it
+    # A click still filters by the value itself.
+    assert f'data-v="{text}"' in rows
+    assert Answer(tmp_path, **{"is": f"text:{text}"}).text("count").startswith("1 row")
+
+
+def test_an_answer_without_rows_says_so(folder: Path) -> None:
+    assert "No row has all of these words" in Answer(folder, q="nonesuch").text("nothing")
+    assert "takes it away" in Answer(folder, **{"is": "level:NONE"}).text("nothing")
+    assert "No rows match." in Answer(folder, q="where status == 1").text("nothing")
+    assert "highest bar 0 rows" in Answer(folder, q="nonesuch").text("histogram")
+
+
+def test_bars_are_as_wide_as_the_query_rounds(folder: Path) -> None:
+    found = Answer(folder, q="summarize count() by bin(ts, 10m)")
+    assert set(found.bars.values()) == {1}
+    assert "by 10 minutes" in found.text("histogram")

@@ -17,10 +17,13 @@ from tests.web.places import client
 ENDLESS = "SELECT count(*) AS n FROM range(1000000000000) a, data WHERE hash(a.range) = status"
 
 
-async def until(condition: Any, seconds: float = 5) -> None:
+PATIENCE = 120  # seconds that a busy machine may take for what is a moment on a quiet one
+
+
+async def until(condition: Any) -> None:
     begin = time.monotonic()
     while not condition():
-        assert time.monotonic() - begin < seconds
+        assert time.monotonic() - begin < PATIENCE
         await asyncio.sleep(0.01)
 
 
@@ -80,7 +83,7 @@ def test_a_query_that_nobody_waits_for_keeps_its_place_until_its_step_ends() -> 
     def slow(job: Job) -> Iterator[int]:
         try:
             entered.set()
-            leave.wait(10)
+            leave.wait(PATIENCE)
             job.check()
             yield 1
         finally:
@@ -117,43 +120,44 @@ def test_hooks_of_a_stopped_job_are_called_at_once() -> None:
 
 
 @pytest.mark.slow
-def test_ten_queries_at_once_do_not_block_each_other_and_one_more_is_429(folder: Path) -> None:
-    made = client(folder, seconds=20)
+def test_ten_queries_at_once_do_not_block_each_other_and_one_more_is_429(folder: Path, workers: list[Workers]) -> None:
+    # Longer than any test waits: what ends was not ended by the limit of time.
+    made = client(folder, seconds=100 * PATIENCE)
+    (places,) = workers
 
     async def run() -> None:
         stuck = [asyncio.ensure_future(made.answered("GET", "/results", params={"q": ENDLESS})) for _ in range(9)]
-        await asyncio.sleep(0.3)
-        begin = time.monotonic()
+        await until(lambda: places.running == 9)
         quick = await made.answered("GET", "/results", params={"q": "message has 'timeout'"})
         assert '"part": "end"' in quick.text
-        assert time.monotonic() - begin < 10
-        # Pages that read metadata need no place.
+        await until(lambda: places.running == 9)
         stuck.append(asyncio.ensure_future(made.answered("GET", "/results", params={"q": ENDLESS})))
-        await asyncio.sleep(0.3)
+        await until(lambda: places.running == 10)
         refused = await made.answered("GET", "/results", params={"q": "timeout"})
         assert refused.status_code == 429
         assert refused.headers["retry-after"] == "1"
         assert "expected at most 10 queries at once" in refused.text
+        # Pages that read metadata need no place.
         assert (await made.answered("GET", "/")).status_code == 200
+        assert not any(each.done() for each in stuck)
         for each in stuck:
             each.cancel()
         await asyncio.gather(*stuck, return_exceptions=True)
-        # Cancelling stops the work: there is room again, long before the limit of time.
-        begin = time.monotonic()
-        while (await made.answered("GET", "/results", params={"q": "timeout"})).status_code == 429:
-            assert time.monotonic() - begin < 8
-            await asyncio.sleep(0.05)
+        # Cancelling stops the work: there is room again.
+        await until(lambda: places.running == 0)
+        assert (await made.answered("GET", "/results", params={"q": "timeout"})).status_code == 200
 
     asyncio.run(run())
 
 
-def test_a_client_that_goes_away_stops_its_query(folder: Path) -> None:
+def test_a_client_that_goes_away_stops_its_query(folder: Path, workers: list[Workers]) -> None:
     from amudai.web import web_app
     from amudai.web.app import WebLimits
     from amudai.web.folder import Folder
     from tests.web.places import PORT, TOKEN
 
-    app = web_app(Folder(str(folder)), TOKEN, PORT, WebLimits(queries=1, seconds=60))
+    app = web_app(Folder(str(folder)), TOKEN, PORT, WebLimits(queries=1, seconds=100 * PATIENCE))
+    (places,) = workers
     headers = [(b"host", f"127.0.0.1:{PORT}".encode()), (b"cookie", f"amudai-{PORT}={TOKEN}".encode())]
 
     async def status(query: bytes, gone_after: float | None) -> int:
@@ -178,11 +182,8 @@ def test_a_client_that_goes_away_stops_its_query(folder: Path) -> None:
         from urllib.parse import urlencode
 
         endless = urlencode({"q": ENDLESS}).encode()
-        begin = time.monotonic()
         assert await status(endless, 0.3) == 200
-        assert time.monotonic() - begin < 10
-        while await status(b"q=timeout", None) == 429:
-            assert time.monotonic() - begin < 10
-            await asyncio.sleep(0.02)
+        await until(lambda: places.running == 0)
+        assert await status(b"q=timeout", None) == 200
 
     asyncio.run(run())

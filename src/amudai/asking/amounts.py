@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from rich.filesize import decimal
+from typing import Final
 
 __all__ = ["count_text", "rate_text", "size_text", "time_text"]
+
+_UNITS: Final = ("kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def count_text(count: int, one: str, many: str | None = None) -> str:
@@ -34,11 +36,14 @@ def time_text(seconds: float) -> str:
 def size_text(size: float) -> str:
     """A number of bytes.
 
-    >>> size_text(0), size_text(1), size_text(999), size_text(1_234_567)
-    ('0 B', '1 B', '999 B', '1.2 MB')
+    >>> size_text(0), size_text(1), size_text(999), size_text(1_234_567), size_text(10**21)
+    ('0 B', '1 B', '999 B', '1.2 MB', '1,000.0 EB')
     """
-    number, unit = decimal(round(size)).split(" ")
-    return f"{number} {'B' if unit.startswith('byte') else unit}"
+    amount = round(size)
+    if amount < 1000:
+        return f"{amount} B"
+    power = min(len(_UNITS), (len(str(amount)) - 1) // 3)
+    return f"{amount / 1000**power:,.1f} {_UNITS[power - 1]}"
 
 
 def rate_text(amount: float, seconds: float) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property
 from typing import Any, Final
 
 import pyarrow as pa
@@ -41,12 +43,13 @@ _TEXT: Final = re.compile(
 )
 _CALL: Final = re.compile(r"""(has\w*)\(\s*"?([\w.]+)"?\s*,\s*'([^']*)$""", re.IGNORECASE)
 _LAST: Final = re.compile(r"[\w.!()-]*$")
-# Only the first rows are looked at for values, so that a key press never reads a whole shard.
+# Columns without a dictionary and a term index: only the first rows are looked at, so that a key press never reads a
+# whole shard.
 _ROWS: Final = 200_000
 _FOUND: Final = 2_000
 _MOST: Final = 50
-# Only the first shards of a dataset are asked for words.
-_SHARDS: Final = 3
+# So many shards of a dataset are asked for values and words.
+_SHARDS: Final = 8
 
 
 class KqlWords:
@@ -90,26 +93,52 @@ class KqlWords:
 
     def _terms(self, begun: str) -> list[str]:
         """Words that begin with a text, the most frequent first: from term indexes, or else from the first rows."""
-        counts: Counter[str] = Counter()
-        table = self._table
-        first = [table] if isinstance(table, Shard) else [table.shard(name) for name in table.shards[:_SHARDS]]
-        for shard in first:
-            indexed = {path for each in shard.indexes if each.type == TermIndex.index_type for path in each.fields}
-            for path in sorted(indexed):
-                try:
-                    found = shard[path].terms(begun.lower(), _FOUND)
-                except AmudaiError:
-                    continue  # an index that cannot list its terms
-                counts.update(dict(zip(found["term"].to_pylist(), found["rows"].to_pylist(), strict=True)))
-        if counts:
-            return [word for word, _ in counts.most_common(_MOST)]
-        return [word for path in table.text_columns[:3] for word in self._values(path, "has", begun)][:_MOST]
+        paths = {path for shard in self._asked for path in _term_columns(shard, whole=False)}
+        found = self._indexed(sorted(paths), begun, whole=False)
+        return (
+            found or [word for path in self._table.text_columns[:3] for word in self._read(path, begun, True)][:_MOST]
+        )
 
     def _values(self, column: str, operator: str, begun: str) -> list[str]:
-        """Values or words of a column that begin with a text, the most frequent first. Indexes find their rows."""
+        """Values or words of a column that begin with a text: from dictionaries and term indexes, or else from rows."""
         if column not in self._columns:
             return []
         is_word = operator.lstrip("!").startswith("has") or operator == ":"
+        found = [] if is_word else self._stored(column, begun)
+        return found or self._indexed([column], begun, whole=not is_word) or self._read(column, begun, is_word)
+
+    @cached_property
+    def _asked(self) -> list[Shard]:
+        """The shards that are asked: some of a dataset, from its beginning to its end."""
+        table = self._table
+        if isinstance(table, Shard):
+            return [table]
+        return [table.shard(name) for name in table.shards[:: -(-len(table.shards) // _SHARDS)]]
+
+    def _stored(self, column: str, begun: str) -> list[str]:
+        """Values of a column by its dictionaries, in their order; none if it has no dictionary."""
+        found: set[str] = set()
+        for shard in self._asked:
+            with suppress(AmudaiError):  # no dictionary, or no such column in this shard
+                found.update(shard[column].dictionary(begun, _MOST).to_pylist())
+        return sorted(found)[:_MOST]
+
+    def _indexed(self, columns: list[str], begun: str, *, whole: bool) -> list[str]:
+        """Words, or whole values, of columns by term indexes, the most frequent first; none if there is no index."""
+        counts: Counter[str] = Counter()
+        if not begun:
+            return []  # all terms would be read, which may be millions: the first rows have frequent ones
+        for shard in self._asked:
+            able = _term_columns(shard, whole=whole)
+            for column in columns:
+                if column in able:
+                    with suppress(AmudaiError):  # an index that cannot list its terms
+                        found = shard[column].terms(begun, _FOUND)
+                        counts.update(dict(zip(found["term"].to_pylist(), found["rows"].to_pylist(), strict=True)))
+        return [word for word, _ in counts.most_common(_MOST)]
+
+    def _read(self, column: str, begun: str, is_word: bool) -> list[str]:
+        """Values or words of a column in the first rows, the most frequent first. Indexes find their rows."""
         asked = col(column).hasprefix(begun) if is_word else col(column).startswith(begun)
         rows = slice(0, min(_ROWS, self._table.num_positions))
         try:
@@ -121,6 +150,18 @@ class KqlWords:
             counts.update(re.findall(r"\w+", text) if is_word else [text])
         right = [word for word, _ in counts.most_common() if word.lower().startswith(begun.lower())]
         return right[:_MOST]
+
+
+def _term_columns(shard: Shard, *, whole: bool) -> set[str]:
+    """The columns whose term indexes have words or, if `whole`, values as a whole."""
+    found: dict[str, set[bool]] = {}
+    for index in shard.indexes:
+        if index.type == TermIndex.index_type:
+            stated = index.properties.get("tokenizers")
+            one = [index.properties.get("tokenizer_name")] * len(index.fields)
+            for path, name in zip(index.fields, stated if isinstance(stated, list) else one, strict=False):
+                found.setdefault(path, set()).add(name == "trivial")
+    return {path for path, kinds in found.items() if kinds == {whole}}
 
 
 def completer(words: KqlWords) -> Any:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from amudai import Dataset, Scan, Shard
+if TYPE_CHECKING:
+    from amudai import Dataset, Scan, Shard
 
 __all__ = ["Words"]
 

@@ -2,9 +2,10 @@
 
 `amudai serve` shows a folder of shards in a browser. `app.py` lists the addresses, `guard.py` refuses what does not
 come from the person who started the server, and `workers.py` runs queries in threads, with limits. `folder.py` knows
-the shards. `question.py` is what the address asks, and `answer.py` answers it. The `*_page.py` modules make HTML of it
-with `html.py`, which escapes everything, and `pictures.py` draws. This room uses the public names of `amudai` and
-`amudai.asking` only, like any other program.
+the shards. `question.py` is what the address asks, `asked.py` turns it into a scan or a query, and `answer.py` answers
+it with `matches.py`, which searches for rows, and `histogram.py`. `warming.py` prepares for the first question. The
+`*_page.py` modules make HTML of it with `html.py`, which escapes everything, and `pictures.py` draws. This room uses
+the public names of `amudai` and `amudai.asking` only, like any other program.
 """
 
 from typing import TYPE_CHECKING

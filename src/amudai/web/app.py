@@ -21,12 +21,14 @@ from starlette.types import Receive, Scope, Send
 
 from amudai import AmudaiError, InvalidArgument, Progress, QueryLimits, QueryResult, StorageError
 from amudai.asking import WRITERS
-from amudai.web.answer import AnswerRows, AskedScan, answer, asked_of
+from amudai.web.answer import answer
+from amudai.web.asked import AskedScan, asked_of
 from amudai.web.folder import Folder, Snapshot
 from amudai.web.folder_page import SORTS, folder_page, folder_totals
 from amudai.web.guard import Guard
 from amudai.web.html import Html, tag
 from amudai.web.layout import page, problem
+from amudai.web.parts import AnswerRows
 from amudai.web.question import PAGE_ROWS, Question
 from amudai.web.search_page import AnswerView, row_part, search_page
 from amudai.web.shard_page import column_part, encodings_part, shard_page, verification_part
@@ -59,6 +61,11 @@ class WebLimits:
     queries: int = 10
     seconds: float = 60
     memory: int = 1 << 30
+
+    @property
+    def of_query(self) -> QueryLimits:
+        """The limits of one query in DuckDB, which reads nothing but the shards."""
+        return QueryLimits(memory=self.memory, threads=2, only_tables=True)
 
 
 def web_app(folder: Folder, token: str, port: int, limits: WebLimits | None = None) -> Guard:
@@ -95,7 +102,7 @@ class _Pages:
 
     def __init__(self, folder: Folder, limits: WebLimits) -> None:
         self._folder = folder
-        self._limits = QueryLimits(memory=limits.memory, threads=2, only_tables=True)
+        self._limits = limits.of_query
         self._workers = Workers(limits.queries, limits.seconds)
 
     # ---- pages: metadata only ----
@@ -345,7 +352,7 @@ class _Written(io.RawIOBase):
         return len(self._kept[-1])
 
     def chunks(self, least: int) -> Iterator[bytes]:
-        """What was written, if it is at least so many bytes."""
+        """What was written, if it has at least this number of bytes."""
         if self._size and self._size >= least:
             found, self._kept, self._size = b"".join(self._kept), [], 0
             yield found

@@ -8,7 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from amudai.web.answer import kql_text, sql_text
+from amudai.web.asked import kql_text, sql_text
 from amudai.web.conditions import kql_conditions, where_conditions
 from amudai.web.folder import Folder
 from amudai.web.question import Question

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,8 +21,10 @@ from amudai.asking import KqlWords
 __all__ = ["Folder", "ShardFacts", "Snapshot", "TimeBounds", "bounds_of", "quoted", "time_column"]
 
 _INDEX_KINDS: Final = {TermIndex.index_type: "words", HashIndex.index_type: "values"}
-# A folder that was looked at so many seconds ago is not looked at again.
+# Seconds before a folder is looked at again.
 _FRESH: Final = 1.0
+# How many shards stay open for their own pages.
+_MOST_OPEN: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +170,7 @@ class Snapshot:
         self.files = files
         self.outside = outside
         self._by_name = {file.name: file for file in files}
-        self._open: dict[str, Shard] = {}
+        self._open: OrderedDict[str, Shard] = OrderedDict()
         self._words: dict[str, KqlWords] = {}
 
     @property
@@ -197,9 +200,13 @@ class Snapshot:
 
     def shard(self, name: str) -> Shard:
         """One shard, open."""
-        if name not in self._open:
-            self._open[name] = self.opened(name)
-        return self._open[name]
+        found = self._open.pop(name, None)
+        if found is None:
+            found = self.opened(name)
+        self._open[name] = found
+        if len(self._open) > _MOST_OPEN:
+            self._open.popitem(last=False)  # whoever reads it still has it
+        return found
 
     def opened(self, name: str) -> Shard:
         """One shard, opened anew: nothing of it is kept from earlier questions."""

@@ -9,7 +9,7 @@ from amudai.web.question import LANGUAGES, Question
 
 __all__ = ["SHORTCUTS", "page", "problem", "search_form"]
 
-_NAMES: Final = {"auto": "as it looks", "words": "words", "where": "where", "kql": "KQL", "sql": "SQL"}
+_NAMES: Final = {"auto": "auto", "words": "words", "where": "where", "kql": "KQL", "sql": "SQL"}
 SHORTCUTS: Final = (
     ("/", "go to the search box"),
     ("Enter", "ask; in a list of offers, take one"),
@@ -114,8 +114,9 @@ def _time(name: str, value: str) -> Html:
         type="text",
         name=name,
         value=value,
-        placeholder=f"{what}, as 2026-01-31T10:00",
-        aria_label=f"Times {what}, in UTC",
+        placeholder=f"{what} (UTC)",
+        aria_label=f"Times {what}, in UTC, such as 2026-01-31T10:00",
+        title=f"Times {what}, in UTC, such as 2026-01-31T10:00",
         size=19,
     )
 

@@ -122,7 +122,8 @@ def histogram_picture(histogram: Histogram, link: Callable[[str, str], str]) -> 
         aria_label=f"{label}. Arrow keys choose a stretch of time, Enter narrows to it.",
         class_="histogram",
     )
-    ticks = [_short(time_text_of(first + (last - first) * part // 4), last - first) for part in range(5)]
+    # At the borders of bars, which are round times.
+    ticks = [_short(time_text_of(first + bins.width * (bins.count * part // 4)), last - first) for part in range(5)]
     how = []
     if histogram.counted:
         how.append(f"{count_text(histogram.counted, 'row')} placed by statistics")
@@ -132,7 +133,7 @@ def histogram_picture(histogram: Histogram, link: Callable[[str, str], str]) -> 
         how.append(f"{count_text(histogram.outside, 'row')} without a time here")
     caption = together(
         tag("b", histogram.column),
-        f" by {_width(bins.width)}, highest bar {count_text(most, 'row')}",
+        f" by {_width(bins.width)}, highest bar {count_text(int(histogram.rows.max()), 'row')}",
         tag("span", "; ".join(how), class_="quiet"),
         tag("span", " still counting", class_="quiet") if histogram.is_partial else None,
     )

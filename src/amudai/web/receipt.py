@@ -48,9 +48,9 @@ class AnswerReceipt:
         """Seconds since the question was asked."""
         return time.perf_counter() - self._begin
 
-    def taken(self, seconds: float) -> None:
+    def taken(self, what: str, seconds: float) -> None:
         """Add the time of reading rows by their positions."""
-        self.seconds["rows of the page"] = self.seconds.get("rows of the page", 0.0) + seconds
+        self.seconds[what] = self.seconds.get(what, 0.0) + seconds
 
     def cost(self, why: Explanation) -> None:
         """Add what a scan cost, but not what it ruled out: another scan covers the same rows."""

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from amudai.asking import count_text, size_text, texts, time_text
-from amudai.web.answer import AnswerRows, Columns, Counted, Part, marks_of
+from amudai.web.asked import marks_of
 from amudai.web.conditions import can_filter
 from amudai.web.copying import as_command, as_kql, as_python
 from amudai.web.folder import Snapshot
@@ -18,6 +18,7 @@ from amudai.web.folder_page import warnings_of
 from amudai.web.histogram import Histogram
 from amudai.web.html import Content, Html, highlighted, tag, together
 from amudai.web.layout import page
+from amudai.web.parts import AnswerRows, Columns, Counted, Part
 from amudai.web.pictures import BarPart, histogram_picture, legend, stacked
 from amudai.web.question import PAGE_ROWS, Filter, Question
 from amudai.web.receipt import AnswerReceipt
@@ -31,6 +32,9 @@ _CELL: Final = 300
 _SHORT: Final = 40
 _FULL: Final = 200_000
 _CLICKED: Final = 1_000
+# Characters that one does not see, or that turn the order of others round, are shown by their codes.
+_CODES: Final = (*range(9), 11, 12, *range(14, 32), *range(127, 160), 0x200E, 0x200F, *range(0x202A, 0x202F))
+_UNSEEN: Final = {code: repr(chr(code))[1:-1] for code in (*_CODES, *range(0x2066, 0x206A))}
 
 
 def search_page(question: Question, snapshot: Snapshot) -> Html:
@@ -51,6 +55,7 @@ def search_page(question: Question, snapshot: Snapshot) -> Html:
         tag(
             "div",
             tag("table", tag("thead"), tag("tbody"), id="rows"),
+            tag("div", id="nothing"),
             class_="wide rows",
             tabindex=0,
             role="region",
@@ -124,6 +129,8 @@ class AnswerView:
             case Counted():
                 yield "count", self._count(part)
                 yield "pages", self._pages(part)
+                if part.is_final and not part.rows:
+                    yield "nothing", tag("p", self._nothing(), class_="nothing")
             case Histogram():
                 yield "histogram", histogram_picture(part, self._narrowed)
             case AnswerReceipt():
@@ -137,7 +144,9 @@ class AnswerView:
         for field in schema:
             clicked = can_filter(field.type)
             kind = tag("small", str(field.type))
-            cells.append(tag("th", field.name, kind, scope="col", data_column=_column(field.name) if clicked else None))
+            name = "num" if _is_number(field.type) else None
+            column = _column(field.name) if clicked else None
+            cells.append(tag("th", field.name, kind, scope="col", class_=name, data_column=column))
         return tag("tr", *cells)
 
     def _chooser(self, part: Columns) -> Html:
@@ -201,14 +210,18 @@ class AnswerView:
 
     def _cell(self, text: str | None, kind: pa.DataType) -> Html:
         if text is None:
-            return tag("td", "null", class_="null", data_null=True)
+            return tag("td", "null", class_="null num" if _is_number(kind) else "null", data_null=True)
         is_number = _is_number(kind)
         is_time = pa.types.is_timestamp(kind)
-        shown = _time(text) if is_time else _cut(text, _CELL)
+        shown = _time(text) if is_time else _cut(text, _CELL).translate(_UNSEEN)
         is_cut = shown != text
         name = "num" if is_number else "time" if is_time else "short" if len(shown) <= _SHORT else "long"
-        kept = text if is_cut and len(text) <= _CLICKED else None
-        return tag("td", highlighted(shown, self._marks), class_=name, data_v=kept, data_long=len(text) > _CLICKED)
+        kept = text if is_cut else None
+        marked = highlighted(shown, self._marks)
+        inner = tag("span", marked) if name == "long" else marked
+        # HTML has no zero characters and knows one kind of line end: such a text would come back as another.
+        is_unsafe = len(text) > _CLICKED or "\0" in text or "\r" in text
+        return tag("td", inner, class_=name, data_v=None if is_unsafe else kept, data_long=is_unsafe)
 
     def _count(self, part: Counted) -> Html:
         if part.is_final:
@@ -219,6 +232,15 @@ class AnswerView:
         shown = min(part.rows, first + PAGE_ROWS)
         where = f", {first + 1:,}-{shown:,} shown" if part.rows > PAGE_ROWS and shown > first else ""
         return together(tag("b", said), where)
+
+    def _nothing(self) -> str:
+        """What to say where no row is shown."""
+        question = self._question
+        if question.filters or question.since or question.until:
+            return "No rows match. The ✕ behind a filter above takes it away."
+        if question.spoken == "words" and question.text:
+            return 'No row has all of these words. A part of a word is found by a condition: message contains "part".'
+        return "No rows match." if question.text else "There are no rows."
 
     def _pages(self, part: Counted) -> Html:
         question, number = self._question, self._question.page
@@ -258,7 +280,7 @@ def row_part(question: Question, table: pa.Table, label: str) -> Html:
         shown: Content = tag("i", "null", class_="null")
         if text is not None:
             cut = f"… ({len(text):,} characters in all)" if len(text) > _FULL else ""
-            shown = together(highlighted(text[:_FULL], marks), cut)
+            shown = together(highlighted(text[:_FULL].translate(_UNSEEN), marks), cut)
         links: Content = None
         if can_filter(field.type) and (text is None or len(text) <= _CLICKED):
             both = [
@@ -283,6 +305,7 @@ def receipt_picture(receipt: AnswerReceipt) -> Html:
             BarPart("match by index and statistics alone", receipt.sure, f"{receipt.sure:,}", "k0"),
             BarPart("left to a look at values", receipt.doubtful, f"{receipt.doubtful:,}", "k1"),
         ]
+        shares = [share for share in shares if share.size]
         if receipt.deleted:
             shares.append(BarPart("deleted", receipt.deleted, f"{receipt.deleted:,}", "k2"))
         said = ", ".join(f"{share.name} {share.text}" for share in shares)

@@ -6,10 +6,9 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
-from amudai import AmudaiError, Limits, StorageError, UnsupportedFeature, kql
+from amudai import Limits, StorageError, UnsupportedFeature
 from amudai.web.folder import Folder
 
 __all__ = ["ServerOptions", "serve"]
@@ -48,6 +47,7 @@ def serve(location: str, options: ServerOptions, started: Callable[[str], None])
         import uvicorn
 
         from amudai.web.app import WebLimits, web_app
+        from amudai.web.warming import load_languages, warm
     except ImportError as error:
         advice = "pip install 'amudai[serve]'"
         raise UnsupportedFeature(f"serve: expected the package {error.name}, found none: {advice}") from error
@@ -62,16 +62,8 @@ def serve(location: str, options: ServerOptions, started: Callable[[str], None])
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
     )
-    threading.Thread(target=_warm, args=(folder,), name="amudai-warm", daemon=True).start()
+    load_languages()
+    threading.Thread(target=warm, args=(folder, limits.of_query), name="amudai-warm", daemon=True).start()
     started(f"http://127.0.0.1:{port}/?token={options.token}")
     with listening:
         uvicorn.Server(config).run([listening])
-
-
-def _warm(folder: Folder) -> None:
-    """Opens all shards and imports what queries need, so that the first question need not wait for it."""
-    with suppress(AmudaiError):
-        snapshot = folder.now()
-        _ = snapshot.all_facts
-        if snapshot.readable(""):
-            kql("take 1", snapshot.table("")).to_table()

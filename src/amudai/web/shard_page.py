@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -23,7 +23,7 @@ from amudai.web.question import Filter, Question
 
 __all__ = ["column_part", "encodings_part", "shard_page", "verification_part"]
 
-# Values of so many rows are looked at for top values and distributions.
+# The number of rows whose values are looked at for top values and distributions.
 _ROWS: Final = 200_000
 _TOP: Final = 12
 _BINS: Final = 40
@@ -105,7 +105,7 @@ def _columns_section(shard: Shard, layout: ShardLayout, name: str) -> Html:
             rows += _column_rows(field, fields.get(field.path), most, name)
             if len(rows) >= 2 * _MOST_FIELDS:
                 break
-    head = _head("column", "type", "stored as", "#bytes", "", "#nulls", "least", "most", "#distinct")
+    head = _head("column", "type", "stored as", "#bytes", "", "#nulls", "min", "max", "#distinct")
     table = tag("table", head, tag("tbody", *rows), class_="columns", data_encodings=_link("encodings", name))
     cut = f"The first {_MOST_FIELDS} are shown." if len(rows) >= 2 * _MOST_FIELDS else None
     return tag(
@@ -230,7 +230,7 @@ def _values_of(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _stats_list(stats: FieldStats) -> Html:
     pairs: list[tuple[str, object]] = [("values", f"{stats.count:,}")]
     pairs += [("nulls", None if stats.null_count is None else f"{stats.null_count:,}")]
-    pairs += [("distinct", _distinct(stats)), ("least", _bound(stats, "min")), ("most", _bound(stats, "max"))]
+    pairs += [("distinct", _distinct(stats)), ("min", _bound(stats, "min")), ("max", _bound(stats, "max"))]
     pairs += [("bytes before encoding", None if stats.raw_bytes is None else size_text(stats.raw_bytes))]
     pairs += [(key.replace("_", " "), f"{value:,}") for key, value in stats.details.items()]
     shown = [together(tag("dt", key), tag("dd", str(value))) for key, value in pairs if value not in (None, "")]
@@ -356,7 +356,7 @@ def _indexes_section(shard: Shard) -> Html:
             tag("td", ", ".join(index.fields)),
             tag("td", "whole shard" if index.stripe is None else f"stripe {index.stripe}"),
             tag("td", "" if index.size is None else size_text(index.size), class_="num"),
-            tag("td", ", ".join(f"{key} {json_value(value)}" for key, value in index.properties.items())[:200]),
+            tag("td", _properties(index.properties)[:200]),
         )
         for index in shard.indexes[:_MOST_STRIPES]
     ]
@@ -388,6 +388,19 @@ def verification_part(found: Verification, seconds: float) -> Html:
         return tag("p", tag("b", "✓ Sound. "), seen, class_="good")
     items = [tag("li", each.message) for each in found.problems[:100]]
     return problem(f"✗ {count_text(len(found.problems), 'problem')}. ", seen, tag("ul", *items))
+
+
+def _properties(properties: Mapping[str, object]) -> str:
+    """Properties of an index: those that are true by their name alone.
+
+    >>> _properties({"tokenizers": ["unicode-log"], "complete": True})
+    'tokenizers: unicode-log · complete'
+    """
+    shown = []
+    for key, value in properties.items():
+        texts = value if isinstance(value, list | tuple) else [value]
+        shown.append(key if value is True else f"{key}: {', '.join(str(json_value(each)) for each in texts)}")
+    return " · ".join(shown)
 
 
 def _properties_section(layout: ShardLayout) -> Content:

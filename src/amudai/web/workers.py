@@ -1,4 +1,4 @@
-"""Threads for queries: so many at once, each with a limit of time, each stopped when nobody waits for it any more."""
+"""Threads for queries: a limited number at once, each with a limit of time, stopped when nobody waits any more."""
 
 from __future__ import annotations
 
