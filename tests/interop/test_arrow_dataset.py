@@ -45,6 +45,7 @@ FILTERS = [
     pc.utf8_length(F("message")) > 10,
     pc.if_else(F("ok"), F("status") == 200, F("status") == 500),
     pc.scalar(True),
+    pc.scalar(pa.scalar(None, pa.bool_())),
 ]
 
 
@@ -62,6 +63,18 @@ def test_a_filter_is_exact(rows: ArrowDataset, expression: pc.Expression) -> Non
     assert rows.count_rows(expression) == expected.num_rows
     whole = rows.to_table(filter=expression)
     assert whole.select(["id", "message"]).equals(PLAIN.to_table(columns=["id", "message"], filter=expression))
+
+
+@pytest.mark.parametrize(("value", "count"), [(True, TABLE.num_rows), (False, 0), (None, 0)])
+def test_a_filter_may_be_a_value(rows: ArrowDataset, value: bool | None, count: int) -> None:
+    """DataFusion asks so for a condition that is the same for all rows."""
+    assert rows.count_rows(pa.scalar(value, pa.bool_())) == count
+    assert sum(part.count_rows(filter=pa.scalar(value, pa.bool_())) for part in rows.get_fragments()) == count
+    datafusion = pytest.importorskip("datafusion")
+    context = datafusion.SessionContext()
+    context.register_dataset("logs", rows)
+    stated = {True: "id >= 0", False: "id < 0", None: "level = NULL"}[value]
+    assert context.sql(f"SELECT count(*) AS n FROM logs WHERE {stated}").to_pydict() == {"n": [count]}
 
 
 def test_what_pyarrow_refuses_is_refused(rows: ArrowDataset) -> None:

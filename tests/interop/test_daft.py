@@ -44,6 +44,17 @@ def test_daft_reads_rows_and_columns(lake: amudai.Dataset) -> None:
     assert read_daft(lake, ["id"], "id < 0").count_rows() == 0
 
 
+def test_columns_with_dictionaries(tmp_path: Path) -> None:
+    """Daft knows no dictionaries of Arrow, neither of columns nor of members."""
+    level = pa.array(["info", "warn", None, "info"])
+    members = pa.StructArray.from_arrays([level.dictionary_encode()], ["level"])
+    rows = pa.table({"id": [0, 1, 2, 3], "level": level.dictionary_encode(), "http": members})
+    shard = amudai.write(rows, tmp_path / "levels.amudai.shard")
+    assert pa.types.is_dictionary(shard.schema.field("level").type)
+    assert read_daft(shard).to_pylist() == rows.to_pylist()
+    assert ids(read_daft(shard).where(daft.col("level") == "info")) == [0, 3]
+
+
 # A condition of Daft, and what is pushed down; None if nothing is.
 CONDITIONS: dict[str, str | None] = {
     "col('status') == 500": 'col("status") == 500',

@@ -38,7 +38,9 @@ def by_sql(left: Any, where: str) -> list[int]:
 
 
 def by_datafusion(left: Any, where: str) -> list[int]:
-    datafusion = pytest.importorskip("datafusion", reason="DataFusion is not installed: pip install datafusion")
+    datafusion = pytest.importorskip(
+        "datafusion", reason="DataFusion is not installed: pip install 'amudai[datafusion]'"
+    )
     context = datafusion.SessionContext()
     context.register_dataset("logs", left.to_pyarrow_dataset())
     found: list[int] = context.sql(f"SELECT id FROM logs WHERE {where} ORDER BY id").to_pydict()["id"]

@@ -18,7 +18,7 @@ from tests.interop import tables
 
 duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: pip install 'amudai[duckdb]'")
 pytest.importorskip("sqlglot", reason="sqlglot is not installed: pip install 'amudai[duckdb]'")
-from amudai.interop.prefilter import prefilters  # noqa: E402 - needs sqlglot
+from amudai.interop.prefilter import prefilters, renamed  # noqa: E402 - needs sqlglot
 
 TABLE = tables.logs()
 HOSTS = pa.table({"id": range(0, 300, 3), "zone": [("eu", "us")[n % 2] for n in range(100)]})
@@ -124,7 +124,7 @@ def condition(chance: random.Random, table: str, depth: int = 2) -> str:
 @pytest.mark.slow
 def test_generated_queries_have_the_answers_of_duckdb(both: Both) -> None:
     chance = random.Random(17)
-    for _ in range(scaled(60)):
+    for _ in range(scaled(160)):
         form = chance.choice(
             [
                 "SELECT l.id, l.status FROM logs l WHERE {l}",
@@ -193,6 +193,43 @@ def test_variables_of_the_caller_are_tables(both: Both) -> None:
         amudai.sql("SELECT 1 FROM nothing_here")
     with pytest.raises(amudai.InvalidArgument, match="x: expected a shard or a dataset"):
         amudai.sql("SELECT 1 FROM x", x=5)  # type: ignore[arg-type]
+
+
+def test_a_name_stands_for_all_rows_in_a_connection_of_the_caller(tmp_path: Path) -> None:
+    logs = amudai.write({"id": [1, 2, 3], "m": ["a timeout", "b", "c"]}, tmp_path / "logs.amudai.shard")
+    connection = duckdb.connect()
+
+    def ask(query: str) -> Any:
+        return amudai.sql(query, connection=connection, logs=logs)
+
+    few = ask("SELECT id FROM logs WHERE m LIKE '%timeout%'")
+    scans = connection.sql("SELECT count(*) FROM logs")
+    others = ask("SELECT id FROM Logs AS x WHERE x.m LIKE 'c%'")
+    assert (few.fetchall(), others.fetchall(), scans.fetchall()) == ([(1,)], [(3,)], [(3,)])
+    connection.execute("CREATE VIEW everything AS FROM logs")
+    connection.execute("CREATE MACRO rows_of() AS TABLE FROM logs")
+    connection.execute("CREATE MACRO how_many() AS (SELECT count(*) FROM logs)")
+    for everything in ("(SELECT count(*) FROM everything)", "(SELECT count(*) FROM rows_of())", "how_many()"):
+        assert ask(f"SELECT {everything}, count(*) FROM logs WHERE logs.m LIKE '%timeout%'").fetchall() == [(3, 1)]
+    named = connection.sql("SELECT count(*) FROM duckdb_views() WHERE view_name LIKE 'amudai_%'").fetchall()
+    ask("SELECT id FROM logs WHERE m LIKE '%timeout%'")
+    assert connection.sql("SELECT count(*) FROM duckdb_views() WHERE view_name LIKE 'amudai_%'").fetchall() == named
+    connection.execute("SET default_collation = 'nocase'")
+    assert ask("SELECT id FROM logs WHERE m = 'B'").fetchall() == [(2,)]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ('SELECT "logs".a FROM "logs" WHERE 1', 'SELECT "logs".a FROM x AS "logs" WHERE 1'),
+        ("FROM logs -- logs\nWHERE b = 'logs'", "FROM x AS logs -- logs\nWHERE b = 'logs'"),
+        ("SELECT 'ü', * FROM Logs l, logs WHERE l.a", "SELECT 'ü', * FROM x l, x AS logs WHERE l.a"),
+        ("WITH logs AS (FROM logs) FROM logs", "WITH logs AS (FROM x AS logs) FROM logs"),
+        ("WITH c AS (FROM logs) FROM c, main.logs", "WITH c AS (FROM x AS logs) FROM c, main.logs"),
+    ],
+)
+def test_tables_get_other_names(query: str, expected: str) -> None:
+    assert renamed(query, {"logs": "x"}) == expected
 
 
 @pytest.mark.slow

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import amudai
@@ -16,10 +19,19 @@ from tests.interop import tables
 TABLE = tables.logs()
 
 
-@pytest.fixture(scope="module", params=["shard", "dataset"])
+OLDER = "older polars"  # without readers of other packages
+
+
+@pytest.fixture(scope="module", params=["shard", "dataset", OLDER])
 def source(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("frames")
-    return tables.shard_of(TABLE, folder) if request.param == "shard" else tables.lake_of(TABLE, folder)
+    return tables.lake_of(TABLE, folder) if request.param == "dataset" else tables.shard_of(TABLE, folder)
+
+
+@pytest.fixture(autouse=True)
+def _interface(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if OLDER in request.node.name:
+        monkeypatch.setattr("amudai.interop.polars_reader.fits", lambda: False)
 
 
 # ---- pandas ----
@@ -60,6 +72,7 @@ def predicates() -> dict[str, Any]:
         "bool": c("ok") & ~(c("level") == "info"),
         "in": c("status").is_in([500, 503]) | c("level").is_in(["warn"]),
         "not in": ~c("status").is_in([500, 503]),
+        "times": c("ts").is_in([dt.datetime(2026, 1, 1, 1), dt.datetime(2026, 1, 1, 2)]),
         "between": c("ts").is_between(dt.datetime(2026, 1, 1, 1), dt.datetime(2026, 1, 1, 2), closed="right"),
         "contains": c("message").str.contains("timeout", literal=True) & c("message").str.contains("re.ry"),
         "starts": c("message").str.starts_with("timeout") | c("message").str.ends_with("retry"),
@@ -129,8 +142,80 @@ def test_generated_predicates_of_polars(source: Any) -> None:
 
 
 def test_predicates_are_pushed_down(source: Any) -> None:
-    from amudai.interop.polars_frames import pushed
+    from amudai.interop.polars_reader import pushed
 
     asked = {name: pushed(predicate, source) for name, predicate in predicates().items()}
     assert {name for name, found in asked.items() if found is None} == {"nan", "or unknown", "arithmetic"}
     assert str(asked["unknown"]) == 'col("status") == 200'
+
+
+# A query, and what the reader is asked for: columns, the predicate, the first row and the number of rows.
+QUERIES: dict[str, tuple[Callable[[Any], Any], tuple[list[str], str, Any]]] = {
+    "conjuncts": (
+        lambda lazy: lazy.filter(pl.col("status") == 500, pl.col("message").str.contains("re.ry")).select("id"),
+        (["id", "status", "message"], 'col("message").matches("re.ry") & (col("status") == 500)', None),
+    ),
+    "one of two": (
+        lambda lazy: lazy.filter((pl.col("status") == 500) & (pl.col("id") % 2 == 0)).select("id"),
+        (["id", "status"], 'col("status") == 500', None),
+    ),
+    "slice": (lambda lazy: lazy.slice(100, 50).select("id"), (["id"], "None", (100, 50))),
+    "last rows": (lambda lazy: lazy.tail(7).select("id"), (["id"], "None", (-7, 7))),
+    "before all rows": (lambda lazy: lazy.slice(-400, 150).select("id"), (["id"], "None", (-400, 150))),
+    "filter of a slice": (
+        lambda lazy: lazy.head(90).filter(pl.col("status") == 500).select("id"),
+        (["id", "status"], 'col("status") == 500', (0, 90)),
+    ),
+    "count": (lambda lazy: lazy.select(pl.len()), ([], "None", None)),
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_what_reaches_the_reader_of_polars(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from amudai.interop import polars_reader
+
+    query, (columns, where, part) = QUERIES[name]
+    asked: list[Any] = []
+    read = polars_reader.frames_of
+    monkeypatch.setattr(polars_reader, "frames_of", lambda *each: asked.append(each) or read(*each))
+    lazy = amudai.scan_polars(tables.shard_of(TABLE, tmp_path))
+    assert same(query(lazy).collect(), query(pl.from_arrow(TABLE).lazy()).collect())
+    [(_, found, predicate, rows)] = asked
+    assert (set(found), str(predicate), rows) == (set(columns), where, part)
+
+
+def test_lazy_frames_travel_and_keep_our_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shard = tables.shard_of(TABLE, tmp_path)
+    lazy = amudai.scan_polars(shard).filter(pl.col("status") == 500)
+    assert "amudai" in lazy.explain()
+    again = pl.LazyFrame.deserialize(io.BytesIO(lazy.serialize()))
+    assert same(again.collect(), lazy.collect())
+
+    def refuse(*_: object, **__: object) -> None:
+        raise amudai.CorruptedData("block 7")
+
+    monkeypatch.setattr(amudai.Shard, "scan", refuse)
+    with pytest.raises(amudai.CorruptedData, match="block 7"):
+        amudai.scan_polars(shard).collect()
+
+
+def test_another_interface_of_polars_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from amudai.interop import polars_reader
+
+    assert polars_reader.fits()
+
+    def collect_batches(self: object, *, columns: object, predicate: object) -> None: ...
+
+    monkeypatch.setattr(polars_reader.FileReader, "collect_batches", collect_batches)
+    assert not polars_reader.fits()
+    lazy = amudai.scan_polars(tables.shard_of(TABLE, tmp_path))
+    assert same(lazy.tail(3).collect(), pl.from_arrow(TABLE).tail(3))
+    monkeypatch.setattr(polars_reader, "FileReader", object)
+    assert not polars_reader.fits()
+
+
+def test_digits_of_times_are_kept(tmp_path: Path) -> None:
+    times = pa.table({"t": pa.array([1_000, 1_001, 1_999, None], pa.timestamp("ns"))})
+    lazy = amudai.scan_polars(amudai.write(times, tmp_path / "t.amudai.shard"))
+    some = pl.from_arrow(times)[1:3]
+    assert same(lazy.filter(pl.col("t").is_in(pl.lit(some["t"].implode()))).collect(), some)

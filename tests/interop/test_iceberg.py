@@ -20,6 +20,9 @@ from amudai.errors import InvalidArgument, MissingFile
 pytest.importorskip("pyiceberg")
 pytest.importorskip("sqlalchemy")
 
+# Each test makes a catalog in a database.
+pytestmark = pytest.mark.slow
+
 INDEXES = [amudai.TermIndex("text")]
 
 
@@ -113,6 +116,21 @@ def test_columns_that_changed(table: Any, tmp_path: Path) -> None:
     assert by_number(found.read()) == by_number(table.scan().to_arrow())
     assert found.count("message has 'user3'") == 22
     assert found.count("text has 'user3'") == 0
+
+
+def test_an_older_snapshot_has_the_columns_of_its_time(table: Any, tmp_path: Path) -> None:
+    amudai.attach_iceberg(table, tmp_path / "index", indexes=INDEXES)
+    first = table.history()[0].snapshot_id
+    with table.update_schema() as update:
+        update.rename_column("text", "message")
+        update.add_column("more", _string())
+    table.append(pa.table({"n": [900], "message": ["line by user3"], "more": ["other"]}))
+    found = amudai.open_iceberg(table, snapshot_id=first)
+    assert found.schema.names == ["n", "text"]
+    assert by_number(found.read()) == by_number(table.scan(snapshot_id=first).to_arrow())
+    assert all("/index/" in name for name in found.shards)  # those with the index
+    with pytest.raises(amudai.InvalidArgument, match="snapshot_id: expected a snapshot of the table, found 5"):
+        amudai.open_iceberg(table, snapshot_id=5)
 
 
 def _string() -> Any:

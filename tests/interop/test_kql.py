@@ -210,6 +210,7 @@ def test_a_take_stops_the_scan() -> None:
     assert found.explain().scans[0].limit == 2
 
 
+@pytest.mark.slow
 def test_two_places_of_a_query_ask_for_their_own_rows() -> None:
     shard = amudai.open(SAMPLE)
     query = """
@@ -288,6 +289,8 @@ def test_columns_by_pattern_and_samples() -> None:
 # ---- the page ----
 
 PAGE = Path(__file__).parents[2] / "docs" / "kql.md"
+# What begins a query, and a function of the query's own: the steps are the operators after and in it.
+UNNAMED = ("datatable", "invoke", "print", "range")
 LINE = re.compile(r"^\| (`.+?) \| (refused|the scan|DuckDB)(.*?) \| `(.+)` \|$", re.M)
 
 
@@ -303,12 +306,12 @@ def test_every_operator_of_the_page_runs_where_it_says(operator: str, by: str, m
     assert found.to_table().num_rows > 0
     steps = found.explain().steps
     stated = "the scan, then DuckDB" if more == ", then DuckDB" else by
-    assert any(step.by == stated for step in steps if step.operator == name or name in ("datatable", "print", "range"))
+    assert any(step.by == stated for step in steps if step.operator == name or name in UNNAMED)
 
 
 def test_the_page_has_all_operators() -> None:
     listed = {name for operators, *_ in LINE.findall(PAGE.read_text()) for name in re.findall(r"`([\w-]+)`", operators)}
-    assert len(listed) > 40
+    assert len(listed) > 50
     assert {"where", "search", "project", "take", "count", "summarize", "make-series"} <= listed
 
 
@@ -380,6 +383,14 @@ def test_damage_is_an_error_of_ours(tmp_path: Path) -> None:
     [
         ("", amudai.InvalidArgument, "expected a query, found none"),
         ("where status ==", amudai.InvalidArgument, "at line 1, column"),
+        ("where level == 'INFO' | where status = 500", amudai.InvalidArgument, "== in .* line 1, column 38, found ="),
+        ("join (data | where status = 3) on ts", amudai.InvalidArgument, "== in the condition at line 1, column 27"),
+        ("where status >", amudai.InvalidArgument, "line 1, column 15, found the end of the text"),
+        ("where status == 500 |", amudai.InvalidArgument, "column 21, found a bar without an operator"),
+        ("where status == 500 | wear 3", amudai.InvalidArgument, "column 21, found wear, which is not an operator"),
+        ("where status == 500\n| top 5", amudai.InvalidArgument, "line 2, column 1, found top in a form"),
+        ("where ts > datetime(2026-13-01)", amudai.InvalidArgument, r"found 2026-13-01 \(line 1, column 21\)"),
+        ("where ts > ago(3h) + timespan(3q)", amudai.InvalidArgument, r"found 3q \(line 1, column 31\)"),
         ("where nothing == 3", amudai.InvalidArgument, r"found nothing \(line 1, column 7\)"),
         ("T | count", amudai.InvalidArgument, r"expected the table data, found T \(line 1, column 1\)"),
         ("['/etc/passwd'] | count", amudai.InvalidArgument, "expected the table data, found /etc/passwd"),
@@ -387,6 +398,9 @@ def test_damage_is_an_error_of_ours(tmp_path: Path) -> None:
         ("count\n| make-series count() on ts step 1h", amudai.UnsupportedFeature, "make-series at line 2, column 3"),
         ("evaluate bag_unpack(http)", amudai.UnsupportedFeature, "found evaluate at line 1, column 1"),
         ("where status == 1 | reduce by message", amudai.UnsupportedFeature, "found reduce at line 1, column 21"),
+        ("serialize | take 2", amudai.UnsupportedFeature, "found serialize at line 1, column 1"),
+        ("where status == 1\n| serialize n = 1", amudai.UnsupportedFeature, "found serialize at line 2, column 3"),
+        ("where level in ((data | parse-kv message as (a: long)))", amudai.UnsupportedFeature, "parse-kv at .*umn 25"),
         ("where status == 1 | as x", amudai.UnsupportedFeature, "found as at line 1, column 21"),
         ("extend n = row_number()", amudai.UnsupportedFeature, r"function row_number \(line 1, column 12\)"),
         ('summarize count() by level | search "x"', amudai.UnsupportedFeature, r"search before .*column 30\)"),
@@ -400,6 +414,19 @@ def test_damage_is_an_error_of_ours(tmp_path: Path) -> None:
 def test_refusals_name_the_place(query: str, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         amudai.kql(query, amudai.open(SAMPLE))
+
+
+@pytest.mark.parametrize("query", ["project status, nothing", "extend n = nothing + 1", "summarize count() by nothing"])
+def test_missing_columns_are_named_with_their_place(query: str) -> None:
+    place = rf"found nothing \(line 1, column {query.index('nothing') + 1}\)"
+    with pytest.raises(amudai.InvalidArgument, match=place):
+        amudai.kql(query, amudai.open(SAMPLE)).to_table()
+
+
+def test_literals_that_only_duckdb_can_read_are_read() -> None:
+    shard = amudai.open(SAMPLE)
+    for literal in ("datetime(2026-01-01T00:00:12.5Z)", "datetime(2026-1-1)", "datetime(null)", "timespan(1.02:03:04)"):
+        assert amudai.kql(f"print x = {literal}", shard).count() == 1
 
 
 def test_arguments_are_checked() -> None:

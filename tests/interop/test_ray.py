@@ -17,12 +17,13 @@ from tests.interop import tables
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'amudai[ray]'")
 pytest.importorskip("ray.data", reason="Ray Data is not installed: pip install 'amudai[ray]'")
 
-pytestmark = pytest.mark.slow  # a session takes some ten seconds to start
+from amudai.interop.ray_data import AmudaiDatasource  # noqa: E402 - after the checks
 
 
-@pytest.fixture(scope="module", autouse=True)
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    os.environ["RAY_DATA_DISABLE_PROGRESS_BARS"] = "1"
+@pytest.fixture(scope="module")
+def session() -> Iterator[None]:
+    # The niceness is 15 otherwise: beside other tests, workers would hardly start.
+    os.environ.update({"RAY_DATA_DISABLE_PROGRESS_BARS": "1", "RAY_worker_niceness": "0"})
     settings = {"num_cpus": 2, "include_dashboard": False, "object_store_memory": 100 << 20, "log_to_driver": False}
     ray.init(logging_level="ERROR", configure_logging=False, **settings)
     ray.data.DataContext.get_current().enable_progress_bars = False
@@ -35,19 +36,13 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> amudai.Dataset:
     return tables.lake_of(tables.logs(), tmp_path_factory.mktemp("ray"))
 
 
-def ids(dataset: Any) -> list[int]:
-    return sorted(row["id"] for row in dataset.select_columns(["id"]).take_all())
+def ids(source: AmudaiDatasource, tasks: int = 2) -> list[int]:
+    """What the read tasks of a source return, called as Ray calls them, without a session."""
+    blocks = (block for task in source.get_read_tasks(tasks) for block in task())
+    return sorted(number for block in blocks for number in block["id"].to_pylist())
 
 
-def test_ray_reads_rows_and_columns(lake: amudai.Dataset) -> None:
-    found = read_ray(lake, parallelism=3)
-    assert found.schema().names == lake.schema.names
-    assert found.count() == lake.num_rows
-    assert ids(found) == lake.read(["id"])["id"].to_pylist()
-    few = read_ray(lake, ["level", "id"], "message has 'retry' and status = 503")
-    assert few.schema().names == ["level", "id"]
-    assert ids(few) == lake.read(["id"], "message has 'retry' and status = 503")["id"].to_pylist()
-    assert read_ray(lake, ["id"], "id < 0").count() == 0
+# ---- without a session ----
 
 
 CONDITIONS = {
@@ -64,14 +59,11 @@ CONDITIONS = {
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_filters_of_ray_are_exact(condition: str, lake: amudai.Dataset) -> None:
-    found = read_ray(lake).filter(expr=eval(condition, {"col": ray.data.expressions.col}))
-    assert ids(found) == lake.read(["id"], CONDITIONS[condition])["id"].to_pylist()
-    assert found.count() == lake.count(CONDITIONS[condition])
+    source = AmudaiDatasource(lake).apply_predicate(eval(condition, {"col": ray.data.expressions.col}))
+    assert ids(source) == lake.read(["id"], CONDITIONS[condition])["id"].to_pylist()
 
 
 def test_filters_and_columns_are_pushed_down(lake: amudai.Dataset) -> None:
-    from amudai.interop.ray_data import AmudaiDatasource
-
     source = AmudaiDatasource(lake)
     asked = source.apply_predicate(ray.data.expressions.col("status") == 500).apply_projection({"id": "id"})
     tasks = asked.get_read_tasks(2)
@@ -81,13 +73,39 @@ def test_filters_and_columns_are_pushed_down(lake: amudai.Dataset) -> None:
     assert {name for task in tasks for block in task() for name in block.schema.names} == {"id"}
 
 
-@pytest.mark.parametrize("name", ["folder", "one.amudai.shard"])
-def test_ray_writes_appends_and_overwrites(name: str, tmp_path: Path) -> None:
-    target = tmp_path / "out" / name
+def test_ray_learns_how_large_rows_are(lake: amudai.Dataset) -> None:
+    source = AmudaiDatasource(lake, ["id", "status"])
+    size = lake.read(["id", "status"]).nbytes
+    assert 0.9 * size < source.estimate_inmemory_data_size() < 1.1 * size  # type: ignore[operator]
+    assert source._rows.scans == ()
+
+
+def test_deleted_rows_stay_deleted(tmp_path: Path) -> None:
+    whole = tables.shard_of(tables.logs(), tmp_path)
+    left = amudai.delete(whole, where="status = 500", to=tmp_path / "left.amudai.shard")
+    assert ids(AmudaiDatasource(left)) == left.read(["id"])["id"].to_pylist()
+
+
+# ---- with a session, which takes some ten seconds to start ----
+
+
+@pytest.mark.slow
+def test_ray_reads_rows_and_columns(session: None, lake: amudai.Dataset) -> None:
+    found = read_ray(lake, parallelism=3)
+    assert found.schema().names == lake.schema.names
+    assert found.count() == lake.num_rows
+    where = "message has 'retry' and status = 503"
+    few = read_ray(lake, ["level", "id"], where).filter(expr=ray.data.expressions.col("id") >= 30)
+    assert few.take_all() == lake.read(["level", "id"], f"{where} and id >= 30").to_pylist()
+    assert read_ray(lake, ["id"], "id < 0").count() == 0
+
+
+@pytest.mark.slow
+def test_ray_writes_appends_and_overwrites(session: None, tmp_path: Path) -> None:
+    target = tmp_path / "lake"
 
     def stored() -> list[int]:
-        found = amudai.dataset(target) if name == "folder" else amudai.open(target)
-        return sorted(found.read(["id"])["id"].to_pylist())
+        return sorted(amudai.dataset(target).read(["id"])["id"].to_pylist())
 
     write_ray(ray.data.range(20, override_num_blocks=3), target, indexes=[amudai.HashIndex("id")])
     assert stored() == list(range(20))
@@ -96,19 +114,14 @@ def test_ray_writes_appends_and_overwrites(name: str, tmp_path: Path) -> None:
     assert read_ray(target, where="id = 99").take_all() == [{"id": 99}]
     write_ray(ray.data.from_arrow(pa.table({"id": [7, 8]})), target, mode="overwrite")
     assert stored() == [7, 8]
-    assert len([path for path in (tmp_path / "out").rglob("*") if path.is_file()]) == 2
+    assert len([path for path in target.rglob("*") if path.is_file()]) == 2
 
 
-def test_a_failed_job_leaves_nothing_behind(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_failed_job_leaves_nothing_behind(session: None, tmp_path: Path) -> None:
     def fail(batch: Any) -> Any:
         raise ValueError("no")
 
     with pytest.raises(Exception, match="no"):
         write_ray(ray.data.range(20).map_batches(fail), tmp_path / "lake")
     assert not (tmp_path / "lake").exists() or list((tmp_path / "lake").rglob("*")) == []
-
-
-def test_deleted_rows_stay_deleted(tmp_path: Path) -> None:
-    whole = tables.shard_of(tables.logs(), tmp_path)
-    left = amudai.delete(whole, where="status = 500", to=tmp_path / "left.amudai.shard")
-    assert ids(read_ray(left)) == left.read(["id"])["id"].to_pylist()

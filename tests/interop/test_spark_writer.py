@@ -1,4 +1,4 @@
-"""The writer of Spark's data source, called as Spark calls it, without a session."""
+"""The data source of Spark, called as Spark calls it, without a session."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import amudai
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'amudai[spark]'")
 
+from amudai.interop.spark_source import AmudaiSource
 from amudai.interop.spark_writer import AmudaiWriter
 
 SCHEMA = pa.schema({"a": pa.int64()})
@@ -98,6 +99,14 @@ def test_a_commit_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
     assert list((tmp_path / "lake").iterdir()) == []
 
 
-def test_urls_of_other_machines_are_refused() -> None:
-    with pytest.raises(amudai.UnsupportedFeature, match="a folder that all tasks see"):
-        AmudaiWriter("s3://bucket/lake", {}, SCHEMA, False)
+def test_columns_without_nulls_are_read_as_others(tmp_path: Path) -> None:
+    """Spark refuses batches whose columns may have nulls where the schema of the source says that none has."""
+    schema = pa.schema([pa.field("a", pa.int64(), nullable=False), pa.field("b", pa.string())])
+    path = tmp_path / "a.amudai.shard"
+    amudai.write(pa.table({"a": [1, 2], "b": ["x", None]}, schema=schema), path)
+    source = AmudaiSource({"path": str(path)})
+    assert [field.nullable for field in source.schema()] == [True, True]
+    reader = source.reader(source.schema())
+    found = [batch for part in reader.partitions() for batch in reader.read(part)]
+    assert [field.nullable for batch in found for field in batch.schema] == [True, True]
+    assert pa.Table.from_batches(found).to_pydict() == {"a": [1, 2], "b": ["x", None]}

@@ -2,11 +2,12 @@
 
 Each engine has one file: `duckdb_sql.py` (with `prefilter.py`, which finds conditions in SQL), `kql_query.py` (with
 `kql_language.py`, the only user of the package that parses KQL, `kql_plan.py`, which decides what the scan does, and
-`kql_conditions.py`, which makes predicates of conditions), `polars_frames.py` (with `polars_predicates.py`),
-`pandas_frames.py`, `daft_source.py`, `dask_frames.py`, `iceberg_tables.py`, `ray_data.py` and `spark_source.py` (with
-`spark_writer.py`, `spark_jobs.py`, and `spark_jar.py`, which compiles what is in `java/`). `comparisons.py` has what
-polars and Daft have in common, `staged_parts.py` how Ray and Spark write. Packages of engines are imported when they
-are used (`packages.py`).
+`kql_conditions.py`, which makes predicates of conditions), `polars_frames.py` (with `polars_reader.py`, which polars
+calls, and `polars_predicates.py`), `pandas_frames.py`, `daft_source.py`, `dask_frames.py`, `iceberg_tables.py`,
+`ray_data.py` and `spark_source.py` (with `spark_writer.py`, `spark_jobs.py`, and `spark_jar.py`, which compiles what is
+in `java/`). `comparisons.py` has what polars and Daft have in common, `staged_parts.py` how Ray and Spark write.
+`opening.py` opens what users pass. `packages.py` imports the packages of engines when they are used, and knows their
+oldest versions.
 """
 
 from typing import TYPE_CHECKING

@@ -12,8 +12,8 @@ import pyarrow as pa
 from amudai.api import ArrowDataset, ArrowTask, Tabular, Where, predicate_of
 from amudai.errors import AmudaiError
 from amudai.interop.comparisons import TURNED, Operator, compared
+from amudai.interop.opening import opened
 from amudai.interop.packages import required
-from amudai.interop.pandas_frames import opened
 from amudai.predicate import Predicate, all_of, any_of, col
 from amudai.types import quote_name
 
@@ -32,7 +32,6 @@ except ImportError:  # `read_daft` says what to install
 
 __all__ = ["AmudaiDaftSource", "from_daft", "read_daft"]
 
-_LEAST: Final = (0, 7)
 # Tasks of a source. Daft runs some of them side by side.
 _TASKS: Final = 16
 
@@ -54,7 +53,7 @@ def read_daft(
     where
         As for `Shard.scan`.
     """
-    required("daft", "read_daft", extra="daft", least=_LEAST)
+    required("daft", "read_daft")
     return AmudaiDaftSource(opened(source), columns, where).read()
 
 
@@ -64,7 +63,7 @@ class AmudaiDaftSource(DataSource):  # type: ignore[misc]
     def __init__(self, source: Tabular, columns: Sequence[str] | None = None, where: Where | None = None) -> None:
         self._source = source
         self._where = None if where is None else predicate_of(where)
-        self._rows = ArrowDataset(source, self._where)
+        self._rows = self._limited(None, None)
         found = self._rows.schema
         self._schema = found if columns is None else pa.schema([found.field(name) for name in columns])
 
@@ -97,7 +96,8 @@ class AmudaiDaftSource(DataSource):  # type: ignore[misc]
 
     def _limited(self, pushed: Predicate | None, limit: int | None) -> ArrowDataset:
         both = [term for term in (self._where, pushed) if term is not None]
-        return ArrowDataset(self._source, all_of(both) if len(both) == 2 else both[0] if both else None, limit)
+        where = all_of(both) if len(both) == 2 else both[0] if both else None
+        return ArrowDataset(self._source, where, limit, coded=False)  # Daft knows no dictionaries
 
 
 class AmudaiDaftTask(DataSourceTask):  # type: ignore[misc]
@@ -130,7 +130,7 @@ def _needed_columns(pushdowns: Any) -> set[str] | None:
 
 
 def _schema(schema: pa.Schema) -> Any:
-    return required("daft", "read_daft", extra="daft").Schema.from_pyarrow_schema(schema)
+    return required("daft", "read_daft").Schema.from_pyarrow_schema(schema)
 
 
 def from_daft(expression: Any, schema: pa.Schema) -> Predicate | None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from amudai.api import Tabular, Task, Where
+from amudai.interop.opening import opened
 from amudai.interop.packages import required
-from amudai.interop.pandas_frames import opened
 
 __all__ = ["read_dask"]
 
@@ -34,7 +34,7 @@ def read_dask(
     tasks
         About how many partitions; None for one for each thread.
     """
-    frames = required("dask.dataframe", "read_dask", extra="dask")
+    frames = required("dask.dataframe", "read_dask")
     scan = opened(source).scan(columns, where)
     found = scan.tasks(tasks)
     empty = scan.schema.empty_table().to_pandas()

@@ -21,6 +21,7 @@ import xxhash
 
 from amudai.api import Dataset, Shard, attach, dataset, delete, write
 from amudai.api import open as open_shard
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument, MissingFile, UnsupportedFeature, located
 from amudai.index import IndexSpec
 from amudai.interop.packages import required
@@ -30,7 +31,6 @@ __all__ = ["attach_iceberg", "open_iceberg"]
 
 # The beginning of a table property. The number of a snapshot follows; the value is the folder of the shards.
 PROPERTY: Final = "amudai.index."
-_LEAST: Final = (0, 9)
 
 
 def attach_iceberg(
@@ -82,7 +82,7 @@ def attach_iceberg(
     _make_folder(folder)
     for task in tasks:
         place = f"{folder}{_shard_name(task.file)}"
-        if _has_current_schema(opened, task.file) and not _exists(place):
+        if _has_schema(opened, opened.schema(), task.file) and not _exists(place):
             url = _url(task.file.file_path)
             allow = [container(url)]
             attach(
@@ -99,8 +99,8 @@ def open_iceberg(table: Any, *, snapshot_id: int | None = None, threads: int | N
     read from Parquet; files that are gone are left out. Rows that position deletes name are not returned. A table with
     equality deletes is refused.
 
-    The dataset is a snapshot: call this again to see later commits. Data files are found by their URLs, with
-    credentials from the environment.
+    The dataset is a snapshot: call this again to see later commits. An older snapshot has the columns that the table
+    had then. Data files are found by their URLs, with credentials from the environment.
 
     Parameters
     ----------
@@ -118,9 +118,13 @@ def open_iceberg(table: Any, *, snapshot_id: int | None = None, threads: int | N
     amudai.errors.InvalidArgument: table: expected catalog/namespace.table, found 'lake'
     """
     opened = _table(table)
+    if snapshot_id is not None and opened.snapshot_by_id(snapshot_id) is None:
+        raise InvalidArgument(f"snapshot_id: expected a snapshot of the table, found {shown(snapshot_id)}")
     scratch = tempfile.TemporaryDirectory(prefix="amudai-iceberg-", ignore_cleanup_errors=True)
     try:
-        view = _View(opened, scratch.name, _folders(opened))
+        # An older snapshot has a schema of its own.
+        schema = opened.scan(snapshot_id=snapshot_id).projection()
+        view = _View(opened, schema, scratch.name, _folders(opened))
         places = [view.shard_of(task, number) for number, task in enumerate(_tasks(opened, snapshot_id))]
         if not places:
             places = [view.written(iter(()), "empty")]
@@ -136,9 +140,10 @@ def open_iceberg(table: Any, *, snapshot_id: int | None = None, threads: int | N
 class _View:
     """Makes a shard for each data file of a snapshot. New shards go to a scratch folder."""
 
-    def __init__(self, table: Any, scratch: str, folders: Sequence[str]) -> None:
+    def __init__(self, table: Any, schema: Any, scratch: str, folders: Sequence[str]) -> None:
         self.allow: set[str] = set(folders)
         self._table = table
+        self._schema = schema
         self._scratch = scratch
         self._folders = folders
 
@@ -157,14 +162,15 @@ class _View:
 
         Columns may have been renamed, added or changed since, and deletes may be in other files than Parquet.
         """
-        return all(_is_parquet(each) for each in task.delete_files) and _has_current_schema(self._table, task.file)
+        in_parquet = all(_is_parquet(each) for each in task.delete_files)
+        return in_parquet and _has_schema(self._table, self._schema, task.file)
 
     def _read(self, task: Any, number: int) -> str:
         """The rows of a file that has no shard."""
         if not self._is_plain(task):
-            files = required("pyiceberg.io.pyarrow", "iceberg", extra="iceberg")
-            always = required("pyiceberg.expressions", "iceberg", extra="iceberg").AlwaysTrue()
-            scan = files.ArrowScan(self._table.metadata, self._table.io, self._table.schema(), always)
+            files = required("pyiceberg.io.pyarrow", "iceberg")
+            always = required("pyiceberg.expressions", "iceberg").AlwaysTrue()
+            scan = files.ArrowScan(self._table.metadata, self._table.io, self._schema, always)
             return self.written(scan.to_record_batches([task]), f"read-{number}")
         url = _url(task.file.file_path)
         self.allow.add(container(url))
@@ -173,8 +179,8 @@ class _View:
         return self._without_deleted(file_url(to), task, number)
 
     def written(self, batches: Iterator[pa.RecordBatch], name: str) -> str:
-        """A shard with these rows, which have the columns of the table."""
-        schema = self._table.schema().as_arrow()
+        """A shard with these rows, which have the columns of the snapshot."""
+        schema = self._schema.as_arrow()
         to = f"{self._scratch}/{name}.amudai.shard"
         aligned = (batch.cast(schema) for batch in batches)
         write(pa.RecordBatchReader.from_batches(schema, aligned), to).close()
@@ -200,15 +206,15 @@ class _View:
 
 
 def _table(table: Any) -> Any:
-    required("pyiceberg", "iceberg", extra="iceberg", least=_LEAST)
+    required("pyiceberg", "iceberg")
     if not isinstance(table, str):
         if not hasattr(table, "current_snapshot"):
             raise InvalidArgument(f"table: expected a table of pyiceberg or its name, found {type(table).__name__}")
         return table
     catalog, mark, name = table.removeprefix("iceberg://").partition("/")
     if not mark or not name:
-        raise InvalidArgument(f"table: expected catalog/namespace.table, found {table!r}")
-    loading = required("pyiceberg.catalog", "iceberg", extra="iceberg")
+        raise InvalidArgument(f"table: expected catalog/namespace.table, found {shown(table)}")
+    loading = required("pyiceberg.catalog", "iceberg")
     try:
         return loading.load_catalog(catalog).load_table(name)
     except Exception as error:
@@ -272,14 +278,14 @@ def _exists(url: str) -> bool:
     return True
 
 
-def _has_current_schema(table: Any, file: Any) -> bool:
-    """Whether a data file has the columns of the table's schema, by number, name and type, in Parquet."""
+def _has_schema(table: Any, schema: Any, file: Any) -> bool:
+    """Whether a data file has the columns of a schema of the table, by number, name and type, in Parquet."""
     if not _is_parquet(file):
         return False
-    files = required("pyiceberg.io.pyarrow", "iceberg", extra="iceberg")
+    files = required("pyiceberg.io.pyarrow", "iceberg")
     with located(url=file.file_path), table.io.new_input(file.file_path).open() as stream:
         stored = pq.read_schema(stream)
-    wanted = files.schema_to_pyarrow(table.schema())
+    wanted = files.schema_to_pyarrow(schema)
     return [_column(field) for field in stored] == [_column(field) for field in wanted]
 
 

@@ -39,6 +39,10 @@ _OPERATORS: Final = frozenset([
     "project-reorder", "reduce", "render", "sample", "sample-distinct", "scan", "search", "serialize", "sort",
     "summarize", "take", "top", "top-hitters", "top-nested", "where",
 ])
+# Operators that are not in the grammar of the package, or only in some of their forms.
+_UNREAD: Final = frozenset([
+    "assert-schema", "execute-and-cache", "macro-expand", "parse-kv", "project-by-names", "serialize",
+])
 # fmt: on
 
 
@@ -85,6 +89,11 @@ class KqlText:
         found = re.match(r"[\w-]+|\S", self.written[at:])
         return found[0] if found else "the end"
 
+    def after(self, line: int, column: int) -> str:
+        """The text that the package got, from a place on."""
+        lines = self.sent.split("\n")
+        return self.sent[sum(len(each) + 1 for each in lines[: line - 1]) + column :]
+
     def place_of(self, word: str) -> str:
         """Where a word stands in the text that was written, as ` (line 1, column 7)`; nothing if it does not."""
         found = re.search(rf"(?<![\w]){re.escape(word)}(?![\w])", self.written)
@@ -118,7 +127,7 @@ class SqlText:
 
 def package() -> Any:
     """The package, imported, with the functions of ours that the tree calls."""
-    found = required("duckdb_kql", "kql", extra="kql", least=(1, 1, 2))
+    found = required("duckdb_kql", "kql")
     from duckdb_kql.translate.functions import SCALAR_FUNCTIONS, FunctionSpec
 
     for name, (template, arity) in _FUNCTIONS.items():
@@ -151,7 +160,10 @@ def lowered(text: KqlText) -> Any:
     from duckdb_kql.lower import lower
 
     with _errors(text):
-        text.edit(_beginning(text.sent))
+        tokens = _tokens(text.sent)
+        _refuse_unread(tokens, text)
+        _refuse_assignments(tokens, text)
+        text.edit(_beginning(tokens))
         text.edit(list(_rewritten(text)))
         return lower(text.sent)
 
@@ -199,14 +211,46 @@ def output_names(tree: Any, columns: Mapping[str, list[str]], text: KqlText) -> 
 # ---- the text ----
 
 
-def _beginning(text: str) -> list[_TextEdit]:
-    """Puts the name of the table before a query that begins with an operator or a bar."""
+def _tokens(text: str) -> list[Any]:
     from antlr4 import InputStream, Token
     from duckdb_kql._antlr.KqlLexer import KqlLexer
 
     lexer = KqlLexer(InputStream(text))
     lexer.removeErrorListeners()
-    tokens = [token for token in lexer.getAllTokens() if token.channel == Token.DEFAULT_CHANNEL]
+    return [token for token in lexer.getAllTokens() if token.channel == Token.DEFAULT_CHANNEL]
+
+
+def _refuse_unread(tokens: Sequence[Any], text: KqlText) -> None:
+    """Refuses operators that the package cannot even read: it would call them errors of syntax, at another place."""
+    before = ";"
+    for token in tokens:
+        if before in ("|", ";"):
+            found = re.match(r"[\w-]+", text.sent[token.start :])
+            if found is not None and found[0] in _UNREAD:
+                _refused(token, text, found[0])
+        before = token.text
+
+
+def _refuse_assignments(tokens: Sequence[Any], text: KqlText) -> None:
+    """Refuses `where status = 500`. The grammar reads it as a condition with a name, which every row fulfils."""
+    before, depth, wheres = ";", 0, list[int]()
+    for token in tokens:
+        if token.text in ("(", "{", "["):
+            depth += 1
+        elif token.text in (")", "}", "]"):
+            depth -= 1
+        if wheres and (depth < wheres[-1] or (depth == wheres[-1] and token.text in ("|", ";"))):
+            wheres.pop()
+        if before in ("|", ";", "(", "{") and token.text in ("where", "filter"):
+            wheres.append(depth)
+        elif wheres and depth == wheres[-1] and token.text == "=":
+            place = text.place(token.line, token.column)
+            raise InvalidArgument(f"kql: expected == in the condition at {place}, found =")
+        before = token.text
+
+
+def _beginning(tokens: Sequence[Any]) -> list[_TextEdit]:
+    """Puts the name of the table before a query that begins with an operator or a bar."""
     last, depth = 0, 0
     for at, token in enumerate(tokens):
         depth += (token.text in ("(", "{", "[")) - (token.text in (")", "}", "]"))
@@ -271,15 +315,15 @@ def _written(node: Any, text: KqlText) -> str:
     return text.sent[node.start.start : node.stop.stop + 1]
 
 
-def _refused(node: Any, text: KqlText, what: str) -> NoReturn:
-    place = text.place(node.start.line, node.start.column)
+def _refused(token: Any, text: KqlText, what: str) -> NoReturn:
+    place = text.place(token.line, token.column)
     raise UnsupportedFeature(f"kql: expected an operator that amudai runs, found {what} at {place}")
 
 
 def _star(node: Any, text: KqlText) -> str:
     found = re.fullmatch(r"\*\s*(\w+)\s*(.+)", _written(node, text), re.DOTALL)
     if found is None or found[1] not in (*_WORDS, "contains", "contains_cs"):
-        _refused(node, text, _written(node, text))
+        _refused(node.start, text, _written(node, text))
     return f'{REWRITTEN["StringStarOperatorExpression"]}("{found[1]}", {found[2]})'
 
 
@@ -291,7 +335,7 @@ def _patterns(node: Any, text: KqlText) -> str:
         name = part.strip()
         quoted = re.fullmatch(r"""\[\s*(['"])(.*)\1\s*\]""", name)
         if quoted is None and not re.fullmatch(r"[\w*]+", name):
-            _refused(node, text, f"{node.start.text} {name}")
+            _refused(node.start, text, f"{node.start.text} {name}")
         found.append(json.dumps(quoted[2] if quoted else name))
     return ", ".join(found)
 
@@ -305,11 +349,11 @@ def _search(node: Any, text: KqlText) -> Iterator[_TextEdit]:
         if kind == "RelaxedQueryOperatorParameter":
             said = re.sub(r"\s", "", _written(child, text))
             if said not in ("kind=case_sensitive", "kind=case_insensitive", "kind=default"):
-                _refused(child, text, f"search {said}")
+                _refused(child.start, text, f"search {said}")
             sensitive = said == "kind=case_sensitive"
             yield _TextEdit(child.start.start, child.stop.stop + 1, "")
         elif kind in ("SearchOperatorInClause", "DataScopeClause"):
-            _refused(child, text, f"search {_written(child, text)}")
+            _refused(child.start, text, f"search {_written(child, text)}")
         else:
             expressions.append(child)
     symbol = keyword.symbol
@@ -360,7 +404,8 @@ def _errors(text: KqlText) -> Iterator[None]:
         where, said = "", str(error)
         if error.diagnostics:
             first = error.diagnostics[0]
-            where, said = f" at {text.place(first.span.line, first.span.column)}", first.message
+            where = f" at {text.place(first.span.line, first.span.column)}"
+            said = _at_bar(text.after(first.span.line, first.span.column)) or first.message
         raise InvalidArgument(f"kql: expected a query{where}, found {_short(said)}") from error
     except KqlUnsupportedError as error:
         what, where = error.construct, ""
@@ -380,6 +425,23 @@ def _errors(text: KqlText) -> Iterator[None]:
         raise InvalidArgument("kql: expected a query of less depth, found one that is nested too deeply") from error
 
 
+def _at_bar(rest: str) -> str:
+    """What is wrong with a text that the parser refuses from a bar on; nothing if it refuses another character.
+
+    The parser names the bar, but what stands behind it is wrong.
+    """
+    if not rest.startswith("|"):
+        return ""
+    found = re.match(r"\|\s*([\w-]*)", rest)
+    name = "" if found is None else found[1]
+    if not name:
+        return "a bar without an operator behind it"
+    known = name in _OPERATORS
+    return f"{name} in a form that is not KQL" if known else f"{name}, which is not an operator, behind a bar"
+
+
 def _short(said: str) -> str:
     """The message of the parser, without its long lists of what may follow."""
+    if "mismatched input '<EOF>'" in said:
+        return "the end of the text"
     return re.sub(r" expecting \{[^}]{60,}\}?.*", "", said, flags=re.DOTALL)

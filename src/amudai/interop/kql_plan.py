@@ -8,6 +8,8 @@ the rows that are left. `take` and `count` go to the scan only where every condi
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -39,6 +41,14 @@ _NAMES: Final = {
     "MvExpand": "mv-expand",
     "GetSchema": "getschema",
 }
+
+# Literals that are kept as they were written, and what is expected in them.
+_WRITTEN: Final = {
+    "datetime": "a time, as in datetime(2026-01-31 10:00)",
+    "timespan": "a stretch of time, as in 90m",
+    "guid": "a GUID",
+}
+_SPAN: Final = re.compile(r"\d+(\.\d+)?(d|h|m|s|ms)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +100,34 @@ def plan_of(tree: Any, tables: Mapping[str, Tabular], text: KqlText, evaluate: C
     evaluate
         The value of an expression without columns, as DuckDB has it; None if it has none.
     """
+    _refuse_bad_literals(tree, text, evaluate)
     planner = _KqlPlanner(tables, text, evaluate, is_labelled=_names_its_sources(tree))
     found = planner.query(tree, frozenset(), is_main=True)
     return KqlPlan(found, tuple(planner.uses), tuple(planner.steps))
+
+
+def _refuse_bad_literals(node: Any, text: KqlText, evaluate: Callable[[Any], Any]) -> None:
+    """Refuses `datetime(2026-13-01)` and its kin: DuckDB would take a literal that means nothing for null."""
+    if isinstance(node, tuple | list):
+        for each in node:
+            _refuse_bad_literals(each, text, evaluate)
+    elif isinstance(node, nodes().Literal):
+        if node.kind in _WRITTEN and node.value is not None and not _is_plain(node) and evaluate(node) is None:
+            place = text.place_of(str(node.value))
+            raise InvalidArgument(f"kql: expected {_WRITTEN[node.kind]}, found {node.value}{place}")
+    elif is_node(node):
+        for field in dataclasses.fields(node):
+            _refuse_bad_literals(getattr(node, field.name), text, evaluate)
+
+
+def _is_plain(literal: Any) -> bool:
+    """Whether a literal surely means something, without asking DuckDB."""
+    if literal.kind == "timespan":
+        return _SPAN.fullmatch(str(literal.value)) is not None
+    try:
+        return literal.kind == "datetime" and dt.datetime.fromisoformat(str(literal.value)) is not None
+    except ValueError:
+        return False
 
 
 class _KqlPlanner:
@@ -128,7 +163,7 @@ class _KqlPlanner:
         operators = list(self._expanded(query, defined))
         use = None if table is None else TableUse(source.name, table)
         kept: list[Any] = []
-        steps: list[QueryStep] = []
+        steps = [QueryStep(name, "DuckDB") for name in self._graph_operators(query.source)]
         pushing = table is not None and not self._is_labelled
         exact = pushing
         for label, operator in operators:
@@ -166,6 +201,17 @@ class _KqlPlanner:
         if is_main:
             self.steps = steps
         return dataclasses.replace(found, source=source, operators=kept)
+
+    def _graph_operators(self, source: Any) -> Iterator[str]:
+        """The operators of a source that is made of a graph; none of any other source."""
+        ir = self._ir
+        if isinstance(source, ir.GraphSource):
+            yield "make-graph"
+            yield from ("graph-mark-components" for _ in source.graph.components)
+            if isinstance(source.consumer, ir.GraphToTable):
+                yield "graph-to-table"
+            else:
+                yield "graph-match" if source.consumer.shortest is None else "graph-shortest-paths"
 
     def _table(self, source: Any) -> Tabular:
         if source.database is not None or source.cluster is not None:

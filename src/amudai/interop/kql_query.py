@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from os import PathLike
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
 
@@ -20,12 +21,18 @@ from amudai.interop.kql_plan import QueryStep, TableUse, plan_of
 from amudai.interop.packages import required
 from amudai.interop.prefilter import prefilters
 from amudai.interop.query_limits import LEAST_DUCKDB, QueryLimits, database
+from amudai.pool import Pool, wait
 from amudai.predicate import Always
 
 __all__ = ["QueryExplanation", "QueryResult", "kql", "sql_result"]
 
+R = TypeVar("R")
 _BATCH_ROWS: Final = 1 << 16
-_MISSING: Final = re.compile(r'column "([^"]+)" not found')
+_CALLS: Final = Pool(4, "amudai-duckdb")
+# What DuckDB says about a column that there is not. The SQL of a query may name what it makes by the same name.
+_MISSING: Final = re.compile(
+    r'[Cc]olumn "([^"]+)" (?:not found|referenced that exists in the SELECT clause)|Alias with name "+([^"]+)"+ exists'
+)
 
 
 def kql(
@@ -111,13 +118,13 @@ def sql_result(query: str, *, limits: QueryLimits | None = None, **tables: Tabul
     >>> amudai.sql_result("SELECT status FROM data WHERE message LIKE '%timeout%'", data=logs).count()
     11
     """
-    required("sqlglot", "sql", extra="duckdb")
+    required("sqlglot", "sql")
     if not isinstance(query, str):
         raise InvalidArgument(f"query: expected SQL as text, found {shown(query)}")
     duckdb = required("duckdb", "sql", extra="kql", least=LEAST_DUCKDB)
     try:
         kinds = [statement.type for statement in duckdb.extract_statements(query)]
-    except duckdb.Error as error:
+    except (duckdb.Error, TypeError) as error:  # a lone surrogate is no text to DuckDB
         raise InvalidArgument(f"sql: expected a query, found: {_first_line(error)}") from error
     # A result runs more than once: a statement that changes anything must not be one.
     if kinds != [duckdb.StatementType.SELECT]:
@@ -248,7 +255,8 @@ class QueryResult:
         1
         """
         with self._connected(self._sources()) as connection:
-            return int(self._relation(connection).aggregate("count(*)").fetchall()[0][0])
+            counted = _made(connection, lambda: self._relation(connection).aggregate("count(*)").fetchall())
+            return int(counted[0][0])
 
     def to_table(self) -> pa.Table:
         """Read all rows into a table."""
@@ -315,7 +323,9 @@ class QueryResult:
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         with self._connected(self._sources()) as connection:
-            yield from self._relation(connection).to_arrow_reader(_BATCH_ROWS)
+            reader = _made(connection, lambda: self._relation(connection).to_arrow_reader(_BATCH_ROWS))
+            while (batch := _made(connection, lambda: next(reader, None))) is not None:
+                yield batch
 
     def _sources(self) -> list[_QueryTable]:
         found = [_QueryTable.of(use, zoned=self._zoned) for use in self._uses]
@@ -358,9 +368,10 @@ class QueryResult:
         missing = _MISSING.search(str(error))
         if missing is not None:
             names = sorted({name for use in self._uses for name in use.table.schema.names})
-            place = KqlText(self._written).place_of(missing[1])
+            name = missing[1] or missing[2]
+            place = KqlText(self._written).place_of(name)
             return InvalidArgument(
-                f"{self._language}: expected one of the columns {', '.join(names)}, found {missing[1]}{place}"
+                f"{self._language}: expected one of the columns {', '.join(names)}, found {name}{place}"
             )
         if isinstance(error, duckdb.OutOfMemoryException):
             return LimitExceeded(f"{self._language}: {said}")
@@ -414,6 +425,22 @@ def _connection(opened: Any, *, is_utc: bool) -> Any:
     if is_utc:  # times of KQL are in UTC
         found.execute("SET TimeZone = 'UTC'")
     return found
+
+
+def _made(connection: Any, call: Callable[[], R]) -> R:
+    """Make a call of DuckDB that may take long. DuckDB does not see Ctrl-C, which only the main thread gets.
+
+    So the main thread lets another one make the call, and interrupts it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return call()
+    made = _CALLS.submit(call)
+    try:
+        return made.result()
+    except KeyboardInterrupt:
+        connection.interrupt()
+        wait([made])
+        raise
 
 
 def _value_of(translation: SqlText | None) -> Any:

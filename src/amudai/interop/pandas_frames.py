@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from amudai.api import Shard, Tabular, Where, dataset, write
-from amudai.api import open as open_shard
+from amudai.api import Shard, Tabular, Where, write
+from amudai.interop.opening import opened
 from amudai.interop.packages import required
 
 __all__ = ["AmudaiAccessor", "install_pandas_accessor", "read_pandas"]
@@ -40,18 +40,9 @@ def read_pandas(
     >>> frame.amudai.write("errors.amudai.shard", overwrite=True).num_rows
     11
     """
-    required("pandas", "read_pandas", extra="pandas")
+    required("pandas", "read_pandas")
     install_pandas_accessor()
     return opened(source).to_pandas(columns, where, **options)
-
-
-def opened(source: Tabular | str | os.PathLike[str]) -> Tabular:
-    """A shard or dataset, opened if it is a path or URL. A folder is a dataset."""
-    if isinstance(source, Tabular):
-        return source
-    text = os.fsdecode(source)
-    is_folder = text.endswith("/") or ("://" not in text and os.path.isdir(text))
-    return dataset(source) if is_folder else open_shard(source)
 
 
 class AmudaiAccessor:
@@ -70,6 +61,6 @@ class AmudaiAccessor:
 
 def install_pandas_accessor() -> None:
     """Give frames of pandas the attribute `amudai`, once."""
-    pandas = required("pandas", "read_pandas", extra="pandas")
+    pandas = required("pandas", "read_pandas")
     if not hasattr(pandas.DataFrame, "amudai"):
         pandas.api.extensions.register_dataframe_accessor("amudai")(AmudaiAccessor)

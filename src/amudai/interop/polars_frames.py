@@ -11,16 +11,13 @@ import pyarrow as pa
 
 from amudai.api import ArrowDataset, Tabular
 from amudai.datasets import true_rows
-from amudai.errors import AmudaiError
+from amudai.interop.opening import opened
 from amudai.interop.packages import required
-from amudai.interop.pandas_frames import opened
-from amudai.interop.polars_predicates import MARK, from_polars
+from amudai.interop.polars_predicates import MARK
 from amudai.predicate import Predicate, col
-from amudai.types import quote_name
 
 __all__ = ["install_polars_namespace", "scan_polars"]
 
-_LEAST: Final = (1, 20)
 _WORDS: Final = ("has", "has_cs", "hasprefix", "hasprefix_cs", "hassuffix", "hassuffix_cs")
 _LISTS: Final = ("has_any", "has_all")
 
@@ -46,54 +43,42 @@ def scan_polars(source: Tabular | str | os.PathLike[str]) -> Any:
     >>> logs.filter(pl.col("message").amudai.has("timeout"), pl.col("status") >= 500).select("status").collect().height
     11
     """
-    polars = required("polars", "scan_polars", extra="polars", least=_LEAST)
+    polars = required("polars", "scan_polars")
+    from amudai.interop import polars_reader as reader  # imports polars
+
     install_polars_namespace()
     table = opened(source)
-    empty = polars.from_arrow(ArrowDataset(table).schema.empty_table())
+    schema = polars.from_arrow(ArrowDataset(table).schema.empty_table()).schema
+    if reader.fits():
+        return polars.scan_external_reader(reader.AmudaiReaderBuilder(table, schema), sources=["amudai"], schema=schema)
+    return _io_source(table, schema)
+
+
+def _io_source(table: Tabular, schema: Any) -> Any:
+    """A lazy frame by the interface for sources that older versions of polars have, too."""
+    from polars.io.plugins import register_io_source
+
+    from amudai.interop import polars_reader as reader
 
     def read(
         with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None
     ) -> Iterator[Any]:
-        where = None if predicate is None else pushed(predicate, table)
-        # The predicate asks about the first `n_rows` rows. If no row is deleted, these are the first positions.
-        rows, limit = None, n_rows
-        if n_rows is not None and where is not None:
-            is_whole = table.num_rows == table.num_positions
-            rows, limit, where = (slice(0, n_rows), None, where) if is_whole else (None, n_rows, None)
+        where = None if predicate is None else reader.pushed(predicate, table)
         needed = with_columns
         if predicate is not None and with_columns is not None:
             used = {*predicate.meta.root_names(), *with_columns}
             needed = [name for name in table.schema.names if name in used]
-        for batch in table.scan(_quoted(needed), where, rows, limit=limit, batch_rows=batch_size):
-            frame = polars.DataFrame(height=batch.num_rows) if needed == [] else polars.from_arrow(batch)
-            if predicate is not None:
-                frame = frame.filter(predicate)
-            yield frame if with_columns is None else frame.select(with_columns)
+        part = None if n_rows is None else (0, n_rows)  # the predicate asks about the first `n_rows` rows
+        for frame in reader.frames_of(table, needed, where, part, batch_size):
+            found = frame if predicate is None else frame.filter(predicate)
+            yield found if with_columns is None else found.select(with_columns)
 
-    from polars.io.plugins import register_io_source
-
-    return register_io_source(read, schema=empty.schema, validate_schema=False, is_pure=True)
-
-
-def pushed(predicate: Any, table: Tabular) -> Predicate | None:
-    """A predicate of ours that is true wherever a predicate of polars is; None if nothing is known."""
-    found = from_polars(predicate, table.schema)
-    if found is None:
-        return None
-    try:
-        table.scan([], found)
-    except AmudaiError:
-        return None
-    return found
-
-
-def _quoted(names: list[str] | None) -> list[str] | None:
-    return None if names is None else [quote_name(name) for name in names]
+    return register_io_source(read, schema=schema, validate_schema=False, is_pure=True)
 
 
 def install_polars_namespace() -> None:
     """Give expressions of polars the attribute `amudai`, once."""
-    polars = required("polars", "scan_polars", extra="polars", least=_LEAST)
+    polars = required("polars", "scan_polars")
     if hasattr(polars.Expr, "amudai"):
         return
 
@@ -132,4 +117,4 @@ class _Evaluated:
         text = series.struct.field(series.struct.fields[0])
         mask = true_rows(self._predicate, pa.table({"text": text.to_arrow()}))
         known = pa.array(mask, mask=text.is_null().to_numpy())
-        return required("polars", "scan_polars", extra="polars").from_arrow(known).alias(series.name)
+        return required("polars", "scan_polars").from_arrow(known).alias(series.name)

@@ -201,8 +201,6 @@ def _list(node: Any) -> list[Any]:
     table = pa.ipc.open_stream(pa.py_buffer(bytes(stored))).read_all()
     values = table.column(0).combine_chunks()
     found = values.flatten() if pa.types.is_list(values.type) or pa.types.is_large_list(values.type) else values
-    return [each if not isinstance(each, dt.datetime) else _refuse() for each in found.to_pylist()]
-
-
-def _refuse() -> Any:
-    raise _Unknown
+    if pa.types.is_timestamp(found.type):
+        return [each if each.is_valid else None for each in found]  # all digits, and the zone
+    return list(found.to_pylist())

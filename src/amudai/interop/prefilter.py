@@ -23,7 +23,7 @@ from amudai.errors import AmudaiError
 from amudai.predicate import EVERYTHING, Always, Matches, Predicate, Text, all_of, any_of, col, is_text
 from amudai.types import quote_name
 
-__all__ = ["TEXT_FUNCTIONS", "in_any_case", "prefilters", "table_names"]
+__all__ = ["TEXT_FUNCTIONS", "in_any_case", "prefilters", "renamed", "table_names"]
 
 # The functions of ours that SQL can call: those with a word, and those with a list of words.
 TEXT_FUNCTIONS: Final = {
@@ -65,6 +65,27 @@ def prefilters(query: str, schemas: Mapping[str, pa.Schema]) -> dict[str, Predic
     }
 
 
+def renamed(query: str, names: Mapping[str, str]) -> str | None:
+    """The same query with other names for some tables, which keep their names as aliases; None if that is not possible.
+
+    >>> renamed("SELECT logs.n FROM logs JOIN Logs AS other USING (n)", {"logs": "x"})
+    'SELECT logs.n FROM x AS logs JOIN x AS other USING (n)'
+    """
+    tree = _parsed(query)
+    uses = None if tree is None else _uses(tree, names)
+    if uses is None:
+        return None
+    places = []
+    for use in uses:
+        place = use.node.this.meta
+        if "start" not in place:
+            return None  # older versions of sqlglot do not say where a name is
+        places.append((place["start"], place["end"] + 1, names[use.table], bool(use.node.alias)))
+    for start, end, name, has_alias in sorted(places, reverse=True):
+        query = f"{query[:start]}{name}{'' if has_alias else f' AS {query[start:end]}'}{query[end:]}"
+    return query
+
+
 def table_names(query: str) -> list[str]:
     """The names of tables in a query, as they are written, without those that the query defines itself."""
     tree = _parsed(query)
@@ -90,8 +111,9 @@ def _parsed(query: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """A place where a SELECT names a table: the name of the table, its alias, the SELECT, and whether it is alone."""
+    """A place where a SELECT names a table: its node, its name, its alias, the SELECT, and whether it is alone."""
 
+    node: Any
     table: str
     alias: str
     select: Any
@@ -123,7 +145,7 @@ def _uses(tree: Any, names: Mapping[str, object]) -> list[_Use] | None:
                 continue
             name = source.name.lower()
             if name in names and not source.args.get("db") and isinstance(scope.expression, exp.Select):
-                seen[id(source)] = _Use(name, alias.lower(), scope.expression, len(scope.sources) == 1)
+                seen[id(source)] = _Use(source, name, alias.lower(), scope.expression, len(scope.sources) == 1)
     defined = {each.alias_or_name.lower() for each in tree.find_all(exp.CTE)}
     for table in tree.find_all(exp.Table):
         is_wanted = table.name.lower() in names and not table.args.get("db")

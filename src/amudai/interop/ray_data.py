@@ -10,9 +10,10 @@ from typing import Any, Final, Literal
 import pyarrow as pa
 
 from amudai.api import ArrowDataset, ArrowTask, Tabular, Where, predicate_of
+from amudai.interop.opening import opened
 from amudai.interop.packages import required
-from amudai.interop.pandas_frames import opened
-from amudai.interop.staged_parts import StagedParts
+from amudai.interop.staged_parts import staged_parts
+from amudai.types import quote_name
 
 try:
     from ray.data.datasource import Datasink, Datasource
@@ -21,8 +22,8 @@ except ImportError:  # `read_ray` and `write_ray` say what to install
 
 __all__ = ["AmudaiDatasink", "AmudaiDatasource", "read_ray", "write_ray"]
 
-# Ray's own sources push filters down since this version.
-_LEAST: Final = (2, 50)
+# So many rows say how large a row is.
+_SAMPLED: Final = 1000
 # By this column Ray counts the rows of a block without columns.
 _NO_COLUMNS: Final = "__bsp_stub"
 
@@ -50,7 +51,7 @@ def read_ray(
     parallelism
         About how many read tasks; -1 to let Ray decide.
     """
-    data = required("ray.data", "read_ray", extra="ray", least=_LEAST, of="ray")
+    data = required("ray.data", "read_ray")
     found = AmudaiDatasource(opened(source), columns, where)
     return data.read_datasource(found, override_num_blocks=None if parallelism < 0 else parallelism)
 
@@ -72,7 +73,7 @@ def write_ray(
     options
         Options of `amudai.write`, such as `indexes` and `profile`.
     """
-    required("ray.data", "write_ray", extra="ray", least=_LEAST, of="ray")
+    required("ray.data", "write_ray")
     dataset.write_datasink(AmudaiDatasink(path, overwrite=mode == "overwrite", **options))
 
 
@@ -82,9 +83,11 @@ class AmudaiDatasource(Datasource):  # type: ignore[misc]
     def __init__(self, source: Tabular, columns: Sequence[str] | None = None, where: Where | None = None) -> None:
         super().__init__()
         self._projection_map: dict[str, str] | None = None
+        self._source = source
         self._rows = ArrowDataset(source, None if where is None else predicate_of(where))
         self._columns = self._rows.schema.names if columns is None else list(columns)
         self._planned: dict[int, list[ArrowTask]] = {}
+        self._size: int | None = None
         _ = [self._rows.schema.field(name) for name in self._columns]
 
     def supports_projection_pushdown(self) -> bool:
@@ -108,8 +111,14 @@ class AmudaiDatasource(Datasource):  # type: ignore[misc]
         return found
 
     def estimate_inmemory_data_size(self) -> int | None:
-        """The size of the rows in memory, as far as the files tell; None if they do not."""
-        return None
+        """The size of all rows in memory, if the others are like the first ones.
+
+        By it Ray decides about the number of blocks. If it does not know, it makes 200, however few rows there are.
+        """
+        if self._size is None:
+            first = self._source.head(_SAMPLED, [quote_name(name) for name in self._columns])
+            self._size = first.nbytes * self._source.num_rows // max(1, first.num_rows)
+        return self._size
 
     def get_read_tasks(
         self, parallelism: int, per_task_row_limit: int | None = None, data_context: Any = None
@@ -151,7 +160,7 @@ class AmudaiDatasink(Datasink):  # type: ignore[misc]
     """Writes shards, for `Dataset.write_datasink`."""
 
     def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False, **options: Any) -> None:
-        self._parts = StagedParts(os.fsdecode(path), overwrite=overwrite, **options)
+        self._parts = staged_parts(os.fsdecode(path), overwrite=overwrite, **options)
         self._schema: pa.Schema | None = None
 
     def on_write_start(self, schema: pa.Schema | None = None) -> None:

@@ -34,7 +34,7 @@ def build_spark_jar(to: str | os.PathLike[str]) -> str:
 
     The class uses internal classes of Spark, so the jar belongs to the version of Spark that it was compiled for.
     """
-    pyspark = required("pyspark", "spark", extra="spark", least=(4, 0))
+    pyspark = required("pyspark", "spark")
     home = os.environ.get("JAVA_HOME")
     compiler = os.path.join(home, "bin", "javac") if home else shutil.which("javac")
     if compiler is None or not os.path.exists(compiler):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from amudai.api import PartWork, Shard, Where, add_indexes, compact, merged_parts, split_evenly
+from amudai.api import PartWork, Shard, Where, add_indexes, compact, merge, merged_parts, split_evenly
 from amudai.datasets import Locations, find_shards
 from amudai.errors import InvalidArgument
 from amudai.index import IndexSpec
@@ -46,9 +46,9 @@ def spark_compact(
     tasks
         How many parts; None for twice Spark's default parallelism.
     """
-    options = {"where": where, "indexes": indexes, "profile": profile, "widen": widen, "allow": allow, "threads": 1}
-    groups = split_evenly(_urls(shards), tasks or 2 * spark.sparkContext.defaultParallelism)
     run = _SparkTasks(spark)
+    options = {"where": where, "indexes": indexes, "profile": profile, "widen": widen, "allow": allow, "threads": 1}
+    groups = run.groups(_urls(shards), tasks)
     return merged_parts(
         groups, to, compact, options, run, in_folder=True, overwrite=overwrite, widen=widen, allow=allow
     )
@@ -60,13 +60,14 @@ def spark_index(
     indexes: Sequence[IndexSpec],
     to: str | os.PathLike[str],
     *,
+    tasks: int | None = None,
     overwrite: bool = False,
     allow: Allow = (),
 ) -> Shard:
     """Index many shards by tasks of Spark, merge them into one shard with one index, and open it.
 
-    Each task reads the columns to be indexed of one shard. The new shard refers to the stripes of all shards, so their
-    files must stay. It must be in the folder of the shards or above it, unless `allow` permits other places.
+    Each task reads the columns to be indexed of neighbouring shards. The new shard refers to the stripes of all shards,
+    so their files must stay. It must be in the folder of the shards or above it, unless `allow` permits other places.
 
     Parameters
     ----------
@@ -76,18 +77,24 @@ def spark_index(
         `TermIndex` and `HashIndex`, as `amudai.write` takes them.
     to
         Where the new shard goes.
+    tasks
+        How many parts; None for twice Spark's default parallelism.
     overwrite, allow
         As for `amudai.add_indexes`.
     """
-    groups = [[url] for url in _urls(shards)]
+    run = _SparkTasks(spark)
+    groups = run.groups(_urls(shards), tasks)
     options = {"indexes": list(indexes), "allow": allow}
-    return merged_parts(
-        groups, to, _indexed, options, _SparkTasks(spark), in_folder=False, overwrite=overwrite, allow=allow
-    )
+    return merged_parts(groups, to, _indexed, options, run, in_folder=False, overwrite=overwrite, allow=allow)
 
 
 def _indexed(shards: Sequence[str], to: str, indexes: Sequence[IndexSpec], allow: Allow) -> None:
-    add_indexes(shards[0], indexes, to, allow=allow)
+    """Index neighbouring shards as one. Their root without the index stays as long as the new shard refers to it."""
+    united = shards[0]
+    if len(shards) > 1:
+        united = f"{to}.united"
+        merge(shards, to=united, allow=allow)
+    add_indexes(united, indexes, to, allow=allow)
 
 
 def _urls(shards: Locations) -> list[str]:
@@ -101,8 +108,12 @@ class _SparkTasks:
     """Does the parts as tasks of Spark, one for each group of shards."""
 
     def __init__(self, spark: Any) -> None:
-        required("pyspark", "spark", extra="spark", least=(4, 0))
+        required("pyspark", "spark")
         self._context = spark.sparkContext
+
+    def groups(self, urls: Sequence[str], tasks: int | None) -> list[list[str]]:
+        """The shards of each task."""
+        return split_evenly(urls, tasks or 2 * self._context.defaultParallelism)
 
     def __call__(self, work: PartWork, groups: Sequence[Sequence[str]]) -> list[str]:
         found: list[str] = self._context.parallelize(groups, len(groups)).map(work).collect()

@@ -11,16 +11,18 @@ import json
 import os
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from amudai.api import Predicate, Tabular, Task
 from amudai.errors import InvalidArgument, UnsupportedFeature
+from amudai.interop.opening import opened
 from amudai.interop.packages import required
-from amudai.interop.pandas_frames import opened
-from amudai.interop.spark_writer import AmudaiWriter
 from amudai.types import quote_name
+
+if TYPE_CHECKING:
+    from amudai.interop.spark_writer import AmudaiWriter
 
 try:
     from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -29,7 +31,6 @@ except ImportError:  # `spark_register` says what to install
 
 __all__ = ["AmudaiSource", "spark_read", "spark_register"]
 
-_LEAST: Final = (4, 0)
 _SIGNED: Final = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
@@ -44,7 +45,7 @@ def spark_register(spark: Any) -> None:
     After this, `spark.read.format("amudai").load(path)` reads a shard or a folder of shards, and
     `df.write.format("amudai").mode("append").save(path)` writes one.
     """
-    required("pyspark", "spark", extra="spark", least=_LEAST)
+    required("pyspark", "spark")
     spark.dataSource.register(AmudaiSource)
 
 
@@ -94,8 +95,9 @@ class AmudaiSource(DataSource):  # type: ignore[misc]
 
         table = opened(_path(self.options))
         wanted = _columns(self.options, table)
-        fields = [table.schema.field(name) for name in wanted]
-        return from_arrow_schema(pa.schema([field.with_type(spark_type(field.type, field.name)) for field in fields]))
+        types = {name: table.schema.field(name).type for name in wanted}
+        # All may have nulls, as with Spark's own sources: Spark compares this with the batches, which do not say.
+        return from_arrow_schema(pa.schema([(name, spark_type(kind, name)) for name, kind in types.items()]))
 
     def reader(self, schema: Any) -> AmudaiReader:
         """Reads the columns of `schema`, which may be fewer than all: `.schema("a long")` reads one column."""
@@ -104,6 +106,8 @@ class AmudaiSource(DataSource):  # type: ignore[misc]
     def writer(self, schema: Any, overwrite: bool) -> AmudaiWriter:
         """Writes shards."""
         from pyspark.sql.pandas.types import to_arrow_schema
+
+        from amudai.interop.spark_writer import AmudaiWriter
 
         return AmudaiWriter(_path(self.options), self.options, to_arrow_schema(schema), overwrite)
 
