@@ -91,3 +91,12 @@ def test_options_that_do_not_go_with_following_are_refused(tmp_path: Path) -> No
         assert f"expected no {options[0]}" in said
     assert "expected one file" in run("ingest", "--follow", log, log, "-o", tmp_path / "logs", code=2).stderr
     assert os.listdir(tmp_path) == ["app.log"]
+
+
+def test_standard_input_is_searched_and_queried() -> None:
+    text = b"2026-01-01 10:00:00 INFO started\n2026-01-01 10:00:01 WARN read timeout\n"
+    code, out, error = finish(start("search", "timeout", "-", "--json", stdin=subprocess.PIPE), text)
+    assert (code, error) == (0, "")
+    assert json.loads(out)["line"] == "2026-01-01 10:00:01 WARN read timeout"
+    code, out, error = finish(start("query", "count", "-", "--format", "csv", stdin=subprocess.PIPE), text)
+    assert (code, out, error) == (0, "Count\n2\n", "")

@@ -21,7 +21,8 @@ from amudai.sources import Decision
 from tests.cli.runs import run
 
 DEFAULTS: dict[str, Any] = {
-    **dict.fromkeys(["encoding", "delimiter", "quote", "header", "columns", "null", "comment", "year", "timezone"]),
+    **dict.fromkeys(["encoding", "delimiter", "quote", "escape", "header", "columns", "null", "comment"]),
+    **dict.fromkeys(["year", "timezone"]),
     "pattern": None,
     "duplicates": "raise",
     "mixed_zones": "raise",
@@ -103,6 +104,23 @@ def test_the_command_of_a_dry_run_says_what_the_caller_said(tmp_path: Path) -> N
     command = run("ingest", tmp_path / "a.csv", "-o", target, *told, "--dry-run").stdout.strip().splitlines()[-1]
     run_command(command)
     assert amudai.open(target).read().to_pydict() == {"column_1": ["a", "1"], "column_2": ["b", "2"]}
+
+
+@pytest.mark.parametrize(
+    "text", ["Title\n\nx,y\n1,2\n3,4\n", "sep=;\nx;y\n1;2\n3;4\n", "#by, hand\n#\nx,y\n1,2\n3,4\n"]
+)
+def test_lines_that_are_left_out_are_in_the_command(text: str, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.csv").write_text(text)
+    for name in ("one", "two"):
+        result = run("ingest", tmp_path / "in", "-o", tmp_path / f"{name}.amudai.shard", "--dry-run")
+        command = result.stdout.strip().splitlines()[-1]
+        assert ("--skip" in command or "--comment" in command) == (name == "one")
+        run_command(command)
+        found = amudai.open(tmp_path / f"{name}.amudai.shard").read().to_pydict()
+        assert found == {"x": [1, 3], "y": [2, 4]} if name == "one" else {"x": [1, 3, 5, 7], "y": [2, 4, 6, 8]}
+        # The first lines of this file are none to leave out.
+        (tmp_path / "in/b.csv").write_text("x,y\n5,6\n7,8\n")
 
 
 def test_options_of_csv_are_in_the_command_if_there_are_logs_too(tmp_path: Path) -> None:
@@ -211,7 +229,7 @@ def test_only_new_files(tmp_path: Path) -> None:
 
 def test_help_groups_the_options() -> None:
     text = run("ingest", "--help").stdout
-    csv = "--delimiter --quote --no-header --header --columns --null --skip --comment --decimal"
+    csv = "--delimiter --quote --escape --no-header --header --columns --null --skip --comment --decimal"
     logs = "--year --timezone --multiline --pattern --extract"
     others = "--encoding --duplicates --mixed-zones --nan --on-error --dry-run --only-new"
     for option in f"{csv} {logs} {others}".split():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -64,3 +65,20 @@ def test_what_may_come_next(shard: Path, text: str, begun: str, offered: list[st
     document = toolkit.document.Document(text)
     shown = [each.text for each in completer(words).get_completions(document, None)]
     assert shown == found[1]
+
+
+def test_values_come_from_dictionaries_and_term_indexes_wherever_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("amudai.asking.completion._ROWS", 100)  # what is looked at where there is no index
+    rows = 3_000
+    levels = [*Random(1).choices(["info", "warn", "debug"], k=rows - 2), "Fatal", "fine"]
+    codes = [f"c{n % 1000:03}" for n in range(rows - 1)] + ["zebra crossing"]
+    table = {"level": levels, "code": codes, "message": codes}
+    indexes = [amudai.TermIndex("code", tokenizer="trivial"), amudai.TermIndex("message")]
+    words = KqlWords(amudai.write(table, tmp_path / "far.amudai.shard", indexes=indexes))
+    assert words.after('where level == "f') == ("f", ["Fatal", "fine"])
+    assert words.after('where code == "ze') == ("ze", ["zebra crossing"])
+    assert words.after('where message has "ze') == ("ze", ["zebra"])
+    assert words.after('where code has "cro') == ("cro", [])  # its index has whole values only
+    assert words.after("ze", "words") == ("ze", ["zebra"])

@@ -9,7 +9,7 @@ import typer
 
 from amudai import Dataset, append, read_files
 from amudai.asking import count_text, time_text
-from amudai.cli.options import Hashes, Indexes, Json, Profile, index_specs, profile_choice
+from amudai.cli.options import Allow, Hashes, Indexes, Json, Profile, index_specs, profile_choice
 from amudai.cli.terminal import output, print_json
 
 __all__ = ["run"]
@@ -26,13 +26,14 @@ def run(
     profile: Profile = None,
     index: Indexes = None,
     hash: Hashes = None,  # noqa: A002
+    allow: Allow = None,
     json: Json = False,
 ) -> int:
     """Add the rows of FILES: as one more shard of a folder, or to one shard, whose old rows are not read."""
     begin = time.perf_counter()
     specs = index_specs(index, hash, "shard") or None
     with read_files(sources, format=format) as source:
-        found = append(target, source, profile=profile_choice(profile), indexes=specs)
+        found = append(target, source, profile=profile_choice(profile), indexes=specs, allow=allow or ())
     seconds = time.perf_counter() - begin
     if json:
         shards = len(found.shards) if isinstance(found, Dataset) else 1

@@ -11,6 +11,7 @@ import typer
 import amudai
 from amudai import InvalidArgument
 from amudai.asking import size_text, time_text
+from amudai.cli.option_words import in_option_words
 from amudai.cli.options import (
     Allow,
     Hashes,
@@ -20,10 +21,12 @@ from amudai.cli.options import (
     MaxBytes,
     Overwrite,
     Target,
+    Timestamps,
     Tokenizer,
     index_specs,
     names_of,
     require_new,
+    timestamps_of,
 )
 from amudai.cli.terminal import Bar, output, print_json
 
@@ -52,6 +55,7 @@ def run(
     no_ranges: Annotated[
         bool, typer.Option("--no-ranges", help="No range indexes: only the statistics in the footers.")
     ] = False,
+    timestamps: Timestamps = "ticks",
     refresh: Annotated[
         bool,
         typer.Option(
@@ -66,15 +70,22 @@ def run(
     specs = index_specs(index, hash, level, tokenizer=tokenizer, max_bytes=max_bytes)
     require_new(to, overwrite)
     begin = time.perf_counter()
-    with Bar("attaching") as bar:
+    with Bar("attaching") as bar, in_option_words():
         if refresh:
-            if len(files) != 1 or specs or ranges or no_ranges:
+            if len(files) != 1 or specs or ranges or no_ranges or timestamps != "ticks":
                 raise InvalidArgument("--refresh: expected one shard and no options of indexes, which it keeps")
             shard = amudai.refresh(files[0], to, overwrite=overwrite, allow=allow or (), progress=bar)
         else:
             chosen = [] if no_ranges else names_of(ranges, "--ranges")
             shard = amudai.attach(
-                files, to, indexes=specs, ranges=chosen, overwrite=overwrite, allow=allow or (), progress=bar
+                files,
+                to,
+                indexes=specs,
+                ranges=chosen,
+                timestamps=timestamps_of(timestamps),
+                overwrite=overwrite,
+                allow=allow or (),
+                progress=bar,
             )
     seconds = time.perf_counter() - begin
     attached = [each for each in shard.files if not each.owned]

@@ -18,9 +18,9 @@ from contextlib import suppress
 from typing import Annotated, Any, Final
 
 import pyarrow as pa
-import typer
 
 from amudai import AmudaiError, InvalidArgument
+from amudai.cli.declared import option
 from amudai.cli.terminal import warnings_as_notes
 
 __all__ = ["FAILED", "INTERRUPTED", "NOTHING", "OK", "PIPE_CLOSED", "USAGE", "error_line", "guarded"]
@@ -32,23 +32,21 @@ FAILED: Final = 3
 INTERRUPTED: Final = 130
 PIPE_CLOSED: Final = 141
 
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Debug = Annotated[bool, option("--debug", help="Show the traceback of an error.")]
 
 
-def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
+def guarded(command: Callable[..., int | None]) -> Callable[..., int]:
     """Wrap a command: add the option `--debug`, turn errors into messages and exit codes."""
     signature = inspect.signature(command, eval_str=True)
 
     @functools.wraps(command)
-    def run(*, debug: bool = False, **arguments: Any) -> None:
+    def run(*, debug: bool = False, **arguments: Any) -> int:
         try:
             with warnings_as_notes():
                 code = command(**arguments) or OK
             sys.stdout.flush()
-        except (typer.Exit, typer.Abort, typer.BadParameter):
-            raise
         except BaseException as error:
-            if isinstance(error, SystemExit):
+            if isinstance(error, SystemExit) or type(error).__module__.startswith(("typer", "click")):
                 raise
             if debug and not isinstance(error, KeyboardInterrupt):
                 traceback.print_exc()
@@ -57,8 +55,7 @@ def guarded(command: Callable[..., int | None]) -> Callable[..., None]:
                 _leave_pipe()
             elif not isinstance(error, KeyboardInterrupt):
                 error_line(_said(error))
-        if code:
-            raise typer.Exit(code)
+        return code
 
     debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
     parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in signature.parameters.values()]

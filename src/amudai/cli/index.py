@@ -74,6 +74,6 @@ def _added(indexes: Iterable[Index], count: int, level: str) -> list[Index]:
     """The indexes that were added: the last ones of the shard, or of each stripe."""
     owners: dict[int | None, list[Index]] = {}
     for each in indexes:
-        if (each.stripe is None) == (level == "shard"):
+        if (each.stripe is None) == (level != "stripe"):
             owners.setdefault(each.stripe, []).append(each)
     return [each for mine in owners.values() for each in mine[-count:]]

@@ -27,6 +27,7 @@ from amudai.cli.options import (
     Overwrite,
     Packs,
     Profile,
+    Timestamps,
     Tokenizer,
     bloom_filters,
     index_specs,
@@ -34,6 +35,7 @@ from amudai.cli.options import (
     profile_choice,
     readers,
     require_new,
+    timestamps_of,
 )
 from amudai.cli.reading_options import (
     ColumnNames,
@@ -42,6 +44,7 @@ from amudai.cli.reading_options import (
     Delimiter,
     Duplicates,
     Encoding,
+    Escape,
     Extract,
     Header,
     MixedZones,
@@ -104,9 +107,7 @@ def run(
     stripe_rows: Annotated[
         int | None, typer.Option("--stripe-rows", help="Rows per stripe. Default: a single stripe.", min=1)
     ] = None,
-    timestamps: Annotated[
-        str, typer.Option("--timestamps", help="How times are stored: ticks (of 100 ns, exact) or int64 (as they are).")
-    ] = "ticks",
+    timestamps: Timestamps = "ticks",
     ingestion_time: Annotated[
         bool, typer.Option("--ingestion-time", help="Note for each row when it was written, in an internal field.")
     ] = False,
@@ -129,13 +130,16 @@ def run(
         typer.Option("--follow", help="Add what arrives in a file or pipe to a folder of shards, until interrupted."),
     ] = False,
     every_rows: Annotated[
-        int, typer.Option("--every-rows", help="--follow: add lines when there are so many.", min=1)
+        int, typer.Option("--every-rows", help="--follow: add lines once this number has arrived.", min=1)
     ] = 100_000,
     every_seconds: Annotated[
-        float, typer.Option("--every-seconds", help="--follow: add lines so long after the first arrived.", min=0)
+        float,
+        typer.Option(
+            "--every-seconds", help="--follow: add lines this number of seconds after the first arrived.", min=0
+        ),
     ] = 5.0,
     rows_per_shard: Annotated[
-        int, typer.Option("--rows-per-shard", help="--follow: begin another shard after so many rows.", min=1)
+        int, typer.Option("--rows-per-shard", help="--follow: begin another shard after this number of rows.", min=1)
     ] = 1_000_000,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Write nothing; show columns, decisions and the full command.")
@@ -143,6 +147,7 @@ def run(
     json: Json = False,
     delimiter: Delimiter = None,
     quote: Quote = None,
+    escape: Escape = None,
     header: Header = None,
     columns: ColumnNames = None,
     null: Nulls = None,
@@ -173,6 +178,7 @@ def run(
         mixed_zones=mixed_zones,
         delimiter=delimiter,
         quote=quote,
+        escape=escape,
         header=header,
         columns=columns,
         null=null,
@@ -195,7 +201,7 @@ def run(
     writing |= {"compatibility": readers(compatibility)}
     writing |= {"bloom": bloom_filters(bloom), "distinct": distinct or ()}
     writing |= {"packed_groups": [names_of([each], "--pack") or [] for each in pack or ()]}
-    writing |= {"timestamps": _timestamps(timestamps), "ingestion_time": ingestion_time, "record_id": record_id}
+    writing |= {"timestamps": timestamps_of(timestamps), "ingestion_time": ingestion_time, "record_id": record_id}
     if follow:
         _require_followable(
             sources,
@@ -294,12 +300,6 @@ def _layout(text: str) -> Literal["single", "two-level"]:
     if text not in ("single", "two-level"):
         raise InvalidArgument(f"--layout: expected single or two-level, found {text!r}")
     return "single" if text == "single" else "two-level"
-
-
-def _timestamps(text: str) -> Literal["ticks", "int64"]:
-    if text not in ("ticks", "int64"):
-        raise InvalidArgument(f"--timestamps: expected ticks or int64, found {text!r}")
-    return "ticks" if text == "ticks" else "int64"
 
 
 def _document(shard: Shard, size_in: int, seconds: float, bad: BadRecordCount, done: str) -> dict[str, Any]:

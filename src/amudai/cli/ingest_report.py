@@ -11,13 +11,15 @@ from typing import Any, Final
 from amudai import BadRecord, Source
 from amudai.asking import count_text, size_text
 from amudai.cli.option_words import spoken
-from amudai.cli.reading_options import flags_of, type_flags
+from amudai.cli.reading_options import flags_of, is_told, type_flags
 from amudai.cli.terminal import note, output, print_json, table
 
 __all__ = ["BadRecordCount", "about_files", "command_of", "note_files", "print_plan"]
 
-# Options that would change how files are read for which they were not decided.
+# Options that would change how files are read for which they were not decided: all files, and all CSV files.
 _OF_ALL: Final = ("format", "encoding")
+_OF_SOME_CSV: Final = ("skip", "comment", "escape")
+_OF_CSV: Final = ("delimiter", "quote", "header", *_OF_SOME_CSV)
 _SHOWN: Final = 10
 _NAMED: Final = 3
 
@@ -126,22 +128,30 @@ def command_of(
     if source.skipped:
         decided.pop("format", None)  # it would be the format of the skipped files too
     options = {name: value for name, value in decided.items() if name in told}
-    options |= {name: value for name, value in told.items() if name != "types" and value is not None}
+    options |= {name: value for name, value in told.items() if name != "types" and is_told(name, value)}
     types = [name for name in source.schema.names if name not in {*told["types"], *added}]
     words = [*sources, "-o", to, *flags_of({**options, "types": told["types"]}), *type_flags(source.schema, types)]
     return shlex.join(["amudai", "ingest", *words, *others])
 
 
 def _agreed(decisions: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
-    """The options on which files agree. Only CSV files have a delimiter; those in `_OF_ALL` concern every file."""
+    """The options on which files agree. Only CSV files have a delimiter; those in `_OF_ALL` concern every file.
+
+    What only some CSV files need, such as lines to skip, would change the others. Then each is decided anew.
+    """
     values: dict[str, list[Any]] = {}
     for each in (decision for found in decisions.values() for decision in found):
         values.setdefault(each.option, []).append(each.value)
-    return {
+    agreed = {
         name: found[0]
         for name, found in values.items()
         if all(value == found[0] for value in found) and (name not in _OF_ALL or len(found) == len(decisions))
     }
+    tables = sum(any(each.option in _OF_CSV for each in found) for found in decisions.values())
+    if any(name in values and (name not in agreed or len(values[name]) < tables) for name in _OF_SOME_CSV):
+        for name in _OF_CSV:
+            agreed.pop(name, None)
+    return agreed
 
 
 def _grouped(decisions: Mapping[str, tuple[Any, ...]]) -> list[tuple[tuple[Any, ...], list[str]]]:

@@ -12,8 +12,8 @@ from amudai import AmudaiError, InvalidArgument
 __all__ = ["in_option_words", "spoken"]
 
 _OPTIONS: Final = (
-    "columns comment decimal delimiter duplicates encoding extract format header mixed_zones multiline nan null "
-    "on_error only_new overwrite pattern profile quote skip timestamps timezone year"
+    "columns comment decimal delimiter duplicates encoding escape extract format header mixed_zones multiline nan "
+    "null on_error only_new overwrite pattern profile quote skip timestamps timezone year"
 )
 _NAMES: Final = "|".join(_OPTIONS.split())
 _RULES: Final = (

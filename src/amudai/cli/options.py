@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import amudai
-from amudai import Dataset, HashIndex, InvalidArgument, Shard, StorageError, TermIndex
+from amudai import InvalidArgument, StorageError
+from amudai.cli.declared import argument, option
+
+if TYPE_CHECKING:
+    from amudai import Dataset, Shard
 
 __all__ = [
+    "FORMATS",
     "Allow",
     "Columns",
     "Compatibility",
@@ -28,6 +31,7 @@ __all__ = [
     "Profile",
     "Rows",
     "Target",
+    "Timestamps",
     "Tokenizer",
     "Where",
     "index_specs",
@@ -39,48 +43,52 @@ __all__ = [
     "readers",
     "require_new",
     "shard_name",
+    "timestamps_of",
 ]
 
+# How rows can be printed.
+FORMATS: Final = ("table", "jsonl", "csv")
 Rows = Annotated[
-    str, typer.Argument(metavar="SHARD", help="Path or URL of a shard, or of a folder of shards.", show_default=False)
+    str, argument(metavar="SHARD", help="Path or URL of a shard, or of a folder of shards.", show_default=False)
 ]
-Location = Annotated[str, typer.Argument(metavar="SHARD", help="Path or URL of the shard.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Location = Annotated[str, argument(metavar="SHARD", help="Path or URL of the shard.", show_default=False)]
+Json = Annotated[bool, option("--json", help="Print JSON.")]
 Where = Annotated[
     str | None,
-    typer.Option(
-        "--where", "-w", metavar="EXPR", help="Only matching rows, as in \"status >= 500 and level = 'error'\"."
-    ),
+    option("--where", "-w", metavar="EXPR", help="Only matching rows, as in \"status >= 500 and level = 'error'\"."),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--columns", "-C", metavar="NAMES", help="Columns to show, separated by commas."),
+    option("--columns", "-C", metavar="NAMES", help="Columns to show, separated by commas."),
 ]
 Allow = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--allow",
         metavar="PREFIX",
         help="Also read files of the shard in this folder, or at URLs that begin so. Can be repeated.",
     ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the target if it exists.")]
+Overwrite = Annotated[bool, option("--overwrite", help="Replace the target if it exists.")]
 Target = Annotated[
     str,
-    typer.Option("--to", "--output", "-o", metavar="SHARD", help="Path or URL of the new shard.", show_default=False),
+    option("--to", "--output", "-o", metavar="SHARD", help="Path or URL of the new shard.", show_default=False),
+]
+Timestamps = Annotated[
+    str, option("--timestamps", help="How times are stored: ticks (of 100 ns, exact) or int64 (as they are).")
 ]
 Positions = Annotated[
     str | None,
-    typer.Option("--positions", metavar="NUMBERS", help="Positions of rows, as in 7,10-19: both ends are included."),
+    option("--positions", metavar="NUMBERS", help="Positions of rows, as in 7,10-19: both ends are included."),
 ]
-IncludeDeleted = Annotated[bool, typer.Option("--include-deleted", help="Also show deleted rows.")]
+IncludeDeleted = Annotated[bool, option("--include-deleted", help="Also show deleted rows.")]
 Indexes = Annotated[
     list[str] | None,
-    typer.Option("--index", metavar="COLUMN", help="Index the words of this column. Can be repeated."),
+    option("--index", metavar="COLUMN", help="Index the words of this column. Can be repeated."),
 ]
 Hashes = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--hash",
         metavar="COLUMN[,COLUMN]",
         help="Index the exact values of this column, or of several together. Can be repeated.",
@@ -88,19 +96,21 @@ Hashes = Annotated[
 ]
 Tokenizer = Annotated[
     str | None,
-    typer.Option("--tokenizer", metavar="NAME", help="How --index splits text: log (default), word or trivial."),
+    option("--tokenizer", metavar="NAME", help="How --index splits text: log (default), word or trivial."),
 ]
 Level = Annotated[
     str,
-    typer.Option("--level", help="Build indexes for the whole shard (shard) or for each stripe (stripe)."),
+    option(
+        "--level", help="Build indexes for the whole shard (shard), for each stripe (stripe), or in the field (field)."
+    ),
 ]
 Granularity = Annotated[
     str | None,
-    typer.Option("--granularity", metavar="NAME", help="What --index counts: record (default) or element."),
+    option("--granularity", metavar="NAME", help="What --index counts: record (default) or element."),
 ]
 MaxBytes = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--max-bytes",
         metavar="SIZE",
         help="Size limit for --index, as in 20MB. Searches may get slower.",
@@ -108,7 +118,7 @@ MaxBytes = Annotated[
 ]
 Profile = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--profile",
         metavar="NAME | COLUMN=NAME",
         help="Compression: plain, minimal_compression, balanced (default), high_compression or minimal_size, "
@@ -118,7 +128,7 @@ Profile = Annotated[
 
 Blooms = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--bloom",
         metavar="COLUMN[=SHARE]",
         help="Give this column a Bloom filter; it may miss this share of values, 0.01 by default. Can be repeated.",
@@ -126,11 +136,11 @@ Blooms = Annotated[
 ]
 Distinct = Annotated[
     list[str] | None,
-    typer.Option("--distinct", metavar="COLUMN", help="Count the distinct values of this column. Can be repeated."),
+    option("--distinct", metavar="COLUMN", help="Count the distinct values of this column. Can be repeated."),
 ]
 Packs = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--pack",
         metavar="COLUMN,COLUMN",
         help="Store these columns together, for reading whole rows. Can be repeated.",
@@ -139,7 +149,7 @@ Packs = Annotated[
 
 Compatibility = Annotated[
     str,
-    typer.Option(
+    option(
         "--compatibility",
         help="Readers of the shard: reference (all), or extended (smaller, but only this library reads it).",
     ),
@@ -155,12 +165,31 @@ def opened(location: str, allow: list[str] | None = None) -> Shard:
 
 
 def opened_rows(locations: list[str], allow: list[str] | None = None) -> Shard | Dataset:
-    """Open one shard, several shards and folders as one dataset, or an Iceberg table (`iceberg://catalog/name`)."""
+    """Open one shard, several shards and folders as one dataset, or an Iceberg table (`iceberg://catalog/name`).
+
+    `-` is what standard input has: a log, CSV, JSON, Parquet or another file that `ingest` reads.
+    """
+    if locations == ["-"]:
+        return _of_standard_input()
     if len(locations) == 1 and locations[0].startswith("iceberg://"):
         return amudai.open_iceberg(locations[0])
     if len(locations) == 1 and not is_folder(locations[0]):
         return opened(locations[0], allow)
     return amudai.dataset(locations if len(locations) > 1 else locations[0], allow=allow or ())
+
+
+def _of_standard_input() -> Shard:
+    """A shard of what standard input has, in a folder that is removed when the command ends."""
+    import atexit
+    import tempfile
+
+    from amudai.cli.standard_input import StandardInput
+
+    given = StandardInput()
+    folder = tempfile.TemporaryDirectory(prefix="amudai-")
+    atexit.register(folder.cleanup)
+    with amudai.read_files(given) as source:
+        return amudai.write(source, os.path.join(folder.name, "stdin.amudai.shard"), profile="minimal_compression")
 
 
 def is_folder(location: str) -> bool:
@@ -217,6 +246,13 @@ def readers(text: str) -> Literal["reference", "extended"]:
     return "reference" if text == "reference" else "extended"
 
 
+def timestamps_of(text: str) -> Literal["ticks", "int64"]:
+    """What `--timestamps` asks for."""
+    if text not in ("ticks", "int64"):
+        raise InvalidArgument(f"--timestamps: expected ticks or int64, found {text!r}")
+    return "ticks" if text == "ticks" else "int64"
+
+
 def index_specs(words: list[str] | None, values: list[str] | None, level: str, **of_words: str | None) -> list[Any]:
     """The indexes that `--index` and `--hash` ask for. `of_words` are the options of `--index`; None if not given."""
     told: dict[str, Any] = {name: value for name, value in of_words.items() if value is not None}
@@ -225,8 +261,8 @@ def index_specs(words: list[str] | None, values: list[str] | None, level: str, *
         raise InvalidArgument(f"--{option}: expected --index as well, found none")
     if not words and not values:
         return []
-    terms = [TermIndex(*words, level=level, **told)] if words else []
-    return [*terms, *(HashIndex(_key(text), level=level) for text in values or ())]
+    terms = [amudai.TermIndex(*words, level=level, **told)] if words else []
+    return [*terms, *(amudai.HashIndex(_key(text), level=level) for text in values or ())]
 
 
 def _key(text: str) -> str | tuple[str, ...]:

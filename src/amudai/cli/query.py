@@ -12,8 +12,8 @@ import amudai
 from amudai import InvalidArgument, QueryResult
 from amudai.asking import WRITERS, count_text, json_line, time_text
 from amudai.cli.export import file_format, written_to
-from amudai.cli.options import Allow, Json, Overwrite, opened_rows, require_new
-from amudai.cli.rows import FORMATS, row_writer
+from amudai.cli.options import FORMATS, Allow, Json, Overwrite, opened_rows, require_new
+from amudai.cli.rows import row_writer
 from amudai.cli.terminal import Bar, note
 
 __all__ = ["run"]
@@ -29,7 +29,9 @@ def run(
     locations: Annotated[
         list[str],
         typer.Argument(
-            metavar="SHARDS...", help="Paths or URLs of shards, or of folders of shards.", show_default=False
+            metavar="SHARDS...",
+            help="Paths or URLs of shards, or of folders of shards; - for a file on standard input.",
+            show_default=False,
         ),
     ],
     sql: Annotated[bool, typer.Option("--sql", help="QUERY is SQL; the rows are the table data.")] = False,

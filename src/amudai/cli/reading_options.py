@@ -20,6 +20,7 @@ __all__ = [
     "Delimiter",
     "Duplicates",
     "Encoding",
+    "Escape",
     "Extract",
     "Header",
     "MixedZones",
@@ -33,6 +34,7 @@ __all__ = [
     "Types",
     "Year",
     "flags_of",
+    "is_told",
     "reading_options",
     "type_flags",
 ]
@@ -70,6 +72,15 @@ Quote = Annotated[
     str | None,
     typer.Option(
         "--quote", metavar="CHAR", help="Around values; '' for none. Default: by content.", rich_help_panel=_CSV
+    ),
+]
+Escape = Annotated[
+    str | None,
+    typer.Option(
+        "--escape",
+        metavar="CHAR",
+        help="Before a quote in a quoted value; '' for none. Default: by content.",
+        rich_help_panel=_CSV,
     ),
 ]
 Header = Annotated[
@@ -135,6 +146,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "mixed_zones": "raise",
     "delimiter": None,
     "quote": None,
+    "escape": None,
     "header": None,
     "columns": None,
     "null": None,
@@ -194,6 +206,11 @@ def flags_of(options: Mapping[str, Any]) -> Iterator[str]:
                 yield from (flag, str(each))
         else:
             yield from (flag, "tab" if value == "\t" else str(value))
+
+
+def is_told(name: str, value: Any) -> bool:
+    """Whether an argument of `amudai.read_files` says something, rather than being what it is by default."""
+    return bool(value != _DEFAULTS.get(name))
 
 
 def type_flags(schema: pa.Schema, names: Iterable[str]) -> Iterator[str]:

@@ -18,11 +18,11 @@ from rich.text import Text
 
 from amudai import CsvWriter, InvalidArgument, JsonLinesWriter
 from amudai.asking import count_text, texts
+from amudai.cli.options import FORMATS
 from amudai.cli.terminal import output
 
-__all__ = ["FORMATS", "RowWriter", "TableWriter", "row_writer"]
+__all__ = ["RowWriter", "TableWriter", "row_writer"]
 
-FORMATS: Final = ("table", "jsonl", "csv")
 # The widths of columns are chosen from the first rows, this many.
 _LOOK: Final = 200
 # A column is left out rather than made narrower than this.

@@ -4,50 +4,51 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pyarrow as pa
-import typer
 
-from amudai import Dataset, InvalidArgument, Scan, Shard, TermIndex
-from amudai.asking import Words, count_text, json_line, time_text
+import amudai
+from amudai import InvalidArgument, Shard
+from amudai.asking import Words, count_text, time_text
+from amudai.cli.declared import argument, option
 from amudai.cli.guard import NOTHING, OK
-from amudai.cli.options import Allow, Columns, IncludeDeleted, Json, Where, names_of, opened_rows, shard_name
-from amudai.cli.rows import FORMATS, row_writer
+from amudai.cli.options import FORMATS, Allow, Columns, IncludeDeleted, Json, Where, names_of, opened_rows, shard_name
 from amudai.cli.terminal import Bar, note, print_json
+
+if TYPE_CHECKING:  # what counting the rows of one shard does not need
+    from amudai import Dataset, Scan
 
 __all__ = ["advise", "run"]
 
 
 def run(
-    words: Annotated[str, typer.Argument(metavar="WORDS", help="Words that a row must contain; '' for any row.")],
+    words: Annotated[str, argument(metavar="WORDS", help="Words that a row must contain; '' for any row.")],
     locations: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SHARDS...", help="Paths or URLs of shards, or of folders of shards.", show_default=False
+        argument(
+            metavar="SHARDS...",
+            help="Paths or URLs of shards, or of folders of shards; - for a file on standard input.",
+            show_default=False,
         ),
     ],
     column: Annotated[
         list[str] | None,
-        typer.Option(
-            "--column", "-c", metavar="NAME", help="Column to search. Default: all text columns. Can be repeated."
-        ),
+        option("--column", "-c", metavar="NAME", help="Column to search. Default: all text columns. Can be repeated."),
     ] = None,
     where: Where = None,
     columns: Columns = None,
-    any_of: Annotated[bool, typer.Option("--any", help="Find rows that contain any of the words, not all.")] = False,
-    prefix: Annotated[bool, typer.Option("--prefix", help="Match the beginnings of words.")] = False,
-    contains: Annotated[bool, typer.Option("--contains", help="Match anywhere, also inside words.")] = False,
-    case_sensitive: Annotated[
-        bool, typer.Option("--case-sensitive", "-s", help="Distinguish upper and lower case.")
-    ] = False,
-    count: Annotated[bool, typer.Option("--count", help="Print only the number of rows.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", help="Maximum number of rows; 0 for all.", min=0)] = 20,
+    any_of: Annotated[bool, option("--any", help="Find rows that contain any of the words, not all.")] = False,
+    prefix: Annotated[bool, option("--prefix", help="Match the beginnings of words.")] = False,
+    contains: Annotated[bool, option("--contains", help="Match anywhere, also inside words.")] = False,
+    case_sensitive: Annotated[bool, option("--case-sensitive", "-s", help="Distinguish upper and lower case.")] = False,
+    count: Annotated[bool, option("--count", help="Print only the number of rows.")] = False,
+    limit: Annotated[int, option("--limit", "-n", help="Maximum number of rows; 0 for all.", min=0)] = 20,
     include_deleted: IncludeDeleted = False,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Explain on standard error what was ruled out and what was read.")
+        bool, option("--explain", help="Explain on standard error what was ruled out and what was read.")
     ] = False,
-    format: Annotated[str, typer.Option("--format", "-f", help="table, jsonl or csv.")] = "table",  # noqa: A002
+    format: Annotated[str, option("--format", "-f", help="table, jsonl or csv.")] = "table",  # noqa: A002
     json: Json = False,
     allow: Allow = None,
 ) -> int:
@@ -70,6 +71,8 @@ def run(
         scan = asked.scan(table, None if count else _with_shard(table, chosen), where, column, limit or None)
         if count:
             return _count(table, asked.scan(table, None, where, column), explain, json)
+        from amudai.cli.rows import row_writer
+
         names = _names(table, scan.schema.names)
         writer = row_writer("jsonl" if json else format, names, asked.pattern())
         found = 0
@@ -77,7 +80,7 @@ def run(
             for batch in scan:
                 bar.close()
                 found += batch.num_rows
-                writer.write(_labelled(batch, names) if isinstance(table, Dataset) else batch)
+                writer.write(batch if isinstance(table, Shard) else _labelled(batch, names))
                 sys.stdout.flush()  # rows are seen as soon as they are found
         if found or json or format != "table":
             writer.close()
@@ -95,7 +98,7 @@ def run(
 
 def _count(table: Shard | Dataset, scan: Scan, explain: bool, json: bool) -> int:
     with Bar("counting"):
-        counts = _by_shard(table, scan) if json and isinstance(table, Dataset) else None
+        counts = _by_shard(table, scan) if json and not isinstance(table, Shard) else None
         found = scan.count() if counts is None else sum(counts.values())
     if json:
         names = counts if counts is not None else {table.url: found} if isinstance(table, Shard) else {}
@@ -143,7 +146,9 @@ def _labelled(batch: pa.RecordBatch, names: list[str]) -> pa.RecordBatch:
 def advise(shards: list[Shard]) -> None:
     """Suggest `--column` if some of the searched columns have a term index and others do not."""
     for shard in shards:
-        indexed = {path for index in shard.indexes if index.type == TermIndex.index_type for path in index.fields}
+        indexed = {
+            path for index in shard.indexes if index.type == amudai.TermIndex.index_type for path in index.fields
+        }
         others = [path for path in shard.text_columns if path not in indexed]
         if indexed and others:
             only = " ".join(f"--column {path}" for path in sorted(indexed))
@@ -153,5 +158,7 @@ def advise(shards: list[Shard]) -> None:
 
 
 def _explain(scan: Scan, json: bool) -> None:
+    from amudai.asking import json_line
+
     why = scan.explain()
     print(json_line(why.to_dict()) if json else str(why), file=sys.stderr)

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Annotated, Any, Final
 
+import pyarrow as pa
 import typer
 from rich.console import Console
 
@@ -25,6 +26,8 @@ __all__ = ["Session", "run"]
 
 # More rows than these are not shown: nobody pages through them.
 _SHOWN: Final = 10_000
+# How wide a table may be that is shown page by page: one can go to the right there.
+_WIDE: Final = 2_000
 _HELP: Final = """\
 A line is a query in KQL, as in: where status >= 500 | count
 A line that begins with SELECT, WITH or FROM is SQL; the rows are the table data.
@@ -95,26 +98,42 @@ class Session:
         begin = time.perf_counter()
         is_sql = asked.split(maxsplit=1)[0].lower() in ("select", "with", "from")
         found = amudai.sql_result(asked, data=self._table) if is_sql else amudai.kql(asked, self._table)
-        width, height = shutil.get_terminal_size()
-        text = io.StringIO()
-        writer = TableWriter(found.schema.names, Console(file=text, width=width, highlight=False))
-        rows, is_cut = 0, False
+        rows, is_cut, batches = 0, False, list[pa.RecordBatch]()
         for batch in found:
-            writer.write(batch.slice(0, _SHOWN - rows))
-            rows += min(batch.num_rows, _SHOWN - rows)
+            batches.append(batch.slice(0, _SHOWN - rows))
+            rows += batches[-1].num_rows
             is_cut = rows == _SHOWN
             if is_cut:
                 break
-        writer.close()
         self._last = found
         seconds = time.perf_counter() - begin
-        shown = text.getvalue()
-        if sys.stdout.isatty() and shown.count("\n") >= height:
-            pydoc.pager(shown)
+        width, height = shutil.get_terminal_size()
+        if sys.stdout.isatty() and rows + 2 > height:
+            _page(_table(found.schema.names, batches, _WIDE))
         else:
-            print(shown, end="")
+            print(_table(found.schema.names, batches, width), end="")
         more = " or more: the first are shown" if is_cut else ""
         print(f"{count_text(rows, 'row')}{more} in {time_text(seconds)}")
+
+
+def _table(names: list[str], batches: list[pa.RecordBatch], width: int) -> str:
+    text = io.StringIO()
+    writer = TableWriter(names, Console(file=text, width=width, highlight=False))
+    for batch in batches:
+        writer.write(batch)
+    writer.close()
+    return text.getvalue()
+
+
+def _page(text: str) -> None:
+    """Show a long text page by page. Lines are not folded: the arrow keys show what is to the right."""
+    before = os.environ.get("LESS")
+    os.environ["LESS"] = "-S" if before is None else before
+    try:
+        pydoc.pager(text)
+    finally:
+        if before is None:
+            del os.environ["LESS"]
 
 
 def _prompt(table: Shard | Dataset) -> Any:

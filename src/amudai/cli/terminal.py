@@ -8,16 +8,15 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from amudai import Progress
 from amudai.asking import count_text, rate_text, size_text
+
+if TYPE_CHECKING:  # rich is imported when something is shown with it
+    from rich.console import Console
+    from rich.table import Table
+
+    from amudai import Progress
 
 __all__ = [
     "Bar",
@@ -34,22 +33,20 @@ _WIDE = 100_000
 _NARROWEST = 6
 
 
-class _Console(Console):
-    def on_broken_pipe(self) -> NoReturn:
-        """Raise the error that the guard knows; rich would exit with code 1."""
-        raise BrokenPipeError(32, "Broken pipe")
-
-
 def output(*, stderr: bool = False) -> Console:
     """Standard output or standard error: as wide as the terminal, or without a limit."""
-    console = _Console(stderr=stderr, highlight=False, emoji=False, markup=False, soft_wrap=False)
+    from amudai.cli.console import PlainConsole
+
+    console = PlainConsole(stderr=stderr, highlight=False, emoji=False, markup=False, soft_wrap=False)
     if not console.is_terminal:
-        console = _Console(stderr=stderr, highlight=False, emoji=False, markup=False, width=_WIDE, no_color=True)
+        console = PlainConsole(stderr=stderr, highlight=False, emoji=False, markup=False, width=_WIDE, no_color=True)
     return console
 
 
 def note(text: str) -> None:
     """A remark on standard error."""
+    from rich.text import Text
+
     output(stderr=True).print(Text(text, style="dim"))
 
 
@@ -69,6 +66,11 @@ def print_json(document: object) -> None:
 
 def table(columns: Mapping[str, str], rows: Iterable[Iterable[object]]) -> Table:
     """A table. `columns` maps names to `left`, `right`, or `fold`: left, and long texts on several lines."""
+    from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
     cells = [
         [each if isinstance(each, Text) else Text("" if each is None else str(each)) for each in row] for row in rows
     ]
