@@ -231,12 +231,12 @@ def test_specs_are_values(index: Any) -> None:
 
 @pytest.mark.parametrize("kind", [TermIndex, HashIndex])
 def test_other_levels_are_refused(kind: Any) -> None:
-    with pytest.raises(amudai.InvalidArgument, match="level: expected one of shard, stripe, found 'field'"):
-        kind("a", level="field")
+    with pytest.raises(amudai.InvalidArgument, match="level: expected one of shard, stripe, field, found 'row'"):
+        kind("a", level="row")
 
 
 @pytest.mark.slow
-@examples(25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(table=tables(), wheres=st.lists(predicates(), min_size=1, max_size=4), data=st.data())
 def test_any_predicate_gives_the_rows_of_a_full_read(
     tmp_path: Path, table: pa.Table, wheres: list[Predicate], data: st.DataObject

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument, located
 from amudai.index.catalog import index_type
 from amudai.index.contract import LEVELS, BuildPlan, IndexSpec, IndexType
@@ -30,17 +31,19 @@ def index_sinks(
     Raises an error if a column is missing or has a type that the index does not take.
     """
     if isinstance(specs, str) or not isinstance(specs, Sequence):
-        raise InvalidArgument(f"indexes: expected a list such as [amudai.TermIndex(...)], found {specs!r}")
+        raise InvalidArgument(f"indexes: expected a list such as [amudai.TermIndex(...)], found {shown(specs)}")
     sinks: dict[str, list[RowSink]] = {level: [] for level in LEVELS}
     for spec in specs:
         kind = index_type(getattr(spec, "index_type", ""))
         if kind is None or kind.build is None:
-            raise InvalidArgument(f"indexes: expected a TermIndex or a HashIndex, found {spec!r}")
+            raise InvalidArgument(f"indexes: expected a TermIndex or a HashIndex, found {shown(spec)}")
+        if spec.level == "field" and len(spec.fields) != 1:
+            raise InvalidArgument(f'{spec!r}: expected one field for level="field", found {len(spec.fields)}')
         share = max(1, memory // len(specs))
         plan = BuildPlan(paths_for(spec, kind, nodes), share, temp_folder, profile, thread_count(threads))
         with located(index=kind.name):
             sinks[spec.level].append(kind.build(spec, plan))
-    return Sinks(tuple(sinks["shard"]), tuple(sinks["stripe"]))
+    return Sinks(tuple(sinks["shard"]), tuple(sinks["stripe"]), tuple(sinks["field"]))
 
 
 def paths_for(spec: IndexSpec, kind: IndexType, nodes: Sequence[SchemaNode]) -> tuple[NodePath, ...]:

@@ -7,11 +7,13 @@ from copy import copy
 
 from amudai.edit import DROP_HINT, IndexPart, Merging, index_parts
 from amudai.errors import InvalidArgument, UnsupportedFeature, located
-from amudai.format import IndexDescriptor, moved_indexes
+from amudai.format import IndexCollection, IndexDescriptor, moved_indexes
 from amudai.index.build import index_sinks, paths_for
 from amudai.index.catalog import index_type
 from amudai.index.contract import BuildPlan, IndexSpec
 from amudai.shard import ArtifactSpace, ShardReader
+from amudai.threads import thread_count
+from amudai.types import nodes_below
 
 __all__ = ["carried_indexes", "is_movable", "specs_of"]
 
@@ -32,14 +34,15 @@ def specs_of(
     """
     found: dict[IndexSpec, None] = {}
     for reader in readers:
-        for descriptor in reader.indexes:
+        for descriptor in (*reader.indexes, *(each for each, _ in reader.field_indexes())):
             if not known_only or _known_spec(descriptor, reader) is not None:
                 found[_spec_of(descriptor, reader)] = None
+        nodes = () if reader.is_own or not with_stripes else tuple(nodes_below(reader.schema.fields()))
         for stripe in reader.stripes if with_stripes else ():
-            if stripe.directory.indexes is not None:
-                for descriptor in stripe.indexes:
-                    if not known_only or _known_spec(descriptor, reader) is not None:
-                        found[_at_stripes(_spec_of(descriptor, reader))] = None
+            own = stripe.indexes if stripe.directory.indexes is not None else ()
+            for descriptor in (*own, *(each for each, _ in stripe.field_indexes(nodes))):
+                if not known_only or _known_spec(descriptor, reader) is not None:
+                    found[_at_stripes(_spec_of(descriptor, reader))] = None
     return tuple(found)
 
 
@@ -86,7 +89,7 @@ def carried_indexes(
         if kind.merge is None:
             expected = f'expected a type that can be merged, found {kind.name}; use indexes="keep" or "rebuild"'
             raise UnsupportedFeature(f"index: {expected}")
-        plan = BuildPlan(paths_for(spec, kind, merging.columns), memory, temp_folder, profile)
+        plan = BuildPlan(paths_for(spec, kind, merging.columns), memory, temp_folder, profile, thread_count(None))
         works.append(kind.merge(spec, plan, parts))
     try:
         return space.indexes(works).encode()
@@ -129,8 +132,11 @@ def _require_all(merging: Merging, spec: IndexSpec, parts: Sequence[IndexPart]) 
                 break
             end = max(end, part.rows.stop)
         if end < source.reader.num_positions:
+            place = source.reader.url
             owner = next((part.shard.url for part in parts), "")
-            message = f"indexes: expected {spec!r} in all shards, as in {owner}, found none in {source.reader.url}"
+            message = f"indexes: expected {spec!r} in all shards, as in {owner}, found none in {place}"
+            if any(part.source is source for part in parts):
+                message = f"indexes: expected {spec!r} over all rows, found it over some of the rows of {place}"
             raise InvalidArgument(f"{message}; {hint}")
         widened = {each.node.schema_id for column in source.columns if column.is_widened for each in column.walk()}
         for part in parts:
@@ -146,13 +152,14 @@ def _kept(merging: Merging) -> bytes:
         stored = source.root.metadata.indexes
         if not stored:
             continue
-        for descriptor in source.reader.indexes:
+        for descriptor in IndexCollection.decode(stored):
             if not is_movable(descriptor.index_type):
                 expected = "expected one of a known type"
                 raise UnsupportedFeature(
                     f"index: {expected}, found {descriptor.index_type!r}; {DROP_HINT}",
                     url=source.reader.url,
                 )
+        stored = source.valid_indexes(stored, is_movable)
         if len(merging.sources) > 1 or any(old != new for old, new in source.ids.items()):
             stored = moved_indexes(
                 stored,

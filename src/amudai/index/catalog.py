@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 from amudai.index.contract import IndexType
 from amudai.index.hash.kind import HASH
@@ -48,7 +49,7 @@ def _announce(plugin: Any) -> None:
     made = plugin() if isinstance(plugin, type) else plugin
     as_type = getattr(made, "as_index_type", None)
     if as_type is None:
-        raise InvalidArgument(f"plug-in: expected an amudai.IndexPlugin, found {plugin!r}")
+        raise InvalidArgument(f"plug-in: expected an amudai.IndexPlugin, found {shown(plugin)}")
     register(as_type())
 
 
@@ -59,5 +60,5 @@ def register(added: IndexType) -> None:
     """
     for name in (added.name, *added.aliases):
         if _known(name) is not None:
-            raise InvalidArgument(f"index type: expected a name that is not taken, found {name!r}")
+            raise InvalidArgument(f"index type: expected a name that is not taken, found {shown(name)}")
     _added.append(added)

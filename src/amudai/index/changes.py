@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from amudai.errors import UnsupportedFeature
+from amudai.edit import index_of_other_fields, require_optional
 from amudai.format import IndexDescriptor
 from amudai.index.catalog import index_type
 from amudai.types import NodePath
@@ -16,16 +16,9 @@ __all__ = ["index_before_renaming", "index_without"]
 def index_without(descriptor: IndexDescriptor, dropped: Collection[int]) -> IndexDescriptor | None:
     """The descriptor of an index in a shard that loses the fields with the ids `dropped`; None if the index goes, too.
 
-    An index that covers other fields as well stays for those. The entries of dropped fields become empty, because
-    properties of the index may refer to entries by their number. An index of an unknown type goes: it may depend on all
-    its fields.
+    An index that covers other fields as well stays for those.
     """
-    covered = {each for ids in descriptor.indexed_fields for each in ids}
-    if not covered.intersection(dropped):
-        return descriptor
-    _require_optional(descriptor, "dropped")
-    left = tuple(() if set(ids).intersection(dropped) else ids for ids in descriptor.indexed_fields)
-    return replace(descriptor, indexed_fields=left) if any(left) and _is_known(descriptor) else None
+    return index_of_other_fields(descriptor, dropped, lambda name: index_type(name) is not None, "dropped")
 
 
 def index_before_renaming(
@@ -38,18 +31,8 @@ def index_before_renaming(
     covered = {each for ids in descriptor.indexed_fields for each in ids}
     if not covered.intersection(renamed):
         return descriptor
-    _require_optional(descriptor, "renamed")
+    require_optional(descriptor, "renamed")
     found = index_type(descriptor.index_type)
     if found is None or found.before_renaming is None:
         return None
     return replace(descriptor, properties=(*descriptor.properties, *found.before_renaming(descriptor, paths)))
-
-
-def _is_known(descriptor: IndexDescriptor) -> bool:
-    return index_type(descriptor.index_type) is not None
-
-
-def _require_optional(descriptor: IndexDescriptor, change: str) -> None:
-    if descriptor.required:
-        expected = f"expected no required index over a column that is {change}"
-        raise UnsupportedFeature(f"columns: {expected}, found one of type {descriptor.index_type!r}")

@@ -36,12 +36,15 @@ def check_index(
         if spec is None:
             return False
         nodes = tuple(node for node in shard.schema.fields() if not node.internal)
+        paths = paths_for(spec, kind, nodes)
+        if kind.paths_when_built is not None:
+            paths = kind.paths_when_built(descriptor, paths)
         moved = MovedIndex.of(descriptor)
         first_row, first_stripe = (0, 0) if moved is None else (moved.first_row, moved.first_stripe)
         end = shard.num_positions if moved is None or moved.rows is None else moved.first_row + moved.rows
         with tempfile.TemporaryDirectory() as folder:
             store, url = LocalStore(), file_url(f"{folder}/rebuilt.amudai.shard")
-            sink = kind.build(spec, BuildPlan(paths_for(spec, kind, nodes), _MEMORY, folder, "balanced"))
+            sink = kind.build(spec, BuildPlan(paths, _MEMORY, folder, "balanced"))
             try:
                 wanted = [node for node in nodes if node.schema_id in sink.fields]
                 for stripe in stripes:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai.arguments import is_one_of, shown
 from amudai.errors import InvalidArgument
 from amudai.format import IndexDescriptor, Properties
 from amudai.index.questions import Question
@@ -39,14 +40,15 @@ __all__ = [
     "require_level",
 ]
 
-# An index covers all rows of the shard, or those of one stripe.
-LEVELS: Final = ("shard", "stripe")
+# An index covers all rows of the shard, or those of one stripe. An index of a field covers all rows of one field, and
+# is found in the descriptor of the field.
+LEVELS: Final = ("shard", "stripe", "field")
 
 
 def require_level(level: str) -> None:
     """Raise InvalidArgument if `level` is not one of `LEVELS`."""
-    if level not in LEVELS:
-        raise InvalidArgument(f"level: expected one of {', '.join(LEVELS)}, found {level!r}")
+    if not is_one_of(level, LEVELS):
+        raise InvalidArgument(f"level: expected one of {', '.join(LEVELS)}, found {shown(level)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,9 @@ class IndexSpec(Protocol):
 
     @property
     def level(self) -> str:
-        """`"shard"` for one index of all rows, `"stripe"` for one index per stripe."""
+        """`"shard"` for one index of all rows, `"stripe"` for one index per stripe, `"field"` for one index of all rows
+        in the descriptor of its field.
+        """
 
 
 class IndexMerging(Protocol):
@@ -189,6 +193,9 @@ class IndexType:
         Properties that the descriptor of an index needs before a field is renamed, so that its reader does without the
         name. It is called with the descriptor and, by schema id, the paths of all fields as they are now. None if an
         index of this type cannot outlive a renaming: then it is dropped.
+    paths_when_built
+        The paths of the indexed fields with the names that they had when an index was built: called with its descriptor
+        and the paths as they are now. None if an index of this type holds no names.
     check
         Raises CorruptedData if an index of a shard says anything else than one that was built from its values. It is
         called with both descriptors, the shard, and the files that they are relative to, and returns whether it could
@@ -211,6 +218,7 @@ class IndexType:
     spec: Callable[[IndexDescriptor, ShardReader], IndexSpec | None] | None = None
     merge: Callable[[IndexSpec, BuildPlan, Sequence[IndexPart]], IndexMerging] | None = None
     before_renaming: Callable[[IndexDescriptor, Mapping[int, NodePath]], Properties] | None = None
+    paths_when_built: Callable[[IndexDescriptor, Sequence[NodePath]], tuple[NodePath, ...]] | None = None
     check: Callable[[IndexDescriptor, IndexDescriptor, ShardReader, Artifact, Artifact], bool] | None = None
     terms: Callable[[Any, NodePath, str], Iterator[TermCounts] | None] | None = None
     vocabulary: Callable[[Any, NodePath], Vocabulary | None] | None = None

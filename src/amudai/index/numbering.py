@@ -28,6 +28,9 @@ class Numbering:
         The number of the index's stripe 0 in the shard.
     complete
         Whether the index has every value of the rows that it covers.
+    single
+        Whether the index was built over one field. If it was built over several, it still has the values of those that
+        were dropped since.
     """
 
     origin: Origin
@@ -35,26 +38,31 @@ class Numbering:
     first_stripe: int
     complete: bool
     composites: Mapping[tuple[int, ...], tuple[int, ...]] = field(default_factory=dict)
+    single: bool = False
 
     @classmethod
     def of(cls, descriptor: IndexDescriptor, shard: ShardReader) -> Numbering:
         """The numbering of an index of `shard`."""
         covered = [ids[0] for ids in descriptor.indexed_fields if len(ids) == 1]
+        single = len(descriptor.indexed_fields) == 1  # the entries of dropped fields stay, without ids
         moved = MovedIndex.of(descriptor)
         if moved is None:
             complete = any(name.lower() == COMPLETE and value.value is True for name, value in descriptor.properties)
             several = {ids: ids for ids in map(tuple, descriptor.indexed_fields) if len(ids) > 1}
-            return cls(shard.origin, dict(zip(covered, covered, strict=True)), 0, complete, several)
+            return cls(shard.origin, dict(zip(covered, covered, strict=True)), 0, complete, several, single)
         size = max(0, shard.num_positions - moved.first_row) if moved.rows is None else moved.rows
         origin = shard.origin.part("shard", "of the index", moved.first_row, size)
         pairs = list(zip(map(tuple, descriptor.indexed_fields), map(tuple, moved.fields), strict=True))
         ids = {own[0]: stored[0] for own, stored in pairs if len(own) == len(stored) == 1}
         several = {own: stored for own, stored in pairs if len(own) == len(stored) > 1}
-        return cls(origin, ids, moved.first_stripe, moved.complete, several)
+        return cls(origin, ids, moved.first_stripe, moved.complete, several, single)
 
     def outward(self, rows: Rows) -> Rows:
         """Rows of the index, counted from `origin`, as rows of the shard."""
-        return rows if self.origin.parent is None else rows.outward()
+        if self.origin.parent is None:
+            return rows
+        # Rows of stripes that the shard does not have any more are in no index of another stripe.
+        return (rows if self.origin.first >= 0 else rows.clip(-self.origin.first, self.origin.size)).outward()
 
     def inward(self, rows: Rows) -> Rows:
         """Rows of the shard as rows of the index. Those that the index does not cover are left out."""

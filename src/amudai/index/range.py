@@ -27,12 +27,18 @@ Bools = npt.NDArray[np.bool_]
 
 
 class RangeProbe:
-    """The range index of one field in one stripe. It finds the positions whose values lie between two bounds."""
+    """The range index of one field in one stripe. It finds the positions whose values lie between two bounds.
+
+    Attributes
+    ----------
+    index
+        The bounds of each stretch. No minimum is greater than its maximum.
+    """
 
     def __init__(self, node: SchemaNode, index: RangeIndex) -> None:
         node = bounds_node(node)
         self._node = node
-        self._index = index
+        self.index = index
         count = -(-index.span // index.size)
         self._empty: Bools | None = None  # stretches without a valid value: their least and greatest mean nothing
         self._sure: Bools | None = None  # stretches without an invalid value
@@ -95,7 +101,7 @@ class RangeProbe:
         found = Rows.of_mask(stretches)
         if not found:
             return found
-        size, span = self._index.size, np.uint64(self._index.span)
+        size, span = self.index.size, np.uint64(self.index.span)
         return Rows(found.starts * np.uint64(size), np.minimum(found.ends * np.uint64(size), span))
 
 

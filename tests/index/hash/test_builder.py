@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 from collections import defaultdict
+from datetime import UTC, datetime
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
+import amudai
 from amudai.errors import InvalidArgument
 from amudai.index import BuildPlan, Keys
 from amudai.index.artifacts import open_artifact
@@ -23,8 +26,8 @@ from amudai.index.hash.spec import HashIndex
 from amudai.shard import ShardReader
 from amudai.types import BasicType, SchemaNode
 from tests.effort import examples
-from tests.encoding import runs
 from tests.index.hash import shards
+from tests.kernel_modules import KERNELS
 
 U64 = st.integers(0, (1 << 64) - 1)
 
@@ -97,6 +100,22 @@ def test_buckets_are_where_the_format_wants_them(tmp_path: Path) -> None:
         assert [node.name for node in part.schema.fields()] == ["bucket"]
 
 
+def test_partitions_are_prepared_on_several_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, created = skewed(500), datetime(2026, 1, 1, tzinfo=UTC)
+    paths = [tmp_path / f"{threads}.amudai.shard" for threads in (1, 2)]
+    amudai.write(table, paths[0], indexes=[HashIndex("x")], created=created, threads=1)
+    together = Barrier(2, timeout=60)
+    prepared = HashIndexBuilder._prepared
+
+    def waiting(self: HashIndexBuilder, *given: Any) -> Any:
+        together.wait()  # an error unless another thread prepares a partition at the same time
+        return prepared(self, *given)
+
+    monkeypatch.setattr(HashIndexBuilder, "_prepared", waiting)
+    amudai.write(table, paths[1], indexes=[HashIndex("x")], created=created, threads=2)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
 def test_only_single_values_have_keys() -> None:
     inner = SchemaNode(schema_id=1, name="item", basic_type=BasicType.STRING)
     for kind in (BasicType.LIST, BasicType.STRUCT, BasicType.UNIT, BasicType.UNION):
@@ -117,7 +136,7 @@ def test_fields_are_named_once(fields: Any) -> None:
 # ---- kernels ----
 
 
-@pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 @examples(100)
 @given(
     st.lists(
@@ -149,7 +168,7 @@ def listed(groups: Any) -> list[tuple[int, list[int]]]:
     return [(hash_, positions[start:end]) for hash_, start, end in zip(hashes, starts, ends, strict=True)]
 
 
-@pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 def test_kernels_refuse_what_does_not_fit(kernels: Any) -> None:
     one, two = np.zeros(1, np.uint64), np.zeros(2, np.uint64)
     for call in (
@@ -168,7 +187,7 @@ def test_kernels_refuse_what_does_not_fit(kernels: Any) -> None:
             call()
 
 
-@pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 @examples(60)
 @given(st.lists(st.none() | st.binary(max_size=300) | st.just(b"z" * 5000), max_size=80), st.binary(max_size=40))
 def test_keys(kernels: Any, values: list[bytes | None], prefix: bytes) -> None:

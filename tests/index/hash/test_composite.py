@@ -68,6 +68,7 @@ def test_a_conjunction_is_looked_up_at_once(tmp_path: Path) -> None:
     assert all("several" not in note.evidence for note in alone.notes)
 
 
+@pytest.mark.slow
 def test_edits_keep_composite_keys(plain: amudai.Shard, tmp_path: Path) -> None:
     shard = amudai.write(TABLE, tmp_path / "a.amudai.shard", indexes=[HashIndex(*KEYS)])
     renamed = amudai.rename_columns(shard, {"tenant": "customer"}, tmp_path / "renamed.amudai.shard")

@@ -195,6 +195,7 @@ def test_the_same_input_gives_the_same_bytes(tmp_path: Path, exact: amudai.Shard
     assert written[0] == written[1]
 
 
+@pytest.mark.slow
 def test_indexes_that_are_added_keep_to_it(tmp_path: Path, exact: amudai.Shard) -> None:
     plain = amudai.write(TABLE, tmp_path / "plain.amudai.shard", stripe_rows=7_000)
     most = size_of(exact) // 2

@@ -107,7 +107,7 @@ def truth(rows: list[dict[str, Any]], path: str, word: str) -> list[int]:
 
 
 @pytest.mark.slow
-@examples(60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), stripe_rows=st.sampled_from([None, 1, 4, 9]), batch_rows=st.sampled_from([3, 100]))
 def test_rows_are_those_of_records_and_of_the_values(
     data: st.DataObject, stripe_rows: int | None, batch_rows: int, tmp_path: Path

@@ -55,3 +55,23 @@ def test_scattered_rows_stay_bit_packed_in_balanced(tmp_path: Path) -> None:
     table = pa.table({"text": ["rare" if row in at else "" for row in range(200_000)]})
     made = indexed(table, TermIndex("text"), tmp_path / "a.amudai.shard")
     assert set(stored(made)[POSITIONS].encodings or ()) == {"delta(fl_bit_pack)"}
+
+
+def test_rows_at_distances_that_repeat_are_compressed(tmp_path: Path) -> None:
+    """Of long lists that are sparse, and of short lists, which share blocks."""
+    beats = np.flatnonzero(np.isin(np.arange(215_000) % 820, (0, 300)))
+    texts = np.full(215_000, "", object)
+    texts[beats] = "beat"
+    long = indexed(pa.table({"text": pa.array(texts, pa.string())}), TermIndex("text"), tmp_path / "a.amudai.shard")
+    assert stored(long)[POSITIONS].encodings == {"delta(zstd)": 1}
+    found = long.reader().answer(long.path("text"), Terms("beat", Match.EQUAL, True))
+    assert found is not None
+    assert found.yes.positions().tolist() == beats.tolist()
+    words = pa.array([f"w{row % 400}" for row in range(16_000)])
+    short = indexed(pa.table({"text": words}), TermIndex("text"), tmp_path / "b.amudai.shard")
+    layout = stored(short)[POSITIONS]
+    assert set(layout.encodings or ()) == {"delta(zstd)"}
+    assert layout.bytes < 16_000  # bit-packed, they would take 14 bits each
+    found = short.reader().answer(short.path("text"), Terms("w7", Match.EQUAL, True))
+    assert found is not None
+    assert found.yes.positions().tolist() == list(range(7, 16_000, 400))

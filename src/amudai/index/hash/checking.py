@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -13,8 +14,9 @@ from amudai.format import IndexDescriptor
 from amudai.index.hash.reader import HashIndexReader, hashed_paths
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
+from amudai.types import NodePath
 
-__all__ = ["same_hashes"]
+__all__ = ["renamed_back", "same_hashes"]
 
 U64 = npt.NDArray[np.uint64]
 
@@ -27,17 +29,32 @@ def same_hashes(
 ) -> bool:
     """Raise CorruptedData if the index has other pairs of hash and row than one that was built from the values.
 
-    Both are reduced to a number of pairs and a sum over them, so that no list is held in memory. Returns False for an
-    index of columns that have other names now: their names are part of the hashes.
+    Both are reduced to a number of pairs and a sum over them, so that no list is held in memory.
     """
-    if hashed_paths(descriptor):
-        return False
     found = _sum(HashIndexReader(descriptor, shard, anchor), len(descriptor.artifacts))
     expected = _sum(HashIndexReader(rebuilt, shard, own), len(rebuilt.artifacts))
     if found != expected:
         said = f"found {found[0]}" if found[0] != expected[0] else "found others"
         raise CorruptedData(f"hash index: expected the {expected[0]} pairs of key and row of the values, {said}")
     return True
+
+
+def renamed_back(descriptor: IndexDescriptor, paths: Sequence[NodePath]) -> tuple[NodePath, ...]:
+    """The paths of fields with the names that were hashed, if the descriptor lists them."""
+    named = {
+        schema_id: path
+        for ids, hashed in hashed_paths(descriptor).items()
+        for schema_id, path in zip(ids, hashed, strict=True)
+    }
+    return tuple(_renamed(path, named.get(path[-1].schema_id)) for path in paths)
+
+
+def _renamed(path: NodePath, hashed: str | None) -> NodePath:
+    """The nodes with other names, so that `hashed` is what keys begin with. Where it is split makes no difference."""
+    names = [] if hashed is None else hashed.rsplit(".", len(path) - 1)
+    if len(names) != len(path):
+        return path
+    return tuple(replace(node, name=name) for node, name in zip(path, names, strict=True))
 
 
 def _sum(reader: HashIndexReader, partitions: int) -> tuple[int, int]:

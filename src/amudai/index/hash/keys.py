@@ -16,6 +16,7 @@ import numpy.typing as npt
 import xxhash
 
 from amudai import _kernels
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode, decimal128
 
@@ -116,7 +117,7 @@ def hash_key(prefix: bytes, node: SchemaNode, value: bytes) -> int:
         pass
     elif node.basic_type is BasicType.BOOLEAN:
         if value not in _BOOLEANS:
-            raise InvalidArgument(f"key of {node}: expected one byte, 0 or 1, found {value!r}")
+            raise InvalidArgument(f"key of {node}: expected one byte, 0 or 1, found {shown(value)}")
         value = _BOOLEANS[value]
     elif by_value(node):
         value = _by_value(np.frombuffer(value, np.uint8 if node.is_decimal else f"<{node.dtype}"), node).tobytes()

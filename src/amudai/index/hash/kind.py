@@ -53,6 +53,12 @@ def _note_paths(descriptor: IndexDescriptor, paths: Mapping[int, NodePath]) -> P
     return any_values({HASHED_PATHS: hashed})
 
 
+def _paths_when_built(descriptor: IndexDescriptor, paths: Sequence[NodePath]) -> tuple[NodePath, ...]:
+    from amudai.index.hash.checking import renamed_back
+
+    return renamed_back(descriptor, paths)
+
+
 def _check(
     descriptor: IndexDescriptor, rebuilt: IndexDescriptor, shard: ShardReader, anchor: Artifact, own: Artifact
 ) -> bool:
@@ -70,6 +76,7 @@ HASH: Final = IndexType(
     build=_build,
     spec=_spec,
     merge=_merge,
+    paths_when_built=_paths_when_built,
     check=_check,
     before_renaming=_note_paths,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 from amudai.index.contract import require_level
 
@@ -32,6 +33,7 @@ class HashIndex:
         value for each row.
     level
         `"shard"`: one index of all rows. `"stripe"`: one index for each stripe, written together with the stripe.
+        `"field"`: one index of all rows of a single field, in the descriptor of the field.
 
     Attributes
     ----------
@@ -65,9 +67,9 @@ class HashIndex:
         found = tuple((key,) if isinstance(key, str) else key for key in keys)
         for given, key in zip(keys, found, strict=True):
             if not isinstance(key, tuple) or not key or not all(isinstance(field, str) for field in key):
-                raise InvalidArgument(f"HashIndex: expected paths of fields, found {given!r}")
+                raise InvalidArgument(f"HashIndex: expected paths of fields, found {shown(given)}")
             if found.count(key) > 1 or len(set(key)) < len(key):
-                raise InvalidArgument(f"HashIndex: expected each field once, found {given!r} again")
+                raise InvalidArgument(f"HashIndex: expected each field once, found {shown(given)} again")
         require_level(level)
         object.__setattr__(self, "fields", tuple(dict.fromkeys(field for key in found for field in key)))
         object.__setattr__(self, "level", level)

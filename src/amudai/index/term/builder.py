@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from amudai import _kernels
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import IndexDescriptor
 from amudai.index.contract import BuildPlan, IndexSpec
@@ -41,7 +42,7 @@ _MAX_STRIPE: Final = 0xFFFF
 def build_term_index(spec: IndexSpec, plan: BuildPlan) -> TermBuilder:
     """Create the builder of a term index."""
     if not isinstance(spec, TermIndex):
-        raise InvalidArgument(f"index: expected a TermIndex, found {spec!r}")
+        raise InvalidArgument(f"index: expected a TermIndex, found {shown(spec)}")
     return TermBuilder(spec, plan, tuning_of(plan.profile))
 
 

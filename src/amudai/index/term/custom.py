@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from amudai import _kernels
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 from amudai.index.plugins import COLLATIONS_GROUP, TOKENIZERS_GROUP, load_announced
 from amudai.index.term.stored_form import COLLATIONS, TOKENIZERS
@@ -110,7 +111,7 @@ def register_tokenizer(tokenizer: Tokenizer) -> None:
     ['example', 'a', 'b']
     """
     if not isinstance(tokenizer, Tokenizer):
-        raise InvalidArgument(f"tokenizer: expected an amudai.Tokenizer, found {tokenizer!r}")
+        raise InvalidArgument(f"tokenizer: expected an amudai.Tokenizer, found {shown(tokenizer)}")
     _require_free(tokenizer.name, "tokenizer", {*TOKENIZERS, *TOKENIZERS.values(), *_tokenizers})
     _tokenizers[tokenizer.name] = tokenizer
 
@@ -129,16 +130,16 @@ def register_collation(collation: Collation) -> None:
     1
     """
     if not isinstance(collation, Collation):
-        raise InvalidArgument(f"collation: expected an amudai.Collation, found {collation!r}")
+        raise InvalidArgument(f"collation: expected an amudai.Collation, found {shown(collation)}")
     _require_free(collation.name, "collation", {*COLLATIONS, *COLLATIONS.values(), *_collations})
     _collations[collation.name] = collation
 
 
 def _require_free(name: str, what: str, taken: set[str]) -> None:
     if not isinstance(name, str) or not name:
-        raise InvalidArgument(f"{what}: expected a name, found {name!r}")
+        raise InvalidArgument(f"{what}: expected a name, found {shown(name)}")
     if name in taken:
-        raise InvalidArgument(f"{what}: expected a name that is not taken, found {name!r}")
+        raise InvalidArgument(f"{what}: expected a name that is not taken, found {shown(name)}")
 
 
 def tokenizer_of(name: object) -> Tokenizer | None:

@@ -9,8 +9,7 @@ from amudai.format import IndexDescriptor
 from amudai.index.contract import BuildPlan, Capabilities, IndexMerging, IndexSpec, IndexType
 from amudai.index.questions import Every, IndexQuestion, Terms
 from amudai.index.term.reader import TermReader, open_term_index
-from amudai.index.term.stored_form import INDEX_TYPE, OLDER_NAMES
-from amudai.types import BasicType
+from amudai.index.term.stored_form import INDEX_TYPE, OLDER_NAMES, TEXT_TYPES
 
 if TYPE_CHECKING:
     from amudai.edit import IndexPart
@@ -49,9 +48,7 @@ def _check(
 TERM: Final = IndexType(
     name=INDEX_TYPE,
     label="term index",
-    capabilities=Capabilities(
-        questions=frozenset({Terms, Every, IndexQuestion}), basic_types=frozenset({BasicType.STRING})
-    ),
+    capabilities=Capabilities(questions=frozenset({Terms, Every, IndexQuestion}), basic_types=TEXT_TYPES),
     open=open_term_index,
     build=_build,
     aliases=OLDER_NAMES,

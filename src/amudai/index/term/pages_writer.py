@@ -28,6 +28,12 @@ __all__ = ["PagesWriter"]
 Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[Any]
 
+# Leaves that are written at a time, and lists from which on fewer are.
+_LEAVES: Final = 8
+_MOST_LISTS: Final = 1 << 17
+# Leaves that wait until it is known whether the index has more. Of so few, terms are compressed harder.
+_SMALL: Final = 32
+
 
 class PagesWriter:
     """Writes the columns of the terms artifact from merged terms and the ends of their position lists."""
@@ -36,9 +42,10 @@ class PagesWriter:
         self._spool = spool
         self._tuning = tuning
         profile = profile_of("balanced")
-        self._leaf: list[tuple[Numbers, ...]] = []
-        self._leaf_terms = 0
-        self._leaf_start = 0  # where the position lists of the open leaf begin
+        # Terms, their lengths, and the columns of their lists, until they fill some leaves.
+        self._waiting: list[tuple[Numbers, ...]] = []
+        self._waiting_terms = self._waiting_lists = 0
+        self._leaf_start = 0  # where the position lists of the next leaf begin
         self._last_terms: list[bytes] = []  # the last term of each leaf
         self.pages = 0
 
@@ -58,8 +65,8 @@ class PagesWriter:
 
     @property
     def room(self) -> int:
-        """How many more terms fit into the open leaf."""
-        return self._tuning.page_terms - self._leaf_terms
+        """How many terms may be added next."""
+        return _LEAVES * self._tuning.page_terms
 
     @property
     def layout(self) -> PageLayout:
@@ -77,18 +84,22 @@ class PagesWriter:
         begins, stripes, fields, forms = merged.begins(), merged.stripes(), merged.fields(), merged.forms()
         if merged.continues:
             # The first list was appended by the call before: only its end has moved.
-            self._leaf[-1][-1][-1] = ends[0]
+            self._waiting[-1][-1][-1] = ends[0]
             begins, stripes, fields, forms, ends = begins[1:], stripes[1:], fields[1:], forms[1:], ends[1:]
         lengths = merged.lengths()
-        self._leaf_terms += len(lengths)
-        if len(ends):
-            self._leaf.append((merged.terms(), lengths, begins, stripes, fields, forms, ends))
-        if self._leaf_terms >= self._tuning.page_terms and merged.whole_terms:
-            self._end_leaf()
+        self._waiting_terms += len(lengths)
+        self._waiting_lists += len(ends)
+        if len(ends) or len(lengths):
+            self._waiting.append((merged.terms(), lengths, begins, stripes, fields, forms, ends))
+        # The last term may have more lists.
+        known = self._waiting_terms if merged.whole_terms else self._waiting_terms - 1
+        leaves = _LEAVES if self.pages else _SMALL
+        if known >= leaves * self._tuning.page_terms or self._waiting_lists > _MOST_LISTS:
+            self._end_leaves(known // self._tuning.page_terms * self._tuning.page_terms, self._tuning.level)
 
     def finish(self) -> tuple[PreparedField, ...]:
         """Write the pages above the leaves, and return the fields of the artifact."""
-        self._end_leaf()
+        self._end_leaves(self._waiting_terms, self._tuning.level if self.pages else self._tuning.small_level)
         level, first, below = 1, 0, self._last_terms
         while below:
             above: list[bytes] = []
@@ -100,24 +111,34 @@ class PagesWriter:
             level, first, below = level + 1, first + len(below), above if len(above) > 1 else []
         return self._fields()
 
-    def _end_leaf(self) -> None:
-        if not self._leaf:
+    def _end_leaves(self, count: int, level: int) -> None:
+        """Write the first `count` terms that wait, as leaves of the usual size and perhaps one smaller one.
+
+        `level` is Zstandard's for the terms.
+        """
+        if not count:
             return
-        columns = [np.concatenate(parts) if len(parts) > 1 else parts[0] for parts in zip(*self._leaf, strict=True)]
-        terms, lengths, begins, stripes, fields, forms, ends = columns
-        count = len(lengths)
-        tuning = self._tuning
-        self._put(
-            self._term_blocks,
-            term_block(_offsets(lengths), terms, tuning.level, compress=tuning.compress_numbers),
-            count,
-        )
-        self._put(self._end_blocks, block(shortest_steps(ends, compress=tuning.compress_numbers)), len(ends))
+        terms, lengths, begins, stripes, fields, forms, ends = self._taken(count)
+        offsets = _offsets(lengths)
+        borders = np.append(np.arange(0, count, self._tuning.page_terms), count)  # of the leaves, in terms
+        first_of_term = begins.view(np.bool_)  # much faster than numbers
+        lists = np.append(np.flatnonzero(first_of_term), len(ends))[borders]
+        bytes_ = offsets[borders].astype(np.int64)
+        compress = self._tuning.compress_numbers
+        term_blocks, end_blocks = [], []
+        for low, high, first, last, start, end in zip(
+            borders[:-1], borders[1:], lists[:-1], lists[1:], bytes_[:-1], bytes_[1:], strict=True
+        ):
+            places = offsets[low : high + 1] - offsets[low]
+            term_blocks.append(term_block(places, terms[start:end], level, compress=compress))
+            end_blocks.append(block(shortest_steps(ends[first:last], compress=compress)))
+        self._put(self._term_blocks, term_blocks, np.diff(borders))
+        self._put(self._end_blocks, end_blocks, np.diff(lists))
         # A stripe entry begins with each term, and where the stripe changes within a term.
-        first_of_stripe = begins.astype(np.bool_)
+        first_of_stripe = first_of_term.copy()
         first_of_stripe[1:] |= stripes[1:] != stripes[:-1]
         marks = np.flatnonzero(first_of_stripe)
-        of_term = np.flatnonzero(begins[marks])  # the first stripe of each term
+        of_term = np.flatnonzero(first_of_term[marks])  # the first stripe of each term
         self._stripe.append(stripes[marks])
         self._field.append(fields)
         self._form.append(forms)
@@ -127,31 +148,54 @@ class PagesWriter:
         self._lists += len(ends)
         self._child.append(np.zeros(count, np.uint64), np.zeros(count, np.bool_))
         self._has_lists.append(np.ones(count, np.bool_))
-        self._end_page(0, count, self._leaf_start)
-        self._last_terms.append(terms[len(terms) - int(lengths[-1]) :].tobytes())
+        starts = ends[lists[:-1] - 1]  # a leaf's lists begin where those of the leaf before end
+        starts[0] = self._leaf_start
+        self._start.append(starts)
+        self._end_pages(0, np.diff(borders))
+        self._last_terms += [
+            terms[end - size : end].tobytes()
+            for end, size in zip(bytes_[1:].tolist(), lengths[borders[1:] - 1].tolist(), strict=True)
+        ]
         self._leaf_start = int(ends[-1])
-        self._leaf, self._leaf_terms = [], 0
+
+    def _taken(self, count: int) -> list[Numbers]:
+        """Remove and return the columns of the first `count` terms that wait, and of their lists."""
+        parts = zip(*self._waiting, strict=True)
+        columns = [np.concatenate(part) if len(part) > 1 else part[0] for part in parts]
+        self._waiting, left = [], self._waiting_terms - count
+        if left:
+            size = int(columns[1][:count].sum())
+            lists = int(np.flatnonzero(columns[2].view(np.bool_))[count])
+            cuts = [size, count, *[lists] * 5]
+            self._waiting = [tuple(column[cut:] for column, cut in zip(columns, cuts, strict=True))]
+            columns = [column[:cut] for column, cut in zip(columns, cuts, strict=True)]
+        self._waiting_terms = left
+        self._waiting_lists -= len(columns[-1])
+        return columns
 
     def _interior(self, level: int, first_child: int, terms: list[bytes]) -> None:
         count = len(terms)
         # Every look-up reads these few pages, so they are stored uncompressed.
         data = np.frombuffer(b"".join(terms), np.uint8)
-        self._put(self._term_blocks, plain_terms(_offsets([len(term) for term in terms]), data), count)
+        self._put(self._term_blocks, [plain_terms(_offsets([len(term) for term in terms]), data)], np.array([count]))
         self._child.append(np.arange(first_child, first_child + count, dtype=np.uint64))
         self._stripe_ends.append(np.full(count, self._stripes))
         self._has_lists.append(np.zeros(count, np.bool_))
-        self._end_page(level, count, None)
+        self._start.append(np.zeros(1, np.uint64), np.zeros(1, np.bool_))
+        self._end_pages(level, np.array([count]))
 
-    def _end_page(self, level: int, count: int, start: int | None) -> None:
-        self._entries += count
-        self.pages += 1
-        self._page_ends.append(np.array([self._entries]))
-        self._level.append(np.array([level], np.uint8))
-        self._start.append(np.array([start or 0], np.uint64), None if start is not None else np.zeros(1, np.bool_))
+    def _end_pages(self, level: int, counts: Numbers) -> None:
+        """End pages of a level. Page `i` has `counts[i]` entries."""
+        self._page_ends.append(self._entries + np.cumsum(counts))
+        self._level.append(np.full(len(counts), level, np.uint8))
+        self._entries += int(counts.sum())
+        self.pages += len(counts)
 
-    def _put(self, buffer: PreparedBuffer, data: bytes, count: int) -> None:
+    def _put(self, buffer: PreparedBuffer, blocks: list[bytes], counts: Numbers) -> None:
+        data = b"".join(blocks)
         start = self._spool.append(data)
-        buffer.add(start, start + len(data), np.array([count], np.uint32), np.array([len(data)], np.uint32))
+        sizes = np.array([len(each) for each in blocks], np.uint32)
+        buffer.add(start, start + len(data), counts.astype(np.uint32), sizes)
 
     def _fields(self) -> tuple[PreparedField, ...]:
         level, entries, start = TERMS_SCHEMA

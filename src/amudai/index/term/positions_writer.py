@@ -6,7 +6,7 @@ compressed if the list is dense, otherwise bit-packed. Short lists share blocks 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,25 +30,69 @@ from amudai.stats import FieldStatistics
 from amudai.storage import Spool
 from amudai.types import SchemaNode
 
-__all__ = ["CopiedBlocks", "PositionsWriter"]
+__all__ = ["LEAST_LONG", "CopiedLists", "PositionsWriter", "SpooledBlocks"]
+
+LEAST_LONG: Final = 512
+"""Integers of a list that has blocks of its own."""
 
 _CHUNK: Final = 1024  # values that are bit-packed together
 _SHARED: Final = 2 * _CHUNK  # values of a block that lists share
 _FLUSH: Final = 65_536
 _ENVELOPE: Final = 40  # bytes of a block besides its packed differences, estimated
-_SPARSE: Final = 400  # average difference of rows from which on compression never wins
+_SPARSE: Final = 400  # average difference of rows from which on compression wins only if differences repeat
+_SAMPLE: Final = 2048  # values that tell whether they do
+_REPEATS: Final = 3  # the level of Zstandard at which it finds repeated differences, and packs others nearly as well
 _FEW: Final = 32  # fewer values are not worth a block of their own
+_FEW_KINDS: Final = 2  # values for each different step between them, from which on the steps repeat enough
+
+
+class SpooledBlocks:
+    """Blocks of integers that are in the spool already, numbered in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self._used = 0
+        self._starts = np.empty(0, np.int64)
+        self._ends = np.empty(0, np.int64)
+        self._counts = np.empty(0, np.uint32)
+        self._sizes = np.empty(0, np.uint32)
+        self._values = np.zeros(1, np.uint64)  # the integers of all blocks before each, and of all
+
+    def __len__(self) -> int:
+        return self._used
+
+    def add(self, start: int, counts: U64, sizes: U64) -> None:
+        """Add adjacent blocks, the first of which begins at `start` of the spool."""
+        first, last = self._used, self._used + len(counts)
+        if last > len(self._starts):
+            room = max(last, 2 * len(self._starts))
+            for name in ("_starts", "_ends", "_counts", "_sizes"):
+                setattr(self, name, np.resize(getattr(self, name), room))
+            self._values = np.resize(self._values, room + 1)
+        ends = start + np.cumsum(sizes, dtype=np.int64)
+        self._starts[first:last] = ends - sizes.astype(np.int64)
+        self._ends[first:last] = ends
+        self._counts[first:last], self._sizes[first:last] = counts, sizes
+        self._values[first + 1 : last + 1] = self._values[first] + np.cumsum(counts)
+        self._used = last
+
+    def add_to(self, buffer: PreparedBuffer, firsts: U64, integers: U64) -> None:
+        """Append blocks to a buffer: for each `i`, the blocks from `firsts[i]` on that hold `integers[i]` integers."""
+        values = self._values[: self._used + 1]
+        low = firsts.astype(np.int64)
+        high = np.searchsorted(values, values[low] + integers)
+        held = high - low
+        chosen = np.arange(int(held.sum())) + np.repeat(low - (np.cumsum(held) - held), held)
+        places = zip(self._starts[low].tolist(), self._ends[high - 1].tolist(), strict=True)
+        buffer.add_scattered(places, self._counts[chosen], self._sizes[chosen])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CopiedBlocks:
-    """Blocks of integers that are in the spool already: their place, how many integers they hold, and those of each."""
+class CopiedLists:
+    """For each of some lists how many of its first integers are copied with their blocks, and the first block."""
 
-    start: int
-    end: int
-    count: int
-    counts: npt.NDArray[np.uint32]
-    sizes: npt.NDArray[np.uint32]
+    blocks: SpooledBlocks
+    counts: U64
+    firsts: U64
 
 
 class PositionsWriter:
@@ -69,25 +113,25 @@ class PositionsWriter:
         counts: U64,
         is_long: npt.NDArray[np.uint8],
         continues: bool,
-        copies: Mapping[int, CopiedBlocks] | None = None,
+        copies: CopiedLists | None = None,
     ) -> None:
         """Append lists. If `continues`, the first list continues the last list of the call before.
 
-        `copies` has blocks with the first integers of some long lists, by the number of the list. `counts` and
-        `integers` are without these integers.
+        `copies` has blocks with the first integers of some long lists. `counts` and `integers` are without these
+        integers.
         """
         self.count += len(integers)
         ends = np.cumsum(counts)
         at = 0
-        for index in np.flatnonzero(is_long).tolist():
-            end = int(ends[index])
-            start = end - int(counts[index])
-            if index or not continues:
+        for first, last in _groups(is_long, counts):
+            end = int(ends[last - 1])
+            start = int(ends[first] - counts[first])
+            if first or not continues:
                 self._end_list()
                 self._shared.add(integers[at:start])
                 self._end_shared()
-            if copies is not None and index in copies:
-                self._copy(copies[index])
+            if copies is not None:
+                self._copy(copies, first, last)
             self._long.add(integers[start:end])
             self._write_long()
             at = end
@@ -97,9 +141,12 @@ class PositionsWriter:
             if self._shared.count >= _FLUSH:
                 self._write_shared(self._shared.take(self._shared.count // _SHARED * _SHARED))
 
-    def _copy(self, blocks: CopiedBlocks) -> None:
-        self._buffer.add(blocks.start, blocks.end, blocks.counts, blocks.sizes)
-        self.count += blocks.count
+    def _copy(self, copies: CopiedLists, first: int, last: int) -> None:
+        """Append the copied blocks of lists `first .. last`."""
+        counts = copies.counts[first:last]
+        if counts[0]:  # of several lists all are copied
+            copies.blocks.add_to(self._buffer, copies.firsts[first:last], counts)
+            self.count += int(counts.sum())
 
     def finish(self, node: SchemaNode) -> PreparedField:
         """Write the remaining integers and return the field."""
@@ -141,15 +188,17 @@ class PositionsWriter:
     def _put_compressed(self, values: U64) -> bool:
         """Write a compressed block if the open list is compressed. Returns whether it is; its first values decide."""
         gain = self._tuning.gain
-        if self._compressed is None and (not gain or int(values[-1] - values[0]) >= _SPARSE * len(values)):
+        if self._compressed is None and not gain:
             self._compressed = False
+        if self._compressed is None and int(values[-1] - values[0]) >= _SPARSE * len(values):
+            # Only differences that repeat make it smaller, and a few tell whether they do.
+            few = values[:_SAMPLE]
+            self._compressed = None if len(steps_section(few, _REPEATS)) < gain * _packed_size(few) else False
         if self._compressed is False:
             return False
-        section = steps_section(values)
+        section = _shortest(values)
         if self._compressed is None:
-            widest = np.maximum.reduceat(np.diff(values), np.arange(0, len(values) - 1, _CHUNK))
-            packed = sum(_ENVELOPE + _CHUNK // 8 * step.bit_length() for step in widest.tolist())
-            self._compressed = len(section) < gain * packed
+            self._compressed = len(section) < gain * _packed_size(values)
         if self._compressed:
             self._put(block(section), len(values))
         return self._compressed
@@ -167,7 +216,7 @@ class PositionsWriter:
     def _write_shared(self, values: U64) -> None:
         if not len(values):
             return
-        if self._tuning.gain and len(values) > _FEW and 2 * np.count_nonzero(np.diff(values) < 256) > len(values):
+        if self._tuning.gain and len(values) > _FEW and _are_alike(np.diff(values)):
             for start in range(0, len(values), _SHARED):
                 self._put_best(values[start : start + _SHARED])
             return
@@ -184,8 +233,12 @@ class PositionsWriter:
         forms = [block(plain_section(values))]
         forms.append(_kernels.encode_numbers(values, None, 0, packed_program, len(values), None, True)[0])
         if self._tuning.gain and len(values) >= _FEW:
-            forms.append(block(steps_section(values)))
-            forms.append(block(zstd_section(compress_zstd(values.data, self._tuning.level))))
+            is_list = not (values[1:] <= values[:-1]).any()
+            # In a single list only differences repeat. In several, they rarely do, and counting them tells.
+            if is_list or len(np.unique(np.diff(values))) * _FEW_KINDS <= len(values):
+                forms.append(block(_shortest(values)))
+            if not is_list:
+                forms.append(block(zstd_section(compress_zstd(values.data, self._tuning.level))))
         self._put(min(forms, key=len), len(values))
 
     def _put(self, data: bytes, count: int, sizes: npt.NDArray[np.uint32] | None = None, each: int = 0) -> None:
@@ -197,6 +250,36 @@ class PositionsWriter:
             counts[-1] = count - each * (len(sizes) - 1)
         start = self._spool.append(data)
         self._buffer.add(start, start + len(data), counts, sizes)
+
+
+def _groups(is_long: npt.NDArray[np.uint8], counts: U64) -> Iterator[tuple[int, int]]:
+    """The long lists, one by one. Neighbours of which everything is copied are taken together."""
+    chosen = np.flatnonzero(is_long.view(np.bool_))
+    is_copied = counts[chosen] == 0
+    begins = np.ones(len(chosen), np.bool_)
+    begins[1:] = (chosen[1:] != chosen[:-1] + 1) | ~is_copied[1:] | ~is_copied[:-1]
+    firsts = np.flatnonzero(begins)
+    sizes = np.diff(firsts, append=len(chosen))
+    return zip(chosen[firsts].tolist(), (chosen[firsts] + sizes).tolist(), strict=True)
+
+
+def _are_alike(steps: U64) -> bool:
+    """Whether most differences are small, or the same as the one before, so that compression makes them smaller."""
+    alike = steps < 256
+    alike[1:] |= steps[1:] == steps[:-1]
+    return 2 * int(np.count_nonzero(alike)) > len(steps)
+
+
+def _shortest(values: U64) -> bytes:
+    """Compressed differences. Few values are compressed in two ways, as it takes little time."""
+    section = steps_section(values, _REPEATS)
+    return section if len(values) > _SHARED else min(section, steps_section(values), key=len)
+
+
+def _packed_size(values: U64) -> int:
+    """About how many bytes bit-packed differences take."""
+    widest = np.maximum.reduceat(np.diff(values), np.arange(0, len(values) - 1, _CHUNK))
+    return sum(_ENVELOPE + _CHUNK // 8 * step.bit_length() for step in widest.tolist())
 
 
 class _PendingIntegers:

@@ -154,8 +154,8 @@ class TermReader:
 
     @lazy
     def _tree(self) -> TermTree:
-        fields = list(self._numbering.ids.values())
-        return TermTree(self._terms, is_own=self._own, only_field=fields[0] if len(fields) == 1 else None)
+        only = next(iter(self._numbering.ids.values()), None) if self._numbering.single else None
+        return TermTree(self._terms, is_own=self._own, only_field=only)
 
     @property
     def tree(self) -> TermTree:
@@ -262,7 +262,7 @@ class TermReader:
         with located(url=self._terms.file.url):
             for leaves in self._tree.all():
                 found = hashed_terms(leaves.terms.offsets, leaves.terms.data)
-                if len(self._numbering.ids) > 1:
+                if not self._numbering.single:
                     bounds, _, lists = self._tree.all_lists(leaves)
                     before = np.append(0, np.cumsum(lists.fields == stored_id))
                     edges = bounds.astype(np.int64)

@@ -66,12 +66,12 @@ def term_block(offsets: U64, data: U8, level: int, *, compress: bool) -> bytes:
 
     `offsets` begins with 0. The offsets may be compressed as well if `compress`.
     """
-    plain = plain_terms(offsets, data)
     frame = compress_zstd(data.data, level) if len(data) else b""
     if not frame or len(frame) >= len(data):
-        return plain
-    compressed = _kernels.zstd_region(frame, shortest_steps(offsets, compress=compress), True)
-    return min(plain, block(compressed), key=len)
+        return plain_terms(offsets, data)
+    compressed = block(_kernels.zstd_region(frame, shortest_steps(offsets, compress=compress), True))
+    # Plain terms take at least their bytes.
+    return compressed if len(compressed) < len(data) else min(plain_terms(offsets, data), compressed, key=len)
 
 
 def plain_terms(offsets: U64, data: U8) -> bytes:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from amudai.column import ColumnSource
 from amudai.encoding import BlockBuffer, decode_few, decode_numbers
-from amudai.errors import CorruptedData, located
+from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.lazy import lazy
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
@@ -44,6 +44,8 @@ class SlotMap:
 
     def before(self, stripe: int) -> int:
         """How many slots the stripes before `stripe` have."""
+        if stripe < 0:
+            raise UnsupportedFeature("slots of a moved index: expected those of stripes before it, found them gone")
         return int(self._ends[stripe - 1]) if stripe else 0
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from amudai.arguments import sequence, shown
 from amudai.errors import InvalidArgument
 from amudai.index.contract import require_level
 from amudai.index.term.custom import collation_of, tokenizer_of
@@ -22,7 +23,8 @@ class TermIndex:
     Parameters
     ----------
     fields
-        Paths of string fields: columns, members of structs, items of lists, keys and values of maps.
+        Paths of fields of text: columns, members of structs, items of lists, keys and values of maps. Bytes have terms
+        where they are UTF-8, UUIDs as they are written.
     tokenizer
         What a term is, for all fields or one for each. `"word"`: a run of letters and digits. `"log"`: the same, and
         IPv4 addresses as a whole besides. `"trivial"`: the value itself. Or the name of a registered `Tokenizer`.
@@ -41,6 +43,7 @@ class TermIndex:
         such rows. Terms are never left out: if they do not fit, that is an error, and nothing is written.
     level
         `"shard"`: one index of all rows. `"stripe"`: one index for each stripe, written together with the stripe.
+        `"field"`: one index of all rows of a single field, in the descriptor of the field.
 
     Attributes
     ----------
@@ -75,16 +78,16 @@ class TermIndex:
         level: str = "shard",
     ) -> None:
         if not fields or not all(isinstance(field, str) for field in fields):
-            raise InvalidArgument(f"fields: expected at least one path, found {fields}")
+            raise InvalidArgument(f"fields: expected at least one path, found {shown(fields)}")
         if len(set(fields)) < len(fields):
             raise InvalidArgument(f"fields: expected each field once, found {fields}")
         tokenizers = _of_each("tokenizer", tokenizer, len(fields), TOKENIZERS, tokenizer_of)
         granularities = _of_each("granularity", granularity, len(fields), GRANULARITIES)
-        if collation not in COLLATIONS and collation_of(collation) is None:
-            raise InvalidArgument(f"collation: expected one of {', '.join(COLLATIONS)}, found {collation!r}")
+        if not isinstance(collation, str) or (collation not in COLLATIONS and collation_of(collation) is None):
+            raise InvalidArgument(f"collation: expected one of {', '.join(COLLATIONS)}, found {shown(collation)}")
         most = None if max_bytes is None else size_of(max_bytes)
         if most is not None and most < 1:
-            raise InvalidArgument(f"max_bytes: expected at least 1, found {max_bytes!r}")
+            raise InvalidArgument(f"max_bytes: expected at least 1, found {shown(max_bytes)}")
         require_level(level)
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "tokenizers", tokenizers)
@@ -102,10 +105,10 @@ def _of_each(
     registered: Callable[[str], object | None] = lambda _: None,
 ) -> tuple[str, ...]:
     """The setting of each field: `given` for all fields, or one setting per field."""
-    found = (given,) * count if isinstance(given, str) else tuple(given)
+    found = (given,) * count if isinstance(given, str) else sequence(given, name)
     if len(found) != count:
         raise InvalidArgument(f"{name}: expected one for all fields, or {count}, one for each field, found {found}")
     for each in found:
-        if each not in known and registered(each) is None:
-            raise InvalidArgument(f"{name}: expected one of {', '.join(known)}, found {each!r}")
+        if not isinstance(each, str) or (each not in known and registered(each) is None):
+            raise InvalidArgument(f"{name}: expected one of {', '.join(known)}, found {shown(each)}")
     return found

@@ -22,6 +22,7 @@ __all__ = [
     "TERMS",
     "TERMS_LOOKUP",
     "TERMS_SCHEMA",
+    "TEXT_TYPES",
     "TOKENIZERS",
 ]
 
@@ -34,6 +35,9 @@ COLLATIONS: Final[Mapping[str, str]] = {
     "case_preserving": "unicode-case-preserving",
     "case_insensitive": "unicode-case-insensitive",
 }
+
+# The types of fields that have terms: text, bytes that are UTF-8, and GUIDs as they are written.
+TEXT_TYPES: Final = frozenset({BasicType.STRING, BasicType.BINARY, BasicType.GUID})
 
 # A position is a row (record) or a slot of the field (element).
 ELEMENT: Final = "element"

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from amudai.encoding import GUID_LENGTH, guid_texts, texts_among
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.index.term.custom import is_unicode
+from amudai.index.term.stored_form import TEXT_TYPES
 from amudai.shard import StoredArray
 from amudai.types import BasicType, NodePath, SchemaNode
 
@@ -44,8 +46,8 @@ class Texts:
 
 def require_text_path(path: NodePath) -> None:
     """Raise an error if the field is not text, or if a union or the like is above it."""
-    if path[-1].basic_type is not BasicType.STRING:
-        raise InvalidArgument(f"term index: expected a field of strings, found {path[-1]}", field=path[-1].name)
+    if path[-1].basic_type not in TEXT_TYPES:
+        raise InvalidArgument(f"term index: expected a field of text, found {path[-1]}", field=path[-1].name)
     for node in path[:-1]:
         if node.basic_type not in _CONTAINERS:
             raise UnsupportedFeature(f"term index: below a {node.basic_type.name.lower()}", field=path[-1].name)
@@ -90,15 +92,26 @@ def texts_of(values: StoredArray, path: NodePath, *, by_slot: bool = False) -> T
     if values.dictionary is not None:
         strings = values.dictionary.values
         codes = values.dictionary.codes.astype(np.uint32, copy=False)
-    if strings.offsets is None or strings.data is None:
+    if strings.data is None:
         return None
+    offsets, data = strings.offsets, strings.data
+    if path[-1].basic_type is BasicType.GUID:
+        data = guid_texts(data)
+        offsets = np.arange(0, len(data) + 1, GUID_LENGTH, dtype=np.int64)
+    if offsets is None:
+        return None
+    if path[-1].basic_type is BasicType.BINARY:
+        among = texts_among(offsets, data)
+        if among is not None:  # bytes that are no text have no terms
+            others = ~(among if codes is None else among[codes])
+            hidden = others if hidden is None else hidden | others
     validity, at = None, 0
     if hidden is not None and hidden.any():
         valid = values.valid()
         validity = np.packbits(~hidden if valid is None else valid & ~hidden, bitorder="little")
     elif values.validity is not None:
         validity, at = values.validity.data, values.validity.first
-    return Texts(strings.offsets, strings.data, validity, at, codes, None if by_slot else rows)
+    return Texts(offsets, data, validity, at, codes, None if by_slot else rows)
 
 
 def exploded(texts: Texts, terms: Callable[[str], Iterable[str]]) -> Texts:

@@ -94,7 +94,7 @@ class TermTree:
     is_own
         Whether this library wrote the artifact. Then its properties replace some of its columns.
     only_field
-        The schema id of the indexed field, if the index covers a single field.
+        The schema id of the indexed field, if the index was built over a single field.
     """
 
     def __init__(self, artifact: IndexArtifactReader, *, is_own: bool, only_field: int | None) -> None:
@@ -213,15 +213,15 @@ class TermTree:
                 return
             record, size = self._next_leaf(leaves.last), min(2 * size, _GROUP)
 
-    def all(self) -> Iterator[Leaves]:
-        """All leaves, in groups."""
+    def all(self, group: int = _GROUP) -> Iterator[Leaves]:
+        """All leaves, in groups of at most `group`."""
         if not self._page_count:
             return
         is_leaf = self._levels == 0
         edges = np.flatnonzero(np.diff(is_leaf, prepend=False, append=False))
         for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-            for low in range(first, last, _GROUP):
-                yield self._leaves(low, min(_GROUP, last - low))
+            for low in range(first, last, group):
+                yield self._leaves(low, min(group, last - low))
 
     def _leaves(self, record: int, size: int) -> Leaves:
         """The leaf at `record`, and the leaves right behind it, up to `size` leaves."""
@@ -309,6 +309,10 @@ class TermTree:
         """
         count = len(leaves.terms)
         stripe_ids = _member(_member(self._stripe_lists, "item", BasicType.STRUCT), "stripe_id", BasicType.INT16)
+        if self._layout is not None and self._layout.single_lists:
+            first, last = leaves.start, leaves.start + count
+            single = present(stripe_ids, Rows.one(first, last)).astype(np.uint16, copy=False)
+            return np.arange(count + 1, dtype=np.uint64), single, self._read_lists(leaves, first, 0, count)
         of_entry = offsets(self._stripe_lists, leaves.start, leaves.start + count, stripe_ids.position_count)
         low, high = int(of_entry[0]), int(of_entry[-1])
         of_stripe = offsets(self._field_lists, low, high, self._list.position_count)

@@ -16,8 +16,8 @@ class Tuning:
     ----------
     page_terms, fan_out
         Entries of a leaf page, and of a page above the leaves.
-    level
-        The Zstandard level for terms.
+    level, small_level
+        The Zstandard level for terms, and that of a small index, for which more effort takes little time.
     gain
         A long list is compressed if that takes less than this fraction of its bit-packed size; 0 means never.
     list_values
@@ -30,6 +30,7 @@ class Tuning:
     page_terms: int = 2048
     fan_out: int = 1024
     level: int = 1
+    small_level: int = 1
     gain: float = 0.0
     list_values: int = 16_384
     compress_numbers: bool = False
@@ -38,9 +39,11 @@ class Tuning:
 _BY_PROFILE: Final = {
     "plain": Tuning(),
     "minimal_compression": Tuning(),
-    "balanced": Tuning(gain=0.8, compress_numbers=True),
-    "high_compression": Tuning(page_terms=1024, level=12, gain=1.0, compress_numbers=True),
-    "minimal_size": Tuning(page_terms=4096, level=15, gain=1.0, list_values=32_768, compress_numbers=True),
+    "balanced": Tuning(small_level=12, gain=0.8, compress_numbers=True),
+    "high_compression": Tuning(page_terms=1024, level=12, small_level=12, gain=1.0, compress_numbers=True),
+    "minimal_size": Tuning(
+        page_terms=4096, level=15, small_level=15, gain=1.0, list_values=32_768, compress_numbers=True
+    ),
 }
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
-
-import numpy as np
+from typing import Final, Protocol
 
 from amudai import _kernels
 from amudai.encoding import profile_of
@@ -14,7 +11,7 @@ from amudai.format import COMPLETE, IndexDescriptor, any_values
 from amudai.index.contract import BuildPlan
 from amudai.index.term.budget import BuiltIndex
 from amudai.index.term.pages_writer import PagesWriter
-from amudai.index.term.positions_writer import CopiedBlocks, PositionsWriter
+from amudai.index.term.positions_writer import CopiedLists, PositionsWriter, SpooledBlocks
 from amudai.index.term.spec import TermIndex
 from amudai.index.term.stored_form import (
     COLLATIONS,
@@ -39,15 +36,23 @@ __all__ = ["placed", "written"]
 _SLICE: Final = 65_536
 
 
-def written(
-    merge: _kernels.TermMerge | _kernels.TermListMerge,
-    spool: Spool,
-    tuning: Tuning,
-    blocks: Callable[[int], CopiedBlocks] | None = None,
-) -> BuiltIndex:
+class TermsInOrder(Protocol):
+    """A merge: terms with their lists, in the order of the index, a slice at a time."""
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to merge."""
+        ...
+
+    def next(self, terms: int, integers: int) -> _kernels.TermSlice:
+        """The next slice. It begins at most `terms` terms, and ends soon after it has `integers` integers."""
+        ...
+
+
+def written(merge: TermsInOrder, spool: Spool, tuning: Tuning, blocks: SpooledBlocks | None = None) -> BuiltIndex:
     """The index of all terms of a merge. Its bytes are in `spool`.
 
-    `blocks` returns the blocks that a ticket of a `TermListMerge` stands for.
+    `blocks` are those that the tickets of a `TermListMerge` stand for.
     """
     if merge.done:
         return BuiltIndex(_empty(TERMS_SCHEMA), _empty(POSITIONS_SCHEMA), None, spool)
@@ -59,9 +64,8 @@ def written(
         if blocks is None:
             positions.add(merged.integers(), counts, merged.is_long(), merged.continues)
         else:
-            copied, tickets = merged.copied(), merged.tickets()
-            copies = {at: blocks(int(tickets[at])) for at in np.flatnonzero(copied).tolist()}
-            positions.add(merged.integers(), counts - copied, merged.is_long(), merged.continues, copies)
+            copies = CopiedLists(blocks, merged.copied(), merged.tickets())
+            positions.add(merged.integers(), counts - copies.counts, merged.is_long(), merged.continues, copies)
         pages.add(merged, counts, first)
     fields = pages.finish()
     integers = positions.finish(POSITIONS_SCHEMA[0])
