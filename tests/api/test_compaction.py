@@ -120,6 +120,14 @@ def test_shards_of_several_stores(tmp_path: Path) -> None:
     assert found.read().to_pydict() == {"n": [1, 2, 3]}
 
 
+def test_shards_whose_stripes_are_in_other_stores(tmp_path: Path) -> None:
+    cold = MemoryStore()
+    first = amudai.write({"n": [1, 2, 5]}, "a.amudai.shard", store=cold, layout="two-level")
+    second = amudai.merge([first], tmp_path / "b.amudai.shard", allow={"cold://lake/": cold})
+    both = amudai.compact([second, second], tmp_path / "c.amudai.shard", sort_by="n")
+    assert both.read()["n"].to_pylist() == [1, 1, 2, 2, 5, 5]
+
+
 def test_times_and_decimals_stay_integers(tmp_path: Path) -> None:
     table = pa.table(
         {

@@ -100,6 +100,12 @@ def test_what_cannot_be_looked_up(shard: amudai.Shard, column: str, keys: Any, m
         shard.lookup(column, keys)
 
 
+def test_keys_that_no_row_has(shard: amudai.Shard) -> None:
+    assert shard.lookup("id", [1000, -1, None]).to_pylist() == [[], [], []]
+    assert shard.lookup("name", []).to_pylist() == []
+    assert shard.lookup("id", [13]).to_pylist() == [[]], "deleted rows"
+
+
 def test_hash_indexes_cover_keys_and_values_of_maps(tmp_path: Path) -> None:
     labels = [None if at % 9 == 0 else [(f"k{at % 7}", at % 40), ("all", at % 3)] for at in range(ROWS)]
     table = pa.table({"labels": pa.array(labels, pa.map_(pa.string(), pa.int64()))})
@@ -117,3 +123,10 @@ def test_hash_indexes_cover_keys_and_values_of_maps(tmp_path: Path) -> None:
         (leaf,) = shard.scan(where=ask).explain().leaves
         assert "hash index" in {note.evidence for note in leaf.notes} or not expected
     assert all(made.verify(deep=True).ok for made in (shard, both, compacted))
+
+
+def test_keys_that_a_hash_index_does_not_have(tmp_path: Path) -> None:
+    indexes = [amudai.HashIndex("n")]
+    shard = amudai.write({"n": [1, 2, 4]}, tmp_path / "n.amudai.shard", indexes=indexes)
+    assert shard.lookup("n", [3]).to_pylist() == [[]]
+    assert shard.lookup("n", [3, 9, None]).to_pylist() == [[], [], []]

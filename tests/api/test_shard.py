@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
-from threading import Semaphore
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import pytest
 import amudai
 from amudai import threads as shared_threads
 from amudai.arrow import SCHEMA_PROPERTY
+from amudai.pool import ThreadPlaces
 from amudai.storage import MemoryStore
 from tests.fixtures.make_sample import SAMPLE, rows
 from tests.forge import (
@@ -503,14 +503,14 @@ class Places:
     def __init__(self) -> None:
         self.sizes: list[int] = []
 
-    def __call__(self, size: int) -> Semaphore:
+    def __call__(self, size: int) -> ThreadPlaces:
         self.sizes.append(size)
-        return Semaphore(size)
+        return ThreadPlaces(size)
 
 
 def test_the_number_of_threads_is_the_one_asked_for(many_rows: amudai.Shard, monkeypatch: pytest.MonkeyPatch) -> None:
     places = Places()
-    monkeypatch.setattr(shared_threads, "Semaphore", places)
+    monkeypatch.setattr(shared_threads, "ThreadPlaces", places)
     store = many_rows._reader.store
     monkeypatch.setenv("AMUDAI_THREADS", "3")
     shard = amudai.open(many_rows.url, store=store)

@@ -82,7 +82,7 @@ def test_every_parameter_reaches_the_reader(tmp_path: Path, monkeypatch: pytest.
     told |= {"on_bad_record": print, "encoding": "utf-8", "duplicates": "rename", "mixed_zones": "text"}
     told |= {"delimiter": ";", "quote": "'", "header": True, "columns": ["a", "b"], "null": ["-"], "skip": 0}
     told |= {"comment": "#", "decimal": ",", "nan": True, "year": 2024, "timezone": "UTC", "multiline": "separate"}
-    told |= {"pattern": "(?P<x>.*)", "extract": True}
+    told |= {"pattern": "(?P<x>.*)", "extract": True, "escape": "!"}
     assert set(told) == READING
     given: list[dict[str, Any]] = []
 

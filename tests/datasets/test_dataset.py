@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import random
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 import amudai
 from amudai import col
+from amudai.datasets.facts import FACT
 from tests.effort import examples
 
 
@@ -288,6 +290,22 @@ def test_a_shard_that_is_overwritten_while_a_dataset_is_open_is_read_as_it_is_no
     ]
 
 
+def test_small_shards_stay_open_for_the_next_scan(
+    three: amudai.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def requests_again(lake: amudai.Dataset) -> int:
+        assert lake.count("n = 7") == 1
+        before = lake.requests.requests
+        assert lake.count("n > 1000") == 0  # the statistics in the roots say so
+        return lake.requests.requests - before
+
+    monkeypatch.setattr("amudai.datasets.members._LEAST_OPEN", 1)
+    assert requests_again(amudai.dataset(tmp_path)) == 0
+    sizes = [path.stat().st_size for path in tmp_path.glob("*.amudai.shard")]
+    monkeypatch.setattr("amudai.datasets.members._OPEN_BYTES", sum(sizes))  # and no room for objects of Python
+    assert requests_again(amudai.dataset(tmp_path, threads=1)) > 0
+
+
 # ---- the catalog ----
 
 
@@ -313,6 +331,35 @@ def test_a_catalog_rules_shards_out_without_opening_them(three: amudai.Dataset, 
         assert why.shards - sum(why.shards_ruled_out.values()) == kept, where  # type: ignore[operator, union-attr]
 
 
+@pytest.mark.parametrize("without", [("bloom",), ("first", "last")], ids=["bounds alone", "of an earlier version"])
+def test_a_catalog_has_the_bounds_of_texts(
+    without: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = [["auth", "billing", None], ["mail", "mule"], ["search", "\u00e9tat"], [None]]
+    parts = {f"{at}": pa.table({"service": pa.array(names)}) for at, names in enumerate(services)}
+    known = pa.struct([each for each in FACT if each.name not in without])
+    monkeypatch.setattr("amudai.datasets.catalog.FACT", known)
+    lake_of(tmp_path, parts).save_catalog()
+    plain = amudai.dataset(tmp_path, catalog="ignore")
+    # How many shards are left by bounds, and by Bloom filters and counts of nulls, which say nothing about order.
+    for where, kept in {
+        "service = 'mail'": (1, 1),
+        "service = 'cache'": (0, 0),
+        "service in ('auth', 'cache', 'search')": (2, 2),
+        "service in ('cache', 'zoo')": (1, 0),
+        "service < 'b'": (1, 3),
+        "service >= 'mule'": (2, 3),
+        "service between 'c' and 'l'": (0, 3),
+        "service startswith_cs 'mu'": (1, 3),
+        "service startswith 'mu'": (3, 3),
+        "service != 'mail'": (3, 3),
+    }.items():
+        scan = amudai.dataset(tmp_path).scan(where=where)
+        assert scan.to_table().equals(plain.read(where=where)), where
+        ruled_out = scan.explain().shards_ruled_out
+        assert 4 - sum(ruled_out.values()) == kept["first" in without], where  # type: ignore[union-attr]
+
+
 @pytest.mark.slow
 def test_a_query_with_a_catalog_makes_few_requests(tmp_path: Path) -> None:
     lake_of(tmp_path, {f"{part:02}": logs(50 * part) for part in range(20)}, bloom=["trace"]).save_catalog()
@@ -321,6 +368,18 @@ def test_a_query_with_a_catalog_makes_few_requests(tmp_path: Path) -> None:
     opened = with_catalog.scan(where="n = 7").explain()
     assert opened.shards_ruled_out == {"catalog": 19}
     assert with_catalog.requests.requests * 3 < without.requests.requests
+
+
+def test_a_catalog_has_the_columns_of_its_page(tmp_path: Path) -> None:
+    lake_of(tmp_path, {"0": logs(0)}, indexes=[amudai.TermIndex("message")]).save_catalog()
+    catalog = amudai.open(tmp_path / "_catalog.amudai.shard")
+    page = (Path(__file__).parents[2] / "docs" / "format" / "catalog.md").read_text()
+    stated = {name for line in page.splitlines() if line.startswith("| `") for name in re.findall(r"`(\w+)`", line)}
+    *names, words = catalog.schema.names
+    assert words == "words_0_0"
+    assert stated >= {*names, "words_C_S", *(field.name for field in FACT)}
+    assert catalog.properties["catalog.columns"] == '["n", "level", "trace", "message"]'
+    assert catalog.properties["catalog.words"] == '[{"path": "message", "whole": false, "slices": 1}]'
 
 
 def test_a_trusted_catalog_is_the_list_of_shards(three: amudai.Dataset, tmp_path: Path) -> None:

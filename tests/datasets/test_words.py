@@ -123,6 +123,7 @@ def test_the_size_of_filters_is_bounded(tmp_path: Path) -> None:
         amudai.dataset(folder).save_catalog(word_bytes=-1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [1, 70, 5000])
 def test_few_words_that_are_absent_pass_a_filter(words: int) -> None:
     hashes = np.random.default_rng(words).integers(0, 2**64, words + 20_000, np.uint64)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from obstore.store import MemoryStore
 
 import amudai
+from amudai.api import appending
 
 
 def test_rows_per_shard_decides_how_many_shards_there_are(tmp_path: Path) -> None:
@@ -114,6 +117,28 @@ def test_one_shard_stays_one_shard(layout: str, tmp_path: Path) -> None:
     assert shard.verify().ok
     # The parts are hidden: a dataset of the folder has each row once.
     assert amudai.dataset(tmp_path).num_rows == 4
+
+
+@pytest.mark.parametrize("place", ["disk", "memory"])
+def test_a_failure_after_the_new_root_is_in_place_loses_no_rows(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = MemoryStore() if place == "memory" else None
+    path = "logs.amudai.shard" if place == "memory" else str(tmp_path / "logs.amudai.shard")
+    amudai.write({"n": [1, 2, 5]}, path, store=store)
+    merging = appending.merged
+
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        merging(*arguments, **options)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(appending, "merge", interrupted)
+        patch.setattr(appending, "merged", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            amudai.append(path, {"n": [3, 4]}, store=store)
+    assert amudai.open(path, store=store).read()["n"].to_pylist() == [1, 2, 5, 3, 4]
+    assert amudai.append(path, {"n": [6, 7]}, store=store).read()["n"].to_pylist() == [1, 2, 5, 3, 4, 6, 7]
 
 
 def test_rows_that_do_not_fit_change_nothing(tmp_path: Path) -> None:

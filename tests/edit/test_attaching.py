@@ -170,7 +170,7 @@ def test_refresh_reads_what_changed_and_adds_what_is_new(lake: Path) -> None:
     pq.write_table(table(100, 150), lake / "year=2025" / "part.parquet")
     pq.write_table(table(500, 5), lake / "year=2024" / "more.parquet")
     fresh = amudai.refresh(shard, lake / "fresh.amudai.shard")
-    assert fresh.read(["n"])["n"].to_pylist() == [*range(500, 505), *range(100), *range(100, 250)]
+    assert fresh.read(["n"])["n"].to_pylist() == [*range(100), *range(500, 505), *range(100, 250)]
     assert [(each.type, each.fields) for each in fresh.indexes] == [(each.type, each.fields) for each in shard.indexes]
     assert fresh.scan(["year"], where=col("word").has("w249")).to_table()["year"].to_pylist() == [2025]
     (lake / "year=2024" / "part.parquet").unlink()
@@ -240,7 +240,7 @@ def test_arguments(lake: Path) -> None:
         attach(lake, "y", ranges=["word"])
     with pytest.raises(amudai.InvalidArgument, match="stripe_rows"):
         attach(lake, "y", stripe_rows=0)
-    with pytest.raises(amudai.InvalidArgument, match="prefer: expected 'native' or 'parquet'"):
+    with pytest.raises(amudai.InvalidArgument, match="prefer: expected 'cheaper', 'native' or 'parquet'"):
         amudai.open(shard.url, prefer="other")  # type: ignore[arg-type]
     pq.write_table(pa.table({"tags": [["a"]]}), lake / "lists.parquet")
     with pytest.raises(amudai.InvalidArgument, match="expected the granularity 'record' for lists"):
@@ -249,6 +249,28 @@ def test_arguments(lake: Path) -> None:
             lake / "lists.amudai.shard",
             indexes=[amudai.TermIndex("tags.item", granularity="element")],
         )
+
+
+def test_times_beyond_ticks(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "at": pa.array([-(10**17), 10**17, 7], pa.timestamp("us")),  # years -1199 and 5138, and beyond datetime
+            "span": pa.array([-(10**12), 10**12, None], pa.duration("s")),
+            "fine": pa.array([1, 2, 10**18 + 7], pa.timestamp("ns")),
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(amudai.InvalidArgument, match='timestamps="int64"'):
+        amudai.attach(tmp_path / "a.parquet", tmp_path / "x.amudai.shard")
+    shard = amudai.attach(tmp_path / "a.parquet", tmp_path / "x.amudai.shard", timestamps="int64")
+    assert shard.read().equals(table)
+    assert shard.scan(where=col("fine") == pa.scalar(10**18 + 7, pa.timestamp("ns"))).positions().tolist() == [2]
+    assert shard.verify(deep=True).ok
+    pq.write_table(pa.concat_tables([table, table]), tmp_path / "a.parquet")
+    assert amudai.refresh(shard, tmp_path / "y.amudai.shard").read().equals(pa.concat_tables([table, table]))
+    # Footers tell nothing useful about such times; nothing is read.
+    footers = amudai.attach(tmp_path / "a.parquet", tmp_path / "z.amudai.shard", timestamps="int64", ranges=[])
+    assert footers.scan(where=col("at") > pa.scalar(7, pa.timestamp("us"))).positions().tolist() == [1, 4]
 
 
 def test_no_rows(tmp_path: Path) -> None:

@@ -243,6 +243,30 @@ def test_dropped_columns_leave_the_others(source: amudai.Shard, tmp_path: Path) 
     assert added.verify().ok
 
 
+@pytest.mark.parametrize("level", ["shard", "stripe"])
+@pytest.mark.parametrize("change", ["drop", "replace", "move"])
+def test_an_index_that_lost_a_column_has_only_the_terms_of_the_others(tmp_path: Path, level: str, change: str) -> None:
+    rows = 700  # enough terms and rows for lists of their own
+    words = [f"delta w{at}" if at % 3 == 0 else f"beta v{at}" for at in range(rows)]
+    others = pa.array([f"delta u{at}" if at % 2 == 0 else "gamma" for at in range(rows)])
+    source = amudai.write(
+        {"word": words, "other": others}, tmp_path / "a", indexes=[TermIndex("other", "word", level=level)]
+    )
+    to = tmp_path / "b"
+    if change == "replace":
+        new = amudai.with_columns(source, {"other": others}, to, replace=True)
+    else:
+        new = amudai.drop_columns(source, ["other"], to)
+    if change == "move":
+        new = amudai.merge([new, new], tmp_path / "c", indexes="keep")
+        words *= 2
+    expected = [at for at, word in enumerate(words) if word.startswith("delta")]
+    assert positions(new, col("word").has("delta")) == expected
+    assert new.scan(where=col("word").has("delta")).explain().doubtful == 0
+    assert new.count(col("word").has("gamma")) == new.count(col("word").has("u4")) == 0
+    assert {"gamma", "u4"}.isdisjoint(new["word"].terms().column(0).to_pylist())
+
+
 @pytest.mark.slow
 def test_renamed_columns_keep_their_values_and_indexes(source: amudai.Shard, tmp_path: Path) -> None:
     names = {"word": "text", "at": "id", "id": "at", "http": "web", "http.path": "place", "tags": "labels"}

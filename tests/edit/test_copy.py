@@ -257,6 +257,51 @@ def test_gc_of_stores(tmp_path: Path) -> None:
     assert amudai.open(f"{folder}/a.amudai.shard", store=memory).num_rows == 3
 
 
+def test_gc_keeps_files_that_a_root_names_by_a_mapped_prefix() -> None:
+    obstore = pytest.importorskip("obstore")
+    store = obstore.store.MemoryStore()
+    day = amudai.write(ROWS, "day1/logs.amudai.shard", store=store, layout="two-level", indexes=INDEXES)
+    allow = {"cold://lake/": store}
+    amudai.merge([day], "all/logs.amudai.shard", store=store, allow=allow)
+    obstore.delete(store, "day1/logs.amudai.shard")
+    obstore.put(store, "day1/1f.amudai.stripe", b"left behind")
+    removed = [file.url for file in amudai.gc("", store=store, older_than=NOW, dry_run=False)]
+    assert "day1/1f.amudai.stripe" in removed
+    assert amudai.open("all/logs.amudai.shard", store=store, allow=allow).read().to_pydict() == ROWS
+
+
+@pytest.mark.parametrize("linked", ["above", "below"])
+def test_gc_keeps_files_that_a_root_names_by_a_link(linked: str, tmp_path: Path) -> None:
+    lake, link = tmp_path / "lake", tmp_path / ("link" if linked == "above" else "lake/link")
+    (lake / "day1").mkdir(parents=True)
+    (lake / "all").mkdir()
+    link.symlink_to(lake if linked == "above" else lake / "day1")
+    named = link / "day1" if linked == "above" else link
+    amudai.write(ROWS, named / "logs.amudai.shard", layout="two-level")
+    amudai.merge([named / "logs.amudai.shard"], lake / "all" / "logs.amudai.shard", allow=[named])
+    (lake / "day1" / "logs.amudai.shard").unlink()
+    left_behind(lake / "day1", "1f.amudai.stripe")
+    removed = amudai.gc(lake, older_than=NOW, dry_run=False)
+    assert [path_of(file.url).name for file in removed] == ["1f.amudai.stripe"]
+    assert amudai.open(lake / "all" / "logs.amudai.shard", allow=[named]).read().to_pydict() == ROWS
+
+
+def test_gc_tells_files_of_one_name_apart(merged: amudai.Shard, tmp_path: Path) -> None:
+    used = next(path_of(file.url) for file in merged.files if file.kind == "stripe")
+    lost = left_behind(tmp_path / "out", used.name)
+    assert [path_of(file.url) for file in amudai.gc(tmp_path)] == lost
+
+
+def test_moving_leaves_files_that_a_root_names_by_a_mapped_prefix() -> None:
+    store = pytest.importorskip("obstore.store").MemoryStore()
+    day = amudai.write(ROWS, "lake/logs.amudai.shard", store=store, layout="two-level")
+    allow = {"cold://": store}
+    amudai.merge([day], "lake/below/logs.amudai.shard", store=store, allow=allow)
+    with pytest.warns(amudai.FilesInUseWarning):
+        amudai.copy(day, "moved.amudai.shard", store=store, move=True)
+    assert amudai.open("lake/below/logs.amudai.shard", store=store, allow=allow).read().to_pydict() == ROWS
+
+
 def test_arguments_of_gc(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="older_than: expected a timedelta of at least 0"):
         amudai.gc(tmp_path, older_than=timedelta(-1))

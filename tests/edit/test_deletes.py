@@ -5,23 +5,21 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import amudai
 from amudai import HashIndex, Predicate, TermIndex, col
-from amudai.format import BooleanStats, FieldDescriptor
 from amudai.plan import shard_plan
-from amudai.shard import ShardReader
+from amudai.shard import StripeReader
 from amudai.storage import MemoryStore
-from amudai.types import SchemaNode
 from tests.edit.ways import COUNTS, WAYS
 from tests.effort import examples
 
@@ -284,7 +282,7 @@ def test_counters_and_indexes_count(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def refuse(*_: object) -> None:
         raise AssertionError("markers were read")
 
-    monkeypatch.setattr("amudai.shard.reader.marked_rows", refuse)
+    monkeypatch.setattr(StripeReader, "marked", refuse)
     with amudai.open(path) as fewer:
         scan = fewer.scan()
         assert scan.count() == fewer.count() == 994
@@ -295,12 +293,75 @@ def test_counters_and_indexes_count(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_count_compares_counters_with_statistics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = amudai.write({"n": [1, 2, 3]}, tmp_path / "whole.amudai.shard")
     fewer = amudai.delete(whole, positions=[1], to=tmp_path / "fewer.amudai.shard")
-    described = ShardReader.descriptor
-
-    def changed(self: ShardReader, node: SchemaNode) -> FieldDescriptor | None:
-        found = described(self, node)
-        return found if found is None else replace(found, type_stats=BooleanStats(true_count=2, false_count=1))
-
-    monkeypatch.setattr(ShardReader, "descriptor", changed)
+    monkeypatch.setattr("amudai.shard.reader.true_count", lambda _: 2)
     with pytest.raises(amudai.CorruptedData, match="expected 1 markers, found statistics of 2"):
         fewer.count()
+
+
+PATTERNS: dict[str, Sequence[int]] = {
+    "single": [5],
+    "the first and the last": [0, 99_999],
+    "whole bytes": [*range(8, 16), *range(64, 80)],
+    "across bytes": [*range(5, 19), *range(4093, 4101), *range(99_990, 100_000)],
+    "across blocks": range(30_000, 40_000),
+    "every second of some": range(200, 700, 2),
+    "far apart": range(7, 100_000, 997),
+    "all but one": [n for n in range(100_000) if n != 77],
+    "every third": range(0, 100_000, 3),
+}
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_markers_are_found_without_being_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
+    gone = np.array(PATTERNS[pattern])
+    whole = amudai.write({"n": np.arange(100_000)}, tmp_path / "whole.amudai.shard")
+    path = tmp_path / "fewer.amudai.shard"
+    amudai.delete(whole, positions=gone, to=path)
+    found = {}
+    for lane in ("short", "usual"):
+        if lane == "usual":
+            monkeypatch.setattr("amudai.shard.stripe.marked_slots", lambda *_: None)
+        with amudai.open(path) as shard:
+            assert np.array_equal(shard["n"].read().to_numpy(), np.setdiff1d(np.arange(100_000), gone))
+            found[lane] = shard._reader.deleted.positions().tolist()
+    assert found["short"] == found["usual"] == gone.tolist()
+
+
+def test_damaged_markers_are_named(tmp_path: Path) -> None:
+    whole = amudai.write({"n": np.arange(10_000)}, tmp_path / "whole.amudai.shard")
+    path = tmp_path / "fewer.amudai.shard"
+    amudai.delete(whole, positions=[3, 4, 7000], to=path)
+    with amudai.open(path) as shard:
+        layout = shard._reader.stripes[0].column(shard._reader.deleted_marker).describe()
+    data = bytearray(path.read_bytes())
+    data[layout.buffers[0].start + 9] ^= 1
+    path.write_bytes(data)
+    with (
+        amudai.open(path) as shard,
+        pytest.raises(amudai.CorruptedData, match=r"block checksum.*field Kusto\.Amudai\.DeletedRecord"),
+    ):
+        shard.read()
+
+
+def test_few_deletes_among_many_rows_of_every_layout(tmp_path: Path) -> None:
+    """Blocks are decoded with the rows between, and these left out: numbers, dictionaries, times, bits, lists."""
+    rows = 30_000
+    pick = np.random.default_rng(3)
+    lists = [None if n % 11 == 0 else [f"tag {each % 7}" for each in range(n, n + n % 4)] for n in range(rows)]
+    table = pa.table(
+        {
+            "status": pa.array(pick.choice([200, 404, 500, 2_000_000_000], rows), pa.int64()),
+            "number": pa.array(pick.integers(0, 1 << 40, rows), mask=pick.random(rows) < 0.1),
+            "time": pa.array(pick.integers(0, 1 << 50, rows), pa.timestamp("us")),
+            "flag": pa.array(pick.random(rows) < 0.3),
+            "word": pa.array(pick.choice(WORDS, rows)),
+            "tags": pa.array(lists, pa.list_(pa.string())),
+        }
+    )
+    gone = np.unique(np.concatenate(([0, 1, rows - 1], pick.choice(rows, 40, replace=False))))
+    whole = amudai.write(table, tmp_path / "a.amudai.shard", stripe_rows=20_000)
+    shard = amudai.delete(whole, positions=gone, to=tmp_path / "b.amudai.shard")
+    live = table.filter(np.isin(np.arange(rows), gone, invert=True))
+    assert shard.read().equals(live)
+    found = shard.scan(where="status == 404 and flag == true").to_table()
+    assert found.equals(live.filter((pc.field("status") == 404) & pc.field("flag")))

@@ -309,6 +309,15 @@ def test_files_elsewhere_are_followed_exactly_and_only_where_allowed(days: list[
         amudai.open(target, allow=[tmp_path / "day0"]).read()
 
 
+def test_rows_are_appended_to_a_shard_with_files_elsewhere(days: list[amudai.Shard], tmp_path: Path) -> None:
+    (tmp_path / "all").mkdir()
+    place = tmp_path / "all" / "logs.amudai.shard"
+    before = amudai.merge(days, to=place, allow=[tmp_path]).read()
+    with pytest.raises(RefusedAccess):
+        amudai.append(place, before)
+    assert amudai.append(place, before, allow=[tmp_path]).read().equals(pa.concat_tables([before, before]))
+
+
 def test_another_process_gets_the_prefixes(days: list[amudai.Shard], tmp_path: Path) -> None:
     (tmp_path / "all").mkdir()
     merged = amudai.merge(days, to=tmp_path / "all" / "logs.amudai.shard", allow=[tmp_path])

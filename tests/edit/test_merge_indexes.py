@@ -148,10 +148,12 @@ def test_long_lists_are_copied_with_their_blocks(tmp_path: Path) -> None:
 
 
 def test_more_integers_than_are_read_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from amudai.index.term import merging
+    from amudai.encoding import BlockBuffer
+    from amudai.index.term import merge_sources
 
-    monkeypatch.setattr(merging, "_AT_ONCE", 100)
-    monkeypatch.setattr(merging, "_LEAST_COPIED", 1 << 40)
+    monkeypatch.setattr(merge_sources, "_LEAST_MEMORY", 1)
+    monkeypatch.setattr(merge_sources, "_MOST_MEMORY", 1600)
+    monkeypatch.setattr(BlockBuffer, "whole_blocks", lambda _, starts, ends: (starts * 0, starts * 0))
     shards = [amudai.write(table(900, at), tmp_path / str(at), indexes=indexes()) for at in range(2)]
     merged = amudai.merge(shards, to=tmp_path / "all")
     rebuilt = amudai.merge(shards, to=tmp_path / "anew", indexes="rebuild")
@@ -187,6 +189,8 @@ def test_an_index_that_one_shard_lacks(tmp_path: Path) -> None:
         "field-hashing-index",
         "field-hashing-index",
     ]
+    with pytest.raises(InvalidArgument, match="over all rows, found it over some of the rows of "):
+        amudai.merge([tmp_path / "keep"], to=tmp_path / "again")
 
 
 def test_another_tokenizer_is_another_index(tmp_path: Path) -> None:
@@ -206,6 +210,28 @@ def test_values_that_are_stored_again_have_other_hashes(tmp_path: Path) -> None:
     assert merged.scan(where="n == 2").positions().tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("level", ["shard", "stripe"])
+@pytest.mark.parametrize(("narrow", "wide"), [("int32", "int64"), ("uint8", "int32"), ("float", "double")])
+def test_kept_indexes_leave_out_columns_that_are_stored_again(
+    tmp_path: Path, level: str, narrow: str, wide: str
+) -> None:
+    numbers = [at * 7 % 200 for at in range(2000)]  # so many that neither statistics nor ranges tell
+    spec = amudai.HashIndex("n", "text", level=level)
+    for name, kind in (("narrow", narrow), ("wide", wide)):
+        rows = {"n": pa.array(numbers).cast(kind), "text": [f"t{at}" for at in numbers]}
+        amudai.write(rows, tmp_path / name, indexes=[spec], stripe_rows=700)
+    sources = [tmp_path / "wide", tmp_path / "narrow"]
+    merged = amudai.merge(sources, to=tmp_path / "all", widen=True, indexes="keep")
+    expected = [at for at, number in enumerate(numbers * 2) if number == 14]
+    assert merged.scan(where=amudai.col("n") == 14).positions().tolist() == expected
+    assert merged.lookup("n", [14]).to_pylist() == [expected]
+    assert merged.scan(where=amudai.col("text") == "t14").positions().tolist() == expected
+    fields = [index.fields for index in merged.indexes]
+    assert fields.count(("n", "text")) == fields.count(("text",)) == (1 if level == "shard" else 3)
+    fewer = amudai.compact(sources, tmp_path / "fewer", widen=True, where=amudai.col("n") == 14)
+    assert fewer.read()["n"].to_pylist() == [14] * len(expected)
+
+
 def test_moved_indexes_say_how_they_are_numbered(tmp_path: Path) -> None:
     one = amudai.write(table(100, 2), tmp_path / "1", indexes=indexes("stripe"), stripe_rows=60)
     two = amudai.write(table(100, 1), tmp_path / "2", indexes=indexes("stripe"), stripe_rows=60)
@@ -223,7 +249,7 @@ def test_moved_indexes_say_how_they_are_numbered(tmp_path: Path) -> None:
 
 
 def test_a_damaged_note_of_a_move_is_an_error() -> None:
-    for value in ("nonsense", {"first_row": 1}, {"first_row": -1, "first_stripe": 0, "fields": [[0]]}):
+    for value in ("nonsense", {"first_row": 1}, {"first_row": -1, "first_stripe": 0, "rows": 1, "fields": [[0]]}):
         index = IndexDescriptor(
             index_type="t", properties=(("moved", any_value(value)),), indexed_fields=((0,),), artifacts=()
         )

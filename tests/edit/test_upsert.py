@@ -123,6 +123,39 @@ def test_types_that_are_stored_in_several_ways(tmp_path: Path) -> None:
         assert found.read().equals(pa.concat_tables([first.slice(0, 1), second]))
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        pa.array([bytes([at] * 16) for at in range(4)], pa.uuid()),
+        pa.ExtensionArray.from_storage(pa.json_(), pa.array(["0", "1", "2", "3"])),
+        pa.array(["a", "b", "c", "d"], pa.string_view()),
+        pa.array([b"a", b"b", b"c", b"d"], pa.binary_view()),
+        pa.array(["a", "b", "c", "d"]).dictionary_encode(),
+        pa.array([Decimal("0.1"), Decimal("1.1"), Decimal("2.1"), Decimal("3.1")], pa.decimal32(5, 1)),
+        pa.array([0.5, -0.0, 2.5, 3.5], pa.float16()),
+    ],
+    ids=lambda keys: str(keys.type),
+)
+@pytest.mark.parametrize("key", ["k", ("k", "j")])
+def test_keys_of_any_type(keys: pa.Array, key: Any, tmp_path: Path) -> None:
+    table = pa.table({"k": keys, "j": [0, 1, 2, 3]})
+    shard = amudai.write(table[:3], tmp_path / "a")
+    found = amudai.upsert(shard, table[1:2], key, to=tmp_path / "b")
+    assert found.read()["j"].to_pylist() == [0, 2, 1]
+    assert amudai.upsert(shard, table[3:], key, to=tmp_path / "c").read()["j"].to_pylist() == [0, 1, 2, 3]
+    with pytest.raises(amudai.InvalidArgument, match="each key once"):
+        amudai.upsert(shard, pa.concat_tables([table, table[:1]]), key, to=tmp_path / "d")
+
+
+def test_keys_that_are_no_numbers(tmp_path: Path) -> None:
+    shard = amudai.write({"k": [0.0, 1.0]}, tmp_path / "a")
+    assert amudai.upsert(shard, {"k": [-0.0]}, "k", to=tmp_path / "b").num_rows == 2
+    with pytest.raises(amudai.InvalidArgument, match="found NaN, which equals no key"):
+        amudai.upsert(shard, {"k": [float("nan")]}, "k", to=tmp_path / "c")
+    with pytest.raises(amudai.InvalidArgument, match="each key once"):
+        amudai.upsert(shard, {"k": [0.0, -0.0]}, "k", to=tmp_path / "c")
+
+
 def test_no_rows_and_readers(tmp_path: Path) -> None:
     shard = amudai.write(table_of(rows_of(10)), tmp_path / "a", indexes=INDEXES)
     check(amudai.upsert(shard, table_of([]), key="n", to=tmp_path / "b"), rows_of(10), set())

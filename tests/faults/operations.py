@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import amudai
 from amudai import HashIndex, Shard, TermIndex
+from amudai.storage import open_store
 
 ROWS = 60
 INDEXES = [TermIndex("text"), HashIndex("word")]
 FIRST, SECOND, TARGET = "first.amudai.shard", "second.amudai.shard", "target.amudai.shard"
+ATTACHED = "attached.amudai.shard"  # over two Parquet files, of which the second has changed since
+PARQUET = ("0.parquet", "1.parquet")
 
 
 def rows(shift: int) -> pa.Table:
@@ -43,6 +48,19 @@ class Place:
         """The shards that operations read."""
         self.write(FIRST, 0)
         self.write(SECOND, ROWS)
+        for shift, name in enumerate(PARQUET):
+            self.parquet(name, ROWS * shift)
+        _attach(self, {}, ATTACHED).close()
+        store, url = open_store(self.prefix + PARQUET[1], self.store)
+        store.remove(url)
+        self.parquet(PARQUET[1], 5 * ROWS)
+
+    def parquet(self, name: str, shift: int) -> None:
+        """Write a Parquet file."""
+        content = io.BytesIO()
+        pq.write_table(rows(shift), content)
+        store, url = open_store(self.prefix + name, self.store)
+        store.put_if_absent(url, [content.getvalue()])
 
     def content(self, name: str) -> object:
         """All rows, and what an index finds."""
@@ -62,6 +80,13 @@ Operation = Callable[[Place, dict[str, Any]], Shard]
 
 def _path(place: Place) -> str:
     return place.prefix + TARGET
+
+
+def _attach(place: Place, options: dict[str, Any], name: str = TARGET) -> Shard:
+    files = [place.prefix + each for each in PARQUET]
+    return amudai.attach(
+        files, place.prefix + name, indexes=INDEXES, stripe_rows=ROWS, store=place.store, threads=1, **options
+    )
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -96,13 +121,53 @@ OPERATIONS: dict[str, Operation] = {
     "compact": lambda place, options: amudai.compact(
         [place.open(FIRST), place.open(SECOND)], _path(place), sort_by=("n", "descending"), store=place.store, **options
     ),
+    "attach": _attach,
     "copy": lambda place, options: amudai.copy(place.open(FIRST), _path(place), store=place.store, **options),
+    "refresh": lambda place, options: amudai.refresh(
+        place.open(ATTACHED), _path(place), store=place.store, threads=1, **options
+    ),
 }
 
 
-def prepared_folder(folder: Path) -> Path:
-    """A folder with the shards that operations read, and an old shard where they write."""
-    place = Place(f"{folder}/")
-    place.prepare()
-    place.write(TARGET, 7 * ROWS)
-    return folder
+@dataclass(frozen=True)
+class PreparedFolder:
+    """A folder with the shards that operations read, and an old shard where they write.
+
+    Attributes
+    ----------
+    folder
+        Where operations run. A shard over Parquet files knows the path by which they are found again, so that this
+        folder is restored for each run instead of being copied elsewhere.
+    saved
+        A copy of what was prepared.
+    sources
+        The bytes of all files that no operation may change, by name.
+    """
+
+    folder: Path
+    saved: Path
+    sources: dict[str, bytes]
+
+    @classmethod
+    def within(cls, parent: Path) -> PreparedFolder:
+        """Prepare a new folder in `parent`."""
+        prepared = cls(parent / "run", parent / "saved", {})
+        prepared.folder.mkdir()
+        prepared.place.prepare()
+        prepared.sources.update({file.name: file.read_bytes() for file in prepared.folder.iterdir()})
+        prepared.place.write(TARGET, 7 * ROWS)
+        shutil.copytree(prepared.folder, prepared.saved)
+        return prepared
+
+    @property
+    def place(self) -> Place:
+        return Place(f"{self.folder}/")
+
+    def sources_are_unchanged(self) -> bool:
+        """Whether all files that operations only read have the bytes of before."""
+        return all((self.folder / name).read_bytes() == content for name, content in self.sources.items())
+
+    def restore(self) -> None:
+        """Make the folder as it was."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(self.saved, self.folder)

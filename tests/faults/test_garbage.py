@@ -14,7 +14,7 @@ import pytest
 import amudai
 from amudai import AmudaiError
 from tests.faults.changes import Changes, watched
-from tests.faults.operations import FIRST, SECOND, TARGET, Place, prepared_folder
+from tests.faults.operations import FIRST, SECOND, TARGET, Place, PreparedFolder
 
 pytestmark = pytest.mark.slow
 
@@ -28,8 +28,7 @@ def collect(folder: Path) -> None:
 
 
 def test_every_removal_may_fail(tmp_path: Path) -> None:
-    (tmp_path / "prepared").mkdir()
-    prepared = prepared_folder(tmp_path / "prepared")
+    prepared = PreparedFolder.within(tmp_path).folder
     place = Place(f"{prepared}/")
     for _ in range(2):
         sources = [place.open(FIRST), place.open(SECOND)]
@@ -42,7 +41,7 @@ def test_every_removal_may_fail(tmp_path: Path) -> None:
     assert len(clean) < len(list(prepared.iterdir()))
     assert counted.calls > 1
     for at in range(1, counted.calls + 1):
-        folder = tmp_path / f"run{at}"
+        folder = tmp_path / f"turn{at}"
         shutil.copytree(prepared, folder)
         with watched(Changes(at, fail)), suppress(AmudaiError):
             collect(folder)

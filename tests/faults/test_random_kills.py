@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import shutil
 import signal
 import sys
 import time
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.effort import scaled
-from tests.faults.operations import FIRST, OPERATIONS, SECOND, TARGET, Place, prepared_folder
+from tests.faults.operations import OPERATIONS, TARGET, Place, PreparedFolder
 
 pytestmark = [
     pytest.mark.slow,
@@ -31,32 +30,27 @@ def test_kills_at_random_moments(tmp_path: Path) -> None:
     """A thousand kills at the effort 25: `AMUDAI_TEST_EFFORT=25 pytest tests/faults/test_random_kills.py`."""
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload([__name__])
-    (tmp_path / "prepared").mkdir()
-    prepared, folder, random = prepared_folder(tmp_path / "prepared"), tmp_path / "run", Random(5)
-    place, old = Place(f"{folder}/"), Place(f"{prepared}/").content(TARGET)
+    prepared, random = PreparedFolder.within(tmp_path), Random(5)
+    place, old = prepared.place, prepared.place.content(TARGET)
     expected, seconds = {}, {}
     for name, operation in OPERATIONS.items():
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(prepared, folder)
+        prepared.restore()
         began = time.perf_counter()
         operation(place, {"overwrite": True}).close()
         seconds[name] = time.perf_counter() - began
         expected[name] = place.content(TARGET)
-    sources = {each: place.content(each) for each in (FIRST, SECOND)}
     for turn in range(scaled(40)):
         name = random.choice(list(OPERATIONS))
-        shutil.rmtree(folder)
-        shutil.copytree(prepared, folder)
+        prepared.restore()
         started = processes.Event()
-        process = processes.Process(target=run, args=(f"{folder}/", name, started))
+        process = processes.Process(target=run, args=(place.prefix, name, started))
         process.start()
         started.wait()
         time.sleep(random.random() * 1.2 * seconds[name])
         process.kill()
         process.join()
         assert process.exitcode in (0, -signal.SIGKILL)
-        for each, content in sources.items():
-            assert place.content(each) == content, (turn, name)
+        assert prepared.sources_are_unchanged(), (turn, name)
         assert place.content(TARGET) in (old, expected[name]), (turn, name)
         OPERATIONS[name](place, {"overwrite": True}).close()
         assert place.content(TARGET) == expected[name], (turn, name)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from amudai.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from amudai.api.appending import append, append_parts
     from amudai.api.arrow_dataset import ArrowDataset, ArrowTask
-    from amudai.api.attaching import attach, materialize, refresh
+    from amudai.api.attaching import attach, materialize
     from amudai.api.columns import drop_columns, rename_columns, with_columns
     from amudai.api.compaction import compact
-    from amudai.api.dataset_writing import append, new_shard_name, write_dataset
+    from amudai.api.dataset_writing import new_shard_name, write_dataset
     from amudai.api.datasets import Dataset, dataset
     from amudai.api.deleting import delete, undelete
     from amudai.api.field import Field
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
     from amudai.api.housekeeping import Garbage, copy, gc
     from amudai.api.indexing import add_indexes
     from amudai.api.ingestion import ingest
+    from amudai.api.job_mark import begin_job, end_job, require_job
     from amudai.api.merging import merge
     from amudai.api.opening import open  # noqa: A004
     from amudai.api.parallel_work import PartWork, merged_parts, split_evenly
     from amudai.api.plugin_indexes import IndexAnswer, IndexPlugin, PluginBuilder, PluginIndex, register_index
     from amudai.api.progress import Progress
+    from amudai.api.refreshing import refresh
     from amudai.api.salvaging import Salvage, salvage
     from amudai.api.scan import Scan
     from amudai.api.shard import Shard
@@ -71,9 +74,10 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "amudai.api.attaching": "attach materialize refresh",
+            "amudai.api.attaching": "attach materialize",
             "amudai.api.datasets": "Dataset dataset",
-            "amudai.api.dataset_writing": "append new_shard_name write_dataset",
+            "amudai.api.appending": "append append_parts",
+            "amudai.api.dataset_writing": "new_shard_name write_dataset",
             "amudai.api.arrow_dataset": "ArrowDataset ArrowTask",
             "amudai.api.tabular": "Tabular",
             "amudai.api.parallel_work": "PartWork merged_parts split_evenly",
@@ -89,10 +93,12 @@ else:
             "amudai.api.following": "AtEnd follow",
             "amudai.api.ingestion": "ingest",
             "amudai.api.compaction": "compact",
+            "amudai.api.job_mark": "begin_job end_job require_job",
             "amudai.api.merging": "merge",
             "amudai.api.opening": "open",
             "amudai.api.plugin_indexes": "IndexAnswer PluginBuilder IndexPlugin PluginIndex register_index",
             "amudai.api.progress": "Progress",
+            "amudai.api.refreshing": "refresh",
             "amudai.api.salvaging": "Salvage salvage",
             "amudai.api.scan": "Scan",
             "amudai.api.shard": "Shard",
@@ -168,7 +174,9 @@ __all__ = [
     "Where",
     "add_indexes",
     "append",
+    "append_parts",
     "attach",
+    "begin_job",
     "col",
     "collect_garbage",
     "compact",
@@ -176,6 +184,7 @@ __all__ = [
     "dataset",
     "delete",
     "drop_columns",
+    "end_job",
     "follow",
     "gc",
     "ingest",
@@ -191,6 +200,7 @@ __all__ = [
     "register_index",
     "register_tokenizer",
     "rename_columns",
+    "require_job",
     "salvage",
     "split_evenly",
     "to_pandas",

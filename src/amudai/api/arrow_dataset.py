@@ -12,6 +12,7 @@ import pyarrow.dataset
 
 from amudai.api.scan import Scan
 from amudai.api.task import Task
+from amudai.arguments import shown
 from amudai.errors import AmudaiError, InvalidArgument, UnsupportedFeature
 from amudai.predicate import EVERYTHING, Predicate, expression_columns, from_conjunction
 from amudai.types import parse_path, quote_name
@@ -42,18 +43,27 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
         How many rows a reader without a filter gets at most; None for all.
     zoned
         Whether times keep their zone. If not, they are times of UTC without a zone.
+    coded
+        Whether columns with dictionaries keep them. If not, they are columns of their values.
     """
 
     def __init__(
-        self, source: Tabular, where: Predicate | None = None, limit: int | None = None, *, zoned: bool = True
+        self,
+        source: Tabular,
+        where: Predicate | None = None,
+        limit: int | None = None,
+        *,
+        zoned: bool = True,
+        coded: bool = True,
     ) -> None:
         self._source = source
         self._where = where
         self._limit = limit
         self._zoned = zoned
+        self._coded = coded
         self._failure: AmudaiError | None = None
         self._schema = pa.schema(
-            [field.with_type(plain_type(field.type, zoned=zoned)) for field in source.schema],
+            [field.with_type(plain_type(field.type, zoned=zoned, coded=coded)) for field in source.schema],
             metadata=source.schema.metadata,
         )
         self._scans: list[Scan] = []
@@ -157,7 +167,7 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
         raise _unsupported("a scan by pyarrow itself", "use scanner()")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _dataset_of, (self._source, self._where, self._limit, self._zoned)
+        return _dataset_of, (self._source, self._where, self._limit, self._zoned, self._coded)
 
     def __repr__(self) -> str:
         return f"<amudai.ArrowDataset of {self._source!r}>"
@@ -214,8 +224,8 @@ class ArrowDataset(pa.dataset.Dataset):  # type: ignore[misc]
         return scan
 
 
-def _dataset_of(source: Tabular, where: Predicate | None, limit: int | None, zoned: bool) -> ArrowDataset:
-    return ArrowDataset(source, where, limit, zoned=zoned)
+def _dataset_of(source: Tabular, where: Predicate | None, limit: int | None, zoned: bool, coded: bool) -> ArrowDataset:
+    return ArrowDataset(source, where, limit, zoned=zoned, coded=coded)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -301,8 +311,10 @@ class ArrowScanner:
         batch_size: int | None,
         rows: range | None,
     ) -> None:
+        if isinstance(filter, bool | pa.BooleanScalar):
+            filter = pc.scalar(filter)  # noqa: A001 - DataFusion passes a condition without columns as its value
         if filter is not None and not isinstance(filter, pc.Expression):
-            raise InvalidArgument(f"filter: expected an expression of pyarrow, found {filter!r}")
+            raise InvalidArgument(f"filter: expected an expression of pyarrow, found {shown(filter)}")
         self._dataset = dataset
         self._filter = filter
         self._batch_size = batch_size
@@ -311,7 +323,7 @@ class ArrowScanner:
         self._columns = columns if columns is not None else names
         for name in () if isinstance(self._columns, Mapping) else self._columns:
             if name not in names:
-                raise InvalidArgument(f"columns: expected some of {', '.join(names)}, found {name!r}")
+                raise InvalidArgument(f"columns: expected some of {', '.join(names)}, found {shown(name)}")
 
     @property
     def dataset_schema(self) -> pa.Schema:
@@ -412,33 +424,39 @@ def _conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def plain_type(kind: pa.DataType, *, zoned: bool = True) -> pa.DataType:
-    """A type without views and, if asked for, without zones.
+def plain_type(kind: pa.DataType, *, zoned: bool = True, coded: bool = True) -> pa.DataType:
+    """A type without views and, if asked for, without zones or without dictionaries.
 
     >>> plain_type(pa.struct([("a", pa.string_view())]))
     StructType(struct<a: string>)
     >>> plain_type(pa.timestamp("us", "UTC"), zoned=False)
     TimestampType(timestamp[us])
+    >>> plain_type(pa.dictionary(pa.int32(), pa.string()), coded=False)
+    DataType(string)
     """
     types = pa.types
+
+    def plain(part: pa.DataType) -> pa.DataType:
+        return plain_type(part, zoned=zoned, coded=coded)
+
     if types.is_string_view(kind):
         return pa.string()
     if types.is_binary_view(kind):
         return pa.binary()
     if types.is_timestamp(kind) and not zoned:
         return pa.timestamp(kind.unit)
+    if types.is_dictionary(kind) and not coded:
+        return plain(kind.value_type)
     if types.is_struct(kind):
-        return pa.struct([field.with_type(plain_type(field.type, zoned=zoned)) for field in kind])
+        return pa.struct([field.with_type(plain(field.type)) for field in kind])
     if types.is_map(kind):
-        return pa.map_(
-            plain_type(kind.key_type, zoned=zoned), plain_type(kind.item_type, zoned=zoned), kind.keys_sorted
-        )
+        return pa.map_(plain(kind.key_type), plain(kind.item_type), kind.keys_sorted)
     if types.is_fixed_size_list(kind):
-        return pa.list_(kind.value_field.with_type(plain_type(kind.value_type, zoned=zoned)), kind.list_size)
+        return pa.list_(kind.value_field.with_type(plain(kind.value_type)), kind.list_size)
     if types.is_large_list(kind) or types.is_large_list_view(kind):
-        return pa.large_list(kind.value_field.with_type(plain_type(kind.value_type, zoned=zoned)))
+        return pa.large_list(kind.value_field.with_type(plain(kind.value_type)))
     if types.is_list(kind) or types.is_list_view(kind):
-        return pa.list_(kind.value_field.with_type(plain_type(kind.value_type, zoned=zoned)))
+        return pa.list_(kind.value_field.with_type(plain(kind.value_type)))
     return kind
 
 

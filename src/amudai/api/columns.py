@@ -18,6 +18,7 @@ from amudai.api.progress import Report, reporting
 from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
 from amudai.api.sizes import rows_at_once
+from amudai.arguments import mapping, shown
 from amudai.arrow import (
     SCHEMA_PROPERTY,
     ArrowFields,
@@ -254,9 +255,9 @@ def rename_columns(
     """
     source = _SourceShard(shard, to, store=store, overwrite=overwrite, allow=allow)
     names: dict[int, str] = {}
-    for path, name in columns.items():
+    for path, name in mapping(columns, "columns").items():
         if not isinstance(name, str) or not name:
-            raise InvalidArgument(f"columns: expected a new name for {path!r}, found {name!r}")
+            raise InvalidArgument(f"columns: expected a new name for {path!r}, found {shown(name)}")
         nodes = source.changeable(path)
         names[nodes[-1].schema_id] = name
         if len(nodes) == 1 and (hidden := source.nanoseconds_of(nodes[0])) is not None:
@@ -354,7 +355,7 @@ def _check_names(fields: Sequence[SchemaNode]) -> None:
         seen: set[str] = set()
         for node in siblings:
             if node.name and node.name in seen:
-                raise InvalidArgument(f"columns: expected different names, found {node.name!r} twice")
+                raise InvalidArgument(f"columns: expected different names, found {shown(node.name)} twice")
             seen.add(node.name)
 
 

@@ -21,7 +21,7 @@ from amudai.api.sizes import temporary_folder
 from amudai.api.storing_options import storing_options
 from amudai.api.where import Where
 from amudai.api.writing import Layout
-from amudai.arguments import whole_number
+from amudai.arguments import path_text, sequence, whole_number
 from amudai.edit import Merging, Naming, Publication
 from amudai.encoding import ProfileChoice
 from amudai.errors import InvalidArgument, LimitExceeded, UnsupportedFeature
@@ -107,7 +107,8 @@ def compact(
     >>> month.read().to_pydict()
     {'day': [1, 1, 2], 'level': ['warn', 'info', 'info']}
     """
-    given = [shards] if isinstance(shards, Shard | str | os.PathLike) else list(shards)
+    sort_by = sort_by if isinstance(sort_by, str) else sequence(sort_by, "sort_by")
+    given = [shards] if isinstance(shards, Shard | str | os.PathLike) else sequence(shards, "shards")
     readers = [reader_of(each, store, allow) for each in given]
     if not readers:
         raise InvalidArgument("shards: expected at least one, found none")
@@ -144,7 +145,7 @@ def compact(
             progress=progress,
             allow=allow,
         )
-    folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
+    folder = path_text(temp_dir, "temp_dir") if temp_dir is not None else temporary_folder(to, store)
     memory = size_of(memory_limit)
     specs = specs_of(readers) if indexes is None else indexes
     with _united(readers, widen, folder, threads) as source, reporting(progress, source.num_rows) as report:
@@ -218,9 +219,12 @@ def _prefixes(readers: Sequence[ShardReader]) -> Iterator[tuple[str, Store]]:
     """Absolute URLs for the files of stores that know them by relative names only."""
     known: list[Store] = []
     for reader in readers:
-        if is_relative(reader.url) and not any(each.same_files(reader.store) for each in known):
-            yield f"store-{len(known)}://files/", reader.store
-            known.append(reader.store)
+        # Stripes of a shard may be in other stores than its root.
+        stores = [store for _, store in reader.allow.prefixes if store is not None]
+        for store in [reader.store, *stores] if is_relative(reader.url) else stores:
+            if not any(each.same_files(store) for each in known):
+                yield f"store-{len(known)}://files/", store
+                known.append(store)
 
 
 def _field_properties(source: Shard) -> dict[str, dict[str, object]]:

@@ -1,4 +1,4 @@
-"""Writing many shards, and adding rows to what is there."""
+"""Writing many shards."""
 
 from __future__ import annotations
 
@@ -6,41 +6,27 @@ import os
 import secrets
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import quote
 
 import pyarrow as pa
 
 from amudai.api.datasets import Dataset, dataset
-from amudai.api.merging import merge, merged
-from amudai.api.opening import open as open_shard
 from amudai.api.requested import Bloom
-from amudai.api.shard import Shard
-from amudai.api.writing import Layout, ShardWriter, write
-from amudai.arguments import names, whole_number
+from amudai.api.writing import Layout, ShardWriter
+from amudai.arguments import flag, names, path_text, shown, whole_number
 from amudai.arrow import batches_of
 from amudai.datasets import SHARD_SUFFIX, find_shards
 from amudai.encoding import ProfileChoice
-from amudai.errors import (
-    ExistingFile,
-    InvalidArgument,
-    InvalidSchema,
-    MissingFile,
-    ReplacedFile,
-    StorageError,
-    UnsupportedFeature,
-)
-from amudai.index import IndexSpec, specs_of
-from amudai.storage import MAX_READ, Size, Store, container, file_url, open_store, remove_files, size_of
+from amudai.errors import ExistingFile, InvalidArgument, InvalidSchema, MissingFile, located
+from amudai.index import IndexSpec
+from amudai.storage import Size, open_store, size_of, translated
 
-__all__ = ["append", "new_shard_name", "write_dataset"]
+__all__ = ["folder_path", "new_shard_name", "write_dataset"]
 
 # So many shards are written at a time. If rows come for more folders, the shard that was idle longest is ended.
 _MOST_WRITERS: Final = 32
-# So often the root of a shard may be replaced by others while rows are added to it.
-_MOST_CONFLICTS: Final = 100
 _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
 
 
@@ -97,14 +83,14 @@ def write_dataset(
     wanted = names(partition_by, "partition_by")
     schema, batches = batches_of(data)
     for name in wanted:
-        if schema.get_field_index(name) < 0:
-            raise InvalidSchema(f"partition_by: expected one of {', '.join(schema.names)}, found {name!r}")
+        if name not in schema.names:
+            raise InvalidSchema(f"partition_by: expected one of {', '.join(schema.names)}, found {shown(name)}")
         _require_text(schema.field(name))
     stored = pa.schema([field for field in schema if field.name not in wanted], metadata=schema.metadata)
     if wanted and not stored.names:
         raise InvalidSchema("partition_by: expected a column that is left to be stored, found none")
-    base = os.fsdecode(folder).rstrip("/")
-    if not append:
+    base = folder_path(folder, "folder", store).rstrip("/")
+    if not flag(append, "append"):
         _require_empty(base, store)
     options: dict[str, Any] = {
         "profile": profile,
@@ -127,139 +113,6 @@ def write_dataset(
         writers.abandon()
         raise
     return dataset(base, store=store, threads=threads)
-
-
-def append(
-    target: str | os.PathLike[str],
-    data: Any,
-    *,
-    profile: ProfileChoice = "balanced",
-    indexes: Sequence[IndexSpec] | None = None,
-    bloom: Bloom = (),
-    distinct: Sequence[str] = (),
-    properties: Mapping[str, object] | None = None,
-    memory_limit: Size = "512MB",
-    store: object | None = None,
-    threads: int | None = None,
-) -> Shard | Dataset:
-    """Add rows to a folder of shards, or to one shard.
-
-    A folder gets one more shard. A shard (`logs.amudai.shard`) stays one shard: the rows are written to a file beside
-    it, and its root is replaced by one that refers to the old rows and to the new ones. No old value is read. Readers
-    that have a local shard open keep the old rows. Appending to one shard from several processes at a time is safe: to
-    a local shard, each waits for the one before; in an object store, the root is replaced only if nobody else did so
-    meanwhile, and otherwise the rows are added to the newer root.
-
-    Parameters
-    ----------
-    target
-        A folder, or the path of a shard that exists.
-    data
-        As for `amudai.write`. A shard is given columns that it lacks; old rows have nulls there.
-    indexes
-        Indexes of the new rows. Adding to a shard, None builds the indexes that the shard has, and they are merged.
-    profile, bloom, distinct, properties, memory_limit, store, threads
-        As for `amudai.write`.
-
-    Examples
-    --------
-    >>> shard = amudai.write({"n": [1, 2]}, "growing.amudai.shard", overwrite=True)
-    >>> amudai.append("growing.amudai.shard", {"n": [3]}).read().to_pydict()
-    {'n': [1, 2, 3]}
-    """
-    text = os.fsdecode(target)
-    options: dict[str, Any] = {"profile": profile, "bloom": bloom, "distinct": distinct, "properties": properties}
-    options |= {"memory_limit": memory_limit, "store": store, "threads": threads}
-    if text.endswith(SHARD_SUFFIX):
-        return _append_to_shard(text, data, indexes, options)
-    found = find_shards(text, store)
-    if found.folder is None:
-        return _append_to_shard(text, data, indexes, options)
-    write(data, f"{text.rstrip('/')}/{new_shard_name()}", indexes=indexes or (), **options)
-    return dataset(text, store=store, threads=threads)
-
-
-def _append_to_shard(path: str, data: Any, indexes: Sequence[IndexSpec] | None, options: Mapping[str, Any]) -> Shard:
-    store = options["store"]
-    opened, url = open_store(path, store)
-    if not opened.capabilities.local_path:
-        return _append_to_object(opened, url, data, indexes, options)
-    root = opened.local_path(url)
-    with _locked(os.path.dirname(root)), open_shard(path, store=store) as old:
-        specs = specs_of([old._reader], with_stripes=True) if indexes is None else indexes
-        # In the same folder, references stay relative.
-        added, kept = _hidden_beside(root), _hidden_beside(root)
-        write(data, added, indexes=specs, **options)
-        try:
-            os.link(root, kept)
-            policy: Literal["merge", "keep"] = "merge" if indexes is None else "keep"
-            return _without(kept, merge([kept, added], to=root, overwrite=True, indexes=policy))
-        except BaseException:
-            for leftover in (added, kept):
-                if os.path.exists(leftover):
-                    os.unlink(leftover)
-            raise
-
-
-def _append_to_object(
-    store: Store, url: str, data: Any, indexes: Sequence[IndexSpec] | None, options: Mapping[str, Any]
-) -> Shard:
-    """Add rows to a shard in a store without locks: the root is replaced if it is still the one that was read."""
-    if not store.capabilities.replaces:
-        message = "append: expected a shard in local files or in a store that can replace files, or a folder of shards"
-        raise UnsupportedFeature(message, url=url)
-    added = _hidden_beside(url)
-    old = open_shard(url, store=store)
-    specs = specs_of([old._reader], with_stripes=True) if indexes is None else indexes
-    write(data, added, indexes=specs, **{**options, "store": store})
-    for _ in range(_MOST_CONFLICTS):
-        kept = _hidden_beside(url)
-        try:
-            root = old._reader.root
-            steps = range(0, root.size, MAX_READ)
-            store.put_if_absent(kept, (bytes(root.read(at, min(root.size, at + MAX_READ))) for at in steps))
-            policy: Literal["merge", "keep"] = "merge" if indexes is None else "keep"
-            return _without(kept, merged([kept, added], url, store=store, indexes=policy, replaces=old._reader.stored))
-        except StorageError as error:
-            # The answer may have been lost, and others may have added rows to our root since.
-            old = open_shard(url, store=store)
-            if any(file.url == added for file in old.files):
-                return old
-            remove_files(store, [kept] if isinstance(error, ReplacedFile) else [kept, added])
-            if not isinstance(error, ReplacedFile):
-                raise
-    remove_files(store, [added])
-    raise ReplacedFile(
-        f"append: expected to replace the root in {_MOST_CONFLICTS} attempts, found it replaced", url=url
-    )
-
-
-def _without(kept: str, new: Shard) -> Shard:
-    """Remove the copy of the old root if the new root does not refer to it: its stripes may all be in other files."""
-    store = new._reader.store
-    url = file_url(kept) if store.capabilities.local_path else kept
-    if all(file.url != url for file in new.files):
-        remove_files(store, [url])
-    return new
-
-
-def _hidden_beside(url: str) -> str:
-    """A new name in the folder of a shard. Names with `_` are no shards of a dataset of the folder."""
-    folder = container(url)
-    return f"{folder}_{url[len(folder) :].removesuffix(SHARD_SUFFIX)}.{new_shard_name()}"
-
-
-@contextmanager
-def _locked(folder: str) -> Iterator[None]:
-    """Wait until no other process appends to a shard of this folder."""
-    import fcntl
-
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 class _Writers:
@@ -291,7 +144,7 @@ class _Writers:
                     self._open.popitem(last=False)[1].close()
                 writer = self._open[values] = self._new(values)
             self._open.move_to_end(values)
-            part = rows.slice(0, self._most_rows - writer.num_rows)
+            part = rows.slice(0, min(rows.num_rows, self._most_rows - writer.num_rows))
             writer.write(part)
             rows = rows.slice(part.num_rows)
             if writer.num_rows >= self._most_rows:
@@ -348,7 +201,7 @@ def _text(value: Any) -> str:
     if value is None:
         return _NULL
     if value == "" or value == _NULL:
-        raise InvalidArgument(f"partition_by: expected values that can be names of folders, found {value!r}")
+        raise InvalidArgument(f"partition_by: expected values that can be names of folders, found {shown(value)}")
     return _escaped(str(value).lower() if isinstance(value, bool) else str(value))
 
 
@@ -362,10 +215,19 @@ def new_shard_name() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{secrets.token_hex(4)}{SHARD_SUFFIX}"
 
 
+def folder_path(given: str | os.PathLike[str], name: str, store: object | None) -> str:
+    """A path as text. An empty one would become the root of all folders once a name is appended to it."""
+    text = path_text(given, name)
+    if not text and store is None:
+        raise InvalidArgument(f"{name}: expected a path, found an empty text")
+    return text
+
+
 def _make_folder(path: str, store: object | None) -> None:
     opened, url = open_store(f"{path.rstrip('/')}/x", store)
     if opened.capabilities.local_path:
-        os.makedirs(os.path.dirname(opened.local_path(url, new=True)), exist_ok=True)
+        with located(url=path), translated():
+            os.makedirs(os.path.dirname(opened.local_path(url, new=True)), exist_ok=True)
 
 
 def _require_empty(base: str, store: object | None) -> None:

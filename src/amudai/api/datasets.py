@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -16,8 +17,7 @@ from amudai.api.scan import Scan
 from amudai.api.shard import Shard
 from amudai.api.tabular import Tabular
 from amudai.api.where import Where, request_of
-from amudai.api.writing import write
-from amudai.arguments import names, shown, whole_number
+from amudai.arguments import is_one_of, names, path_text, shown, whole_number
 from amudai.arrow import reordered
 from amudai.datasets import (
     CATALOG_NAME,
@@ -35,6 +35,7 @@ from amudai.datasets import (
 )
 from amudai.errors import InvalidArgument, MissingFile, located
 from amudai.limits import DEFAULT_LIMITS, Limits
+from amudai.plan import ScanRequest
 from amudai.rows import Origin, row_range
 from amudai.scan import ResultColumns
 from amudai.storage import Allow, Allowed, PortableAllowed, PortableStore, Requests, open_store, portable_store
@@ -91,7 +92,7 @@ def dataset(
     """
     if not isinstance(limits, Limits):
         raise InvalidArgument(f"limits: expected amudai.Limits, found {shown(limits)}")
-    if catalog not in ("check", "trust", "ignore"):
+    if not is_one_of(catalog, ("check", "trust", "ignore")):
         raise InvalidArgument(f"catalog: expected check, trust or ignore, found {shown(catalog)}")
     places = MemberOptions(verify=verify, allow=Allowed.of(allow), limits=limits)
     if catalog == "trust":
@@ -104,7 +105,7 @@ def dataset(
 def _trusted(locations: Locations, store: object | None) -> tuple[Found, Catalog]:
     if not isinstance(locations, str | os.PathLike):
         raise InvalidArgument(f"locations: expected a folder with a catalog, found {shown(locations)}")
-    opened, url = open_store(f"{os.fsdecode(locations).rstrip('/')}/{CATALOG_NAME}", store)
+    opened, url = open_store(f"{path_text(locations, 'locations').rstrip('/')}/{CATALOG_NAME}", store)
     folder = url.removesuffix(CATALOG_NAME)
     saved = Catalog(opened, url)
     return Found(opened, folder, saved.shards_in(folder), url), saved
@@ -225,12 +226,15 @@ class Dataset(Tabular):
             on_damaged_index=on_damaged_index,
             include_deleted=include_deleted,
         )
+        return self._scan(request, rows, threads)
+
+    def _scan(self, request: ScanRequest, rows: slice | range | None, threads: int | None) -> Scan:
         within = None
         if rows is not None:
             found = row_range(rows, Origin("dataset", self.folder or "", self.num_positions))
             within = range(int(found.starts[0]), found.end) if found else range(0)
         pool = self._threads if threads is None else thread_count(threads)
-        return Scan(DatasetRun(self._members, request, within, pool))
+        return Scan(DatasetRun(self._members, request, within, pool), partial(self._scan, request, rows, threads))
 
     def take(
         self,
@@ -329,6 +333,8 @@ class Dataset(Tabular):
         if self.folder is None:
             raise InvalidArgument("catalog: expected the dataset of a folder, found one of a list of shards")
         table, properties = catalog_table(self._members, whole_number(word_bytes, "word_bytes"))
+        from amudai.api.writing import write  # readers do not need it
+
         write(
             table,
             f"{self.folder}{CATALOG_NAME}",

@@ -12,7 +12,7 @@ import pyarrow as pa
 from amudai.api.editing import NewRoot
 from amudai.api.opening import open as open_shard
 from amudai.api.shard import Shard
-from amudai.api.where import Where
+from amudai.api.where import Where, request_of
 from amudai.edit import Root, with_deleted
 from amudai.errors import located
 from amudai.rows import Rows, row_ranges
@@ -51,7 +51,7 @@ class Deletion(NewRoot):
         """The rows that a user names; all rows if nothing is named."""
         if positions is not None:
             return row_ranges(positions, self.reader.origin)[0]
-        return self.shard._run(where=where, threads=self._threads, include_deleted=include_deleted).rows()
+        return self.shard._run(request_of(None, where, include_deleted=include_deleted), threads=self._threads).rows()
 
     def changed(self, rows: Rows, change: Callable[[Rows, Rows], Rows]) -> dict[int, Rows]:
         """The deleted rows of each stripe that had some, or that has some now, by the number of the stripe.

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from amudai.api.opening import open as open_shard
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
-from amudai.edit import Naming, Publication, Root
+from amudai.arguments import path_text
+from amudai.edit import Merging, Naming, Publication, Root
 from amudai.errors import ExistingFile, InvalidArgument, located
-from amudai.shard import ArtifactSpace, ShardReader
+from amudai.index import carried_indexes, is_movable
+from amudai.shard import STRIPE_SUFFIX, ArtifactSpace, ShardReader
 from amudai.storage import Allow, Allowed, Store, StoredFile, open_store
 
-__all__ = ["NewRoot", "new_publication", "place_for", "reader_of"]
+__all__ = ["NewRoot", "beside", "new_publication", "place_for", "reader_of"]
 
 
 def reader_of(shard: Shard | str | os.PathLike[str], store: object | None, allow: Allow | Allowed) -> ShardReader:
     """The reader of a shard that a user passed: an opened one, or one that is opened now."""
     return shard._reader if isinstance(shard, Shard) else ShardReader(shard, store, allow=Allowed.of(allow))
+
+
+def beside(to: str | os.PathLike[str]) -> str:
+    """A place in the folder of `to` for a file with new rows."""
+    text = path_text(to, "to")
+    folder = text[: max(text.rfind(each) for each in {"/", os.sep}) + 1]
+    return f"{folder}{secrets.token_hex(8)}{STRIPE_SUFFIX}"
 
 
 def place_for(
@@ -83,7 +94,7 @@ class NewRoot:
     ) -> None:
         self._to, self._store, self._allow, self._threads = to, store, allow, threads
         target_store, target = place_for(to, store, of, "the shard, whose stripes stay in use")
-        self.temp_folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
+        self.temp_folder = path_text(temp_dir, "temp_dir") if temp_dir is not None else temporary_folder(to, store)
         self.naming = Naming(url=target, store=target_store, allow=Allowed.of(allow))
         self.publication = new_publication(
             target_store, target, overwrite=overwrite, replaces=replaces, temp_folder=self.temp_folder
@@ -109,6 +120,24 @@ class NewRoot:
             if root.name in root.files:
                 raise InvalidArgument("to: expected another place: the new root refers to the bytes of this file")
             return root
+
+    def root_of_all(
+        self, merging: Merging, indexes: str, memory: int, report: Callable[[int, int, int], object]
+    ) -> Root:
+        """The content of several shards, for the new root. `indexes` says what happens to those of whole shards."""
+        root = merging.root(
+            self.publication.file, is_movable, drop_others=indexes == "drop", keep_indexes=indexes == "keep"
+        )
+        carried = carried_indexes(
+            merging,
+            indexes,
+            self.space(),
+            memory=memory,
+            temp_folder=self.temp_folder,
+            profile="balanced",
+            report=report,
+        )
+        return replace(root, metadata=replace(root.metadata, indexes=carried))
 
     def space(self) -> ArtifactSpace:
         """Where the artifacts of indexes go."""

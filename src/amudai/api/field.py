@@ -13,7 +13,7 @@ from amudai.api.display import field_text
 from amudai.api.field_stats import FieldFacts, FieldStats
 from amudai.api.frames import to_pandas, to_polars
 from amudai.api.members import member_values
-from amudai.arguments import whole_number
+from amudai.arguments import text, whole_number
 from amudai.arrow import ArrowFields, Extension, arrow_field, child_type, extension_of
 from amudai.errors import located
 from amudai.format import FieldDescriptor, RangeStats, python_values
@@ -193,10 +193,33 @@ class Field:
         from amudai.plan import frequent_terms  # opens indexes, which few need
 
         most = None if limit is None else whole_number(limit, "limit", 0)
-        nodes = self._nodes
-        while nodes[-1].basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST):
-            nodes = (*nodes, nodes[-1].children[0])
-        return frequent_terms(self._reader, nodes, self.path, prefix, most)
+        return frequent_terms(self._reader, self._items(), self.path, text(prefix, "prefix"), most)
+
+    def dictionary(self, prefix: str = "", limit: int | None = None) -> pa.Array:
+        """The distinct texts of the column in their order, from the dictionaries of its stripes.
+
+        No value is read. Texts that repeat are stored as codes of a dictionary; a column that is stored in another way
+        is an error. As in statistics, texts that only deleted rows have are included.
+
+        Parameters
+        ----------
+        prefix
+            How texts begin, without regard to case.
+        limit
+            The most texts to return; None for all.
+
+        Examples
+        --------
+        >>> level = amudai.open("tests/fixtures/sample.amudai.shard")["level"]
+        >>> level.dictionary().to_pylist()
+        ['ERROR', 'INFO', 'WARN']
+        >>> level.dictionary(prefix="e").to_pylist()
+        ['ERROR']
+        """
+        from amudai.plan import dictionary_texts  # few need it
+
+        most = None if limit is None else whole_number(limit, "limit", 0)
+        return dictionary_texts(self._reader, self._items(), self.path, text(prefix, "prefix"), most)
 
     def to_table(self, rows: slice | range | None = None) -> pa.Table:
         """Read the values into a table with one column.
@@ -267,12 +290,19 @@ class Field:
         )
         return ScanRun(plan, self._threads)
 
+    def _items(self) -> tuple[SchemaNode, ...]:
+        """The nodes down to the items, if the field is a list."""
+        nodes = self._nodes
+        while nodes[-1].basic_type in (BasicType.LIST, BasicType.FIXED_SIZE_LIST):
+            nodes = (*nodes, nodes[-1].children[0])
+        return nodes
+
     def _values(self, column: pa.Array) -> pa.Array:
         with located(url=self._reader.url, field=self.path):
             return member_values(column, self._nodes)
 
     def _facts(self, descriptor: Callable[[SchemaNode], FieldDescriptor | None], positions: int) -> FieldFacts:
-        """What the shard, or a stripe with so many positions, says about the field."""
+        """What the shard, or a stripe with that number of positions, says about the field."""
         return FieldFacts(self._fields, self._nodes, self.type, self._reader.url, self.path, descriptor, positions)
 
     def _range_of(self, node: SchemaNode) -> RangeStats | None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields, project, to_array
-from amudai.column import ColumnValues, ConstantValues, TimeValues, constant_of
+from amudai.column import ColumnValues, ConstantValues, StoredValues, TimeValues, constant_of
+from amudai.encoding import Values
 from amudai.errors import CorruptedData, InvalidArgument, located
 from amudai.format import AnyValue, BloomFilter, FieldDescriptor, HllSketch
 from amudai.types import CONTAINERS, BasicType, NodePath, SchemaNode, decimal128
@@ -127,8 +130,8 @@ class FieldFacts:
             message = f"position_count: expected at most {self._positions}, found {found.position_count}"
             raise CorruptedData(message, url=self._url, field=self._path)
         bounds, cardinality = found.range_stats, found.cardinality
-        if node.basic_type is BasicType.INT16 and pa.types.is_float16(self._type):
-            bounds = None  # of the bits as integers, whose order is not that of the numbers
+        if not self.has_order:
+            bounds = None
         details = dataclasses.asdict(found.type_stats) if found.type_stats is not None else {}
         constant = None if missing or found.constant_value is None else constant_of(node, found)
         return FieldStats(
@@ -148,6 +151,24 @@ class FieldFacts:
             sketch=None if cardinality is None else cardinality.sketch,
             bloom_filter=found.bloom_filter,
         )
+
+    @property
+    def has_order(self) -> bool:
+        """Whether stored values have the order of the values. Half floats are stored as the integers of their bits."""
+        return not (self._nodes[-1].basic_type is BasicType.INT16 and pa.types.is_float16(self._type))
+
+    def bounds(self, numbers: npt.NDArray[Any], known: npt.NDArray[np.bool_], end: Literal["min", "max"]) -> pa.Array:
+        """Stored bounds of stretches of the column as an array of its type; null where they are not `known`."""
+        node, is_column = self._nodes[-1], len(self._nodes) == 1
+        valid = pa.py_buffer(np.packbits(known, bitorder="little"))
+        values = Values(len(numbers), int((~known).sum()), valid, pa.py_buffer(np.ascontiguousarray(numbers)))
+        stored: ColumnValues = StoredValues(values)
+        projection = self._fields.projection(node) if is_column else project(node, self._type)
+        if projection.nanoseconds is not None:
+            after = self._nanoseconds(projection.nanoseconds, end)
+            stored = TimeValues(stored, ConstantValues(len(numbers), after))
+        with located(url=self._url, field=self._path):
+            return to_array(stored, projection, self._type)
 
     @property
     def _is_rounded(self) -> bool:

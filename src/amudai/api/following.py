@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
+from inspect import signature
 from typing import Any, Final, Literal, TypeAlias
 
-from amudai.api.dataset_writing import append, new_shard_name
+from amudai.api.appending import append
+from amudai.api.dataset_writing import new_shard_name
 from amudai.api.opening import open as open_shard
 from amudai.api.shard import Shard
 from amudai.api.writing import write
-from amudai.arguments import whole_number
+from amudai.arguments import is_one_of, mapping, path_text, shown, whole_number
 from amudai.datasets import SHARD_SUFFIX
 from amudai.encoding import ProfileChoice
-from amudai.errors import InvalidArgument, UnsupportedFeature
+from amudai.errors import InvalidArgument, UnsupportedFeature, located
 from amudai.format import MARKED_BYTES, FollowedFile, followed_of, mark_of
 from amudai.index import IndexSpec
 from amudai.sources import (
@@ -29,7 +32,7 @@ from amudai.sources import (
     Tell,
     read_files,
 )
-from amudai.storage import Size
+from amudai.storage import Size, translated
 
 __all__ = ["AtEnd", "follow"]
 
@@ -41,7 +44,7 @@ _MOST_PARTS: Final = 128
 _MOST_BYTES: Final = 64 << 20
 # The beginning of a file from which its columns are decided when reading goes on in the middle.
 _BEGINNING: Final = 4 << 20
-# If nothing arrives for so many seconds, the last record is complete.
+# Seconds without a new line after which the last record is complete.
 _QUIET: Final = 1.0
 
 
@@ -79,7 +82,7 @@ def follow(
         A local folder, which is made if it does not exist; or the path of one shard (`.amudai.shard`), which then
         takes all rows.
     every_rows, every_seconds
-        Lines are added when there are so many of them, or so long after the first of them arrived.
+        The number of lines after which they are added, and the seconds after which they are added anyway.
     rows_per_shard
         The rows after which another shard begins.
     at_end
@@ -107,15 +110,19 @@ def follow(
     >>> [shard.num_rows for shard in amudai.follow("busy.log", "busy", at_end="stop")]
     [2]
     """
-    if at_end not in ("wait", "stop"):
-        raise InvalidArgument(f"at_end: expected 'wait' or 'stop', found {at_end!r}")
+    if not is_one_of(at_end, ("wait", "stop")):
+        raise InvalidArgument(f"at_end: expected 'wait' or 'stop', found {shown(at_end)}")
     if not isinstance(every_seconds, int | float) or not 0 <= every_seconds < float("inf"):
-        raise InvalidArgument(f"every_seconds: expected a number from 0 on, found {every_seconds!r}")
-    if "://" in os.fsdecode(to):
+        raise InvalidArgument(f"every_seconds: expected a number from 0 on, found {shown(every_seconds)}")
+    if "://" in path_text(to, "to"):
         raise UnsupportedFeature("follow: expected a local folder or shard, found a URL")
     options = {"profile": profile, "memory_limit": memory_limit, "threads": threads}
-    target = _GrowingShards(os.fsdecode(to), whole_number(rows_per_shard, "rows_per_shard", 1), indexes, options)
-    told = {**(reading or {}), "on_error": on_error, "on_bad_record": on_bad_record}
+    target = _GrowingShards(path_text(to, "to"), whole_number(rows_per_shard, "rows_per_shard", 1), indexes, options)
+    stated = {} if reading is None else mapping(reading, "reading")
+    for name in stated:
+        if name not in signature(read_files).parameters:
+            raise InvalidArgument(f"reading: expected options of amudai.read_files, found {shown(name)}")
+    told = {**stated, "on_error": on_error, "on_bad_record": on_bad_record}
     text = _growing(source, waits=at_end == "wait")
     follower = _Follower(text, target, told, whole_number(every_rows, "every_rows", 1), float(every_seconds))
     return follower.shards()
@@ -124,10 +131,17 @@ def follow(
 def _growing(source: str | os.PathLike[str] | int, *, waits: bool) -> GrowingText:
     if isinstance(source, int):
         return GrowingStream(source, "<stdin>" if source == 0 else f"<descriptor {source}>")
-    path = os.fsdecode(source)
+    path = path_text(source, "source")
     if InputFile.at(path).compression is not None:
         raise UnsupportedFeature("follow: expected a file that is not compressed, found a compressed one", file=path)
     return GrowingFile(path, waits=waits)
+
+
+def _is_marked(text: GrowingFile, file: FollowedFile) -> bool:
+    """Whether a file is the one that was followed."""
+    if file.size > text.size():
+        return False
+    return mark_of(text.part(max(0, file.size - MARKED_BYTES), file.size)) == file.mark
 
 
 class _GrowingShards:
@@ -162,7 +176,8 @@ class _GrowingShards:
     def add(self, source: Source) -> Shard:
         """Add rows. They are there when this returns, or not at all."""
         if self._root is None:
-            os.makedirs(self.folder, exist_ok=True)
+            with located(url=self.folder), translated():
+                os.makedirs(self.folder, exist_ok=True)
             self._root = self._path if self._is_shard else os.path.join(self.folder, new_shard_name())
             self._parts = 0
             found = write(source, self._root, indexes=self._indexes, **self._options)
@@ -213,9 +228,17 @@ class _Follower:
         if found is None:
             return
         shard, file = found
+        if not _is_marked(text, file):
+            # Another file has its name now. It was rotated while nobody followed it: its rest comes first.
+            for path in text.moved_to():
+                with closing(GrowingFile(path)) as moved:
+                    is_it = _is_marked(moved, file)
+                if is_it:
+                    text.begin_with(path)
+                    break
+            else:
+                return
         tail = text.part(max(0, file.size - MARKED_BYTES), file.size)
-        if file.size > text.size() or mark_of(tail) != file.mark:
-            return  # another file has its name now
         beginning = text.part(0, min(file.size, _BEGINNING))
         beginning = beginning[: beginning.rfind(b"\n") + 1]
         with read_files(self._file(beginning), **self._reading) as source:

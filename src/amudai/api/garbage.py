@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 
+from amudai.arguments import shown
 from amudai.edit import GRACE
 from amudai.edit import collect_garbage as collect
 from amudai.errors import InvalidArgument, located
@@ -47,7 +48,7 @@ def collect_garbage(
     1
     """
     if not isinstance(older_than, timedelta) or older_than < timedelta(0):
-        raise InvalidArgument(f"older_than: expected a timedelta of at least 0, found {older_than!r}")
+        raise InvalidArgument(f"older_than: expected a timedelta of at least 0, found {shown(older_than)}")
     found, url = open_store(location, store)
     with located(url=url):
         return collect(found, url, older_than)

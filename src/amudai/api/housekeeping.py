@@ -11,6 +11,7 @@ from amudai.api.editing import place_for, reader_of
 from amudai.api.opening import open as open_shard
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
+from amudai.arguments import flag, path_text, shown
 from amudai.edit import ORPHAN_GRACE, copy_shard, orphans_below, own_files
 from amudai.errors import InvalidArgument, UnsupportedFeature, located
 from amudai.storage import Allow, container, open_store, remove_files
@@ -84,11 +85,11 @@ def copy(
     """
     reader = reader_of(shard, store, allow)
     target_store, target = place_for(to, store, [reader], "that of the shard")
-    if move and not reader.store.capabilities.removes:
+    if flag(move, "move") and not reader.store.capabilities.removes:
         message = "move: expected a store that can remove files, found one that cannot"
         raise UnsupportedFeature(message, url=reader.url)
     removable, in_use = own_files(reader) if move else ([], [])
-    folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(to, store)
+    folder = path_text(temp_dir, "temp_dir") if temp_dir is not None else temporary_folder(to, store)
     with located(url=target):
         copy_shard(reader, target_store, target, overwrite=overwrite, temp_folder=folder)
     copied = open_shard(to, store=store)
@@ -135,10 +136,10 @@ def gc(
     [('stripe', 11, True)]
     """
     if not isinstance(older_than, timedelta) or older_than < timedelta(0):
-        raise InvalidArgument(f"older_than: expected a timedelta of at least 0, found {older_than!r}")
-    name = os.path.join(os.fspath(folder), "")  # the folder's URL is that of a file in it, without the name
+        raise InvalidArgument(f"older_than: expected a timedelta of at least 0, found {shown(older_than)}")
+    name = os.path.join(path_text(folder, "folder"), "")  # the folder's URL is that of a file in it, without the name
     found_store, url = open_store(f"{name}_", store)
     with located(url=container(url)):
         orphans = orphans_below(found_store, container(url), older_than)
-        removed = set() if dry_run else set(remove_files(found_store, [each.url for each in orphans]))
+        removed = set() if flag(dry_run, "dry_run") else set(remove_files(found_store, [each.url for each in orphans]))
     return tuple(Garbage(each.url, each.kind, each.bytes, each.url in removed) for each in orphans)

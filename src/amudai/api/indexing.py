@@ -72,7 +72,8 @@ def add_indexes(
                     size += fed
                     report(rows, size, 0)
                 of_stripes.append(space.indexes(sinks.stripe))
-            new.publication.publish(with_indexes(root, space.indexes(sinks.shard), of_stripes))
+            whole, of_fields = space.indexes(sinks.shard), space.indexes(sinks.field)
+            new.publication.publish(with_indexes(root, whole, of_stripes, of_fields))
         finally:
             sinks.close()
     found = new.opened()

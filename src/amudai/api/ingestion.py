@@ -14,6 +14,7 @@ from amudai.api.requested import Bloom
 from amudai.api.shard import Shard
 from amudai.api.sizes import temporary_folder
 from amudai.api.writing import Layout, write
+from amudai.arguments import path_text
 from amudai.arrow import Decimals, Extension, Timestamps
 from amudai.encoding import ProfileChoice
 from amudai.errors import InvalidArgument, MissingFile
@@ -37,6 +38,7 @@ def ingest(
     mixed_zones: MixedZones = "raise",
     delimiter: str | None = None,
     quote: str | None = None,
+    escape: str | None = None,
     header: bool | None = None,
     columns: Sequence[str] | None = None,
     null: Sequence[str] | None = None,
@@ -85,7 +87,7 @@ def ingest(
     ----------
     paths, format, types, on_error, on_bad_record, encoding, duplicates, mixed_zones
         As for `amudai.read_files`.
-    delimiter, quote, header, columns, null, skip, comment, decimal, nan
+    delimiter, quote, escape, header, columns, null, skip, comment, decimal, nan
         As for `amudai.read_files`.
     year, timezone, multiline, pattern, extract
         As for `amudai.read_files`.
@@ -123,6 +125,7 @@ def ingest(
         mixed_zones=mixed_zones,
         delimiter=delimiter,
         quote=quote,
+        escape=escape,
         header=header,
         columns=columns,
         null=null,
@@ -135,7 +138,7 @@ def ingest(
         multiline=multiline,
         pattern=pattern,
         extract=extract,
-        not_in=(container(os.fsdecode(location)) or ".") if only_new else None,
+        not_in=(container(path_text(location, "location")) or ".") if only_new else None,
         temp_dir=temporary_folder(location, store) if temp_dir is None else temp_dir,
     ) as source:
         if only_new and not source.files:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from amudai.api.moments import creation_time, require_zone
+from amudai.arguments import shown
 from amudai.arrow import to_storage
 from amudai.errors import InvalidArgument
 from amudai.shard import StoredArray
@@ -48,7 +49,7 @@ class InternalValues:
         self._time = None if isinstance(ingestion_time, bool) else require_zone(ingestion_time, "ingestion_time")
         self._shard = secrets.token_bytes(_SHARD_BYTES) if isinstance(record_id, bool) else record_id
         if not isinstance(self._shard, bytes) or len(self._shard) != _SHARD_BYTES:
-            raise InvalidArgument(f"record_id: expected True, False or {_SHARD_BYTES} bytes, found {record_id!r}")
+            raise InvalidArgument(f"record_id: expected True, False or {_SHARD_BYTES} bytes, found {shown(record_id)}")
         self._work: list[Callable[[SchemaNode, int, int], Callable[[], StoredArray]]] = []
         if ingestion_time is not False:
             made.append(

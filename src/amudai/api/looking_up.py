@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai.api.key_values import comparable
 from amudai.api.members import member_values
+from amudai.arguments import shown
 from amudai.arrow import ArrowFields, to_storage
 from amudai.errors import InvalidArgument, located
 from amudai.plan import OnDamage, ScanRequest, ShardPlan, rows_with_keys, select_nodes
@@ -44,9 +46,9 @@ def positions_of(
             stored = to_storage(wanted, nodes[-1], column, rounded=True)
             found = rows_with_keys(reader, nodes, stored, on_damage)
         reader.require_work(found.count)
-        for part in found.each_part(_ROWS):
+        for part in found.each_part(_ROWS) if found else ():
             values = _read(reader, fields, nodes, part, threads)
-            at = np.concatenate([_places(member_values(array, nodes), wanted, kind) for array in values.chunks])
+            at = np.concatenate([_places(member_values(array, nodes), wanted) for array in values.chunks])
             hit = at >= 0
             owners.append(at[hit])
             rows.append(part.positions()[hit])
@@ -66,30 +68,15 @@ def _value_type(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _plain(values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values as a type that Arrow can look up; zeros without a sign."""
-    import pyarrow.compute as pc  # takes long to import, and few need it
-
-    while isinstance(values, pa.ExtensionArray):
-        values = values.storage
-    if isinstance(values, pa.DictionaryArray):
-        values = values.dictionary_decode()
-    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
-        return values.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
-    if pa.types.is_float16(kind):
-        values = values.cast(pa.float32())
-    return pc.add(values, 0.0) if pa.types.is_floating(values.type) else values
-
-
 def _keys(keys: Sequence[Any] | pa.Array | pa.ChunkedArray, kind: pa.DataType, column: str) -> pa.Array:
     if isinstance(keys, str | bytes):
-        raise InvalidArgument(f"keys: expected a list of values of {column!r}, found {keys!r}")
+        raise InvalidArgument(f"keys: expected a list of values of {column!r}, found {shown(keys)}")
     try:
         found = keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys
         while isinstance(found, pa.ExtensionArray):
             found = found.storage
         return found.cast(kind) if isinstance(found, pa.Array) else pa.array(found, kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, ValueError) as error:
+    except (pa.ArrowNotImplementedError, OverflowError, ValueError, TypeError) as error:
         raise InvalidArgument(
             f"keys: expected values of {kind}, as the column {column!r} has, found {error}"
         ) from error
@@ -99,7 +86,7 @@ def _distinct(keys: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int64]]:
     """The distinct keys that can be equal to a value, and the number of each key among them; -1 for null and NaN."""
     import pyarrow.compute as pc  # takes long to import, and few need it
 
-    plain = _plain(keys, keys.type)
+    plain = comparable(keys)
     if pa.types.is_floating(plain.type):
         plain = pc.if_else(pc.is_nan(plain), pa.scalar(None, plain.type), plain)
     coded = plain.dictionary_encode()
@@ -108,11 +95,11 @@ def _distinct(keys: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int64]]:
     return (wanted.cast(keys.type) if wanted.type != keys.type else wanted), number
 
 
-def _places(values: pa.Array, wanted: pa.Array, kind: pa.DataType) -> npt.NDArray[np.int64]:
+def _places(values: pa.Array, wanted: pa.Array) -> npt.NDArray[np.int64]:
     """The number of each value among the wanted ones; -1 if it is none of them."""
     import pyarrow.compute as pc  # takes long to import, and few need it
 
-    found = pc.index_in(_plain(values, kind), value_set=_plain(wanted, kind))
+    found = pc.index_in(comparable(values), value_set=comparable(wanted))
     return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
 

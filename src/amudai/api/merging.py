@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, Literal
 
 from amudai.api.editing import NewRoot, reader_of
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
+from amudai.arguments import flag, is_one_of, shown
 from amudai.edit import Merging
 from amudai.errors import InvalidArgument, located
-from amudai.index import carried_indexes, is_movable
 from amudai.storage import Allow, Allowed, Size, StoredFile, size_of
 
 __all__ = ["POLICIES", "merge", "merged"]
@@ -100,33 +99,21 @@ def merged(
 ) -> Shard:
     """What `merge` returns. `replaces` is the only root at `to` that may be overwritten."""
     if isinstance(shards, str | os.PathLike | Shard) or not isinstance(shards, Sequence):
-        raise InvalidArgument(f"shards: expected a list of shards, found {shards!r}")
-    if indexes not in POLICIES:
-        raise InvalidArgument(f"indexes: expected one of {', '.join(POLICIES)}, found {indexes!r}")
+        raise InvalidArgument(f"shards: expected a list of shards, found {shown(shards)}")
+    if not is_one_of(indexes, POLICIES):
+        raise InvalidArgument(f"indexes: expected one of {', '.join(POLICIES)}, found {shown(indexes)}")
     allowed = Allowed.of(allow)
     readers = [reader_of(shard, store, allowed) for shard in shards]
     new = NewRoot(
         readers,
         to,
         store,
-        overwrite=overwrite or replaces is not None,
+        overwrite=flag(overwrite, "overwrite") or replaces is not None,
         replaces=replaces,
         temp_dir=temp_dir,
         allow=allowed,
     )
     with located(url=new.url), new, reporting(progress, sum(reader.num_positions for reader in readers)) as report:
         merging = Merging(readers, new.naming, widen=widen)
-        root = merging.root(
-            new.publication.file, is_movable, drop_others=indexes == "drop", keep_indexes=indexes == "keep"
-        )
-        found = carried_indexes(
-            merging,
-            indexes,
-            new.space(),
-            memory=size_of(memory_limit),
-            temp_folder=new.temp_folder,
-            profile="balanced",
-            report=report,
-        )
-        new.publication.publish(replace(root, metadata=replace(root.metadata, indexes=found)))
+        new.publication.publish(new.root_of_all(merging, indexes, size_of(memory_limit), report))
     return new.opened()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 
 __all__ = ["creation_time", "require_zone"]
@@ -27,5 +28,5 @@ def creation_time(given: datetime | None) -> datetime:
 def require_zone(given: object, name: str) -> datetime:
     """The time. Raises InvalidArgument if it is no `datetime` with a time zone."""
     if not isinstance(given, datetime) or given.tzinfo is None:
-        raise InvalidArgument(f"{name}: expected a datetime with a time zone, found {given!r}")
+        raise InvalidArgument(f"{name}: expected a datetime with a time zone, found {shown(given)}")
     return given

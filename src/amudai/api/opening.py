@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from amudai.api.shard import Shard
-from amudai.arguments import shown
+from amudai.arguments import flag, is_one_of, shown
 from amudai.column import Prefer
 from amudai.errors import InvalidArgument
 from amudai.limits import DEFAULT_LIMITS, Limits
@@ -27,7 +27,7 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     threads: int | None = None,
     allow: Allow | Allowed = (),
     limits: Limits = DEFAULT_LIMITS,
-    prefer: Prefer = "native",
+    prefer: Prefer = "cheaper",
     trust_indexes: bool = False,
     footer: bytes | None = None,
 ) -> Shard:
@@ -57,7 +57,9 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     limits
         How much memory and work the shard may take before `LimitExceeded` is raised.
     prefer
-        What is read of columns that are stored twice, in the shard and in Parquet files: `"native"` or `"parquet"`.
+        What is read of columns that are stored twice, in the shard and in Parquet files: `"native"`, `"parquet"`, or
+        each time the `"cheaper"` one, of which fewer bytes must be fetched from a remote store. Local shards read the
+        native one.
     trust_indexes
         Whether indexes of other writers are used even if they do not say that they have every value. If they lack some,
         scans miss rows. Such an index is otherwise ignored, because a value that it does not have proves nothing.
@@ -77,8 +79,8 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     """
     if not isinstance(limits, Limits):
         raise InvalidArgument(f"limits: expected amudai.Limits, found {shown(limits)}")
-    if prefer not in ("native", "parquet"):
-        raise InvalidArgument(f"prefer: expected 'native' or 'parquet', found {shown(prefer)}")
+    if not is_one_of(prefer, ("cheaper", "native", "parquet")):
+        raise InvalidArgument(f"prefer: expected 'cheaper', 'native' or 'parquet', found {shown(prefer)}")
     tail = None
     if footer is not None:
         if not isinstance(footer, bytes):
@@ -90,11 +92,11 @@ def open(  # noqa: A001 - amudai.open reads as the builtin does
     reader = ShardReader(
         location,
         store,
-        verify=verify,
+        verify=flag(verify, "verify"),
         allow=allow,
         limits=limits,
         prefer=prefer,
-        trust_indexes=trust_indexes,
+        trust_indexes=flag(trust_indexes, "trust_indexes"),
         tail=tail,
     )
     return Shard(reader, schema, threads)

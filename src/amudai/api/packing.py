@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from amudai.arguments import names
+from amudai.arguments import names, sequence, shown
 from amudai.errors import InvalidArgument
 from amudai.format import DataRef, NativeEncoding, StripeFieldDescriptor
 from amudai.shard import PACKABLE, GroupRequest, ShardReader
@@ -24,8 +24,8 @@ def requested_groups(
     structs: dict[int, frozenset[int]] = {}
     taken: set[int] = set()
     if isinstance(packed_groups, str):
-        raise InvalidArgument(f"packed_groups: expected lists of columns, found {packed_groups!r}")
-    for group in packed_groups:
+        raise InvalidArgument(f"packed_groups: expected lists of columns, found {shown(packed_groups)}")
+    for group in sequence(packed_groups, "packed_groups"):
         listed = names(group, "packed_groups")
         paths = [find_in(nodes, path) for path in listed]
         members = [path[-1] for path in paths]
@@ -51,7 +51,9 @@ def requested_groups(
     for struct in _packed_structs(nodes, packed):
         members = [child for child in struct.children if child.basic_type in PACKABLE]
         if struct.schema_id in structs:
-            raise InvalidArgument(f"packed: expected a struct that packed_groups does not name, found {struct.name!r}")
+            raise InvalidArgument(
+                f"packed: expected a struct that packed_groups does not name, found {shown(struct.name)}"
+            )
         structs[struct.schema_id] = frozenset(child.schema_id for child in members)
     return GroupRequest(tuple(tops), structs)
 
@@ -67,9 +69,8 @@ def _packed_structs(nodes: Sequence[SchemaNode], packed: bool | Sequence[str]) -
     for path in names(packed, "packed"):
         node = find_in(nodes, path)[-1]
         if node.basic_type is not BasicType.STRUCT or _packable(node) < 2:
-            raise InvalidArgument(
-                f"packed: expected a struct with at least two members of {_KINDS}, found {path!r}, which is a {node}"
-            )
+            found = f"{shown(path)}, which is a {node}"
+            raise InvalidArgument(f"packed: expected a struct with at least two members of {_KINDS}, found {found}")
         yield node
 
 

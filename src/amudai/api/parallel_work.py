@@ -10,19 +10,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from multiprocessing import get_context
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
 from amudai.api.editing import reader_of
+from amudai.api.job_mark import begin_job, end_job, require_job
 from amudai.api.merging import merge
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
+from amudai.arguments import flag
 from amudai.datasets import SHARD_SUFFIX
-from amudai.errors import ExistingFile, UnsupportedFeature
-from amudai.storage import Allow, Size, file_url, open_store
+from amudai.errors import AmudaiError, ExistingFile, MissingFile
+from amudai.storage import Allow, Size, container, file_url, open_store, remove_files
 
 __all__ = ["PartWork", "RunParts", "merged_parts", "run_in_processes", "split_evenly"]
 
@@ -37,16 +40,22 @@ class PartWork:
         A function of this library, called with the shards, the path of the result, and `options`.
     prefix
         How the paths of the results begin.
+    mark
+        The mark of the job, by which work that is no longer wanted is recognised; None if there is none.
     """
 
     make: Callable[..., object]
     prefix: str
     options: Mapping[str, Any]
+    mark: str | None = None
 
     def __call__(self, shards: Sequence[str]) -> str:
         """The path of the new shard. Each call makes another one, so that a part can be done twice."""
         path = f"{self.prefix}{uuid4().hex}{SHARD_SUFFIX}"
         self.make(list(shards), path, **self.options)
+        if self.mark is not None:
+            made = Shard(reader_of(path, None, self.options.get("allow", ())))
+            require_job(self.mark, [file.url for file in made.files if file.url.startswith(self.prefix)])
         return path
 
 
@@ -78,50 +87,100 @@ def merged_parts(
         Whether the parts have a folder of their own. Parts that refer to other shards in the folder of `to` must be in
         that folder themselves.
     """
-    store, url = open_store(to)
-    if not store.capabilities.local_path:
-        raise UnsupportedFeature("to: expected a local path that all processes see, found a URL", url=url)
-    target = store.local_path(url, new=True)
-    if os.path.exists(target) and not overwrite:
-        raise ExistingFile("to: expected a new file, found one", url=url)
-    folder, name = os.path.split(target)
-    job = os.path.join(folder, f"_{name.removesuffix(SHARD_SUFFIX)}-{uuid4().hex}")
-    staging = f"{job}.staging/" if in_folder else f"{job}."
-    os.makedirs(os.path.dirname(staging), exist_ok=True)
-    done = staging
+    place = _parts_place(to, in_folder=in_folder, overwrite=overwrite)
+    done = place.staging
     try:
         made: list[str] = []
         rows = 0
         with reporting(progress) as report:
-            for path in run(PartWork(make, staging, options), groups):
+            for path in run(PartWork(make, place.staging, options, place.mark), groups):
                 made.append(path)
                 rows += reader_of(path, None, allow).num_rows
                 report(rows, 0, 0)
-        if in_folder:
-            # Whoever still works on a part that is done has nowhere to write to any more.
-            done = f"{job}/"
-            os.rename(staging, done)
-        made = [done + path.removeprefix(staging) for path in made]
-        merged = merge(made, to=target, widen=widen, overwrite=overwrite, memory_limit=memory_limit, allow=allow)
-        used = {file.url for file in merged.files}
-        _remove(path for path in _files(done) if file_url(path) not in used)
+        done = place.end()
+        made = [done + path.removeprefix(place.staging) for path in made]
+        merged = merge(made, to=to, widen=widen, overwrite=overwrite, memory_limit=memory_limit, allow=allow)
+        place.clear(done, {file.url for file in merged.files})
     except BaseException:
-        _remove(_files(done))
+        # The new root may be in place although something failed afterwards. If nobody knows, the parts stay.
+        with suppress(AmudaiError):
+            place.clear(done, _files_of(to, allow))
         raise
-    finally:
-        if in_folder and not os.listdir(done):
-            os.rmdir(done)
     return merged
 
 
-def _files(prefix: str) -> list[str]:
-    folder = os.path.dirname(prefix)
-    return [path for name in os.listdir(folder) if (path := os.path.join(folder, name)).startswith(prefix)]
+def _files_of(path: str | os.PathLike[str], allow: Allow) -> set[str]:
+    """The files that a shard needs, if there is one."""
+    try:
+        return {file.url for file in Shard(reader_of(path, None, allow)).files}
+    except MissingFile:
+        return set()
 
 
-def _remove(paths: Iterable[str]) -> None:
-    for path in paths:
-        os.unlink(path)
+def _parts_place(to: str | os.PathLike[str], *, in_folder: bool, overwrite: bool) -> _FilesPlace | _ObjectsPlace:
+    store, url = open_store(to)
+    is_local = store.capabilities.local_path
+    target = store.local_path(url, new=True) if is_local else url
+    if not flag(overwrite, "overwrite"):
+        with suppress(MissingFile):
+            store.size(url)
+            raise ExistingFile("to: expected a new file, found one", url=url)
+    folder = container(target)
+    job = f"{folder}_{target[len(folder) :].removesuffix(SHARD_SUFFIX)}-{uuid4().hex}"
+    if is_local:
+        return _FilesPlace(job, in_folder=in_folder)
+    return _ObjectsPlace(f"{job}/" if in_folder else f"{job}.")
+
+
+class _FilesPlace:
+    """Where parts are on a disk that all processes see."""
+
+    mark: Final = None
+
+    def __init__(self, job: str, *, in_folder: bool) -> None:
+        self._job = job
+        self._in_folder = in_folder
+        self.staging = f"{job}.staging/" if in_folder else f"{job}."
+        os.makedirs(os.path.dirname(self.staging), exist_ok=True)
+
+    def end(self) -> str:
+        """How the paths of parts begin from now on. Who still works on a part has nowhere to write to any more."""
+        if not self._in_folder:
+            return self.staging
+        os.rename(self.staging, f"{self._job}/")
+        return f"{self._job}/"
+
+    def clear(self, prefix: str, used: set[str]) -> None:
+        """Remove all parts but for those with the URLs `used`."""
+        folder = os.path.dirname(prefix)
+        paths = [path for name in os.listdir(folder) if (path := os.path.join(folder, name)).startswith(prefix)]
+        for path in paths:
+            if file_url(path) not in used:
+                os.unlink(path)
+        if self._in_folder and not os.listdir(folder):
+            os.rmdir(folder)
+
+
+class _ObjectsPlace:
+    """Where parts are in an object store, which renames nothing: a mark says that they are still wanted."""
+
+    def __init__(self, staging: str) -> None:
+        self.staging = staging
+        self.mark = f"{staging}_job"
+        self._store = open_store(self.mark)[0]
+        begin_job(self.mark)
+
+    def end(self) -> str:
+        """How the URLs of parts begin. Who still works on a part removes it."""
+        end_job(self.mark)
+        return self.staging
+
+    def clear(self, prefix: str, used: set[str]) -> None:
+        """Remove all parts but for those with the URLs `used`."""
+        end_job(self.mark)
+        files = self._store.files_below(container(prefix), deep=False)
+        found = [file.url for file in files if file.url.startswith(prefix)]
+        remove_files(self._store, [url for url in found if url not in used])
 
 
 def split_evenly(shards: Sequence[str], count: int) -> list[list[str]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from amudai.arguments import shown
+from amudai.arguments import path_text, shown
 from amudai.errors import InvalidArgument, MissingFile
 from amudai.storage import Store, container, file_url, open_store
 
@@ -56,7 +56,7 @@ def parquet_paths(files: ParquetInputs, store: object | None) -> tuple[list[Parq
     for each in given:
         if not isinstance(each, str | os.PathLike):
             raise InvalidArgument(f"files: expected paths of Parquet files, found {shown(each)}")
-        text = os.fsdecode(each)
+        text = path_text(each, "files")
         local = store is None and ("://" not in text or text.startswith("file://"))
         patterns.append(os.path.abspath(text) if local and "://" not in text else text)
         for path in _local(text) if local else _stored(text, store):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.api.shard import Shard
+from amudai.arguments import shown
 from amudai.arrow import arrow_field, project, schema_nodes, stored_columns, stored_values, to_array
 from amudai.encoding import profile_of
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, UnsupportedFeature
@@ -121,7 +122,7 @@ class IndexPlugin(ABC):
         """The type in the form in which the library knows it."""
         name = getattr(self, "name", "")
         if not isinstance(name, str) or not name:
-            raise InvalidArgument(f"plugin: expected a name, found {name!r}")
+            raise InvalidArgument(f"plugin: expected a name, found {shown(name)}")
         return IndexType(
             name=name,
             label=name,
@@ -158,9 +159,9 @@ class PluginIndex:
 
     def __init__(self, index_type: str, *fields: str, level: str = "shard") -> None:
         if not isinstance(index_type, str) or not index_type:
-            raise InvalidArgument(f"index_type: expected the name of a type, found {index_type!r}")
+            raise InvalidArgument(f"index_type: expected the name of a type, found {shown(index_type)}")
         if not fields or not all(isinstance(field, str) for field in fields) or len(set(fields)) < len(fields):
-            raise InvalidArgument(f"fields: expected at least one column, each once, found {fields}")
+            raise InvalidArgument(f"fields: expected at least one column, each once, found {shown(fields)}")
         require_level(level)
         object.__setattr__(self, "index_type", index_type)
         object.__setattr__(self, "fields", fields)
@@ -184,7 +185,7 @@ def register_index(plugin: IndexPlugin) -> None:
     (50, 50)
     """
     if not isinstance(plugin, IndexPlugin):
-        raise InvalidArgument(f"plugin: expected an amudai.IndexPlugin, found {plugin!r}")
+        raise InvalidArgument(f"plugin: expected an amudai.IndexPlugin, found {shown(plugin)}")
     register(plugin.as_index_type())
 
 
@@ -234,7 +235,7 @@ class _TableSink:
         for at, builder in self._builders.items():
             table = builder.finish()
             if not isinstance(table, pa.Table):
-                raise InvalidArgument(f"{self._plugin.name}: expected a pyarrow.Table to store, found {table!r}")
+                raise InvalidArgument(f"{self._plugin.name}: expected a pyarrow.Table to store, found {shown(table)}")
             nodes = schema_nodes(table.schema)
             options = BuildOptions(profile=profile_of(self._plan.profile), memory=self._plan.memory)
             stripe = StripeBuilder(nodes, options)

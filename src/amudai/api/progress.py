@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 
 __all__ = ["Progress", "Report", "reporting"]
@@ -50,7 +51,7 @@ class reporting:  # noqa: N801 - reads as a verb: with reporting(progress) as re
 
     def __init__(self, progress: bool | Report | None, total_rows: int | None = None) -> None:
         if not (progress is None or isinstance(progress, bool) or callable(progress)):
-            raise InvalidArgument(f"progress: expected True, False or a callable, found {progress!r}")
+            raise InvalidArgument(f"progress: expected True, False or a callable, found {shown(progress)}")
         self._progress = progress
         self._total = total_rows
         self._start = time.monotonic()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from amudai.arguments import names
+from amudai.arguments import names, shown
 from amudai.errors import InvalidArgument
 from amudai.format import BloomFilter
 from amudai.inspect import field_label
@@ -29,7 +29,7 @@ def requested_filters(nodes: Sequence[SchemaNode], bloom: Bloom) -> dict[int, Bl
     for path, share in bloom.items():
         is_number = isinstance(share, int | float) and not isinstance(share, bool)
         if not is_number or not 0 < share < 1:
-            raise InvalidArgument(f"bloom: expected a number between 0 and 1 for {path!r}, found {share!r}")
+            raise InvalidArgument(f"bloom: expected a number between 0 and 1 for {path!r}, found {shown(share)}")
         found[_values(nodes, path, "bloom").schema_id] = BloomRequest(float(share))
     return found
 
@@ -42,7 +42,7 @@ def requested_distinct(nodes: Sequence[SchemaNode], distinct: Sequence[str]) -> 
 def _values(nodes: Sequence[SchemaNode], path: str, option: str) -> SchemaNode:
     found = find_in(nodes, path)[-1]
     if not _has_values(found):
-        raise InvalidArgument(f"{option}: expected a column of {_KINDS}, found {path!r}, which is a {found}")
+        raise InvalidArgument(f"{option}: expected a column of {_KINDS}, found {shown(path)}, which is a {found}")
     return found
 
 

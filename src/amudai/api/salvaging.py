@@ -17,7 +17,7 @@ from amudai.api.progress import Report, reporting
 from amudai.api.rewriting import ShardRewriter, kept_roles, role_column
 from amudai.api.shard import Shard
 from amudai.api.writing import Layout
-from amudai.arguments import shown
+from amudai.arguments import is_one_of, shown
 from amudai.arrow import ArrowFields, aliases_of, extensions_of, schema_nodes
 from amudai.encoding import ProfileChoice
 from amudai.errors import AmudaiError, InvalidArgument, MissingColumn
@@ -123,7 +123,7 @@ def salvage(
     >>> saved.shard.num_rows + saved.lost_rows, saved.lost[0].column, saved.lost[0].first
     (20000, 'n', 0)
     """
-    if missing not in ("drop", "null"):
+    if not is_one_of(missing, ("drop", "null")):
         raise InvalidArgument(f'missing: expected "drop" or "null", found {shown(missing)}')
     reader = reader_of(shard, store, allow)
     place_for(to, store, [reader], "the shard, which stays as it is")

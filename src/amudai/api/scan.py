@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,8 +38,9 @@ class Scan:
     11
     """
 
-    def __init__(self, run: ScanRun | DatasetRun) -> None:
+    def __init__(self, run: ScanRun | DatasetRun, again: Callable[[], Scan]) -> None:
         self._run = run
+        self._again = again
 
     @property
     def schema(self) -> pa.Schema:
@@ -159,6 +160,10 @@ class Scan:
     def __arrow_c_schema__(self) -> object:
         """The schema, for any library that speaks the Arrow PyCapsule protocol."""
         return self.schema.__arrow_c_schema__()
+
+    def __reduce__(self) -> tuple[Callable[[], Scan], tuple[()]]:
+        """Another process opens the shard or dataset, and asks it the same. The pickle holds no secret."""
+        return self._again, ()
 
     def __repr__(self) -> str:
         limit = self._run.limit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -18,7 +19,7 @@ from amudai.api.scan import Scan
 from amudai.api.stripe import Stripe
 from amudai.api.tabular import Tabular
 from amudai.api.where import Where, request_of
-from amudai.arguments import names, sequence, whole_number
+from amudai.arguments import flag, names, sequence, whole_number
 from amudai.arrow import ArrowFields, reordered
 from amudai.errors import InvalidArgument
 from amudai.format import python_values
@@ -35,7 +36,7 @@ from amudai.inspect import (
     inspect_shard,
     user_properties,
 )
-from amudai.plan import OnDamage, ShardPlan
+from amudai.plan import ScanRequest, ShardPlan
 from amudai.rows import row_range, row_ranges
 from amudai.scan import ScanRun
 from amudai.shard import PortableShard, ShardReader, pack_footer
@@ -261,19 +262,6 @@ class Shard(Tabular):
         >>> shard.scan(where="message has 'failed' and status >= 500", rows=slice(0, 200)).count()
         4
         """
-        return Scan(self._run(columns, where, rows, limit, batch_rows, threads, on_damaged_index, include_deleted))
-
-    def _run(
-        self,
-        columns: Sequence[str] | None = None,
-        where: Where | None = None,
-        rows: slice | range | None = None,
-        limit: int | None = None,
-        batch_rows: int | None = None,
-        threads: int | None = None,
-        on_damaged_index: OnDamage = "raise",
-        include_deleted: bool = False,
-    ) -> ScanRun:
         request = request_of(
             columns,
             where,
@@ -282,6 +270,12 @@ class Shard(Tabular):
             on_damaged_index=on_damaged_index,
             include_deleted=include_deleted,
         )
+        return self._scan(request, rows, threads)
+
+    def _scan(self, request: ScanRequest, rows: slice | range | None, threads: int | None) -> Scan:
+        return Scan(self._run(request, rows, threads), partial(self._scan, request, rows, threads))
+
+    def _run(self, request: ScanRequest, rows: slice | range | None = None, threads: int | None = None) -> ScanRun:
         plan = ShardPlan(self._reader, self._fields, request, row_range(rows, self._reader.origin))
         return ScanRun(plan, self._pool(threads))
 
@@ -404,7 +398,9 @@ class Shard(Tabular):
                 message = f"stripes: expected 0..{len(readers) - 1}, found {ordinal}"
                 raise InvalidArgument(message, url=self.url)
         chosen = readers if ordinals is None else [readers[ordinal] for ordinal in ordinals]
-        depth: Depth = "blocks" if blocks else "encodings" if encodings else "buffers"
+        depth: Depth = (
+            "blocks" if flag(blocks, "blocks") else "encodings" if flag(encodings, "encodings") else "buffers"
+        )
         return inspect_shard(self._reader, paths, chosen, depth)
 
     def verify(self, *, deep: bool = False, progress: bool | Report | None = None) -> Verification:
@@ -423,7 +419,7 @@ class Shard(Tabular):
         from amudai.inspect import verify_shard  # readers do not need it
 
         with reporting(progress, self.num_positions) as report:
-            return verify_shard(self._reader, report, deep=deep)
+            return verify_shard(self._reader, report, deep=flag(deep, "deep"), threads=self._threads)
 
     def tree(self, *, fields: int = 50) -> str:
         """The shard as text: stripes, indexes, and the type, size, encodings and statistics of the first columns.

@@ -7,6 +7,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from amudai.arguments import path_text
+
 __all__ = ["rows_at_once", "temporary_folder"]
 
 _BATCH_ROWS: Final = 1 << 17
@@ -21,7 +23,7 @@ def rows_at_once(batch: pa.RecordBatch, memory: int) -> int:
 
 def temporary_folder(location: str | os.PathLike[str], store: object | None) -> str | None:
     """The folder of the shard, which has room for the shard anyway; None if the shard is not a local file."""
-    text = os.fsdecode(location)
+    text = path_text(location, "location")
     if store is not None or (isinstance(location, str) and "://" in text):
         return None
     return os.path.dirname(os.path.abspath(text))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amudai.api.field_stats import FieldStats
+import pyarrow as pa
+
+from amudai.api.field_stats import FieldFacts, FieldStats
 from amudai.format import FieldDescriptor, python_values
 from amudai.shard import StripeReader
 from amudai.types import SchemaNode
@@ -39,7 +41,7 @@ class StripeField:
     @property
     def stats(self) -> FieldStats:
         """Statistics of the values in the stripe, its constant, and the size of its dictionary."""
-        return self._field._facts(self._descriptor, self._stripe.num_positions).stats()
+        return self._facts.stats()
 
     @property
     def properties(self) -> dict[str, object]:
@@ -58,8 +60,35 @@ class StripeField:
         """How the values are stored: each cascade of encodings with its number of blocks. Reads the column."""
         return dict(self._stripe.column_at(self._field._nodes).encodings())
 
+    def ranges(self) -> pa.Table:
+        """The bounds of each stretch of rows, from the range index of the column. No value is read.
+
+        Columns of numbers and times that are written with the default options have a range index. Any other column is
+        an error.
+
+        Returns
+        -------
+        ranges
+            A table with a row for each stretch of 256 rows: `first_row`, its position in the shard; `rows`, those
+            deleted since included; `min` and `max`, null for a stretch without values; and `nulls`, the rows that are
+            null or NaN. `max` of times in nanoseconds may lie up to 99 ns above the largest.
+
+        Examples
+        --------
+        >>> stripe = amudai.open("tests/fixtures/sample.amudai.shard").stripes[0]
+        >>> stripe["status"].ranges().slice(1).to_pylist()
+        [{'first_row': 256, 'rows': 144, 'min': 200, 'max': 503, 'nulls': 0}]
+        """
+        from amudai.api.stretches import stretches  # opens an index, which few need
+
+        return stretches(self._field._nodes, self._stripe, self._facts, self._field.path)
+
     def __repr__(self) -> str:
         return f"<amudai.StripeField {self.path} of stripe {self._stripe.ordinal}: {self._field.stored_type}>"
+
+    @property
+    def _facts(self) -> FieldFacts:
+        return self._field._facts(self._descriptor, self._stripe.num_positions)
 
     def _descriptor(self, node: SchemaNode) -> FieldDescriptor | None:
         found = self._stripe.descriptor(node)

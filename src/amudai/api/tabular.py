@@ -184,6 +184,7 @@ class Tabular(ABC):
         {'status': [503, 500]}
         """
         wanted, end = whole_number(count, "count"), self.num_positions
+        columns = None if columns is None else names(columns, "columns")  # asked for more than once
         # Rows that match may be rare: each look goes back further than the one before.
         look, found, total = max(wanted, _LEAST_LOOK), [self.scan(columns, where, limit=0).to_table()], 0
         while end and total < wanted:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -13,18 +12,22 @@ import numpy as np
 import pyarrow as pa
 
 from amudai.api.deletion import Deletion
+from amudai.api.editing import beside
+from amudai.api.key_values import comparable
 from amudai.api.merging import POLICIES
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.storing_options import storing_options
+from amudai.api.where import request_of
 from amudai.api.writing import ShardWriter
+from amudai.arguments import is_one_of, sequence, shown
 from amudai.arrow import batches_of
 from amudai.edit import Merging
 from amudai.errors import AmudaiError, InvalidArgument, located
-from amudai.index import carried_indexes, is_movable, specs_of
+from amudai.index import specs_of
 from amudai.predicate import Predicate, col
 from amudai.rows import Rows
-from amudai.shard import STRIPE_SUFFIX, ShardReader
+from amudai.shard import ShardReader
 from amudai.sources import Source
 from amudai.storage import Allow, Size, remove_files, size_of
 from amudai.types import INGESTION_TIMESTAMP, RECORD_IDENTITY, quote_name
@@ -81,12 +84,12 @@ def upsert(
     >>> amudai.upsert(users, new, key="id", to="later.amudai.shard", overwrite=True).read().to_pydict()
     {'id': [1, 3, 2, 4], 'name': ['Ann', 'Cid', 'Bea', 'Dan']}
     """
-    if indexes not in POLICIES:
-        raise InvalidArgument(f"indexes: expected one of {', '.join(POLICIES)}, found {indexes!r}")
+    if not is_one_of(indexes, POLICIES):
+        raise InvalidArgument(f"indexes: expected one of {', '.join(POLICIES)}, found {shown(indexes)}")
     edit = Deletion(shard, to, store, overwrite, temp_dir, allow, threads)
     names = _key_columns(edit.shard, key)
     with edit, reporting(progress) as report:
-        location = _beside(to)
+        location = beside(to)
         # The new rows need the indexes of the others, to be kept beside them or to be merged with them.
         wanting = indexes in ("keep", "merge")
         specs = specs_of([edit.reader], with_stripes=indexes == "keep", known_only=True) if wanting else ()
@@ -114,44 +117,25 @@ def upsert(
             _check_keys(wanted, names)
         with _removed_on_failure(edit, location, store) as added:
             merging = Merging([edit.reader, added], edit.naming)
-            root = merging.root(
-                edit.publication.file, is_movable, drop_others=indexes == "drop", keep_indexes=indexes == "keep"
-            )
-            kept = carried_indexes(
-                merging,
-                indexes,
-                edit.space(),
-                memory=size_of(memory_limit),
-                temp_folder=edit.temp_folder,
-                profile="balanced",
-                report=lambda *_: None,
-            )
-            owned = frozenset({edit.naming.name(added.store, added.url)})
-            root = replace(root, metadata=replace(root.metadata, indexes=kept), owned=owned)
+            root = edit.root_of_all(merging, indexes, size_of(memory_limit), lambda *_: None)
+            root = replace(root, owned=frozenset({edit.naming.name(added.store, added.url)}))
             gone = _rows_with(edit.shard, wanted, names, threads)
             edit.publish(root, edit.changed(gone, Rows.unite))
     return edit.opened()
 
 
 def _key_columns(shard: Shard, key: str | Sequence[str]) -> tuple[str, ...]:
-    names = (key,) if isinstance(key, str) else tuple(key)
-    if not names or len(set(names)) < len(names):
-        raise InvalidArgument(f"key: expected one or several columns, each once, found {key!r}")
+    names = (key,) if isinstance(key, str) else sequence(key, "key")
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise InvalidArgument(f"key: expected one or several columns, each once, found {shown(key)}")
     schema = shard.schema
     for name in names:
         if name not in schema.names:
-            raise InvalidArgument(f"key: expected a column of the shard, found {name!r}", url=shard.url)
+            raise InvalidArgument(f"key: expected a column of the shard, found {shown(name)}", url=shard.url)
         if pa.types.is_nested(schema.field(name).type):
             found = f"column {name!r} of type {schema.field(name).type}"
             raise InvalidArgument(f"key: expected a column of single values, found {found}", url=shard.url)
     return names
-
-
-def _beside(to: str | os.PathLike[str]) -> str:
-    """A place in the folder of `to` for the file with the new rows."""
-    text = os.fsdecode(to)
-    folder = text[: max(text.rfind(each) for each in {"/", os.sep}) + 1]
-    return f"{folder}{secrets.token_hex(8)}{STRIPE_SUFFIX}"
 
 
 @contextmanager
@@ -168,11 +152,16 @@ def _removed_on_failure(edit: Deletion, location: str, store: object | None) -> 
 
 
 def _check_keys(keys: pa.Table, names: Sequence[str]) -> None:
-    """Raise InvalidArgument if a key is null, or if two rows have the same key."""
+    """Raise InvalidArgument if a key is null or NaN, or if two rows have the same key."""
+    import pyarrow.compute as pc  # takes long to import, and few need it
+
+    plain = _comparable(keys)
     for name in names:
-        if keys[name].null_count:
+        if plain[name].null_count:
             raise InvalidArgument("key: expected a value in each row, found a null", field=name)
-    counted = keys.group_by(list(names)).aggregate([([], "count_all")])
+        if pa.types.is_floating(plain[name].type) and pc.any(pc.is_nan(plain[name])).as_py():
+            raise InvalidArgument("key: expected a number in each row, found NaN, which equals no key", field=name)
+    counted = plain.group_by(list(names)).aggregate([([], "count_all")])
     # The count is the last column, or the first, depending on the version of Arrow.
     counts = counted["count_all"].to_numpy()
     if len(counts) and counts.max() > 1:
@@ -181,19 +170,29 @@ def _check_keys(keys: pa.Table, names: Sequence[str]) -> None:
         raise InvalidArgument(f"data: expected each key once, found {shown} more than once")
 
 
+def _comparable(keys: pa.Table) -> pa.Table:
+    """The columns in types that Arrow can group and join."""
+    columns = [[comparable(chunk) for chunk in _chunks(column)] for column in keys.columns]
+    return pa.table(list(map(pa.chunked_array, columns)), names=keys.column_names)
+
+
+def _chunks(column: pa.ChunkedArray) -> Sequence[pa.Array]:
+    return column.chunks or [pa.nulls(0, column.type)]
+
+
 def _rows_with(shard: Shard, keys: pa.Table, names: Sequence[str], threads: int | None) -> Rows:
     """The rows of a shard that have one of the keys."""
     found = [Rows.none(shard._reader.origin)]
     for start in range(0, keys.num_rows, _KEYS):
         some = keys.slice(start, _KEYS)
-        run = shard._run(names, where=_any_of(some, names), threads=threads)
+        run = shard._run(request_of(names, _any_of(some, names)), threads=threads)
         # Of several columns, this finds all combinations of their values. Those that are no keys are sorted out.
         found.append(run.rows() if len(names) == 1 else _joined(shard, run.rows(), some, names))
     return Rows.united(found)
 
 
 def _any_of(keys: pa.Table, names: Sequence[str]) -> Predicate:
-    tests = [col(quote_name(name)).isin(keys[name].unique().to_pylist()) for name in names]
+    tests = [col(quote_name(name)).isin(dict.fromkeys(keys[name].to_pylist())) for name in names]
     wanted = tests[0]
     for test in tests[1:]:
         wanted = wanted & test
@@ -203,10 +202,11 @@ def _any_of(keys: pa.Table, names: Sequence[str]) -> Predicate:
 def _joined(shard: Shard, rows: Rows, keys: pa.Table, names: Sequence[str]) -> Rows:
     """The rows among `rows` whose values of all columns together are a key."""
     found = [Rows.none(rows.origin)]
-    for part in rows.each_part(1 << 20):
+    wanted = _comparable(keys.select(list(names)))
+    for part in rows.each_part(1 << 20) if rows else ():
         positions = part.positions()
-        table = shard.take(positions, names).append_column(_POSITION, pa.array(positions))
-        both = table.join(keys.select(list(names)), list(names), join_type="left semi")
+        table = _comparable(shard.take(positions, names)).append_column(_POSITION, pa.array(positions))
+        both = table.join(wanted, list(names), join_type="left semi")
         mine = np.sort(both[_POSITION].to_numpy())
         found.append(Rows.of_positions(mine, rows.origin))
     return Rows.united(found)

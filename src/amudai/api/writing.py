@@ -23,7 +23,7 @@ from amudai.api.progress import Report, reporting
 from amudai.api.requested import Bloom, requested_distinct, requested_filters
 from amudai.api.shard import Shard
 from amudai.api.sizes import rows_at_once, temporary_folder
-from amudai.arguments import whole_number
+from amudai.arguments import is_one_of, mapping, path_text, shown, whole_number
 from amudai.arrow import (
     SCHEMA_PROPERTY,
     Decimals,
@@ -109,10 +109,12 @@ class ShardWriter:
         store: object | None = None,
         threads: int | None = None,
     ) -> None:
-        if layout not in ("single", "two-level"):
-            raise InvalidArgument(f"layout: expected single or two-level, found {layout!r}")
+        if not is_one_of(layout, ("single", "two-level")):
+            raise InvalidArgument(f"layout: expected single or two-level, found {shown(layout)}")
         if stripe_rows is not None:
             stripe_rows = whole_number(stripe_rows, "stripe_rows", 1)
+        if not isinstance(schema, pa.Schema):
+            raise InvalidArgument(f"schema: expected an Arrow schema, found {shown(schema)}")
         self.schema = schema
         stored = schema_nodes(schema, timestamps=timestamps, decimals=decimals)
         self._nodes = annotated(stored, extensions, aliases)
@@ -124,7 +126,7 @@ class ShardWriter:
             for node in nanosecond_nodes(schema, self._nodes)
         )
         self._store, self._url = open_store(location, store)
-        folder = os.fsdecode(temp_dir) if temp_dir is not None else temporary_folder(location, store)
+        folder = path_text(temp_dir, "temp_dir") if temp_dir is not None else temporary_folder(location, store)
         nodes = (*self._nodes, *self._internal.nodes, *(node for node in self._nanoseconds if node is not None))
         profiles = profiles_of(profile, nodes)
         options = BuildOptions(
@@ -140,26 +142,35 @@ class ShardWriter:
             distinct=requested_distinct(self._nodes, distinct),
             groups=requested_groups(self._nodes, packed_groups, packed),
             created=ticks_of(creation_time(created)),
-            properties=(*_noted(properties or {}), (SCHEMA_PROPERTY, any_value(schema.serialize().to_pybytes()))),
+            properties=(
+                *_noted({} if properties is None else properties),
+                (SCHEMA_PROPERTY, any_value(schema.serialize().to_pybytes())),
+            ),
             field_properties={
-                find_in(self._nodes, path)[-1].schema_id: any_values(noted)
-                for path, noted in (field_properties or {}).items()
+                find_in(self._nodes, path)[-1].schema_id: any_values(mapping(noted, "field_properties"))
+                for path, noted in mapping(
+                    {} if field_properties is None else field_properties, "field_properties"
+                ).items()
             },
         )
         self._memory = options.memory
         self._crew = Crew(thread_count(threads))
         self._publication = new_publication(self._store, self._url, overwrite=overwrite, temp_folder=folder)
-        sinks = index_sinks(
-            indexes,
-            self._nodes,
-            memory=size_of(memory_limit) // 4,
-            temp_folder=folder,
-            profile=profiles.default.name,
-            threads=threads,
-        )
-        self._indexes = indexes
-        sealing, root = self._publication.sealing, self._publication.file
-        self._builder = ShardBuilder(nodes, sealing, root, options, self._crew.each, sinks)
+        try:
+            sinks = index_sinks(
+                indexes,
+                self._nodes,
+                memory=size_of(memory_limit) // 4,
+                temp_folder=folder,
+                profile=profiles.default.name,
+                threads=threads,
+            )
+            self._indexes = indexes
+            sealing, root = self._publication.sealing, self._publication.file
+            self._builder = ShardBuilder(nodes, sealing, root, options, self._crew.each, sinks)
+        except BaseException:
+            self._publication.close()  # nobody else will: there is no writer
+            raise
         self._done = False
         self._broken = False  # a batch was taken in part, or a stripe did not end: its rows are not all there
 
@@ -178,7 +189,7 @@ class ShardWriter:
         if self._done:
             raise InvalidArgument("writer: expected it before its block ends, found it after", url=self._url)
         self._check_whole()
-        _, batches = batches_of(data, self.schema)
+        _, batches = batches_of(data, self.schema, is_storable=True)
         with located(url=self._url):
             for batch in batches:
                 self._append(matching(batch, self.schema))
@@ -197,7 +208,7 @@ class ShardWriter:
         if self._done:
             raise InvalidArgument("writer: expected it before its block ends, found it after", url=self._url)
         self._check_whole()
-        noted = any_values(properties or {})
+        noted = any_values({} if properties is None else mapping(properties, "properties"))
         self._broken = True
         with located(url=self._url):
             self._builder.end_stripe(noted)
@@ -390,7 +401,7 @@ def write(
     >>> shard.read().to_pydict()
     {'level': ['info', 'warn']}
     """
-    schema, batches = batches_of(data.to_reader() if isinstance(data, Source) else data)
+    schema, batches = batches_of(data.to_reader(threads) if isinstance(data, Source) else data)
     writer = ShardWriter(
         location,
         schema,
@@ -434,9 +445,9 @@ def write(
 
 def _noted(properties: Mapping[str, object]) -> Properties:
     """The properties of a user, who may not take the names of the library's own."""
-    for name in properties:
-        if isinstance(name, str) and name.startswith("amudai."):
-            raise InvalidArgument(f"properties: expected no name that begins with 'amudai.', found {name!r}")
+    for name in mapping(properties, "properties"):
+        if name.startswith("amudai."):
+            raise InvalidArgument(f"properties: expected no name that begins with 'amudai.', found {shown(name)}")
     return any_values(properties)
 
 

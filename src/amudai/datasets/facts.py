@@ -14,14 +14,16 @@ import pyarrow as pa
 
 from amudai.format import AnyValue, FieldDescriptor
 from amudai.index import Number
+from amudai.plan import byte_bounds
 from amudai.shard import ShardReader
 from amudai.stats import BLOOM_SEED, HASH_ALGORITHM
 from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode, decimal128, quote_name
 
 __all__ = ["FACT", "ColumnFacts", "fact_of", "fact_paths", "kind_of", "outward"]
 
-# Facts of one column in one shard, as an Arrow type. `low` and `high` are rounded outwards. `bloom` has the filter of
-# each stripe, and is null if a stripe has none.
+# Facts of one column in one shard, as an Arrow type. `low` and `high` are the bounds of numbers, rounded outwards;
+# `first` and `last` are those of texts and bytes. `bloom` has the filter of each stripe, and is null if a stripe has
+# none.
 FACT: Final = pa.struct(
     [
         pa.field("kind", pa.string()),
@@ -30,6 +32,8 @@ FACT: Final = pa.struct(
         pa.field("low", pa.float64()),
         pa.field("high", pa.float64()),
         pa.field("bloom", pa.list_(pa.binary())),
+        pa.field("first", pa.binary()),
+        pa.field("last", pa.binary()),
     ]
 )
 # More columns than this have no facts: a catalog is a small file.
@@ -38,7 +42,10 @@ _MOST_PATHS: Final = 500
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnFacts:
-    """The facts of one column in many shards. Where a shard does not say, numbers are NaN or -1."""
+    """The facts of one column in many shards. Where a shard does not say, numbers are NaN or -1, and bytes are null.
+
+    Catalogs that were saved by earlier versions lack the bounds of texts.
+    """
 
     kinds: npt.NDArray[Any]
     counts: npt.NDArray[np.int64]
@@ -46,10 +53,12 @@ class ColumnFacts:
     low: npt.NDArray[np.float64]
     high: npt.NDArray[np.float64]
     bloom: pa.Array | None
+    first: pa.Array | None
+    last: pa.Array | None
 
     @classmethod
     def of(cls, column: pa.StructArray) -> ColumnFacts:
-        """The facts in an array of `FACT`, which may lack the member `bloom`."""
+        """The facts in an array of `FACT`, which may lack its last members."""
         members = {column.type.field(at).name: at for at in range(column.type.num_fields)}
 
         def integers(name: str) -> npt.NDArray[np.int64]:
@@ -59,8 +68,10 @@ class ColumnFacts:
             return np.asarray(column.field(members[name]).to_numpy(zero_copy_only=False), np.float64)
 
         kinds = np.asarray(column.field(members["kind"]).fill_null("").to_numpy(zero_copy_only=False))
-        bloom = column.field(members["bloom"]) if "bloom" in members else None
-        return cls(kinds, integers("count"), integers("nulls"), numbers("low"), numbers("high"), bloom)
+        bloom, first, last = (
+            column.field(members[name]) if name in members else None for name in ("bloom", "first", "last")
+        )
+        return cls(kinds, integers("count"), integers("nulls"), numbers("low"), numbers("high"), bloom, first, last)
 
 
 def fact_paths(nodes: Sequence[SchemaNode]) -> dict[str, tuple[SchemaNode, ...]]:
@@ -95,6 +106,7 @@ def fact_of(shard: ShardReader, nodes: Sequence[SchemaNode]) -> dict[str, object
     if field is None:
         return None
     low, high = _bounds(field)
+    first, last = _byte_bounds(field, node)
     # A member of a struct has no position where the struct is null: its counts are not those of rows.
     is_column = len(nodes) == 1
     return {
@@ -104,6 +116,8 @@ def fact_of(shard: ShardReader, nodes: Sequence[SchemaNode]) -> dict[str, object
         "low": low,
         "high": high,
         "bloom": _filters(shard, node) if is_column and node.basic_type in BYTES else None,
+        "first": first,
+        "last": last,
     }
 
 
@@ -115,6 +129,13 @@ def _bounds(field: FieldDescriptor) -> tuple[float | None, float | None]:
         low = None if stats is None or stats.min is None else _number(stats.min)
         high = None if stats is None or stats.max is None else _number(stats.max)
     return None if low is None else outward(low, -1), None if high is None else outward(high, 1)
+
+
+def _byte_bounds(field: FieldDescriptor, node: SchemaNode) -> tuple[bytes | None, bytes | None]:
+    """The bounds of texts and bytes; None where there are none."""
+    if field.range_stats is None or node.is_decimal or node.basic_type not in BYTES:
+        return None, None
+    return byte_bounds(field.range_stats)
 
 
 def _number(value: AnyValue) -> Number | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 from urllib.parse import unquote
 
-from amudai.arguments import shown
+from amudai.arguments import path_text, shown
 from amudai.errors import InvalidArgument, MissingFile, located
 from amudai.storage import Store, StoredFile, open_store
 
@@ -66,7 +66,9 @@ def find_shards(locations: Locations, store: object | None = None) -> Found:
     if isinstance(locations, str | os.PathLike):
         return _at(locations, store)
     if not isinstance(locations, Sequence) or not locations:
-        raise InvalidArgument(f"locations: expected a folder, or a list with at least one shard, found {locations!r}")
+        raise InvalidArgument(
+            f"locations: expected a folder, or a list with at least one shard, found {shown(locations)}"
+        )
     found = [_at(each, store) for each in locations]
     shards = [shard for each in found for shard in (each.shards if each.folder is None else _by_url(each))]
     twice = {shard.url for shard in shards if sum(shard.url == other.url for other in shards) > 1} if shards else set()
@@ -81,7 +83,7 @@ def _by_url(found: Found) -> tuple[FoundShard, ...]:
 
 def _at(location: str | os.PathLike[str], store: object | None) -> Found:
     try:
-        text = os.fsdecode(location)
+        text = path_text(location, "locations")
     except TypeError as error:
         raise InvalidArgument(f"locations: expected a path or a URL, found {shown(location)}") from error
     if not text.endswith("/") and (text.endswith(SHARD_SUFFIX) or _is_local_file(text, store)):

@@ -31,8 +31,12 @@ __all__ = ["SHARD_COLUMN", "MemberOptions", "Members", "columns_of_member"]
 
 # A column of every dataset that is returned only if it is named: the name of the shard that a row is in.
 SHARD_COLUMN: Final = "@shard"
-# How many shards stay open for the next scan.
-_MOST_OPEN: Final = 128
+# Shards stay open for the next scan. They share the descriptors of their store, so that memory alone limits them. A
+# shard takes about this much for objects of Python, and may hold as much as its root file has.
+_READER_BYTES: Final = 16 * 1024
+# Shards that fit into these bytes stay open, and this number of them in any case.
+_OPEN_BYTES: Final = 128 * 1024 * 1024
+_LEAST_OPEN: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,8 @@ class Members:
         self._rows = (
             np.full(len(self.shards), -1, np.int64) if catalog is None else catalog.rows_of(self.shards, listed=listed)
         )
-        self._open: OrderedDict[int, ShardReader] = OrderedDict()
+        self._open: OrderedDict[int, ShardReader] = OrderedDict()  # the one that was used last is the last
+        self._open_bytes = 0
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -85,14 +90,18 @@ class Members:
 
     def index(self, name: str) -> int | None:
         """The number of the shard with this name; None if there is none."""
-        return self._by_name.get(name)
+        return self._by_name.get(name) if isinstance(name, str) else None
 
     @lazy
     def _by_name(self) -> dict[str, int]:
         return {shard.name: index for index, shard in enumerate(self.shards)}
 
     def reader(self, index: int) -> ShardReader:
-        """A shard, opened. No request is needed if the catalog has the end of its root file."""
+        """A shard, opened. It stays open for the next scan, as far as there is room.
+
+        A remote file needs no request but for its description if the catalog has the end of the file. A local file is
+        opened faster than it is found in the catalog.
+        """
         with self._lock:
             found = self._open.get(index)
             if found is not None:
@@ -103,7 +112,8 @@ class Members:
         is_own = "://" not in shard.url or self.store.serves(shard.url)
         store = self.store if is_own else open_store(shard.url)[0]
         tail = None
-        if self._catalog is not None and self._listed and self._rows[index] >= 0:
+        is_local = store.capabilities.local_path
+        if self._catalog is not None and self._listed and self._rows[index] >= 0 and not is_local:
             now = store.describe(shard.url)
             # The end of an older file would lead to values of the newer one that has its place.
             if (now.size, now.modified) == (shard.size, shard.modified):
@@ -112,16 +122,23 @@ class Members:
         found = ShardReader(
             shard.url, store, verify=self.places.verify, allow=self.places.allow, limits=self.places.limits, tail=tail
         )
-        with self._lock:
-            self._open[index] = found
-            if len(self._open) > _MOST_OPEN:
-                self._open.popitem(last=False)
+        self._keep(index, found)
         return found
+
+    def _keep(self, index: int, reader: ShardReader) -> None:
+        """Keep a shard open, and no more those that were not used for longest if there is no room for all."""
+        with self._lock:
+            other = self._open.pop(index, None)  # another thread may have opened it, too
+            self._open_bytes += _bytes_of(reader) - (0 if other is None else _bytes_of(other))
+            self._open[index] = reader
+            while self._open_bytes > _OPEN_BYTES and len(self._open) > _LEAST_OPEN:
+                self._open_bytes -= _bytes_of(self._open.popitem(last=False)[1])
 
     def close(self) -> None:
         """Close all files."""
         with self._lock:
             self._open.clear()
+            self._open_bytes = 0
         self.store.close()
 
     # ---- columns ----
@@ -236,6 +253,11 @@ class Members:
     def starts(self) -> npt.NDArray[np.int64]:
         """The number of positions before each shard, and of all positions."""
         return np.concatenate(([0], np.cumsum(self.positions)))
+
+
+def _bytes_of(reader: ShardReader) -> int:
+    """How much memory an open shard may take, about."""
+    return _READER_BYTES + reader.root.size
 
 
 def columns_of_member(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -77,9 +78,28 @@ def _by_facts(asked: PlainLeaf, lookup: FactsLookup, count: int) -> Bools:
         if wanted.low is not None:
             out |= facts.high < outward(wanted.low, -1)
         possible &= ~(out & same)
+    elif facts.first is not None and facts.last is not None and asked.node.basic_type in BYTES:
+        possible &= ~_outside(asked, facts.first, facts.last, possible & same)
     if asked.keys is not None and facts.bloom is not None and asked.node.basic_type in BYTES:
         possible &= ~(_absent(asked.keys, facts.bloom, possible) & same)
     return possible
+
+
+def _outside(asked: PlainLeaf, first: pa.Array, last: pa.Array, which: Bools) -> Bools:
+    """A mask of the shards whose texts or bytes are all outside of what is wanted. Only those in `which` are asked."""
+    outside = np.zeros(len(which), np.bool_)
+    keys = None if asked.keys is None else sorted(asked.keys)
+    wanted = asked.byte_range if keys is None else None
+    if keys is None and wanted is None:
+        return outside
+    for at in np.flatnonzero(which).tolist():
+        least, greatest = first[at].as_py(), last[at].as_py()
+        if wanted is not None:
+            outside[at] = wanted.excludes(least, greatest)
+        elif keys is not None and (least is not None or greatest is not None):
+            begin = 0 if least is None else bisect_left(keys, least)
+            outside[at] = begin == (len(keys) if greatest is None else bisect_right(keys, greatest))
+    return outside
 
 
 def _absent(keys: tuple[bytes, ...], bloom: pa.Array, asked: Bools) -> Bools:

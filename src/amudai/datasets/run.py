@@ -199,7 +199,7 @@ class DatasetRun:
         parts = [self.schema.empty_table()]
         left = self.limit
         for part in in_order(self._table, self._kept[0], self.threads):
-            part = part if left is None else part.slice(0, left)
+            part = part if left is None else part.slice(0, min(left, part.num_rows))
             parts.append(part)
             left = None if left is None else left - part.num_rows
             if left == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from amudai.arguments import shown
 from amudai.arrow import project, schema_nodes
 from amudai.column import Projection
 from amudai.errors import InvalidArgument
@@ -27,7 +28,7 @@ class SchemaFields:
     def find(self, name: str) -> NodePath:
         """The nodes from the top-level column down to the field at path `name`."""
         if not isinstance(name, str):
-            raise InvalidArgument(f"columns: expected names, found {name!r}")
+            raise InvalidArgument(f"columns: expected names, found {shown(name)}")
         found = find_path(name, self._nodes.get)
         if found is None:
             raise missing_column(name, self.schema.names)
@@ -44,3 +45,6 @@ class SchemaFields:
     def projection(self, node: SchemaNode) -> Projection:
         """What must be read for a column as a whole."""
         return project(node, self.field(node).type)
+
+    def known_columns(self) -> None:
+        """None: columns are found one by one."""

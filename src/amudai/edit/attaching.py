@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from amudai.arrow import nanosecond_nodes, schema_nodes, stored_columns
+from amudai.arrow import Timestamps, nanosecond_nodes, schema_nodes, stored_columns
 from amudai.edit.parquet_footers import AttachedFile, RowGroups, footer_statistics, leaf_nodes
 from amudai.errors import CorruptedData, InvalidSchema, located
 from amudai.format import ParquetEncoding, row_groups_property
@@ -47,14 +47,19 @@ class Attachment:
 
     @classmethod
     def of(
-        cls, schema: pa.Schema, given: Iterable[str], indexed: Iterable[str], ranges: Iterable[str] | None
+        cls,
+        schema: pa.Schema,
+        given: Iterable[str],
+        indexed: Iterable[str],
+        ranges: Iterable[str] | None,
+        timestamps: Timestamps = "ticks",
     ) -> Attachment:
         """The columns, and which of them are read.
 
         `indexed` are names of columns with indexes. `ranges` are names of columns of numbers and times that get a range
-        index; None for all of them.
+        index; None for all of them. `timestamps` says whether times are ticks or Arrow's integers.
         """
-        nodes = schema_nodes(schema)
+        nodes = schema_nodes(schema, timestamps=timestamps)
         after = nanosecond_nodes(schema, nodes)
         # What is finer than a tick must be known, or bounds in ticks would not be bounds.
         fine = {node.name for node, each in zip(nodes, after, strict=True) if each is not None}
@@ -97,14 +102,15 @@ def attached_stripes(
     builder: ShardBuilder,
     stripe_rows: int,
     report: Callable[[int, int, int], object],
-) -> None:
+) -> list[list[RowGroups]]:
     """Read the columns that are indexed, once, and append them to the builder, stripe by stripe.
 
     A stripe has whole row groups, as many as fit into `stripe_rows` and at least one. All of its files have the same
-    columns.
+    columns. Returns the row groups of each stripe.
     """
     size = 0
-    for parts in _stripes(files, stripe_rows):
+    stripes = list(_stripes(files, stripe_rows))
+    for parts in stripes:
         for part in parts:
             with located(url=part.file.artifact.url):
                 attachment.unchanged(part.file)
@@ -115,6 +121,7 @@ def attached_stripes(
                         report(builder.rows, size, builder.encoded_bytes)
         counts = tuple(rows for part in parts for rows in part.rows)
         builder.end_stripe(row_groups_property(counts), dict(_fields(attachment, parts)))
+    return stripes
 
 
 def _stripes(files: Sequence[AttachedFile], stripe_rows: int) -> Iterator[list[RowGroups]]:
@@ -125,7 +132,7 @@ def _stripes(files: Sequence[AttachedFile], stripe_rows: int) -> Iterator[list[R
         if waiting and waiting[-1][0].file.schema != file.file.schema:
             yield _grouped(waiting)
             waiting, rows = [], 0
-        for number in range(file.file.metadata.num_row_groups):
+        for number in file.row_groups:
             more = file.file.rows(number)
             if not more:
                 continue

@@ -11,12 +11,12 @@ from amudai.edit.naming import Naming
 from amudai.edit.publish import Publication
 from amudai.edit.references import references_of
 from amudai.edit.root import Root
-from amudai.errors import located
+from amudai.errors import CorruptedData, located
 from amudai.format import HEADER, IndexCollection, NativeEncoding, StripeFieldDescriptor
 from amudai.shard import INDEX_SUFFIX, STRIPE_SUFFIX, ShardMetadata, ShardReader
 from amudai.storage import MAX_READ, Artifact, SealedFile, Sealing, Store, container, is_relative
 
-__all__ = ["copy_shard", "own_files", "owned_urls"]
+__all__ = ["copy_shard", "end_of_bytes", "own_files", "owned_urls", "pieces_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,8 @@ class _CopyNaming(Naming):
 
     def name(self, store: Store, url: str) -> str:  # noqa: ARG002 - all copies are in one store
         """The name of the copy."""
+        if url not in self.names:
+            raise CorruptedData(f"UrlList: expected every file that the shard refers to, found none that is {url}")
         return self.names[url]
 
 
@@ -50,8 +52,8 @@ def copy_shard(reader: ShardReader, store: Store, url: str, *, overwrite: bool, 
     with Publication(store, url, overwrite=overwrite, temp_folder=temp_folder) as publication:
         root = Root.of(reader, _CopyNaming(url=url, store=store, names={**names, reader.url: ""}))
         metadata = replace(root.metadata, urls=frozenset(root.metadata.urls - {""}))
-        end = _end_of_own_bytes(metadata)
-        for piece in _pieces(reader.root, len(HEADER), end):
+        end = end_of_bytes(metadata, "")  # offsets stay as they are
+        for piece in pieces_of(reader.root, len(HEADER), end):
             publication.file.write(piece)
         for file in files.values():
             _copy(file, publication.sealing.file(container(url) + names[file.url]))
@@ -73,11 +75,12 @@ def own_files(reader: ShardReader) -> tuple[list[str], list[str]]:
     A file stays if another root, in the folder of the shard or below it, refers to it. If the root file stays, so do
     all others: the shard remains as it is. Raises StorageError if one of the other roots cannot be read.
     """
-    mine = [reader.url, *owned_urls(reader)]
-    others = (file for file in reader.store.files_below(container(reader.url)) if file.url != reader.url)
-    used = references_of(reader.store, others).used
-    if reader.url in used:
+    mine, folder = [reader.url, *owned_urls(reader)], container(reader.url)
+    others = (file for file in reader.store.files_below(folder) if file.url != reader.url)
+    known = references_of(reader.store, folder, others)
+    if known.may_use(reader.url):
         return [], mine
+    used = set(filter(known.may_use, mine))
     return [url for url in mine if url not in used], [url for url in mine if url in used]
 
 
@@ -105,8 +108,8 @@ def _new_name(root: str, name: str) -> str:
     return f"{digest:016x}{suffix}"
 
 
-def _end_of_own_bytes(metadata: ShardMetadata) -> int:
-    """Where the last buffer or index of the root file ends. Their offsets stay as they are."""
+def end_of_bytes(metadata: ShardMetadata, name: str) -> int:
+    """Where the last buffer or index ends that a root has in a file; the empty name is that of the root file."""
     end = len(HEADER)
     collections = [metadata.indexes]
     for stripe in metadata.stripes:
@@ -117,20 +120,21 @@ def _end_of_own_bytes(metadata: ShardMetadata) -> int:
             for encoding in StripeFieldDescriptor.decode(payload).encodings:
                 for buffer in encoding.buffers if isinstance(encoding, NativeEncoding) else ():
                     extent = buffer.extent
-                    if extent is not None and not extent.url:
+                    if extent is not None and extent.url == name:
                         end = max(end, extent.end)
     for payload in collections:
         for descriptor in IndexCollection.decode(payload) if payload else ():
-            end = max([end, *(each.data.end for each in descriptor.artifacts if not each.data.url)])
+            end = max([end, *(each.data.end for each in descriptor.artifacts if each.data.url == name)])
     return end
 
 
 def _copy(file: Artifact, out: SealedFile) -> None:
     with out:
-        for piece in _pieces(file, 0, file.size):
+        for piece in pieces_of(file, 0, file.size):
             out.write(piece)
 
 
-def _pieces(file: Artifact, start: int, end: int) -> Iterator[memoryview]:
+def pieces_of(file: Artifact, start: int, end: int) -> Iterator[memoryview]:
+    """The bytes `start` to `end` of a file, some megabytes at a time."""
     for at in range(start, end, MAX_READ):
         yield file.read(at, min(at + MAX_READ, end))

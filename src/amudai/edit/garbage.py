@@ -28,6 +28,7 @@ __all__ = [
 
 # A reader opens a stripe file when it first reads the stripe, which may be this long after it opened the shard.
 GRACE: Final[timedelta] = timedelta(hours=1)
+_LONGEST: Final = timedelta(days=36_500)  # a longer time may lie before the first year
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def collect_garbage(store: Store, url: str, grace: timedelta = GRACE) -> list[st
         expired = expired_of({name: since for name, since in said.retired.items() if name not in used}, now(), grace)
         removed = remove_unused(store, url, [name for name in expired if _is_there(store, name, url)])
     if store.capabilities.local_path:
-        removed += remove_parts(store, container(url), now() - grace)
+        removed += remove_parts(store, container(url), now() - min(grace, _LONGEST))
     return removed
 
 
@@ -82,8 +83,8 @@ def remove_unused(store: Store, url: str, names: Collection[str]) -> list[str]:
     if not names:
         return []
     folder = container(url)
-    used = references_of(store, store.files_below(folder, deep=False)).used
-    unused = [folder + name for name in names if _removable(name) and folder + name not in used]
+    known = references_of(store, folder, store.files_below(folder, deep=False))
+    unused = [folder + name for name in names if _removable(name) and not known.may_use(folder + name)]
     return remove_files(store, unused)
 
 

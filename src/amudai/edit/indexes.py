@@ -10,24 +10,31 @@ from amudai.arrow import project, stored_array, stored_form, to_array
 from amudai.edit.root import Root
 from amudai.format import IndexCollection
 from amudai.rows import Rows
-from amudai.shard import Sinks, StoredArray, StripeReader
+from amudai.shard import Sinks, StoredArray, StripeReader, with_field_indexes
 from amudai.types import SchemaNode
 
 __all__ = ["feed", "stored_batches", "with_indexes"]
 
 # How many rows are read and indexed at a time.
 _BATCH_ROWS: Final = 1 << 17
+_NO_INDEXES: Final = IndexCollection(())
 
 
-def with_indexes(root: Root, shard: IndexCollection, stripes: Sequence[IndexCollection]) -> Root:
-    """The root with more indexes: `shard` has the indexes of all rows, `stripes` those of each stripe, in order."""
+def with_indexes(
+    root: Root, shard: IndexCollection, stripes: Sequence[IndexCollection], fields: IndexCollection = _NO_INDEXES
+) -> Root:
+    """The root with more indexes: `shard` has the indexes of all rows, `stripes` those of each stripe, in order.
+
+    Those of `fields` go to the descriptors of their fields.
+    """
     metadata = root.metadata
     # The concatenation of two payloads is one message with the repeated fields of both.
     extended = tuple(
         replace(stripe, indexes=stripe.indexes + added.encode())
         for stripe, added in zip(metadata.stripes, stripes, strict=True)
     )
-    return replace(root, metadata=replace(metadata, stripes=extended, indexes=metadata.indexes + shard.encode()))
+    metadata = replace(metadata, stripes=extended, indexes=metadata.indexes + shard.encode())
+    return replace(root, metadata=with_field_indexes(metadata, fields))
 
 
 def feed(stripe: StripeReader, nodes: Sequence[SchemaNode], sinks: Sinks) -> Iterator[tuple[int, int]]:

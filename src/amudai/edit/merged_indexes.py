@@ -82,5 +82,6 @@ def index_parts(merging: Merging) -> Iterator[IndexPart]:
     """The indexes of whole shards, as parts of indexes of the new shard, in the order of their rows."""
     for source in merging.sources:
         reader = source.reader
-        for descriptor in reader.indexes:
-            yield IndexPart(descriptor, reader.index_anchor, merging, source, MovedIndex.of(descriptor))
+        of_fields = reader.field_indexes() if source.root.of_fields else ()
+        for descriptor, anchor in (*((each, reader.index_anchor) for each in reader.indexes), *of_fields):
+            yield IndexPart(descriptor, anchor, merging, source, MovedIndex.of(descriptor))

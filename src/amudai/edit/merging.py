@@ -19,6 +19,7 @@ from amudai.arrow import (
     to_array,
     united_arrow_schema,
 )
+from amudai.edit.lost_fields import index_of_other_fields
 from amudai.edit.naming import Naming
 from amudai.edit.nulls import NullColumns
 from amudai.edit.root import Root
@@ -79,6 +80,8 @@ class MergedSource:
         The columns of the new shard, each with the column of this shard that has its values.
     first_row, first_stripe
         The numbers of its first row and of its first stripe in the new shard.
+    taken
+        The numbers of the stripes that are merged, as the shard counts them, in order. The root has only these.
     """
 
     reader: ShardReader
@@ -86,6 +89,7 @@ class MergedSource:
     columns: tuple[MatchedColumn, ...]
     first_row: int
     first_stripe: int
+    taken: Sequence[int]
 
     @property
     def ids(self) -> dict[int, int]:
@@ -94,10 +98,35 @@ class MergedSource:
         return {each.stored.schema_id: each.node.schema_id for each in found if each.stored is not None}
 
     @property
+    def widened(self) -> frozenset[int]:
+        """The schema ids, in this shard, of the fields whose values are stored again as a wider type."""
+        found = (each for column in self.columns for each in column.walk() if not each.children and each.is_widened)
+        return frozenset(each.stored.schema_id for each in found if each.stored is not None)
+
+    def valid_indexes(self, payload: bytes, is_known: Callable[[str], bool]) -> bytes:
+        """The payload of an `IndexCollection` without the fields that are stored again: hashes of other types differ.
+
+        `is_known` says for a type of index whether it can lose a field and stay for others.
+        """
+        widened = self.widened if payload else ()
+        if not widened:
+            return payload
+        each = (index_of_other_fields(one, widened, is_known, "widened") for one in IndexCollection.decode(payload))
+        return IndexCollection(tuple(one for one in each if one is not None)).encode()
+
+    @property
     def stripes(self) -> Iterator[tuple[StripeReader, int, int]]:
         """The stripes, each with its number and the number of its first row in the new shard."""
-        for stripe in self.reader.stripes:
-            yield stripe, self.first_stripe + stripe.ordinal, self.first_row + stripe.first_row
+        row = self.first_row
+        for number, ordinal in enumerate(self.taken, self.first_stripe):
+            stripe = self.reader.stripes[ordinal]
+            yield stripe, number, row
+            row += stripe.num_positions
+
+    @property
+    def rows(self) -> int:
+        """How many rows of the shard are merged."""
+        return sum(self.reader.stripes[ordinal].num_positions for ordinal in self.taken)
 
     def read(self, stripe: StripeReader, column: MatchedColumn) -> Iterator[tuple[StoredArray, int]]:
         """The values of a top-level column in a stripe, as the new shard stores them, some rows at a time.
@@ -127,6 +156,8 @@ class Merging:
     widen
         Whether columns of different types of numbers are stored again as the wider type. Without this they are an
         error.
+    parts
+        For shards of which only a part is merged, by their number: the numbers of the stripes, and the root with these.
 
     Attributes
     ----------
@@ -136,7 +167,14 @@ class Merging:
         The shards, with the numbers that their rows, stripes and fields get.
     """
 
-    def __init__(self, readers: Sequence[ShardReader], naming: Naming, *, widen: bool = False) -> None:
+    def __init__(
+        self,
+        readers: Sequence[ShardReader],
+        naming: Naming,
+        *,
+        widen: bool = False,
+        parts: Mapping[int, tuple[Sequence[int], Root]] | None = None,
+    ) -> None:
         if not readers:
             raise InvalidArgument("shards: expected at least one, found none")
         self._naming = naming
@@ -156,22 +194,26 @@ class Merging:
             self._schema = encode_schema(self.nodes)
         self._ours = self._kept_properties(readers, widen)
         matched = {payload: matched_columns(self.nodes, reader.schema.fields()) for payload, reader in distinct.items()}
-        self.sources: tuple[MergedSource, ...] = tuple(self._sources(readers, matched))
+        self.sources: tuple[MergedSource, ...] = tuple(self._sources(readers, matched, parts or {}))
 
     def _sources(
-        self, readers: Sequence[ShardReader], matched: Mapping[bytes, tuple[MatchedColumn, ...]]
+        self,
+        readers: Sequence[ShardReader],
+        matched: Mapping[bytes, tuple[MatchedColumn, ...]],
+        parts: Mapping[int, tuple[Sequence[int], Root]],
     ) -> Iterator[MergedSource]:
         naming = self._naming
         rows = stripes = 0
-        for reader in readers:
-            root = Root.of(reader, naming)
-            is_source = reader.url == naming.url and reader.store.same_files(naming.store)
+        for number, reader in enumerate(readers):
+            taken, root = parts[number] if number in parts else (range(len(reader.stripes)), Root.of(reader, naming))
+            is_source = reader.url == naming.url and reader.store.same_files(naming.store) and number not in parts
             if is_source or root.name in root.files:
                 message = "to: expected another place: the new root refers to the bytes of this file"
                 raise InvalidArgument(message, url=naming.url)
-            yield MergedSource(reader, root, matched[reader.schema.payload], rows, stripes)
-            rows += reader.num_positions
-            stripes += len(reader.stripes)
+            source = MergedSource(reader, root, matched[reader.schema.payload], rows, stripes, taken)
+            yield source
+            rows += source.rows
+            stripes += len(taken)
 
     def _kept_properties(self, readers: Sequence[ShardReader], widen: bool) -> Properties:
         """The properties of this library for the new shard: its Arrow schema, and what its sources were."""
@@ -306,15 +348,17 @@ class _Part:
     def stripes(self) -> Iterator[StripeMetadata]:
         """The stripes with the ids and indexes of the new shard."""
         source = self.source
-        moved = bool(source.first_row or source.first_stripe) or not self._same_ids
-        for stripe, metadata in zip(source.reader.stripes, source.root.metadata.stripes, strict=True):
+        for (stripe, number, row), metadata in zip(source.stripes, source.root.metadata.stripes, strict=True):
+            moved = (number, row) != (stripe.ordinal, stripe.first_row) or not self._same_ids
             with located(url=source.reader.url, stripe=stripe.ordinal):
-                indexes = self._moves.allowed(metadata.indexes) if metadata.indexes and moved else metadata.indexes
+                indexes = source.valid_indexes(metadata.indexes, self._moves.is_movable)
+                if indexes and moved:
+                    indexes = self._moves.allowed(indexes)
                 if indexes and moved:
                     indexes = moved_indexes(
                         indexes,
-                        first_row=source.first_row,
-                        first_stripe=source.first_stripe,
+                        first_row=row - stripe.first_row,
+                        first_stripe=number - stripe.ordinal,
                         rows=None,
                         ids=self._ids,
                     )

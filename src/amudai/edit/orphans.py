@@ -41,14 +41,14 @@ def orphans_below(store: Store, folder: str, older_than: timedelta) -> list[Orph
     """
     files = list(store.files_below(folder))
     candidates = [(file, kind) for file in files if (kind := _kind(file.url)) is not None]
-    known = references_of(store, (file for file in files if not _is_unfinished(file.url)))
+    known = references_of(store, folder, (file for file in files if not _is_unfinished(file.url)))
     now = datetime.now(UTC)
     found = []
     for file, kind in candidates:
         since = datetime.fromtimestamp((file.modified or 0) / 1e9, UTC)
         since = max(since, known.retired.get(file.url, since))
         # A file whose time nobody knows stays.
-        if file.url not in known.used and file.modified is not None and now - since >= older_than:
+        if file.modified is not None and now - since >= older_than and not known.may_use(file.url):
             found.append(Orphan(file.url, kind, file.size, since))
     return sorted(found, key=lambda each: each.url)
 

@@ -18,11 +18,10 @@ from amudai.stats import FieldStatistics, merge
 from amudai.storage import Artifact
 from amudai.types import BasicType, SchemaNode, nodes_below
 
-__all__ = ["AttachedFile", "RowGroups", "footer_statistics", "leaf_nodes"]
+__all__ = ["AttachedFile", "RowGroups", "fingerprint_of_parquet", "footer_statistics", "leaf_nodes"]
 
 _STORAGE_TYPES: Final = ("BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
 _UNITS: Final = {"milliseconds": "ms", "microseconds": "us"}
-_TRAILER: Final = 8  # the size of the footer, and the magic bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,25 +36,24 @@ class AttachedFile:
         The open file.
     constants
         The values that the names of its folders give to all of its rows.
+    chosen
+        The numbers of the row groups that become a part of the shard; None for all.
     """
 
     name: str
     file: ParquetFile
     constants: Mapping[str, pa.Scalar] = field(default_factory=dict)
+    chosen: Sequence[int] | None = None
 
     @property
     def artifact(self) -> Artifact:
         """The file itself."""
         return self.file.artifact
 
-    def fingerprint(self) -> Fingerprint:
-        """What tells this file from another of its name: its size, its footer, and when it was modified."""
-        size = self.artifact.size
-        length = int.from_bytes(self.artifact.read(size - _TRAILER, size - _TRAILER + 4), "little")
-        start = max(0, size - _TRAILER - length)
-        mark = Fingerprint.of(size, start, self.artifact.read(start, size))
-        modified = self.artifact.store.describe(self.artifact.url).modified
-        return Fingerprint(mark.size, mark.start, mark.end, mark.digest, modified or 0)
+    @property
+    def row_groups(self) -> Sequence[int]:
+        """The numbers of the row groups that become a part of the shard."""
+        return range(self.file.metadata.num_row_groups) if self.chosen is None else self.chosen
 
     @lazy
     def leaves(self) -> dict[str, range]:
@@ -131,6 +129,14 @@ class RowGroups:
         return tuple(self.file.file.rows(each) for each in self.numbers)
 
 
+def fingerprint_of_parquet(file: Artifact) -> Fingerprint:
+    """What tells a Parquet file from another of its name: its size, its footer, and when it was modified."""
+    footer = ParquetFile(file).footer
+    mark = Fingerprint.of(file.size, file.size - len(footer), footer)
+    modified = file.store.describe(file.url).modified
+    return Fingerprint(mark.size, mark.start, mark.end, mark.digest, modified or 0)
+
+
 def leaf_nodes(node: SchemaNode) -> Iterator[SchemaNode]:
     """The nodes below which nothing is, in the order of the columns of a Parquet file."""
     return (each for each in nodes_below((node,)) if not each.children)
@@ -166,7 +172,6 @@ def _of_chunk(
 
 def _bounds(node: SchemaNode, column: Any, said: Any, kind: pa.DataType) -> RangeStats | None:
     """The least and the greatest value, as the shard states them; None if the footer's are of no use here."""
-    ends = [said.min, said.max]
     if pa.types.is_timestamp(kind) and node.basic_type is BasicType.DATETIME:
         unit = _UNITS.get(json.loads(column.logical_type.to_json()).get("timeUnit", ""))
         if unit is None or not isinstance(said.min_raw, int):
@@ -174,6 +179,8 @@ def _bounds(node: SchemaNode, column: Any, said: Any, kind: pa.DataType) -> Rang
         ends, kind = [said.min_raw, said.max_raw], pa.timestamp(unit)
     elif not pa.types.is_integer(kind) or node.basic_type is BasicType.DATETIME:
         return None  # floats may have a NaN, of which footers say nothing
+    else:
+        ends = [said.min, said.max]
     try:
         stored = to_storage(pa.array(ends, kind), node, node.name)
     except (AmudaiError, pa.ArrowException, OverflowError, TypeError):

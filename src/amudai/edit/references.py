@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,25 +26,35 @@ class References:
     ----------
     used
         The files that a root refers to or owns.
+    names
+        The names, without their folders, of files that a root refers to by other URLs than those of the folder. They
+        may be files of the folder all the same: by a link, by a prefix that `allow=` maps to the store, or by a URL of
+        a store that lists its files by keys.
     retired
         When files that former roots owned were replaced.
     """
 
     used: frozenset[str]
+    names: frozenset[str]
     retired: Mapping[str, datetime]
 
+    def may_use(self, url: str) -> bool:
+        """Whether a root refers to a file, or may refer to it by another URL."""
+        return url in self.used or url[url.rfind("/") + 1 :] in self.names
 
-def references_of(store: Store, files: Iterable[StoredFile]) -> References:
-    """What the roots among `files` refer to.
+
+def references_of(store: Store, folder: str, files: Iterable[StoredFile]) -> References:
+    """What the roots among `files`, which are all in `folder` or below it, refer to.
 
     Raises StorageError if a root cannot be read: then nobody knows what it refers to.
     """
     used: set[str] = set()
+    elsewhere: set[str] = set()
     retired: dict[str, datetime] = {}
     for file in files:
         if is_part_of_shard(file.url) or not _is_root(store, file):
             continue
-        folder = container(file.url)
+        own_folder = container(file.url)
         try:
             reader = ShardReader(file.url, store)
             said = reader.files
@@ -51,10 +62,12 @@ def references_of(store: Store, files: Iterable[StoredFile]) -> References:
         except AmudaiError as error:
             message = "a root that cannot be read: expected a sound root, because its files are not garbage"
             raise StorageError(f"{message}; {error.message}", url=file.url) from error
-        used.update(_urls(folder, names, is_own=said is not None))
+        used.update(_urls(own_folder, names, is_own=said is not None))
+        elsewhere.update(name for name in names if not is_relative(name))
         for name, since in (said.retired if said is not None else {}).items():
-            retired[folder + name] = max(since, retired.get(folder + name, since))
-    return References(frozenset(used), retired)
+            retired[own_folder + name] = max(since, retired.get(own_folder + name, since))
+    unclear = {url[url.rfind("/") + 1 :] for url in elsewhere if not _is_in(store, folder, url)}
+    return References(frozenset(used), frozenset(unclear), retired)
 
 
 def is_part_of_shard(url: str) -> bool:
@@ -67,6 +80,16 @@ def _is_root(store: Store, file: StoredFile) -> bool:
     if file.url.endswith(_ROOT_SUFFIX):
         return True
     return file.size >= len(MAGIC) and bytes(store.read_range(file.url, 0, len(MAGIC))) == MAGIC
+
+
+def _is_in(store: Store, folder: str, url: str) -> bool:
+    """Whether `url` is the URL by which the store lists a file below `folder`."""
+    if is_relative(folder) or not url.startswith(folder):
+        return False
+    if not store.capabilities.local_path:
+        return True
+    path, top = store.local_path(url), store.local_path(folder)
+    return os.path.realpath(path) == os.path.join(os.path.realpath(top), os.path.relpath(path, top))
 
 
 def _urls(folder: str, names: set[str], *, is_own: bool) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from amudai.edit.naming import Naming
@@ -35,6 +35,8 @@ class Root:
         XXH3-128 of whole files among `files`, as far as it is known.
     index_files
         Names of those files to which only indexes of the whole shard refer.
+    of_fields
+        Whether any index of the whole shard was in the descriptor of a field.
     owned
         Names of files that belong to this root alone. Only such files are ever removed, after the root was replaced.
     """
@@ -44,10 +46,11 @@ class Root:
     files: Mapping[str, Fingerprint] = field(default_factory=dict)
     digests: Mapping[str, bytes] = field(default_factory=dict)
     index_files: frozenset[str] = frozenset()
+    of_fields: bool = False
     owned: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, reader: ShardReader, naming: Naming | None = None) -> Root:
+    def of(cls, reader: ShardReader, naming: Naming | None = None, stripes: Sequence[int] | None = None) -> Root:
         """The root of an open shard. Reads all descriptors but no blocks.
 
         Raises UnsupportedFeature if there are unknown fields that may hold references.
@@ -56,10 +59,13 @@ class Root:
         ----------
         naming
             The place of another root that takes the content over, and the names of files there. That root owns nothing.
+        stripes
+            The numbers of the stripes that the other root takes over, without anything about the whole shard; None for
+            everything.
         """
         if naming is None:
             naming = Naming(url=reader.url, store=reader.store, allow=reader.allow)
-        found = TakeOver(reader, naming)
+        found = TakeOver(reader, naming, stripes)
         owned = found.owned if naming.url == reader.url else frozenset()
         return cls(
             url=naming.url,
@@ -67,6 +73,7 @@ class Root:
             files=found.files,
             digests=found.digests,
             index_files=found.index_files,
+            of_fields=found.of_fields,
             owned=owned,
         )
 

@@ -16,6 +16,7 @@ from amudai.format import (
     unframe,
     unknown_fields,
     unknown_fields_of_stripes,
+    without_field_indexes,
 )
 from amudai.shard import ShardMetadata, ShardReader, StripeMetadata, StripeReader, fingerprint_of_tail
 from amudai.storage import MAX_READ, Artifact, container, is_relative
@@ -33,6 +34,9 @@ class TakeOver:
     ----------
     naming
         The names that files have for the new root.
+    stripes
+        The numbers of the stripes to take over; None for all. Files of other stripes are not opened, and statistics and
+        indexes of the whole shard, which would cover too much, are left out.
 
     Attributes
     ----------
@@ -44,13 +48,17 @@ class TakeOver:
         XXH3-128 of whole files among them, as far as the shard knows it.
     index_files
         Names of those files to which only indexes of the whole shard refer.
+    of_fields
+        Whether any of these indexes was in the descriptor of a field.
     owned
         Names of the files that belong to the shard, relative to its folder.
     """
 
-    def __init__(self, reader: ShardReader, naming: Naming) -> None:
+    def __init__(self, reader: ShardReader, naming: Naming, stripes: Sequence[int] | None = None) -> None:
         self._reader = reader
         self._naming = naming
+        self._chosen = range(len(reader.stripes)) if stripes is None else stripes
+        self._whole = stripes is None
         self._name = reader.url[len(container(reader.url)) :]
         self._files: dict[str, Artifact] = {}
         self._names: dict[str, dict[str, str]] = {}  # by the file that holds a reference, and by reference
@@ -64,23 +72,27 @@ class TakeOver:
 
     def _metadata(self) -> ShardMetadata:
         reader, directory = self._reader, self._reader.directory
+        hoisted: list[bytes] = []
         stripe_list, _ = self._payload(directory.stripe_list, "StripeList", reader.root)
         unknown = unknown_fields_of_stripes(stripe_list)
-        stripes = tuple(self._stripe(each, kept) for each, kept in zip(reader.stripes, unknown, strict=True))
+        stripes = tuple(self._stripe(reader.stripes[each], unknown[each]) for each in self._chosen)
         field_list, anchor = self._payload(directory.field_list, "DataRefArray", reader.root)
         url_list, _ = self._payload(directory.url_list, "UrlList", reader.root)
         toc, _ = self._payload(reader.directory_place, "ShardDirectory", reader.root)
         properties = self._carried(directory.properties, "ShardProperties", reader.root)
-        fields = self._descriptors(field_list, "FieldDescriptor", anchor)
         others = set(self._files)
-        indexes = self._carried(directory.indexes, "IndexCollection", reader.root)
+        fields = self._descriptors(field_list, "FieldDescriptor", anchor, hoisted) if self._whole else ()
+        if not hoisted:
+            others = set(self._files)
+        indexes = self._carried(directory.indexes, "IndexCollection", reader.root) if self._whole else b""
+        self.of_fields = bool(hoisted)
         self.index_files = frozenset(self._files.keys() - others)
         return ShardMetadata(
             schema=self._payload(directory.schema, "Schema", reader.root)[0],
             stripes=stripes,
             fields=fields,
             properties=properties,
-            indexes=indexes,
+            indexes=b"".join((indexes, *hoisted)),
             urls=self._listed(),
             raw_data_size=directory.raw_data_size,
             unknown=tuple(
@@ -97,15 +109,18 @@ class TakeOver:
 
     def _stripe(self, stripe: StripeReader, unknown: bytes) -> StripeMetadata:
         directory = stripe.directory
+        hoisted: list[bytes] = []
         with located(stripe=stripe.ordinal):
             field_list, anchor = self._payload(directory.field_list, "DataRefArray", stripe.anchor)
+            fields = self._descriptors(field_list, "StripeFieldDescriptor", anchor, hoisted)
+            indexes = self._carried(directory.indexes, "IndexCollection", stripe.anchor)
             return StripeMetadata(
                 rows=directory.total_records,
                 deleted=directory.deleted_records,
                 raw_data_size=directory.raw_data_size,
-                fields=self._descriptors(field_list, "StripeFieldDescriptor", anchor),
+                fields=fields,
                 properties=self._carried(directory.properties, "StripeProperties", stripe.anchor),
-                indexes=self._carried(directory.indexes, "IndexCollection", stripe.anchor),
+                indexes=b"".join((indexes, *hoisted)),
                 unknown=unknown,
                 unknown_in_field_list=unknown_fields("DataRefArray", field_list),
             )
@@ -123,8 +138,14 @@ class TakeOver:
         payload, holder = self._payload(ref, kind, anchor)
         return carried(kind, payload, self._renaming(holder))
 
-    def _descriptors(self, field_list: bytes, kind: str, anchor: Artifact) -> tuple[bytes | None, ...]:
-        """The descriptors that a field list refers to. Those in the same file are read together."""
+    def _descriptors(
+        self, field_list: bytes, kind: str, anchor: Artifact, hoisted: list[bytes]
+    ) -> tuple[bytes | None, ...]:
+        """The descriptors that a field list refers to. Those in the same file are read together.
+
+        Indexes in descriptors become indexes of the shard or stripe, so that operations need to know only those: they
+        are taken out, and added to `hoisted`, each time as the payload of an `IndexCollection`.
+        """
         fields = FieldList.decode(field_list)
         found: list[bytes | None] = [None] * len(fields)
         by_file: dict[str, list[tuple[int, DataRef]]] = {}
@@ -137,7 +158,10 @@ class TakeOver:
             rename = self._renaming(holder)
             for (schema_id, ref), frame in zip(slots, _frames(holder, [ref for _, ref in slots]), strict=True):
                 try:
-                    found[schema_id] = carried(kind, unframe(frame, kind), rename)
+                    payload = carried(kind, unframe(frame, kind), rename)
+                    found[schema_id], indexes = without_field_indexes(kind, payload, schema_id)
+                    if indexes:
+                        hoisted.append(indexes)
                 except AmudaiError as error:
                     error.locate(url=holder.url, range=f"{ref.start}..{ref.end}")
                     raise
@@ -171,6 +195,8 @@ class TakeOver:
 
     def _listed(self) -> frozenset[str]:
         """The files that the new root lists: those that the old root lists, and those that the metadata refers to."""
+        if not self._whole:
+            return frozenset(self._files)
         reader = self._reader
         known = {reader.url}.union(file.url for file in self._files.values())
         others = (url for url in map(reader.url_of, reader.urls) if url not in known)
