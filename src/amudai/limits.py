@@ -62,7 +62,7 @@ class Limits:
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            if value is not None:
+            if value is not None or each.name != "memory":
                 object.__setattr__(self, each.name, whole_number(value, each.name, 1))
 
     @property

@@ -28,7 +28,7 @@ _COLUMN: Final = "c"
 _MOST: Final = 4  # values of which questions are made
 _PARTS: Final = 3  # of a text
 _ROWS: Final = 300
-_SOME: Final = 11  # of so many questions, one is asked of merged and edited shards
+_SOME: Final = 11  # one question in eleven is asked of merged and edited shards, too
 _POLICIES: Final[tuple[Literal["keep", "rebuild"], ...]] = ("keep", "rebuild")
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from functools import partial
 from itertools import islice
-from threading import Lock, Semaphore
+from queue import Empty, SimpleQueue
+from threading import Lock, local
 from typing import Final, TypeAlias, TypeVar
 
-from amudai.arguments import whole_number
+from amudai.arguments import shown, whole_number
 from amudai.errors import InvalidArgument
+from amudai.pool import Pool, PoolCall, ThreadPlaces, wait
 
 __all__ = ["Crew", "Each", "in_order", "one_by_one", "thread_count", "wait_for_each"]
 
@@ -23,6 +26,7 @@ Each: TypeAlias = Callable[[Callable[[int], object], int], None]
 
 # Threads are started when they are needed. Each call limits how many it uses.
 _MAX_THREADS: Final = 64
+_PATIENCE: Final = 0.05  # seconds after which a thread that waits for helpers looks again
 # Threads that only wait for answers. They need a pool of their own: work that waits for them is in the other one.
 _MAX_WAITING: Final = 64
 
@@ -30,12 +34,12 @@ _MAX_WAITING: Final = 64
 def thread_count(threads: int | None) -> int:
     """`threads` if given, else `AMUDAI_THREADS`, else the number of cores that this process may use."""
     if threads is not None:
-        return whole_number(threads, "threads", 1)
+        return min(whole_number(threads, "threads", 1), _MAX_THREADS)
     stated = os.environ.get("AMUDAI_THREADS", "")
     if stated:
         if not stated.isdecimal() or int(stated) < 1:
-            raise InvalidArgument(f"AMUDAI_THREADS: expected a number of at least 1, found {stated!r}")
-        return int(stated)
+            raise InvalidArgument(f"AMUDAI_THREADS: expected a number of at least 1, found {shown(stated)}")
+        return min(int(stated), _MAX_THREADS)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -50,24 +54,22 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int, ahead: in
     if threads == 1:
         yield from map(work, items)
         return
-    waiting: deque[Future[R]] = deque()
+    waiting: deque[PoolCall[R]] = deque()
     most = 2 * threads if ahead is None else ahead
-    free = Semaphore(threads)
-    executor = _EXECUTOR.get()
+    free, effort = ThreadPlaces(threads), _Effort()
     try:
         for item in items:
-            while waiting and (len(waiting) >= most or waiting[0].done()):
+            while waiting and (len(waiting) >= most or waiting[0].is_done):
                 yield waiting.popleft().result()
-            free.acquire()
-            future = executor.submit(work, item)
-            future.add_done_callback(lambda _: free.release())
-            waiting.append(future)
+            free.take()
+            waiting.append(_POOL.submit(partial(effort.call, partial(work, item)), free))
         while waiting:
             yield waiting.popleft().result()
+    except _ENDS:
+        effort.stop()
+        raise
     finally:
-        # The caller stopped early, or something failed: cancel what has not begun.
-        for future in waiting:
-            future.cancel()
+        # The caller stopped early, or something failed.
         wait(waiting)
 
 
@@ -77,15 +79,59 @@ def one_by_one(work: Callable[[int], object], count: int) -> None:
         work(index)
 
 
+# What ends work from outside: it did not fail.
+_ENDS: Final = (KeyboardInterrupt, SystemExit, GeneratorExit)
+
+
+class _Abandoned(BaseException):
+    """Ends the work of a thread whose result nobody will take."""
+
+
+class _Effort:
+    """Calls on several threads that serve one caller. Calls that one of them shares in turn are an effort within it.
+
+    Ctrl-C reaches one thread only. The others must not make all calls that their part consists of.
+    """
+
+    _current: Final = local()
+
+    def __init__(self) -> None:
+        self._above: _Effort | None = getattr(self._current, "effort", None)
+        self._is_stopped = False
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no further call may begin, because this effort or one around it was stopped."""
+        return self._is_stopped or (self._above is not None and self._above.is_stopped)
+
+    def stop(self) -> None:
+        """Let no further call begin."""
+        self._is_stopped = True
+
+    def call(self, work: Callable[[], R]) -> R:
+        """Call `work` as a part of this effort."""
+        if self.is_stopped:
+            raise _Abandoned
+        before = getattr(self._current, "effort", None)
+        self._current.effort = self
+        try:
+            return work()
+        finally:
+            self._current.effort = before
+
+
 class Crew:
     """Up to `threads` threads that share work. The caller's own thread is one of them.
 
-    Work may share its own parts in turn: then the threads that are free at that moment help.
+    Work may share its own parts in turn. A thread that becomes free helps with what was shared last.
     """
 
     def __init__(self, threads: int) -> None:
-        self._free = Semaphore(threads - 1)
+        self._free = ThreadPlaces(threads - 1)
         self._is_alone = threads == 1
+        self._shared: list[_SharedCalls] = []
+        self._helpers: list[PoolCall[None]] = []  # each has a place, which it gives back
+        self._wanted: list[None] = []  # one for each thread that wants its own place back
 
     def each(self, work: Callable[[int], object], count: int) -> None:
         """Call `work` with 0..count and wait for all calls. After an error no call begins."""
@@ -93,17 +139,65 @@ class Crew:
             one_by_one(work, count)
             return
         shared = _SharedCalls(work, count)
-        helpers: list[Future[None]] = []
-        while shared.left:
-            # Threads may become free at any time.
-            while shared.left > 1 + len(helpers) and self._free.acquire(blocking=False):
-                helpers.append(self._submitted(shared.run))
-            shared.run_one()
-        for helper in helpers:
-            # One that has not begun yet has nothing left to do.
-            if not helper.cancel():
-                helper.result()
-        shared.check()
+        self._shared.append(shared)
+        helpers = 0
+        try:
+            while shared.left:
+                # Threads may become free at any time.
+                while shared.left > 1 + helpers and self._free.take_now():
+                    self._recruit()
+                    helpers += 1
+                shared.run_one()
+            if shared.running:
+                self._wait(shared)
+        except BaseException:
+            # Ctrl-C may arrive between two calls, or while the last ones are waited for.
+            shared.stop()
+            shared.wait()
+            raise
+        finally:
+            self._shared.remove(shared)
+        shared.finish()
+
+    def _wait(self, shared: _SharedCalls) -> None:
+        """Wait for the last calls. Meanwhile another thread may help with their parts."""
+        self._free.give_back()
+        shared.wait()
+        self._wanted.append(None)
+        if not self._dismissed():
+            self._free.take()
+        self._wanted.pop()
+
+    def _recruit(self) -> None:
+        """Let a thread help for which there is a place."""
+        for helper in list(self._helpers):
+            if helper.is_done:
+                self._forgotten(helper)
+        self._helpers.append(_POOL.submit(self._help_and_leave))
+
+    def _dismissed(self) -> bool:
+        """Whether some helper that has not begun lost its place to the caller. The pool may have no thread for it."""
+        return any(helper.cancel() and self._forgotten(helper) for helper in list(self._helpers))
+
+    def _forgotten(self, helper: PoolCall[None]) -> bool:
+        """Whether a helper was known until now."""
+        try:
+            self._helpers.remove(helper)
+        except ValueError:
+            return False  # another thread was quicker
+        return True
+
+    def _help_and_leave(self) -> None:
+        self._help()
+        self._free.give_back()
+
+    def _help(self) -> None:
+        """Make calls of what is shared, on a thread of the pool, as long as there are any."""
+        while not self._wanted:
+            shared = next((each for each in reversed(self._shared) if each.left), None)
+            if shared is None:
+                return
+            shared.help_one()
 
     def ahead(self, items: Iterable[T]) -> Iterator[T]:
         """The items, of which the next is made on another thread while the caller uses the one before.
@@ -113,92 +207,120 @@ class Crew:
         if self._is_alone:
             yield from items
             return
-        iterator = iter(items)
-        following: Future[list[T]] | None = None
+        iterator, effort = iter(items), _Effort()
+        following: PoolCall[list[T]] | None = None
+
+        def make() -> list[T]:
+            return effort.call(lambda: list(islice(iterator, 1)))
+
+        def make_and_help() -> list[T]:
+            made = make()
+            self._help()
+            return made
+
         try:
             while True:
-                found = list(islice(iterator, 1)) if following is None else following.result()
+                found = make() if following is None else following.result()
                 if not found:
                     return
-                following = self._submitted(lambda: list(islice(iterator, 1))) if self._free.acquire(False) else None
+                following = _POOL.submit(make_and_help, self._free) if self._free.take_now() else None
                 yield found[0]
+        except _ENDS:
+            effort.stop()
+            raise
         finally:
-            if following is not None and not following.cancel():
+            if following is not None:
                 wait([following])
             if isinstance(iterator, Generator):
                 iterator.close()
 
-    def _submitted(self, work: Callable[[], R]) -> Future[R]:
-        """Work that has begun on a thread that was free, and is free again when it is done."""
-        future = _EXECUTOR.get().submit(work)
-        future.add_done_callback(lambda _: self._free.release())
-        return future
-
 
 class _SharedCalls:
-    """Calls of a function with 0..count, made by all threads that run this."""
+    """Calls of a function with 0..count, made by the thread that shares them and by helpers.
+
+    The thread that shares them holds no lock: Ctrl-C may arrive there.
+    """
 
     def __init__(self, work: Callable[[int], object], count: int) -> None:
         self._work = work
-        self._count = count
-        self._lock = Lock()
+        self._lock = Lock()  # of helpers
+        self._ended = Lock()  # released when the last call of a helper has ended
+        self._ended.acquire()
+        self._effort = _Effort()
         self._errors: list[tuple[int, BaseException]] = []
-        self.left = count  # calls that have not begun
+        self._is_over = False
+        self.running = 0  # calls of helpers that have begun and not ended
+        self._indexes: SimpleQueue[int] = SimpleQueue()  # of calls that have not begun
+        for index in range(count):
+            self._indexes.put(index)
 
-    def run(self) -> None:
-        """Make calls until none is left."""
-        while self.left:
-            self.run_one()
+    @property
+    def left(self) -> int:
+        """How many calls have not begun and are to be made."""
+        return 0 if self._is_over else self._indexes.qsize()
 
     def run_one(self) -> None:
         """Make the next call, if one is left."""
-        with self._lock:
-            index = self._count - self.left
-            if not self.left:
-                return
-            self.left -= 1
-        try:
-            self._work(index)
-        except BaseException as error:
-            with self._lock:
-                self._errors.append((index, error))
-                self.left = 0
+        if not self._is_over:
+            with suppress(Empty):
+                self._call(self._indexes.get_nowait())
 
-    def check(self) -> None:
+    def help_one(self) -> None:
+        """Make the next call, if one is left, on a thread of the pool: Ctrl-C never arrives there."""
+        with self._lock:
+            self.running += 1  # first: the thread that shares them looks here once none is left
+        self.run_one()
+        with self._lock:
+            self.running -= 1
+            if not self.running and self._ended.locked():
+                self._ended.release()
+
+    def wait(self) -> None:
+        """Wait for the calls of helpers that have begun."""
+        while self.running:
+            # The end of an earlier call may have released it.
+            self._ended.acquire(timeout=_PATIENCE)
+
+    def _call(self, index: int) -> None:
+        try:
+            self._effort.call(lambda: self._work(index))
+        except BaseException as error:
+            self._is_over = True
+            self._errors.append((index, error))
+            if isinstance(error, _ENDS):
+                self._effort.stop()
+
+    def stop(self) -> None:
+        """Let no further call begin, nor any that is part of a call."""
+        self._is_over = True
+        self._effort.stop()
+
+    def finish(self) -> None:
         """Raise the error of the first call that failed."""
+        # The executor may hold on to this for a while: what the work refers to, such as open files, goes now.
+        del self._work
         if self._errors:
-            raise min(self._errors, key=lambda each: each[0])[1]
+            # Ctrl-C comes first. Calls that were stopped come last: something else stopped them.
+            raise min(self._errors, key=_rank)[1]
+
+
+def _rank(failure: tuple[int, BaseException]) -> tuple[bool, bool, int]:
+    index, error = failure
+    return not isinstance(error, _ENDS), isinstance(error, _Abandoned), index
 
 
 def wait_for_each(request: Callable[[T], R], items: Sequence[T]) -> list[R]:
     """The answers to requests that take time but no processor. They are made side by side, on many threads."""
     if len(items) == 1:
         return [request(items[0])]
-    return list(_WAITING.get().map(request, items))
+    calls = [_WAITING.submit(partial(request, item)) for item in items]
+    try:
+        return [call.result() for call in calls]
+    except BaseException:
+        for call in calls:
+            call.cancel()
+        raise
 
 
-class _Executor:
-    """A pool of threads of the process, created on first use."""
-
-    def __init__(self, most: int, name: str) -> None:
-        self._most, self._name = most, name
-        self._lock = Lock()
-        self._pool: ThreadPoolExecutor | None = None
-
-    def get(self) -> ThreadPoolExecutor:
-        with self._lock:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self._most, thread_name_prefix=self._name)
-            return self._pool
-
-    def forget(self) -> None:
-        """Drop the pool after a fork: its threads exist only in the parent process."""
-        self._lock = Lock()
-        self._pool = None
-
-
-_EXECUTOR: Final = _Executor(_MAX_THREADS, "amudai")
-_WAITING: Final = _Executor(_MAX_WAITING, "amudai-waiting")
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_EXECUTOR.forget)
-    os.register_at_fork(after_in_child=_WAITING.forget)
+_POOL: Final = Pool(_MAX_THREADS, "amudai")
+_WAITING: Final = Pool(_MAX_WAITING, "amudai-waiting")

@@ -56,6 +56,53 @@ def test_extension_types_of_any_field(tmp_path: Path) -> None:
     assert shard.verify().ok
 
 
+def test_added_columns_get_extension_types_and_aliases(tmp_path: Path) -> None:
+    shard = amudai.write({"n": [1, 2]}, tmp_path / "t.amudai.shard", aliases={"n": ["number"]})
+    aliases = {"vector": ["embedding"], "point.lat": ["latitude"]}
+    columns = {name: table()[name] for name in table().column_names}
+    more = amudai.with_columns(shard, columns, tmp_path / "w.amudai.shard", extensions=EXTENSIONS, aliases=aliases)
+    assert extensions(more) == EXTENSIONS
+    assert more["embedding"].name == "vector"
+    assert more["point.latitude"].path == "point.lat"
+    assert more["number"].name == "n"  # what the shard had stays
+    assert more.read(["point"]).equals(table().select(["point"]))
+    # A column that takes the place of another has only what it is given.
+    other = amudai.with_columns(
+        more, {"vector": [1, 2]}, tmp_path / "o.amudai.shard", extensions={"vector": "Rank"}, replace=True
+    )
+    assert (other["vector"].extension, other["vector"].aliases) == (Extension("Rank"), ())
+    for options, match in (
+        ({"extensions": {"n": "Rank"}}, "n"),  # not among the new columns
+        ({"aliases": {"vector": ["number"]}}, "number"),  # another column is found by it
+    ):
+        with pytest.raises(amudai.AmudaiError, match=match):
+            amudai.with_columns(shard, {"vector": [1, 2]}, tmp_path / "x.amudai.shard", **options)  # type: ignore[arg-type]
+    assert not (tmp_path / "x.amudai.shard").exists()
+
+
+def test_salvage_keeps_extension_types_and_aliases(tmp_path: Path) -> None:
+    place = tmp_path / "t.amudai.shard"
+    aliases = {"vector": ["embedding"], "point.lat": ["latitude"], "bad": ["worse"]}
+    damaged = table().append_column("bad", pa.array(["sound", "damaged"]))
+    amudai.write(damaged, place, extensions=EXTENSIONS | {"bad": Extension("Note")}, aliases=aliases, profile="plain")
+    content = bytearray(place.read_bytes())
+    content[content.index(b"sounddamaged")] ^= 1
+    place.write_bytes(content)
+    saved = amudai.salvage(place, tmp_path / "s.amudai.shard", missing="null")
+    assert {each.column for each in saved.lost} == {"bad"}
+    assert extensions(saved.shard) == EXTENSIONS
+    assert saved.shard["bad"].extension == Extension("Note")
+    assert (saved.shard["embedding"].name, saved.shard["worse"].name) == ("vector", "bad")
+    assert saved.shard["point.latitude"].path == "point.lat"
+    assert saved.shard.read(table().column_names).equals(table())
+    assert saved.shard.read(["bad"])["bad"].to_pylist() == [None, None]
+    # Those of columns that are left out go with them.
+    fewer = amudai.salvage(place, tmp_path / "f.amudai.shard", columns=["point", "vector"])
+    assert fewer.shard["point.latitude"].extension == EXTENSIONS["point.lat"]
+    with pytest.raises(KeyError, match="worse"):
+        _ = fewer.shard["worse"]
+
+
 def test_edits_keep_extension_types_and_aliases(tmp_path: Path) -> None:
     aliases = {"vector": ["embedding", "v"], "point.lat": ["latitude"]}
     shard = amudai.write(table(), tmp_path / "t.amudai.shard", extensions=EXTENSIONS, aliases=aliases)

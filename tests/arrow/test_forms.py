@@ -28,6 +28,7 @@ SHAPES = {
     "few": lambda rng: rng.choice(rng.integers(-9_000, 9_000, 20), ROWS),
     "steps": lambda rng: np.arange(ROWS) + rng.integers(0, 2, ROWS),
     "same": lambda _: np.full(ROWS, 12_345),
+    "runs": lambda rng: np.repeat(rng.integers(-9_000, 9_000, ROWS), rng.integers(1, 90, ROWS))[:ROWS],
 }
 
 
@@ -47,6 +48,36 @@ def test_times(tmp_path: Path, kind: pa.DataType, step: int, shape: str, nulls: 
         assert shard.read(rows=slice(3, 2500)).equals(table.slice(3, 2497))
         some = np.flatnonzero(rng.random(ROWS) < 0.5)
         assert shard.take(some).equals(table.take(some))
+
+
+def test_times_in_runs_and_in_blocks_of_one_value(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    parts = [np.repeat(np.arange(2_000) * 7, 70), np.full(200_000, 9_000_000), np.arange(70_000) * 11]
+    numbers = np.concatenate(parts)
+    table = pa.table({"t": pa.array(numbers, pa.timestamp("us"))})
+    with amudai.write(table, tmp_path / "t.amudai.shard") as shard:
+        encodings = " ".join(shard["t"].encodings)
+        assert "run_length" in encodings
+        assert "single_value" in shard["t"].encodings
+        assert shard.read().equals(table)
+        for first, last in ((69, 71), (139_000, 141_000), (170_001, 300_003), (339_999, 340_001)):
+            assert shard.read(rows=slice(first, last)).equals(table.slice(first, last - first))
+        some = np.flatnonzero(rng.random(len(numbers)) < 0.01)
+        assert shard.take(some).equals(table.take(some))
+
+
+@pytest.mark.parametrize("at", [0, 9_999, 19_999])
+def test_a_run_of_times_that_a_coarser_type_cannot_hold(tmp_path: Path, at: int) -> None:
+    seconds = np.repeat(np.arange(200), 100) * 86_400
+    seconds[at // 100 * 100 : at // 100 * 100 + 100] += 1
+    path = tmp_path / "t.amudai.shard"
+    with amudai.write(pa.table({"t": pa.array(seconds, pa.timestamp("s"))}), path) as shard:
+        assert "run_length" in " ".join(shard["t"].encodings)
+    with (
+        amudai.open(path, schema={"t": pa.date32()}) as shard,
+        pytest.raises(amudai.InvalidArgument, match="ticks is finer than its unit for date32"),
+    ):
+        shard.read()
 
 
 def test_times_that_a_coarser_type_cannot_hold(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import amudai
 from amudai import col
+from amudai.column.parquet_files import ParquetFile
 from tests.effort import examples
 from tests.writing.arrays import Maker, kinds, plain
 
@@ -243,3 +244,17 @@ def test_every_type_that_parquet_has(types: list[pa.DataType], rows: int, group:
             assert [v for chunk in a.chunks for v in plain(chunk)] == [v for chunk in b.chunks for v in plain(chunk)]
     finally:
         shutil.rmtree(folder)
+
+
+def test_only_the_first_rows_of_a_row_group_are_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = 50_000
+    table = pa.table({"n": range(rows), "s": [{"a": at, "b": [str(at)]} for at in range(rows)]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    shard = amudai.attach(tmp_path / "a.parquet", tmp_path / "a.amudai.shard", ranges=[])
+    whole: list[int] = []
+    original = ParquetFile.read
+    monkeypatch.setattr(ParquetFile, "read", lambda self, *given: whole.append(1) or original(self, *given))
+    for start, decoded in ((20_000, 0), (100, 0), (24_000, 0), (40_000, 2), (24_900, 2), (0, 2)):
+        assert shard.read(rows=slice(start, start + 50)).equals(table.slice(start, 50))
+        # Rows behind those that were decoded first: then the whole chunk is decoded, once for each column.
+        assert len(whole) == decoded, start

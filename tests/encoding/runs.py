@@ -5,33 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from amudai import _kernels
 from amudai.encoding import BlockBuffer
 from amudai.format import BufferKind, DataRef, EncodedBuffer, SharedDictionary
 from amudai.rows import Rows
 from amudai.storage import Artifact, MemoryStore
+from tests.kernel_modules import KERNELS
 from tests.oracle import block_map, codec, presence
 
 Span = tuple[int, int]
 Frame = tuple[int, int, int, int, str]
-
-
-def _modules() -> list[ModuleType]:
-    modules = [import_module("amudai._kernels_base")]
-    if _kernels._runs_v3() and find_spec("amudai._kernels_v3"):  # type: ignore[attr-defined]
-        modules.append(import_module("amudai._kernels_v3"))
-    return modules
-
-
-KERNELS: list[ModuleType] = _modules()
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -23,6 +21,7 @@ from hypothesis import strategies as st
 from amudai import _kernels
 from tests.effort import EFFORT, examples
 from tests.encoding.runs import Frame, inflated
+from tests.kernel_modules import KERNELS, with_each_kernel
 from tests.oracle import block, codec, presence
 from tests.oracle.binary import block_dictionary, fsst, plain, region, single_value
 from tests.oracle.binary import lz4 as oracle_lz4
@@ -33,16 +32,7 @@ from tests.oracle.numeric import plain as numeric_plain
 pytestmark = pytest.mark.native
 
 
-def _modules() -> list[ModuleType]:
-    modules = [import_module("amudai._kernels_base")]
-    if _kernels._runs_v3() and find_spec("amudai._kernels_v3"):  # type: ignore[attr-defined]
-        modules.append(import_module("amudai._kernels_v3"))
-    return modules
-
-
-MODULES = _modules()
 quick = examples(60)
-kernels = pytest.mark.parametrize("kernel", MODULES, ids=lambda module: module.__name__.rpartition("_")[2])
 
 Value = bytes | None
 Array = npt.NDArray[Any]
@@ -144,7 +134,7 @@ def ends_of(values: Sequence[Value]) -> npt.NDArray[np.uint64]:
     return np.cumsum([0, *(len(value or b"") for value in values)]).astype(np.uint64)
 
 
-@kernels
+@with_each_kernel
 @given(values=slots, kind=kinds, before=st.integers(0, 9), nested=st.booleans())
 @quick
 def test_variable_values_come_back(
@@ -177,7 +167,7 @@ def test_variable_values_come_back(
         check(kernel, kernel.dictionary_region(coded, sized, True, len(lengths), entries), values)
 
 
-@kernels
+@with_each_kernel
 @given(data=st.data(), size=st.sampled_from([1, 3, 16, 33]), before=st.integers(0, 9))
 @quick
 def test_values_of_one_size_come_back(kernel: ModuleType, data: st.DataObject, size: int, before: int) -> None:
@@ -192,14 +182,14 @@ def test_values_of_one_size_come_back(kernel: ModuleType, data: st.DataObject, s
     check(kernel, kernel.fsst_region(*kernel.fsst_encode(text), None, False), values, size)
 
 
-@kernels
+@with_each_kernel
 @given(value=short, nulls=st.lists(st.booleans(), min_size=1, max_size=20))
 @quick
 def test_a_single_value_comes_back(kernel: ModuleType, value: bytes, nulls: list[bool]) -> None:
     check(kernel, single_value.encode([value]), [None if null else value for null in nulls])
 
 
-@kernels
+@with_each_kernel
 @given(
     dictionary=st.binary(max_size=400) | st.lists(short, max_size=60).map(b" ".join),
     pieces=st.lists(st.tuples(st.integers(0, 400), st.integers(0, 90)), max_size=40),
@@ -216,7 +206,7 @@ def test_lz4_with_a_dictionary_gives_the_text_back(
     assert back == text
 
 
-@kernels
+@with_each_kernel
 def test_lz4_finds_text_of_the_dictionary(kernel: ModuleType) -> None:
     random = Random(4)
     dictionary = random.randbytes(60_000)
@@ -224,7 +214,7 @@ def test_lz4_finds_text_of_the_dictionary(kernel: ModuleType) -> None:
     assert len(kernel.Lz4Dictionary(np.frombuffer(dictionary, np.uint8)).compress(np.frombuffer(text, np.uint8))) < 60
 
 
-@kernels
+@with_each_kernel
 def test_regions_are_the_oracles_byte_for_byte(kernel: ModuleType) -> None:
     values = [b"GET /api/x", b"", b"GET /a.js", b"GET /api/x"]
     offsets, data, *_ = parts(arrow(values, before=3))
@@ -290,13 +280,13 @@ def check_fsst(kernel: ModuleType, text: bytes) -> tuple[bytes, bytes, bytes]:
     return symbols, lengths, codes
 
 
-@kernels
+@with_each_kernel
 @pytest.mark.parametrize("name", TEXTS)
 def test_fsst_gives_the_text_back(kernel: ModuleType, name: str) -> None:
     check_fsst(kernel, TEXTS[name])
 
 
-@kernels
+@with_each_kernel
 @given(text=st.binary(max_size=3000) | st.lists(short, max_size=200).map(b" ".join), times=st.integers(1, 40))
 @example(text=b"\0", times=1)
 @quick
@@ -304,7 +294,7 @@ def test_fsst_gives_any_text_back(kernel: ModuleType, text: bytes, times: int) -
     check_fsst(kernel, text * times)
 
 
-@kernels
+@with_each_kernel
 def test_fsst_at_every_length(kernel: ModuleType) -> None:
     source = b"".join(b"GET /api/items/%d?page=%d\0" % (i * 7919 % 1000, i % 9) for i in range(900))
     near = (*range(40), *range(1020, 1030), *range(4090, 4100), 16_383, 16_384, 16_385, 16_896, 16_897)
@@ -312,13 +302,13 @@ def test_fsst_at_every_length(kernel: ModuleType) -> None:
         check_fsst(kernel, source[:size])
 
 
-@kernels
+@with_each_kernel
 def test_fsst_is_the_same_every_time(kernel: ModuleType) -> None:
     text = np.frombuffer(TEXTS["words"], np.uint8)
-    assert kernel.fsst_encode(text) == kernel.fsst_encode(text) == MODULES[0].fsst_encode(text)
+    assert kernel.fsst_encode(text) == kernel.fsst_encode(text) == KERNELS[0].fsst_encode(text)
 
 
-@kernels
+@with_each_kernel
 def test_fsst_keeps_symbols_that_pay(kernel: ModuleType) -> None:
     _, lengths, codes = check_fsst(kernel, TEXTS["one symbol"])
     assert len(lengths) <= 8
@@ -388,7 +378,7 @@ def test_fsst_on_real_columns(name: str) -> None:
         size += (8 + inner + 4 + 7) // 8 * 8 + 4  # envelope, checksum, its share of the block map
         if at % 7 == 0:
             ends = np.cumsum([0, *map(len, each)]).astype(np.uint64)
-            check(MODULES[-1], _kernels.fsst_region(symbols, lengths, codes, ends, False), each)
+            check(KERNELS[-1], _kernels.fsst_region(symbols, lengths, codes, ends, False), each)
     assert size / sum(map(len, values)) <= 1.05 * MEASURED[name]
 
 
@@ -446,7 +436,7 @@ def check_recoding(kernel: ModuleType, batches: list[pa.Array], expected: Any, c
     assert found.null_code == expected.null_code
 
 
-@kernels
+@with_each_kernel
 @given(batches=st.lists(slots, min_size=1, max_size=4), kind=kinds, before=st.integers(0, 9))
 @example(batches=[[None], [b"a", b"a\0", b"", None]], kind=pa.binary(), before=0)
 @quick
@@ -456,7 +446,7 @@ def test_a_dictionary_is_pyarrows(
     check_dictionary(kernel, [arrow(values, kind, before) for values in batches])
 
 
-@kernels
+@with_each_kernel
 @given(data=st.data(), size=st.sampled_from([0, 1, 7, 16, 17, 40]), before=st.integers(0, 9))
 @quick
 def test_a_dictionary_of_one_size_is_pyarrows(kernel: ModuleType, data: st.DataObject, size: int, before: int) -> None:
@@ -465,7 +455,7 @@ def test_a_dictionary_of_one_size_is_pyarrows(kernel: ModuleType, data: st.DataO
     check_dictionary(kernel, [arrow(batch, pa.binary(size), before) for batch in batches])
 
 
-@kernels
+@with_each_kernel
 def test_a_large_dictionary_is_pyarrows(kernel: ModuleType) -> None:
     rng = np.random.default_rng(3)
     count = int(60_000 * min(EFFORT, 1))
@@ -475,7 +465,7 @@ def test_a_large_dictionary_is_pyarrows(kernel: ModuleType) -> None:
     check_dictionary(kernel, [arrow(values[:count]), arrow(values[count:], before=5)])
 
 
-@kernels
+@with_each_kernel
 def test_a_dictionary_without_values(kernel: ModuleType) -> None:
     dictionary = kernel.Dictionary(None)
     assert (dictionary.size, dictionary.value_bytes, dictionary.null_code) == (0, 0, None)
@@ -484,7 +474,7 @@ def test_a_dictionary_without_values(kernel: ModuleType) -> None:
     assert dictionary.sorted_ids().tolist() == dictionary.counts().tolist() == []
 
 
-@kernels
+@with_each_kernel
 @given(values=slots, kind=kinds, before=st.integers(0, 9))
 @quick
 def test_a_block_dictionary_holds_each_value_once(
@@ -503,7 +493,7 @@ def test_a_block_dictionary_holds_each_value_once(
     assert [None if code == 0 else listed[code - 1] for code in codes.tolist()] == values
 
 
-@kernels
+@with_each_kernel
 def test_a_block_of_nulls_has_an_entry(kernel: ModuleType) -> None:
     offsets, data, validity, at, _ = parts(arrow([None] * 70))
     codes, lengths, entries = kernel.block_dictionary(offsets, data, validity, at) or pytest.fail("no dictionary")
@@ -513,7 +503,7 @@ def test_a_block_of_nulls_has_an_entry(kernel: ModuleType) -> None:
 # ---- refusals ----
 
 
-@kernels
+@with_each_kernel
 def test_what_does_not_fit_is_refused(kernel: ModuleType) -> None:
     data = np.frombuffer(b"abcdef", np.uint8)
     good = np.array([0, 2, 6], np.int32)

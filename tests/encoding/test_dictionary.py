@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import amudai
 from amudai import encoding as package
 from amudai.encoding import BlockBuffer, Values
+from amudai.encoding.dictionary import _expected
 from amudai.errors import CorruptedData
 from amudai.format import ValueDictionary
 from amudai.rows import Rows
@@ -158,3 +161,24 @@ def test_codes_are_never_null() -> None:
         package.decode_dictionary(
             runs.buffer_of([Block(section, 2)]), Rows.one(0, 2), stored([b"a"], "String"), wide=False
         )
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
+def test_the_entries_of_a_longer_column_are_expected_from_its_first_values(share: float) -> None:
+    # Some values are new, the others are among a hundred.
+    random = np.random.default_rng(2)
+    values = np.where(random.random(65_536) < share, 1000 + np.arange(65_536), random.integers(0, 100, 65_536))
+    counts = np.unique(values[:16_384], return_counts=True)[1].astype(np.uint64)
+    assert _expected(counts, 65_536) == pytest.approx(len(np.unique(values)), rel=0.03)
+    few = np.full(100, 5, np.uint64)
+    assert _expected(few, 65_536) == 100
+
+
+def test_codes_that_take_few_bytes_speak_for_a_dictionary(tmp_path: Path) -> None:
+    # Paths in runs: blocks of them would take little, too, but codes in runs take next to nothing.
+    paths = np.repeat([f"/var/log/service-{n * 7 % 16}/messages.log" for n in range(150)], 1000)
+    with amudai.write(pa.table({"path": paths}), tmp_path / "t.amudai.shard") as shard:
+        (field,) = shard.inspect(blocks=True).stripes[0].fields
+        assert {each.kind for each in field.buffers} == {"data", "value dictionary"}
+        assert sum(each.bytes for each in field.buffers) < 3000
+        assert shard.read()["path"].to_pylist() == paths.tolist()

@@ -224,6 +224,8 @@ def encode(
     data, sizes = _kernels.encode_numbers(values, validity, at, program, block_values, compress(leaves), checksums)
     assert sizes.dtype == np.uint32
     assert int(sizes.sum()) == len(data)
+    if checksums and present is None and len(values) and not {ZSTD, LZ4, PCO, SNAPPY} & set(program):
+        assert _kernels.encoded_sizes(values, [program, program], [block_values] * 2) == [int(sizes[0])] * 2
     ends = np.cumsum(sizes).tolist()
     blocks = [data[start:end] for start, end in zip([0, *ends], ends, strict=False)]
     counts = [min(block_values, len(values) - start) for start in range(0, len(values), block_values)]
@@ -591,6 +593,20 @@ def test_alp_finds_decimals() -> None:
     large = np.arange(4000) * 256.0 + 1.7e18  # beyond what the rounding trick holds
     exceptions, *_, width = alp_facts(encode(large, [ALP, *SEARCH, FFOR]))
     assert (exceptions, width) == (0, 20)
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_alp_keeps_halves_of_large_numbers(dtype: str, sign: int) -> None:
+    """Rounding must leave no half in numbers that nearly have no fractions any more, whatever their sign."""
+    random = np.random.default_rng(3)
+    last = {"f4": 23, "f8": 52}[dtype]
+    for power in range(last - 3, last + 2):
+        halves = sign * (random.integers(1 << power, 2 << power, 200) + 0.5)
+        for exponent, factor in ((0, 0), (1, 1), (1, 0), (9, 8), SEARCH[:2]):
+            values = (halves / 10.0 ** (exponent - factor)).astype(dtype)
+            encode(values, [ALP, exponent, factor, 0, FFOR])  # which decodes and compares
+            encode(values, [ALP, exponent, factor, 1, FFOR])
 
 
 @pytest.mark.slow

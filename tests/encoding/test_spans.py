@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.rows import Rows
-from tests.encoding.runs import KERNELS
 from tests.format.test_block_map import write
+from tests.kernel_modules import KERNELS
 
 pytestmark = pytest.mark.native
 

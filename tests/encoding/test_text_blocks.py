@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,12 @@ import pytest
 import zstandard
 
 import amudai
+from amudai import _kernels
+from amudai.encoding.binary.choice import BytesBlock, encode_region, lz4_blocks
+from amudai.encoding.binary.lz4 import LZ4
 from amudai.encoding.binary.zstd_work import zstd_work
+from amudai.encoding.codec import QUICK, THOROUGH
+from amudai.encoding.profile import profile_of
 
 
 def test_blocks_of_text_are_whole_where_the_staged_bytes_end_on_a_value(tmp_path: Path) -> None:
@@ -71,3 +78,68 @@ def test_work_of_a_zstd_frame(level: int, size: int) -> None:
     assert size // 24 // 8 <= work.sequences <= size // 24 + 1
     assert zstd_work(memoryview(compress(b"a" * size))).literals == 0
     assert zstd_work(memoryview(compress(random.bytes(size)))) == (0, 0)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("extended", [False, True])
+@pytest.mark.parametrize("level", [QUICK, THOROUGH])
+@pytest.mark.parametrize("nulls", [0.0, 0.1, 1.0])
+def test_blocks_of_a_run_are_those_of_single_regions(level: int, nulls: float, extended: bool) -> None:
+    random = np.random.default_rng(7)
+    words = np.array([b"user", b"opened", b"closed", b"timeout", b"", b"gateway " * 40])
+    texts = [b" ".join(words[random.integers(0, 6, random.integers(0, 9))]) for _ in range(700)]
+    texts += [random.bytes(50) for _ in range(100)]  # LZ4 makes nothing of these
+    valid = random.random(len(texts)) >= nulls
+    texts = [text if there else b"" for text, there in zip(texts, valid, strict=True)]
+    before = b"before the first value"
+    offsets = np.cumsum([len(before), *map(len, texts)])
+    slots = BytesBlock(offsets, np.frombuffer(before + b"".join(texts), np.uint8), len(texts), valid)
+    cuts = [0, 1, 1, 200, 513, 700, 800]
+    profile = replace(profile_of("balanced"), extended=extended)
+    bits = np.packbits(valid, bitorder="little") if nulls else None
+    found = lz4_blocks(slots, cuts, bits, level, profile)
+    assert len(found) == 6
+    assert found[5] is None
+    for (start, end), each in zip(pairwise(cuts), found, strict=True):
+        part = slots.part(start, end)
+        region = encode_region(part, LZ4, level, profile) if end > start else None
+        assert (each is None) == (region is None)
+        if each is None or region is None:
+            continue
+        presence = _kernels.presence_section(np.packbits(part.valid, bitorder="little"), 0, part.count)
+        assert each.block == _kernels.build_block(presence, region, True)
+        assert each.values == len(region)
+
+
+@pytest.mark.native
+def test_a_run_refuses_cuts_and_offsets_outside_of_its_values() -> None:
+    data, offsets = np.zeros(100, np.uint8), np.array([0, 50, 100])
+    plain = bytes([1])
+    for wrong in ([0, 3], [2, 1], [-1, 2], []):
+        with pytest.raises(ValueError, match="cuts"):
+            _kernels.lz4_blocks(offsets, data, None, np.array(wrong, np.int64), True, [plain])
+    for wrong in ([0, 50, 101], [0, 60, 50], [-1, 50, 100]):
+        with pytest.raises(ValueError, match=r"offsets|data"):
+            _kernels.lz4_blocks(np.array(wrong), data, None, np.array([0, 2]), True, [plain])
+    with pytest.raises(ValueError, match="validity"):
+        _kernels.lz4_blocks(offsets, data, np.zeros(0, np.uint8), np.array([0, 2]), True, [plain])
+
+
+@pytest.mark.parametrize("size", [70, 400])
+def test_blocks_do_not_depend_on_how_texts_were_appended(size: int, tmp_path: Path) -> None:
+    random = np.random.default_rng(size)
+    texts = [random.bytes(size // 8).hex() * 3 + "=" * random.integers(0, size // 4) for _ in range(30_000)]
+    table = pa.table({"text": texts})
+    whole, pieces = tmp_path / "whole.amudai.shard", tmp_path / "pieces.amudai.shard"
+    amudai.write(table, whole).close()
+    with amudai.ShardWriter(pieces, table.schema) as out:
+        for at in range(0, len(texts), 4321):
+            out.write(table.slice(at, 4321))
+    counts = []
+    for path in (whole, pieces):
+        with amudai.open(path) as shard:
+            assert shard.read().equals(table)
+            (field,) = shard.inspect(blocks=True).stripes[0].fields
+            counts.append([block.values for block in field.buffers[0].blocks or ()])
+    # Blocks are as large, whatever is left of the batch before.
+    assert {*counts[0][:-1]} == {*counts[1][:-1]} if size < 256 else abs(len(counts[0]) - len(counts[1])) <= 2

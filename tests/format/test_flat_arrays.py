@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import amudai
 from amudai.errors import CorruptedData, UnsupportedFeature
-from amudai.format import ShardSchema
+from amudai.format import SHARED_BYTES, ShardSchema
+from amudai.types import SchemaNode, nodes_below
 
 
 def payload_of(tmp_path: Path, names: list[str]) -> bytes:
@@ -48,3 +49,66 @@ def test_damage_gives_the_same_names_or_none(tmp_path_factory, data: st.DataObje
         return
     if found is not None:
         assert found == list(schema.names())
+
+
+MANY: list[bytes] = []
+
+
+def many(folder: Path) -> bytes:
+    """A schema with so many fields that they are decoded at once, and so large that it is not kept for others."""
+    if not MANY:
+        names = [
+            f"a column with a very long name, so that the schema becomes large enough {'x' * 200} {at}"
+            for at in range(300)
+        ]
+        kinds = [
+            pa.int64(),
+            pa.uint8(),
+            pa.float32(),
+            pa.string(),
+            pa.timestamp("us"),
+            pa.list_(pa.int8()),
+            pa.binary(5),
+            pa.uuid(),
+        ]
+        columns = {name: pa.nulls(1, kinds[at % len(kinds)]) for at, name in enumerate(names)}
+        with amudai.write(pa.table(columns), folder / "many.amudai.shard", aliases={names[9]: ["other"]}) as shard:
+            MANY.append(shard._reader.schema.payload)  # type: ignore[attr-defined]
+    return MANY[0]
+
+
+def one_by_one(payload: bytes) -> tuple[SchemaNode, ...] | type[Exception]:
+    try:
+        schema = ShardSchema(payload)
+        nodes = tuple(schema.field(index) for index in range(len(schema)))
+        assert len({node.schema_id for node in nodes_below(nodes)}) == sum(1 for _ in nodes_below(nodes))
+        return nodes
+    except (CorruptedData, UnsupportedFeature) as error:
+        return type(error)
+    except AssertionError:
+        return CorruptedData
+
+
+def at_once(payload: bytes) -> tuple[SchemaNode, ...] | type[Exception]:
+    try:
+        return ShardSchema(payload).fields()
+    except (CorruptedData, UnsupportedFeature) as error:
+        return type(error)
+
+
+def test_fields_decoded_at_once_are_the_same(tmp_path: Path) -> None:
+    payload = many(tmp_path)
+    assert len(payload) > SHARED_BYTES
+    assert at_once(payload) == one_by_one(payload) != CorruptedData
+    schema = ShardSchema(payload)
+    assert schema.field(7) is schema.fields()[7]  # one that was decoded before
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_damage_gives_the_same_fields_or_an_error(tmp_path_factory, data: st.DataObject) -> None:  # type: ignore[no-untyped-def]
+    payload = many(tmp_path_factory.mktemp("flat")) if not MANY else MANY[0]
+    damaged = bytearray(payload)
+    for _ in range(data.draw(st.integers(1, 3))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    assert at_once(bytes(damaged)) == one_by_one(bytes(damaged))

@@ -17,11 +17,13 @@ from amudai.edit import Publication, Root
 from amudai.format import (
     AnyValue,
     BufferKind,
+    DecimalStats,
     FieldDescriptor,
     NativeEncoding,
     StripeFieldDescriptor,
 )
 from amudai.storage import open_store
+from amudai.types import SchemaNode, decimal128
 from tests.golden import GOLDEN
 
 TABLE = pa.table(
@@ -33,8 +35,17 @@ TABLE = pa.table(
         "price": pa.array([Decimal(at) / 100 for at in range(1000)], pa.decimal128(9, 2)),
         "ratio": pa.array([None, float("nan"), *[at / 7 for at in range(998)]], pa.float64()),
         "few": pa.array(["ab"[at % 2] for at in range(1000)]),
+        "wide": pa.array([{"x": Decimal(at)} for at in range(1000)], pa.struct([("x", pa.decimal128(38, 2))])),
     }
 )
+ONE = decimal128.cohort(Decimal(1))[0]
+KINDS = pa.array([at % 2 for at in range(1000)], pa.int8())
+NUMBERS, TEXTS = pa.array(range(1000)), pa.array([f"t{at}" for at in range(1000)])
+SPARSE = pa.UnionArray.from_sparse(KINDS, [NUMBERS, TEXTS], ["i", "s"])
+DENSE = pa.UnionArray.from_dense(
+    KINDS, pa.array([at // 2 for at in range(1000)], pa.int32()), [NUMBERS[:500], TEXTS[:500]], ["i", "s"]
+)
+BELOW = pa.ListArray.from_arrays(pa.array(range(1001), pa.int32()), SPARSE)
 INDEXES = [amudai.TermIndex("word", "tag"), amudai.HashIndex("n", "word")]
 STRIPED = [amudai.TermIndex("word", level="stripe"), amudai.HashIndex("n", level="stripe")]
 
@@ -46,6 +57,16 @@ def forged(shard: amudai.Shard, change: Callable[[Root], Root]) -> amudai.Shard:
     with Publication(store, url, overwrite=True) as publication:
         publication.publish(change(Root.of(shard._reader).at(url)))
     return amudai.open(to)
+
+
+def node_at(shard: amudai.Shard, path: str) -> SchemaNode:
+    """The schema node of a field, given by the names down to it."""
+    first, *others = path.split(".")
+    node = shard._reader.schema.find(first)
+    assert node is not None
+    for name in others:
+        node = node.children[0] if name == "item" else next(each for each in node.children if each.name == name)
+    return node
 
 
 def with_field(root: Root, schema_id: int, change: Callable[[FieldDescriptor], FieldDescriptor]) -> Root:
@@ -100,16 +121,19 @@ def test_what_the_reference_writes_is_sound() -> None:
         ("n", {"max": AnyValue("i64", 998)}, "greatest value of int64: expected 999, as the values say, found 998"),
         ("n", {"min": AnyValue("i64", 1)}, "least value of int64: expected 0, as the values say, found 1"),
         ("ratio", {"max": AnyValue("double", 1.0)}, "greatest value of float64: expected 142"),
+        ("n", {"max": AnyValue("u64", 998)}, "greatest value of int64: expected 999, as the values say, found 998"),
+        ("n", {"min_inclusive": False}, "least value of int64: expected 0 itself among the values"),
+        ("word", {"max_inclusive": False}, "greatest value of string: expected w99 common itself among the values"),
+        ("wide.x", {"max": AnyValue("decimal", ONE)}, "greatest value of fixed_size_binary[16]: expected 999.00"),
     ],
 )
-def test_forged_bounds(tmp_path: Path, column: str, change: dict[str, AnyValue], message: str) -> None:
+def test_forged_bounds(tmp_path: Path, column: str, change: dict[str, Any], message: str) -> None:
     shard = amudai.write(TABLE, tmp_path / "a.amudai.shard")
-    node = shard._reader.schema.find(column)
-    assert node is not None
+    node = node_at(shard, column)
 
     def lie(field: FieldDescriptor) -> FieldDescriptor:
         assert field.range_stats is not None
-        return replace(field, range_stats=replace(field.range_stats, **change))  # type: ignore[arg-type]
+        return replace(field, range_stats=replace(field.range_stats, **change))
 
     lying = forged(shard, lambda root: with_field(root, node.schema_id, lie))
     assert lying.verify().ok
@@ -122,6 +146,17 @@ def test_forged_bounds(tmp_path: Path, column: str, change: dict[str, AnyValue],
     ("column", "change", "message"),
     [
         ("ratio", lambda field: replace(field, null_count=0), "null_count: expected 1"),
+        ("n", lambda field: replace(field, raw_data_size=9), "raw_data_size: expected 8000"),
+        (
+            "ratio",
+            lambda field: replace(
+                field, type_stats=DecimalStats(zero_count=0, positive_count=0, negative_count=0, nan_count=0)
+            ),
+            "statistics: expected",
+        ),
+        ("sparse.i", lambda field: replace(field, null_count=3), "null_count: expected 0"),
+        ("dense.s", lambda field: replace(field, null_count=3), "null_count: expected 0"),
+        ("below.item.i", lambda field: replace(field, null_count=3), "null_count: expected 0"),
         (
             "word",
             lambda field: replace(field, type_stats=replace(field.type_stats, max_size=3)),
@@ -141,17 +176,32 @@ def test_forged_bounds(tmp_path: Path, column: str, change: dict[str, AnyValue],
             "Bloom filter: expected that of the values",
         ),
     ],
-    ids=["nulls", "lengths", "sketch", "filter"],
+    ids=["nulls", "bytes", "kind", "variant", "dense variant", "variant in a list", "lengths", "sketch", "filter"],
 )
 def test_forged_statistics(
     tmp_path: Path, column: str, change: Callable[[FieldDescriptor], FieldDescriptor], message: str
 ) -> None:
-    shard = amudai.write(TABLE, tmp_path / "a.amudai.shard")
-    node = shard._reader.schema.find(column)
-    assert node is not None
+    shard = amudai.write(TABLE.append_column("sparse", SPARSE), tmp_path / "a.amudai.shard")
+    shard = amudai.with_columns(shard, {"dense": DENSE, "below": BELOW}, tmp_path / "b.amudai.shard")
+    assert shard.verify(deep=True).problems == ()
+    node = node_at(shard, column)
     lying = forged(shard, lambda root: with_field(root, node.schema_id, change))
     assert lying.verify().ok
     assert message in lying.verify(deep=True).problems[0].message
+
+
+def test_a_forged_constant_of_the_shard(tmp_path: Path) -> None:
+    shard = amudai.write({"n": [1] * 10 + [2] * 10, "c": [5] * 20}, tmp_path / "a.amudai.shard", stripe_rows=10)
+    assert shard.verify(deep=True).problems == ()
+
+    def lie(root: Root) -> Root:
+        first = FieldDescriptor.decode(root.metadata.fields[0] or b"")
+        new = replace(first.whole(), constant_value=AnyValue("i64", 1), message=None).encode()
+        return replace(root, metadata=replace(root.metadata, fields=(new, *root.metadata.fields[1:])))
+
+    lying = forged(shard, lie)
+    assert lying.verify().ok
+    assert "constant: expected none, as the values say, found 1" in lying.verify(deep=True).problems[0].message
 
 
 def changed(at: int, column: str, value: object) -> pa.Table:
@@ -185,6 +235,31 @@ def test_an_index_of_other_values(tmp_path: Path, other: pa.Table, message: str)
     lying = forged(shard, graft)
     assert lying.verify().ok
     assert message in " ".join(each.message for each in lying.verify(deep=True).problems)
+
+
+def test_an_index_of_a_renamed_column(tmp_path: Path) -> None:
+    table = pa.table(
+        {"a": [{"b.c": at % 7} for at in range(100)], "n": range(100), "t": [[f"x{at}"] for at in range(100)]}
+    )
+    indexes = [amudai.HashIndex("a.`b.c`", ("n", "a.`b.c`"), "t")]
+    names = {"a": "aa", "n": "number", "t": "tags"}
+    shards = []
+    for number, first in enumerate((0, 1)):
+        values = table.set_column(1, "n", pa.array(range(first, first + 100)))
+        shard = amudai.write(values, tmp_path / f"{number}.amudai.shard", indexes=indexes)
+        shards.append(amudai.rename_columns(shard, names, tmp_path / f"{number}-renamed.amudai.shard"))
+    one, other = shards
+    assert one.verify(deep=True).problems == ()
+
+    def graft(root: Root) -> Root:
+        theirs = Root.of(other._reader).at(root.url)
+        metadata = replace(
+            root.metadata, indexes=theirs.metadata.indexes, urls=root.metadata.urls | theirs.metadata.urls
+        )
+        return replace(root, metadata=metadata, files={**root.files, **theirs.files})
+
+    (problem,) = forged(one, graft).verify(deep=True).problems
+    assert "hash index: expected the 300 pairs of key and row of the values, found others" in problem.message
 
 
 def test_a_range_index_of_other_values(tmp_path: Path) -> None:

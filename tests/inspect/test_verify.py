@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -84,3 +86,19 @@ def test_verify_tells_how_far_it_is() -> None:
     assert [each.rows for each in seen] == [80, 160, 240, 320, 400]
     assert seen[-1].bytes_in > 0
     assert seen[-1].total_rows == 400
+
+
+def test_threads_find_the_same_in_the_same_order(tmp_path: Path) -> None:
+    path = tmp_path / "t.amudai.shard"
+    numbers = np.random.default_rng(1).integers(0, 1 << 40, 300_000)
+    amudai.write(pa.table({f"c{at}": numbers for at in range(6)}), path, indexes=[amudai.HashIndex("c5")])
+    sound = amudai.open(path, threads=1).verify()
+    assert sound.ok
+    assert amudai.open(path, threads=4).verify() == sound
+    content = bytearray(path.read_bytes())
+    for share in (0.1, 0.2, 0.35, 0.5, 0.9):
+        content[int(share * len(content))] ^= 1
+    path.write_bytes(content)
+    damaged = amudai.open(path, threads=1).verify()
+    assert len(damaged.problems) > 3
+    assert str(amudai.open(path, threads=4).verify()) == str(damaged)

@@ -14,6 +14,7 @@ from amudai.storage import MemoryStore
 from tests import effort
 from tests.damage.blocks import bounded
 from tests.damage.specimens import SPECIMENS, Specimen
+from tests.damage.subjects import subjects
 from tests.forge import Forge, numbers
 
 TYPE = amudai.TermIndex.index_type
@@ -175,3 +176,15 @@ def test_the_same_artifact_twice_is_verified_once() -> None:
 def test_the_table_is_read_from_a_sound_shard(files: dict[str, bytes]) -> None:
     table = amudai.open("x.amudai.shard", store=MemoryStore(files)).read()
     assert table.equals(pa.table(DATA))
+
+
+@pytest.mark.parametrize("at", [13, 2050])
+def test_both_encodings_of_a_column_are_read(at: int) -> None:
+    """Readers choose the cheaper one, so that damage in the other would be found by some reads alone."""
+    subject = next(each for each in subjects() if each.name == "stored twice")
+    content = bytearray(subject.files["rows.parquet"])
+    content[at] ^= 64
+    assert subject.open(subject.files).verify().ok
+    found = subject.open({**subject.files, "rows.parquet": bytes(content)}).verify()
+    assert not found.ok
+    assert all("rows.parquet" in str(problem) for problem in found.problems)

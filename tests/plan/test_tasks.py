@@ -136,6 +136,7 @@ def test_what_lives_in_this_process_alone_is_refused() -> None:
         amudai.open(SAMPLE, allow=lambda _: True).scan().tasks()
 
 
+@pytest.mark.slow
 def test_a_url_with_a_secret_is_refused_and_not_repeated() -> None:
     store = MemoryStore()
     url = "https://user:geheim@example.org/x.amudai.shard"

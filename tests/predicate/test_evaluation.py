@@ -167,6 +167,7 @@ def test_dictionaries_with_nulls_in_both_places(tmp_path: Path) -> None:
         ).tolist() == [predicate == col("d").is_null()]
 
 
+@pytest.mark.slow
 @examples(300)
 @given(
     pattern=st.lists(st.sampled_from(PIECES), max_size=6).map("".join),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from amudai.rows import Rows
 from tests.effort import examples
-from tests.encoding import runs
+from tests.kernel_modules import KERNELS
 
 pytestmark = pytest.mark.native
 
@@ -126,6 +126,30 @@ def test_sets(left: set[int], right: set[int]) -> None:
     assert listed(a.unite(b)) == sorted(left | right)
     assert listed(a.intersect(b)) == sorted(left & right)
     assert listed(a.subtract(b)) == sorted(left - right)
+    assert a.count_common(b) == len(left & right)
+
+
+@examples(100)
+@given(POSITIONS, POSITIONS, POSITIONS, st.integers(1, 9))
+def test_parts_know_their_set(positions: set[int], gone: set[int], more: set[int], most: int) -> None:
+    whole = of(positions)
+    left = whole.subtract(of(gone))
+    for part in left.each_part(most):
+        rest = part.subtract(of(more))
+        for of_part in (part, rest):
+            assert listed(whole.intersect(of_part)) == listed(of_part.intersect(left)) == listed(of_part)
+        assert listed(rest.intersect(of(more))) == []
+        assert listed(part.intersect(of(more))) == sorted(set(listed(part)) & more)
+    chosen = left.selected(np.arange(left.count) % 2 == 0)
+    assert listed(chosen.intersect(whole)) == sorted(positions - gone)[::2]
+
+
+def test_sets_in_between_are_not_kept() -> None:
+    """What is subtracted in many steps refers to the first set alone."""
+    rows = whole = Rows.one(0, 100)
+    for at in range(50):
+        rows = rows.subtract(Rows.one(2 * at, 2 * at + 1))
+    assert rows.part_of is whole
 
 
 @examples(60)
@@ -146,6 +170,7 @@ def test_sets_of_which_one_is_much_larger(seed: int, longest: int, few: int, tur
     assert listed(a.unite(b)) == sorted(left | right)
     assert listed(a.intersect(b)) == sorted(left & right)
     assert listed(a.subtract(b)) == sorted(left - right)
+    assert a.count_common(b) == len(left & right)
 
 
 @pytest.mark.slow
@@ -200,7 +225,7 @@ def test_positions_may_repeat_but_not_fall() -> None:
         Rows.of_positions(np.array([3, 2], np.uint64))
 
 
-@pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 def test_kernels_refuse_what_are_no_ranges(kernels: Any) -> None:
     def u8(*values: int) -> np.ndarray[Any, Any]:
         return np.array(values, np.uint64)
@@ -245,6 +270,7 @@ def test_bitmaps_combine_with_each_other_and_with_ranges(
         assert listed(first.unite(second)) == sorted(expected[0] | expected[1])
         assert listed(first.intersect(second)) == sorted(expected[0] & expected[1])
         assert listed(first.subtract(second)) == sorted(expected[0] - expected[1])
+        assert first.count_common(second) == len(expected[0] & expected[1])
 
 
 @examples(60)
@@ -281,7 +307,7 @@ def test_ranges_with_short_gaps_are_dense() -> None:
     assert not whole.subtract(Rows.one(200, 1000)).is_dense
 
 
-@pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
+@pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 def test_kernels_refuse_bitmaps_that_are_too_short(kernels: Any) -> None:
     with pytest.raises(ValueError, match="too short"):
         kernels.align_bits(np.zeros(2, np.uint8), 17, 0)

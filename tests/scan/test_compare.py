@@ -71,7 +71,7 @@ def check_rows(shard: amudai.Shard, table: pa.Table, wheres: Sequence[Predicate]
 
 
 @pytest.mark.slow
-@examples(30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=tables(),
     wheres=st.lists(predicates(), min_size=1, max_size=6),
@@ -335,3 +335,19 @@ def test_positions_chosen_by_bits(steps: list[int], random: Any) -> None:
     ranges = Rows.joined(np.array(places[:-1:2], np.uint64), np.array(places[1::2], np.uint64))
     mask = np.array([random.random() < 0.5 for _ in range(ranges.count)], np.bool_)
     assert ranges.selected(mask).positions().tolist() == ranges.positions()[mask].tolist()
+
+
+@pytest.mark.parametrize("profile", ["plain", "minimal_compression", "balanced", "high_compression"])
+def test_texts_are_searched_in_their_blocks(tmp_path: Path, no_reading: None, profile: Any) -> None:
+    rng = np.random.default_rng(3)
+    words = ["timeout", "Time", "out", "tImEout,", "\u017ftop", "STOP", "ä", "Ärger", "", "x" * 300]
+    texts = [" ".join(rng.choice(words, rng.integers(0, 6))) + str(at) for at in range(400)]
+    rows: list[str | None] = [None if at % 7 == 0 else text for at, text in enumerate(texts)]
+    rows[200:260] = ["one value"] * 60
+    table = pa.table({"t": rows})
+    shard = amudai.write(table, tmp_path / "t.amudai.shard", profile=profile)
+    wheres: list[Predicate] = []
+    for op, text in (("has", "TIMEOUT"), ("hasprefix", "time"), ("hassuffix", "ä"), ("contains", "stop")):
+        wheres += [getattr(col("t"), op)(text), ~getattr(col("t"), f"{op}_cs")(text)]
+    wheres += [col("t").startswith("time"), ~col("t").endswith("2"), col("t").contains("one val")]
+    check_rows(shard, table, wheres)

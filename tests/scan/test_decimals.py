@@ -65,6 +65,17 @@ def rows_of_prices(where: Predicate, values: tuple[Decimal | None, ...]) -> list
     return rows_of(where, [{"price": value} for value in values])
 
 
+@pytest.mark.parametrize("kind", [pa.decimal128(38, 10), pa.decimal256(76, 38), pa.decimal128(5, -2)], ids=str)
+def test_few_values_in_the_form_of_arrow(kind: pa.DataType, tmp_path: Path) -> None:
+    """Decimals that the format's own form does not hold are bytes, and few of them have a dictionary."""
+    random = np.random.default_rng(7)
+    pool = [None, *(Decimal(number) for number in ("-300", "0", "100", "700"))]
+    table = pa.table({"price": pa.array([pool[at] for at in random.integers(0, len(pool), 400)], kind)})
+    shard = amudai.write(table, tmp_path / "prices.amudai.shard")
+    for where in wheres([Decimal("0"), Decimal("100"), Decimal("300")]):
+        assert shard.scan(where=where).positions().tolist() == rows_of(where, table.to_pylist()), where
+
+
 @pytest.mark.parametrize("kind", [MONEY, pa.decimal128(34, 2), pa.decimal256(30, 4), pa.decimal64(15, 2)], ids=str)
 @pytest.mark.parametrize("shape", ["codes", "blocks", "plain", "runs"])
 @pytest.mark.parametrize("nulls", [0.0, 0.2])

@@ -44,7 +44,7 @@ def writings(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@examples(60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(table=tables(), wheres=st.lists(predicates(), min_size=1, max_size=6), writing=writings(), data=st.data())
 def test_any_predicate_gives_the_rows_of_a_full_read(
     tmp_path: Path, table: pa.Table, wheres: list[Predicate], writing: dict[str, Any], data: st.DataObject

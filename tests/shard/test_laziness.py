@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import obstore.store
 import pytest
 
 import amudai
 from amudai.format import TAIL_READ, BufferKind, FieldDescriptor, StripeFieldDescriptor
 from amudai.format import schema as schema_format
+from amudai.rows import Rows
+from amudai.shard import ShardReader
 from amudai.storage import MemoryStore
 from tests.forge import Column, Forge, constants, lists, numbers, strings, structs
 from tests.forge.content import Buffer
@@ -317,3 +321,30 @@ def test_a_thousand_columns_of_ten_thousand_take_few_requests(wide: dict[str, by
     table = shard.read([f"column_{i:05}" for i in range(5000, 6000)])
     assert table["column_05999"].to_pylist() == [5999, 6000]
     assert shard.requests.requests <= 8
+
+
+@pytest.mark.slow
+def test_a_key_of_an_index_does_not_cost_a_look_at_every_stripe(tmp_path: Path) -> None:
+    keys = {"key": [f"id{row // 2}" for row in range(600)], "n": range(600)}
+    found = {}
+    for stripes in (100, 300):
+        path = tmp_path / f"{stripes}.amudai.shard"
+        amudai.write(keys, path, indexes=[amudai.HashIndex("key")], stripe_rows=600 // stripes).close()
+        store = RecordingStore({path.name: path.read_bytes()})
+        shard = amudai.open(path.name, store=store)
+        assert shard.read(["n"], where=amudai.col("key").isin(["id1", "id298"]))["n"].to_pylist() == [2, 3, 596, 597]
+        found[stripes] = len(store.reads)
+    assert found[300] <= found[100] + 2
+
+
+@pytest.mark.parametrize("stripes", [1, 3, 200])
+def test_stripes_with_rows_are_found(stripes: int, tmp_path: Path) -> None:
+    path = tmp_path / "shard"
+    amudai.write({"n": range(400)}, path, stripe_rows=-(-400 // stripes)).close()
+    shard = ShardReader(str(path))
+    for positions in ([], [0], [399], [3, 4, 5, 200], range(400), range(1, 400, 2), [*range(90, 310), 399]):
+        rows = Rows.of_positions(np.array(positions, np.uint64), shard.origin)
+        holding = [stripe.ordinal for stripe in shard.stripes if rows.intersect(stripe.extent)]
+        said = [stripe.ordinal for stripe in shard.stripes_with(rows)]
+        assert set(holding) <= set(said)
+        assert len(said) <= max(len(holding), 1) or len(positions) >= stripes

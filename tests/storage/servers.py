@@ -5,7 +5,6 @@ One server of each kind serves all tests of a process. A test has its own prefix
 
 from __future__ import annotations
 
-import atexit
 import base64
 import http.client
 import logging
@@ -32,6 +31,16 @@ import pytest
 BUCKET = "amudai-tests"
 KEY, SECRET = "AKIATESTER", "hunter2-hunter2"
 ACCOUNT = "acme"
+
+_STARTED: list[subprocess.Popen[bytes]] = []
+
+
+def stop() -> None:
+    """End the processes of servers that this process has started."""
+    for process in _STARTED:
+        process.kill()
+        process.wait()
+    _STARTED.clear()
 
 
 # ---- S3 ----
@@ -133,9 +142,9 @@ def _azurite(program: str) -> Azurite:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    atexit.register(process.kill)
+    _STARTED.append(process)
     found = Azurite(f"http://127.0.0.1:{port}/{ACCOUNT}", key)
-    for _ in range(200):
+    for _ in range(1200):  # on a busy machine node takes half a minute to start
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
             break

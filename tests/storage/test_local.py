@@ -7,13 +7,14 @@ import gc
 import os
 import resource
 import stat
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from amudai.errors import StorageError
+from amudai.errors import ReplacedFile, StorageError
 from amudai.storage import Artifact, LocalStore, file_url
 from amudai.storage.local import MAX_COPIED, MAX_OPEN
 
@@ -121,9 +122,9 @@ def test_a_file_that_became_shorter_is_an_error(store: LocalStore, tmp_path: Pat
     url = file_url(tmp_path / "a")
     assert store.size(url) == 10
     os.truncate(tmp_path / "a", 4)
-    assert store.read_range(url, 0, 4) == b"0123"
-    with pytest.raises(StorageError, match=r"short read: expected 5 bytes, found 1 \(url file:///.*range 3..8"):
-        store.read_range(url, 3, 8)
+    for end in (4, 8):
+        with pytest.raises(ReplacedFile, match=r"found it changed: something wrote into it \(url file:///"):
+            store.read_range(url, 3, end)
 
 
 def test_files_are_mapped_while_others_read(store: LocalStore, tmp_path: Path) -> None:
@@ -168,10 +169,11 @@ def test_closing_closes(tmp_path: Path) -> None:
         assert store.size(file_url(tmp_path / str(i))) == 1
     assert opened() == MAX_OPEN
     views = store.read_ranges(file_url(tmp_path / "0"), [(0, 1)])
-    assert opened() == MAX_OPEN, "one descriptor for each, mapped or not"
+    of_mapping = 1 if sys.version_info < (3, 13) else 0
+    assert opened() == MAX_OPEN + of_mapping
     assert store.read_range(file_url(tmp_path / "0"), 0, 1) == b"x"
     store.close()
-    assert opened() == 1
+    assert opened() == of_mapping
     assert views[0] == b"x"
     del views
     assert opened() == 0

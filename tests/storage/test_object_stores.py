@@ -5,13 +5,13 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-import time
 import traceback
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pyarrow as pa
@@ -37,6 +37,9 @@ from tests.storage.servers import (
     s3_environment,
     s3_store,
 )
+
+# A server for S3 takes a second to start.
+pytestmark = pytest.mark.slow
 
 NAME = "logs.amudai.shard"
 ROWS = 20_000
@@ -108,7 +111,9 @@ def test_the_number_of_requests(content: bytes, prefix: str, seen: Proxy) -> Non
     assert count("take", lambda: shard.take([7, 15_000], ["n"]).to_pydict()) == {"n": [7, 15_000]}
     assert count("scan", lambda: shard.read(["n"])).num_rows == ROWS
     assert count("scan again", lambda: shard.read(["n"])).num_rows == ROWS
-    assert counted == {"open": 1, "schema": 0, "search": 3, "look up": 3, "take": 1, "scan": 1, "scan again": 0}
+    # A search reads four places of the index. Two of them may lie in one piece of 64 KiB, which is read once.
+    assert counted.pop("search") in (3, 4)
+    assert counted == {"open": 1, "schema": 0, "look up": 3, "take": 1, "scan": 1, "scan again": 0}
     assert shard.requests.requests == len(seen.requests)
     # Every request after the first names the version of the object that was opened.
     assert all("if-match" in {name.lower() for name in request.headers} for request in seen.requests[1:])
@@ -129,13 +134,17 @@ def test_azure_is_asked_for_the_size_first(content: bytes, prefix: str) -> None:
 def test_ranges_are_merged_and_fetched_at_the_same_time(prefix: str) -> None:
     objects = s3_store(prefix=prefix)
     objects.put("big", bytes(20_000_000))
-    with proxy(s3_endpoint(), delay=0.2) as slow:
-        store = ObjectStore(s3_store(slow.endpoint, prefix=prefix))
+    with proxy(s3_endpoint()) as patient:
+        store = ObjectStore(s3_store(patient.endpoint, prefix=prefix, retry_config=NEVER))
         artifact = Artifact.open(store, "big")
         starts = pa.array([0, 500_000, 5_000_000, 9_000_000, 13_000_000, 17_000_000]).to_numpy()
-        before = time.perf_counter()
+        all_of_them = Barrier(5)
+
+        def together(_: Request) -> None:
+            all_of_them.wait(timeout=30)  # no answer before the last of five requests has arrived
+
+        patient.fault = together
         found = artifact.read_many(starts, starts + 10)
-        assert time.perf_counter() - before < 0.9  # five requests one after the other would take a second
         assert [len(buffer) for buffer in found.buffers] == [500_010, 10, 10, 10, 10]
 
 
@@ -242,11 +251,10 @@ def test_rows_are_appended_by_several_writers_at_a_time(prefix: str) -> None:
 # ---- faults ----
 
 
-def reading(endpoint: str, prefix: str) -> tuple[list[int], list[dict[str, Any]]]:
-    """A search and a read by a store that tries again, and gives up waiting after a second."""
-    store = s3_store(
-        endpoint, prefix=prefix, retry_config=QUICK, client_options={"timeout": timedelta(seconds=SLOW_SECONDS / 2)}
-    )
+def reading(endpoint: str, prefix: str, patience: float = 60) -> tuple[list[int], list[dict[str, Any]]]:
+    """A search and a read by a store that tries again, and gives up waiting for an answer after some seconds."""
+    client = {"timeout": timedelta(seconds=patience)}
+    store = s3_store(endpoint, prefix=prefix, retry_config=QUICK, client_options=client)
     shard = amudai.open(NAME, store=store, threads=2)
     return shard.scan(where=amudai.col("text").has("user13")).positions().tolist(), shard.read(["n"]).to_pylist()
 
@@ -257,7 +265,7 @@ def test_a_request_that_fails_is_made_again(content: bytes, prefix: str, fault: 
     expected = list(range(13, ROWS, 97)), table().select(["n"]).to_pylist()
     due = {1, 4} if fault == "slow" else {1, 3, 4, 6}
     with proxy(s3_endpoint(), lambda request: fault if request.number in due else None) as broken:
-        assert reading(broken.endpoint, prefix) == expected
+        assert reading(broken.endpoint, prefix, SLOW_SECONDS / 2 if fault == "slow" else 60) == expected
         assert len(broken.requests) > max(due)
 
 
@@ -406,7 +414,11 @@ def test_secrets_stay_where_they_are(content: bytes, prefix: str, monkeypatch: p
     shard = amudai.open(f"s3://{BUCKET}/{prefix}/{NAME}")
     scan = shard.scan(where=amudai.col("text").has("user13"))
     said = [repr(shard), shard.url, str(scan.explain()), repr(scan.explain()), str(shard.requests)]
-    said += [str(pickle.dumps(each)) for each in (shard, *scan.tasks())]
+    lake = amudai.dataset(f"s3://{BUCKET}/{prefix}/")
+    said += [repr(lake), str(lake.explain(where="n = 7"))]
+    handles = [shard, *scan.tasks(), lake, *lake.scan(where="n = 7").tasks()]
+    handles += [shard.to_pyarrow_dataset(), lake.to_pyarrow_dataset(), *lake.to_pyarrow_dataset().tasks(["n"])]
+    said += [str(pickle.dumps(each)) for each in handles]
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     with pytest.raises(StorageError) as caught:
         amudai.open(NAME, store=s3_store("http://127.0.0.1:1", prefix=prefix, retry_config=NEVER))

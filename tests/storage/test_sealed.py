@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+import amudai
 from amudai.errors import InvalidArgument, ReplacedFile, StorageError, UnsupportedFeature
 from amudai.storage import (
     Artifact,
@@ -615,3 +616,32 @@ def test_a_killed_writer_leaves_no_root_and_the_next_one_succeeds(tmp_path: Path
 def test_a_file_is_something_to_write_to(tmp_path: Path) -> None:
     with Sealing(LocalStore(), file_url(tmp_path / ROOT)) as sealing:
         assert isinstance(sealing.file(file_url(tmp_path / ROOT)), SealedFile)
+
+
+# ---- writers that are given up ----
+
+
+def _parts(folder: Path) -> list[Path]:
+    return list(folder.glob(".amudai-*"))
+
+
+def test_a_part_file_goes_with_its_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C may arrive between any two steps of a writer, also before somebody has promised to close it."""
+    monkeypatch.setattr(unpublished, "_UNNAMED", 0)
+    file = unpublished.UnpublishedFile(str(tmp_path))
+    child = os.fork()
+    if child == 0:
+        file._removal()  # what Python does at its end
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert len(_parts(tmp_path)) == 1
+    del file
+    assert not _parts(tmp_path)
+
+
+def test_a_writer_that_cannot_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpublished, "_UNNAMED", 0)
+    with pytest.raises(amudai.InvalidArgument) as kept:  # the error keeps the frames, and they keep the files
+        amudai.write({"n": [1]}, tmp_path / "n.amudai.shard", indexes=[amudai.TermIndex("missing")])
+    assert kept.value
+    assert not list(tmp_path.iterdir())

@@ -49,6 +49,7 @@ def storages(shard: amudai.Shard, *paths: str) -> set[str]:
     return {field.storage for stripe in shard.inspect().stripes for field in stripe.fields if field.name in paths}
 
 
+@pytest.mark.slow
 def test_numbers_become_codes_where_that_is_smaller(tmp_path: Path) -> None:
     table = few_numbers()
     plain = amudai.write(table, tmp_path / "p.amudai.shard")

@@ -169,6 +169,9 @@ def _paths(nodes: Sequence[SchemaNode], above: str) -> Iterable[tuple[str, Schem
 # ---- Arrow's extension types ----
 
 
+_WRAPPERS: Final = frozenset({pa.lib.Type_DICTIONARY, pa.lib.Type_RUN_END_ENCODED})
+
+
 def with_labels(node: SchemaNode, field: pa.Field) -> SchemaNode:
     """The node of an Arrow field with the extension types of the field and of those below it.
 
@@ -176,6 +179,13 @@ def with_labels(node: SchemaNode, field: pa.Field) -> SchemaNode:
     """
     kind = field.type
     metadata = field.metadata or {}
+    if (
+        not metadata
+        and kind.num_fields == 0
+        and kind.id not in _WRAPPERS
+        and not isinstance(kind, pa.BaseExtensionType)
+    ):
+        return node  # most fields: nothing says more than their type
     label, properties = metadata.get(_NAME, b"").decode(errors="replace"), metadata.get(_METADATA, b"")
     while isinstance(kind, pa.BaseExtensionType) or pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         if isinstance(kind, pa.BaseExtensionType):

@@ -51,12 +51,17 @@ _TEXT: Final = {BasicType.STRING: "string", BasicType.BINARY: "bytes"}
 
 def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) -> pa.Array:
     """The column as an array of this Arrow type: its natural type, or the one that the writer kept."""
+    is_wrapped = kind.id in _WRAPPERS or isinstance(kind, pa.BaseExtensionType)
+    if isinstance(column, StoredValues) and not is_wrapped:  # first, as nearly all columns are
+        if projection.node.basic_type in CONTAINERS:
+            return _container(column.values, column.children, projection, kind)
+        return _scalars(column.values, projection.node, kind)
     if isinstance(column, ArrowValues):
         from amudai.arrow.foreign import as_stored, converted  # imports what writes, which other readers do not need
 
         found = converted(column.array, kind)
         return to_array(as_stored(column.array, projection), projection, kind) if found is None else found
-    if kind.id in _WRAPPERS or isinstance(kind, pa.BaseExtensionType):
+    if is_wrapped:
         return _wrapped(column, projection, kind)
     match column:
         case AbsentValues(length):
@@ -65,10 +70,6 @@ def to_array(column: ColumnValues, projection: Projection, kind: pa.DataType) ->
             return _joined([to_array(part, projection, kind) for part in parts])
         case ConstantValues(length, value):
             return _repeated(length, value, projection, kind)
-        case StoredValues(values, children):
-            if projection.node.basic_type in CONTAINERS:
-                return _container(values, children, projection, kind)
-            return _scalars(values, projection.node, kind)
         case CountedValues(values):
             return pa.Array.from_buffers(kind, values.length, [values.validity, values.data], values.nulls)
         case TimeValues(ticks, nanoseconds):
@@ -154,6 +155,18 @@ def least_bits(kind: pa.DataType) -> int:
 
 
 def _scalars(values: Values, node: SchemaNode, kind: pa.DataType, after: TickRemainders | None = None) -> pa.Array:
+    if node.extension or node.basic_type is BasicType.DATETIME or pa.types.is_decimal(kind):
+        found = _converted(values, node, kind, after)
+        if found is not None:
+            return found
+    buffers = [values.validity, values.data]
+    if values.offsets is not None:
+        buffers = [values.validity, values.offsets, values.data]
+    return pa.Array.from_buffers(kind, values.length, buffers, values.nulls)
+
+
+def _converted(values: Values, node: SchemaNode, kind: pa.DataType, after: TickRemainders | None) -> pa.Array | None:
+    """Values that Arrow has in another form than they are stored in; None if the two are the same."""
     if node.is_decimal and pa.types.is_decimal(kind):
         return _decimals(values, kind)
     if node.basic_type is BasicType.DATETIME and not _is_integer(kind):
@@ -166,10 +179,7 @@ def _scalars(values: Values, node: SchemaNode, kind: pa.DataType, after: TickRem
         return _numbers(values, kind, from_scaled(values.numbers("i8"), kind, values.valid()))
     if node.is_json_bytes and not pa.types.is_binary(kind) and not pa.types.is_large_binary(kind):
         _require_json(values, wide=pa.types.is_large_string(kind))
-    buffers = [values.validity, values.data]
-    if values.offsets is not None:
-        buffers = [values.validity, values.offsets, values.data]
-    return pa.Array.from_buffers(kind, values.length, buffers, values.nulls)
+    return None
 
 
 def _require_json(values: Values, *, wide: bool) -> None:

@@ -37,7 +37,7 @@ __all__ = ["INTERNAL_MARK", "ArrowFields", "short_role"]
 INTERNAL_MARK: Final = "@"
 # Columns that the shard lacks have ids that no field list is long enough for: they read as null.
 _ABSENT_IDS: Final = 1 << 31
-# With so many columns, the kept schema is taken as it is if it has the right names.
+# From this number of columns on, the kept schema is taken as it is if it has the right names.
 _MANY_COLUMNS: Final = 1000
 
 
@@ -97,7 +97,7 @@ class ArrowFields:
         Internal fields are found by `@` and their role, unless a column has this name.
         """
         if not isinstance(name, str):
-            raise InvalidArgument(f"columns: expected names, found {name!r}")
+            raise InvalidArgument(f"columns: expected names, found {shown(name)}")
         found = find_path(name, self._column)
         if found is None:
             found = self._find_internal(".".join(parse_path(name)))
@@ -190,6 +190,17 @@ class ArrowFields:
             self._check_wanted()
             found = self._fields[node.schema_id] = self._find(node)
         return found
+
+    def known_columns(self) -> list[tuple[pa.Field, Projection]] | None:
+        """All columns as Arrow sees them, and what must be read for each; None if that is found one by one."""
+        shared = self._shared
+        if shared is None or len(self._reader.schema) < _MANY_COLUMNS:
+            return None
+        with located(url=self._reader.url):
+            return [
+                (field, self._with_nanoseconds(projection, field.type))
+                for field, projection in shared.each(self._stored())
+            ]
 
     def projection(self, node: SchemaNode) -> Projection:
         """What must be read for a top-level column as a whole."""

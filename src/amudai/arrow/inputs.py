@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from amudai.arguments import shown
 from amudai.arrow.storage import MAX_DEPTH, schema_nodes
 from amudai.errors import AmudaiError, InvalidArgument, InvalidSchema
 
@@ -23,7 +24,9 @@ _EXPECTED: Final = (
 )
 
 
-def batches_of(data: Any, schema: pa.Schema | None = None) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+def batches_of(
+    data: Any, schema: pa.Schema | None = None, *, is_storable: bool = False
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     """The schema of `data` and its batches, one at a time: a reader or generator is never held as a whole.
 
     All batches have exactly this schema. Data with another schema raises `InvalidSchema`; only metadata may differ, and
@@ -37,6 +40,8 @@ def batches_of(data: Any, schema: pa.Schema | None = None) -> tuple[pa.Schema, I
     schema
         The schema that the data must have, with columns in this order. By default it is the schema of the data; of an
         iterable, the schema of its first item.
+    is_storable
+        Whether it is known that a shard can have this schema.
 
     Examples
     --------
@@ -44,11 +49,12 @@ def batches_of(data: Any, schema: pa.Schema | None = None) -> tuple[pa.Schema, I
     >>> schema.names, [batch.num_rows for batch in batches]
     (['level', 'code'], [2])
     """
-    if schema is not None:
+    if schema is not None and not is_storable:
         schema_nodes(schema)  # raises InvalidSchema for names and types that no shard can have
     found, batches = _opened(data, schema)
-    if schema is None or schema is found:
+    if schema is None:
         schema_nodes(found)
+    if schema is None or schema is found:
         return found, batches
     wanted = schema
     _check_schema(found, wanted)
@@ -79,7 +85,7 @@ def columns_of(data: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         return batches_of(data)
     for name in data:
         if not isinstance(name, str):
-            raise InvalidArgument(f"columns: expected names as keys, found {name!r}")
+            raise InvalidArgument(f"columns: expected names as keys, found {shown(name)}")
     opened = {name: _column_stream(name, values) for name, values in data.items()}
     schema = pa.schema([pa.field(name, kind) for name, (kind, _) in opened.items()])
     schema_nodes(schema)
@@ -170,7 +176,9 @@ def _opened(data: Any, schema: pa.Schema | None) -> tuple[pa.Schema, Iterator[pa
 def _capsule(data: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
     try:
         if hasattr(data, "__arrow_c_stream__"):
-            reader = pa.RecordBatchReader.from_stream(data)
+            # A shard or scan of ours: what goes wrong in a C stream comes out as an error of Arrow.
+            is_ours = type(data).__module__.startswith("amudai.") and hasattr(data, "to_reader")
+            reader = data.to_reader() if is_ours else pa.RecordBatchReader.from_stream(data)
             return reader.schema, iter(reader)
         batch = pa.record_batch(data)
     except pa.ArrowInvalid as error:
@@ -183,7 +191,7 @@ def _columns(data: Mapping[Any, Any], schema: pa.Schema | None) -> pa.Table:
     """A dict as a table, with the column types of `schema` if there is one."""
     for name in data:
         if not isinstance(name, str):
-            raise InvalidArgument(f"data: expected names as keys, found {name!r}")
+            raise InvalidArgument(f"data: expected names as keys, found {shown(name)}")
     if schema is not None and set(schema.names) != set(data):
         odd = sorted(set(schema.names) ^ set(data))[0]
         missing = odd in schema.names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -12,7 +12,7 @@ from amudai.arrow.natural import project
 from amudai.column import Projection
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format import SHARED_BYTES, SHARED_SCHEMAS, Properties, ShardSchema
-from amudai.types import SchemaNode
+from amudai.types import CONTAINERS, BasicType, SchemaNode
 
 __all__ = ["SCHEMA_PROPERTY", "KeptFields", "kept_fields"]
 
@@ -48,10 +48,26 @@ class KeptFields:
         # By name, so that one column of ten thousand costs one. Only a name that occurs twice needs all columns.
         named = self.schema.get_all_field_indices(node.name)
         field = self._field(named[0] if len(named) == 1 else self.places(columns())[node.schema_id])
-        try:
-            return field, project(node, field.type)
-        except InvalidArgument as error:
-            raise CorruptedData(f"kept Arrow schema: {error.message}", field=node.name) from error
+        return field, _projected(node, field.type)
+
+    def each(self, columns: tuple[SchemaNode, ...]) -> Iterator[tuple[pa.Field, Projection]]:
+        """The Arrow fields of all columns, and what must be read for each. `columns` must be all columns."""
+        places = self.places(columns)
+        fields = list(self.schema)
+        known: dict[tuple[BasicType, bool, int], Projection] = {}
+        for node in columns:
+            field = fields[places[node.schema_id]]
+            kind = field.type
+            if kind.id not in _SIMPLE or node.extension or node.basic_type in _OTHERS:
+                _decode_names(field)
+                yield field, _projected(node, kind)
+                continue
+            # Columns of one type differ in nothing but their nodes.
+            key = node.basic_type, node.signed, kind.id
+            alike = known.get(key)
+            if alike is None:
+                alike = known[key] = _projected(node, kind)
+            yield field, Projection(node, alike.wide, views=alike.views)
 
     def places(self, columns: tuple[SchemaNode, ...]) -> dict[int, int]:
         """The index of each column in the kept schema, by schema id. `columns` must be all columns."""
@@ -94,6 +110,24 @@ def kept_fields(schema: ShardSchema, properties: Properties) -> KeptFields | Non
 
 
 _EXTENSION: Final = b"ARROW:extension"
+# Types without parameters, whose values have no size of their own.
+_SIMPLE: Final = frozenset(
+    {
+        *(pa.lib.Type_INT8, pa.lib.Type_INT16, pa.lib.Type_INT32, pa.lib.Type_INT64),
+        *(pa.lib.Type_UINT8, pa.lib.Type_UINT16, pa.lib.Type_UINT32, pa.lib.Type_UINT64),
+        *(pa.lib.Type_FLOAT, pa.lib.Type_DOUBLE, pa.lib.Type_BOOL),
+        *(pa.lib.Type_STRING, pa.lib.Type_BINARY, pa.lib.Type_LARGE_STRING, pa.lib.Type_LARGE_BINARY),
+    }
+)
+# Stored types that columns of a simple type may have, and that are read in another way.
+_OTHERS: Final = frozenset({*CONTAINERS, BasicType.DATETIME})
+
+
+def _projected(node: SchemaNode, kind: pa.DataType) -> Projection:
+    try:
+        return project(node, kind)
+    except InvalidArgument as error:
+        raise CorruptedData(f"kept Arrow schema: {error.message}", field=node.name) from error
 
 
 @lru_cache(maxsize=SHARED_SCHEMAS)

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 import pyarrow as pa
 
+from amudai.arguments import shown
 from amudai.arrow.annotations import labelled_field
 from amudai.arrow.fits import require_fit
 from amudai.arrow.ticks import EPOCH, fits_nanoseconds, unit_of
@@ -180,5 +181,5 @@ def members(node: SchemaNode, kind: pa.DataType) -> list[tuple[SchemaNode, pa.Fi
     by_name = {child.name: child for child in reversed(node.children)}
     unknown = next((field.name for field in fields if field.name not in by_name), None)
     if unknown is not None:
-        raise InvalidArgument(f"type: expected members of {node}, found {unknown!r}")
+        raise InvalidArgument(f"type: expected members of {node}, found {shown(unknown)}")
     return [(by_name[field.name], field) for field in fields]

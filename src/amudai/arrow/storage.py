@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import pyarrow as pa
 
+from amudai.arguments import is_one_of, shown
 from amudai.arrow.annotations import with_labels
 from amudai.arrow.scaled import MOST_DIGITS
 from amudai.errors import InvalidArgument, InvalidSchema
@@ -32,33 +33,33 @@ _SCALES: Final = range(-6111, 6176 + 1)
 MAX_DEPTH: Final = 64
 
 _Is = Callable[[pa.DataType], bool]
-_INTEGERS: Final[tuple[tuple[_Is, BasicType, bool], ...]] = (
-    (pa.types.is_int8, BasicType.INT8, True),
-    (pa.types.is_int16, BasicType.INT16, True),
-    (pa.types.is_int32, BasicType.INT32, True),
-    (pa.types.is_int64, BasicType.INT64, True),
-    (pa.types.is_uint8, BasicType.INT8, False),
-    (pa.types.is_uint16, BasicType.INT16, False),
-    (pa.types.is_uint32, BasicType.INT32, False),
-    (pa.types.is_uint64, BasicType.INT64, False),
-    (pa.types.is_time32, BasicType.INT32, True),
-    (pa.types.is_time64, BasicType.INT64, True),
-    (pa.types.is_float16, BasicType.INT16, False),
-)
-_SIMPLE: Final[tuple[tuple[_Is, BasicType], ...]] = (
-    (pa.types.is_null, BasicType.UNIT),
-    (pa.types.is_boolean, BasicType.BOOLEAN),
-    (pa.types.is_float32, BasicType.FLOAT32),
-    (pa.types.is_float64, BasicType.FLOAT64),
-    (pa.types.is_string, BasicType.STRING),
-    (pa.types.is_large_string, BasicType.STRING),
-    (pa.types.is_string_view, BasicType.STRING),
-    (pa.types.is_binary, BasicType.BINARY),
-    (pa.types.is_large_binary, BasicType.BINARY),
-    (pa.types.is_binary_view, BasicType.BINARY),
-    (pa.types.is_timestamp, BasicType.DATETIME),
-    (pa.types.is_date, BasicType.DATETIME),
-)
+# How values of types without children are stored, by the number of the type, and whether they are signed.
+_SIMPLE: Final[dict[int, tuple[BasicType, bool]]] = {
+    pa.lib.Type_INT8: (BasicType.INT8, True),
+    pa.lib.Type_INT16: (BasicType.INT16, True),
+    pa.lib.Type_INT32: (BasicType.INT32, True),
+    pa.lib.Type_INT64: (BasicType.INT64, True),
+    pa.lib.Type_UINT8: (BasicType.INT8, False),
+    pa.lib.Type_UINT16: (BasicType.INT16, False),
+    pa.lib.Type_UINT32: (BasicType.INT32, False),
+    pa.lib.Type_UINT64: (BasicType.INT64, False),
+    pa.lib.Type_TIME32: (BasicType.INT32, True),
+    pa.lib.Type_TIME64: (BasicType.INT64, True),
+    pa.lib.Type_HALF_FLOAT: (BasicType.INT16, False),
+    pa.lib.Type_NA: (BasicType.UNIT, False),
+    pa.lib.Type_BOOL: (BasicType.BOOLEAN, False),
+    pa.lib.Type_FLOAT: (BasicType.FLOAT32, False),
+    pa.lib.Type_DOUBLE: (BasicType.FLOAT64, False),
+    pa.lib.Type_STRING: (BasicType.STRING, False),
+    pa.lib.Type_LARGE_STRING: (BasicType.STRING, False),
+    pa.lib.Type_STRING_VIEW: (BasicType.STRING, False),
+    pa.lib.Type_BINARY: (BasicType.BINARY, False),
+    pa.lib.Type_LARGE_BINARY: (BasicType.BINARY, False),
+    pa.lib.Type_BINARY_VIEW: (BasicType.BINARY, False),
+    pa.lib.Type_TIMESTAMP: (BasicType.DATETIME, False),
+    pa.lib.Type_DATE32: (BasicType.DATETIME, False),
+    pa.lib.Type_DATE64: (BasicType.DATETIME, False),
+}
 _LISTS: Final[tuple[_Is, ...]] = (
     pa.types.is_list,
     pa.types.is_large_list,
@@ -104,10 +105,10 @@ def schema_nodes(
     >>> [str(node) for node in schema_nodes(fields, timestamps="int64")]
     ['int64', 'list<string>']
     """
-    if timestamps not in ("ticks", "int64"):
-        raise InvalidArgument(f"timestamps: expected 'ticks' or 'int64', found {timestamps!r}")
-    if decimals not in ("decimal128", "int64"):
-        raise InvalidArgument(f"decimals: expected 'decimal128' or 'int64', found {decimals!r}")
+    if not is_one_of(timestamps, ("ticks", "int64")):
+        raise InvalidArgument(f"timestamps: expected 'ticks' or 'int64', found {shown(timestamps)}")
+    if not is_one_of(decimals, ("decimal128", "int64")):
+        raise InvalidArgument(f"decimals: expected 'decimal128' or 'int64', found {shown(decimals)}")
     walk = _Walk(timestamps, decimals)
     fields = list(fields)
     _check_names([field.name for field in fields], "")
@@ -138,12 +139,9 @@ def _node(name: str, kind: pa.DataType, walk: _Walk, path: str, depth: int) -> S
         return SchemaNode(schema_id=schema_id, name=name, basic_type=basic, signed=True)
     if walk.scaled_decimals and pa.types.is_decimal(kind) and kind.precision <= MOST_DIGITS:
         return SchemaNode(schema_id=schema_id, name=name, basic_type=BasicType.INT64, signed=True)
-    for check, basic, signed in _INTEGERS:
-        if check(kind):
-            return SchemaNode(schema_id=schema_id, name=name, basic_type=basic, signed=signed)
-    for matches, basic in _SIMPLE:
-        if matches(kind):
-            return SchemaNode(schema_id=schema_id, name=name, basic_type=basic)
+    simple = _SIMPLE.get(kind.id)
+    if simple is not None:
+        return SchemaNode(schema_id=schema_id, name=name, basic_type=simple[0], signed=simple[1])
     if pa.types.is_duration(kind):
         return SchemaNode(schema_id=schema_id, name=name, basic_type=BasicType.INT64, signed=True, extension=TIMESPAN)
     if pa.types.is_decimal(kind) and kind.precision <= _MAX_DECIMAL_DIGITS and kind.scale in _SCALES:

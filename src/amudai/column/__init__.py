@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from amudai.column.context import ColumnContext, Prefer
     from amudai.column.contract import ColumnSource, DictionaryCodes
     from amudai.column.layout import BlockLayout, BufferLayout, CheckedBuffers, ColumnLayout
-    from amudai.column.open import open_column
+    from amudai.column.open import open_column, open_top_column
     from amudai.column.parquet_files import ParquetFile
     from amudai.column.projection import Projection
 else:
@@ -42,7 +42,7 @@ else:
             "amudai.column.context": "ColumnContext Prefer",
             "amudai.column.contract": "DictionaryCodes ColumnSource",
             "amudai.column.layout": "BlockLayout BufferLayout CheckedBuffers ColumnLayout",
-            "amudai.column.open": "open_column",
+            "amudai.column.open": "open_column open_top_column",
             "amudai.column.parquet_files": "ParquetFile",
             "amudai.column.projection": "Projection",
         },
@@ -70,4 +70,5 @@ __all__ = [
     "ViewedValues",
     "constant_of",
     "open_column",
+    "open_top_column",
 ]

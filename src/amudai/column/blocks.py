@@ -17,6 +17,7 @@ from amudai.encoding import (
     ByteKeys,
     DecimalRanges,
     NumberRanges,
+    TextSearch,
     Values,
     Wanted,
     compare_bytes,
@@ -27,6 +28,7 @@ from amudai.encoding import (
     decode_fixed,
     decode_numbers,
     decode_variable,
+    search_texts,
 )
 from amudai.format import BufferKind
 from amudai.rows import Rows
@@ -34,6 +36,8 @@ from amudai.types import BasicType
 
 __all__ = ["BitsSource", "FixedBytesSource", "NumbersSource", "VariableBytesSource"]
 
+# If less than one row in this many is searched, decoding these rows alone is faster.
+_SPARSE: Final = 64
 # Fewer numbers are decoded in the shortest way, and divided afterwards.
 _MANY: Final = 1024
 
@@ -121,6 +125,10 @@ class VariableBytesSource(_ComparableSource):
         return StoredValues(self._with_presence(values, rows))
 
     def _compare(self, wanted: Wanted, rows: Rows, inverted: bool) -> npt.NDArray[np.uint8] | None:
+        if isinstance(wanted, TextSearch):
+            if rows.count * _SPARSE < rows.hull.count:
+                return None
+            return search_texts(self._blocks(BufferKind.DATA), rows, wanted, inverted=inverted)
         if not isinstance(wanted, ByteKeys):
             return None
         return compare_bytes(self._blocks(BufferKind.DATA), rows, wanted, fixed_size=None, inverted=inverted)

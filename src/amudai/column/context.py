@@ -15,8 +15,9 @@ from amudai.types import SchemaNode
 
 __all__ = ["ColumnContext", "Prefer"]
 
-# Which of several encodings of a column is read.
-Prefer: TypeAlias = Literal["native", "parquet"]
+# Which of several encodings of a column is read: the format's own, that in Parquet files, or for each question the one
+# of which fewer bytes must be fetched.
+Prefer: TypeAlias = Literal["cheaper", "native", "parquet"]
 
 
 def _unknown() -> None:
@@ -40,7 +41,7 @@ class ColumnContext:
     limits
         How much memory and work the columns may take.
     prefer
-        Which encoding is read if a column has several: the format's own, or that in Parquet files.
+        Which encoding is read if a column has several: the format's own, that in Parquet files, or the cheaper one.
     group_rows
         Returns the number of rows of each row group in Parquet files; None if the stripe does not say.
     prefetched

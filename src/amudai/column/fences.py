@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from amudai import _kernels
 from amudai.column.containers import MAX_POSITION
-from amudai.encoding import BlockBuffer, Values, decode_numbers
+from amudai.encoding import BlockBuffer, Values, allocate, decode_numbers
 from amudai.errors import CorruptedData
 from amudai.rows import Rows
 
@@ -50,28 +51,18 @@ def check_fences(found: U64, rows: Rows, positions: int, items: int | None, what
 
 def arrow_offsets(stored: Values, rows: Rows, wide: bool) -> tuple[pa.Buffer, Rows]:
     """Arrow's offsets of the lists, and the ranges of their items."""
-    dtype = np.dtype(np.int64 if wide else np.int32)
     if not rows:
-        return pa.py_buffer(np.zeros(1, dtype)), Rows.none()
+        return pa.py_buffer(np.zeros(1, np.int64 if wide else np.int32)), Rows.none()
     fences = stored.numbers("u8")
-    if rows.num_ranges == 1:
-        begin, end = fences.item(0), fences.item(-1)
-        _require_countable(end - begin, wide)
-        # Fences ascend, so that no difference is greater than the last.
-        offsets = np.empty(len(fences), dtype)
-        np.subtract(fences.view(np.int64), np.int64(begin), out=offsets, casting="unsafe")
-        return pa.py_buffer(offsets), Rows.one(begin, end)
     lengths = rows.ends - rows.starts
-    # The index of each range's first fence. A range has one fence more than it has lists.
-    first = np.concatenate(([np.uint64(0)], np.cumsum(lengths + np.uint64(1))[:-1])).astype(np.int64)
-    last = first + lengths.astype(np.int64)
-    steps = np.diff(fences.view(np.int64))
-    keep = np.ones(len(steps), np.bool_)
-    keep[last[:-1]] = False  # from the end of one range to the start of the next
-    offsets = np.zeros(rows.count + 1, np.int64)
-    np.cumsum(steps[keep], out=offsets[1:])
-    _require_countable(offsets.item(-1), wide)
-    return pa.py_buffer(offsets.astype(dtype, copy=False)), Rows.joined(fences[first], fences[last])
+    # The index of each range's first and last fence. A range has one fence more than it has lists.
+    last = (np.cumsum(lengths + np.uint64(1)) - np.uint64(1)).astype(np.int64)
+    first = last - lengths.astype(np.int64)
+    items = Rows.joined(fences[first], fences[last])
+    _require_countable(items.count, wide)
+    buffer, offsets = allocate(rows.count + 1, "i8" if wide else "i4")
+    _kernels.rebase_fences(fences, lengths, offsets)
+    return buffer, items
 
 
 def _require_countable(items: int, wide: bool) -> None:

@@ -86,9 +86,16 @@ class NativeSource(ColumnSource):
         self._opened: dict[BufferKind, BlockBuffer] = {}
         if encoding.packed_group and not self.CAN_BE_PACKED:
             raise UnsupportedFeature(f"packed group: expected one of a struct or of single values, found one of {node}")
-        is_member = any(buffer.packed_group_index is not None for buffer in encoding.buffers)
-        if encoding.packed_group and not is_member and node.basic_type is not BasicType.STRUCT:
+        if (
+            encoding.packed_group
+            and node.basic_type is not BasicType.STRUCT
+            and all(buffer.packed_group_index is None for buffer in encoding.buffers)
+        ):
             raise self._error("packed group: expected a buffer with a packed_group_index, found none")
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """The end of construction, for classes that take some of the buffers for another purpose."""
 
     @property
     def is_stored(self) -> bool:

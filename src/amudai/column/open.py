@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from amudai.column.absent import AbsentSource, UnitSource
+from amudai.column.alternatives import CheaperSource
 from amudai.column.blocks import BitsSource, FixedBytesSource, NumbersSource, VariableBytesSource
 from amudai.column.constant import ConstantSource, constant_of, followed
 from amudai.column.containers import ContainerSource
@@ -22,7 +24,7 @@ from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
 from amudai.format import BufferKind, DataEncoding, FieldDescriptor, NativeEncoding, ParquetEncoding
 from amudai.types import WIDTHS, BasicType, SchemaNode
 
-__all__ = ["open_column"]
+__all__ = ["open_column", "open_top_column"]
 
 _LEAVES: Final[dict[BasicType, type[NativeSource]]] = {
     BasicType.UNIT: UnitSource,
@@ -89,6 +91,21 @@ def open_column(
     except AmudaiError as error:
         error.locate(url=context.url, stripe=context.stripe, field=path)
         raise
+
+
+def open_top_column(context: ColumnContext, node: SchemaNode, path: str, positions: int) -> ColumnSource:
+    """The source of a top-level column.
+
+    Of one that is stored twice, each read takes the cheaper encoding, unless the context prefers one.
+    """
+    found = open_column(context, node, path, positions)
+    if context.prefer != "cheaper" or isinstance(found, ConstantSource | ParquetSource):
+        return found
+    stored = context.descriptor(node)
+    if stored is None or not any(isinstance(each, ParquetEncoding) for each in stored.encodings):
+        return found
+    other = open_column(replace(context, prefer="parquet"), node, path, positions)
+    return CheaperSource(context, found, other) if isinstance(other, ParquetSource) else found
 
 
 def _open_native(

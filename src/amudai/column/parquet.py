@@ -25,6 +25,8 @@ from amudai.types import SchemaNode
 
 __all__ = ["ParquetSource"]
 
+# If at most the first of this many parts of a row group is wanted, only that part is decoded.
+_PART: Final = 2
 # More ranges than this are taken one value at a time, not one range at a time.
 _FEW_RANGES: Final = 64
 
@@ -83,7 +85,7 @@ class ParquetSource(ParentSource, NativeSource):
             start, end = int(ends[index - 1]) if index else 0, int(ends[index])
             mine = rows.clip(start, end)
             if mine:
-                taken = _taken(self._decoded(index, leaves), mine, start)
+                taken = _taken(self._decoded(index, leaves, mine.end - start), mine, start)
                 parts.append(ArrowValues(self._named(taken, projection, index)))
             if rows.end <= end:
                 break
@@ -91,8 +93,18 @@ class ParquetSource(ParentSource, NativeSource):
             return AbsentValues(0)
         return parts[0] if len(parts) == 1 else JoinedValues(tuple(parts))
 
-    def _decoded(self, index: int, leaves: tuple[tuple[ParquetColumnChunk, ...], ...]) -> pa.ChunkedArray:
-        """The column in one row group, with these leaves. `leaves` has the chunks of each."""
+    def size_of(self, rows: Rows, projection: Projection) -> int:
+        """How many bytes the chunks have that hold these rows. Opens no file."""
+        leaves = tuple(self._leaves(projection))
+        ends = self._ends.tolist()
+        held = (at for at, end in enumerate(ends) if rows.clip(ends[at - 1] if at else 0, end))
+        return sum(_size(each[at]) for at in held for each in leaves)
+
+    def _decoded(self, index: int, leaves: tuple[tuple[ParquetColumnChunk, ...], ...], wanted: int) -> pa.ChunkedArray:
+        """At least the first `wanted` rows of the column in one row group, with these leaves.
+
+        `leaves` has the chunks of each.
+        """
         ref, chunk = self._chunks[index]
         file = self._file(ref)
         rows = file.rows(chunk.row_group_id)
@@ -102,7 +114,13 @@ class ParquetSource(ParentSource, NativeSource):
             raise self._error(f"rows of row group {chunk.row_group_id} in {ref.url}: {expected}, found {rows}")
         columns = tuple(each[index].column_chunk_id for each in leaves)
         key = (file.artifact.url, chunk.row_group_id, columns)
-        return self._context.recent_chunks.get(key, lambda: file.read(chunk.row_group_id, columns))
+        recent = self._context.recent_chunks
+        if _PART * wanted <= rows and key not in recent:
+            # Who asks again, for rows behind these, gets the whole chunk, so that nothing is decoded many times.
+            part = recent.get((*key, "first"), lambda: file.first_rows(chunk.row_group_id, columns, wanted))
+            if len(part) >= wanted:
+                return part
+        return recent.get(key, lambda: file.read(chunk.row_group_id, columns))
 
     def _named(self, values: pa.Array, projection: Projection, index: int) -> pa.Array:
         """The values with the members of structs in the order of the projection, and by their names there.
@@ -198,6 +216,11 @@ class ParquetSource(ParentSource, NativeSource):
     def encodings(self) -> Counter[str]:
         """The number of column chunks."""
         return Counter({"parquet": len(self._chunks)})
+
+
+def _size(chunk: ParquetColumnChunk) -> int:
+    pages = (chunk.data_pages, chunk.dictionary)
+    return sum(end - start for start, end in (each for each in pages if each is not None))
 
 
 def _chunks(encoding: ParquetEncoding) -> list[tuple[DataRef, ParquetColumnChunk]]:

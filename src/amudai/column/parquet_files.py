@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 
 from amudai.errors import AmudaiError, CorruptedData
@@ -17,7 +18,10 @@ from amudai.storage import Artifact, count_blocks
 __all__ = ["ParquetFile", "RecentChunks"]
 
 # Decoded chunks that are kept, because a scan asks for a part of a row group at a time.
+# How many rows are decoded at a time if only the first rows of a row group are wanted.
+_AT_ONCE: Final = 1 << 13
 _KEPT_BYTES: Final = 128 * 1024 * 1024
+_TRAILER: Final = 8  # the size of the footer, and the magic bytes
 
 
 class ParquetFile:
@@ -34,8 +38,18 @@ class ParquetFile:
     @lazy
     def metadata(self) -> Any:
         """The footer, as `pyarrow.parquet.FileMetaData`."""
+        if self.artifact.tag is None:
+            _ = self.footer  # before it is parsed: a file that takes the place of this one has another
         with self._reader() as reader:
             return reader.metadata
+
+    @lazy
+    def footer(self) -> bytes:
+        """The bytes of the footer, up to the end of the file."""
+        size = self.artifact.size
+        end = max(0, size - _TRAILER)
+        length = int.from_bytes(self.artifact.read(end, min(size, end + 4)), "little")
+        return bytes(self.artifact.read(max(0, end - length), size))
 
     @lazy
     def schema(self) -> pa.Schema:
@@ -53,17 +67,42 @@ class ParquetFile:
     def read(self, row_group: int, leaves: Sequence[int]) -> pa.ChunkedArray:
         """The top-level column to which these leaves of a row group belong, with nothing but these leaves."""
         rows = self.rows(row_group)
-        if max(leaves) >= self.metadata.num_columns:
-            found = f"expected less than {self.metadata.num_columns}, found {max(leaves)}"
-            raise CorruptedData(f"column chunk: {found}", url=self.artifact.url)
+        self._require_leaves(leaves)
         with self._reader() as reader:
             table = reader.reader.read_row_group(row_group, column_indices=sorted(leaves), use_threads=False)
+            self._require_same()
         count_blocks(len(leaves))
         if table.num_columns != 1 or table.num_rows != rows:
             found = f"{table.num_rows} rows of {table.num_columns} columns"
             message = f"column chunks {list(leaves)}: expected {rows} rows of one column, found {found}"
             raise CorruptedData(message, url=self.artifact.url)
         return table.column(0)
+
+    def first_rows(self, row_group: int, leaves: Sequence[int], rows: int) -> pa.ChunkedArray:
+        """At least the first `rows` rows of the same column. What comes after them is not decoded."""
+        self._require_leaves(leaves)
+        pieces: list[pa.Array] = []
+        seen = 0
+        with self._reader() as reader:
+            batches = reader.reader.iter_batches(
+                _AT_ONCE, row_groups=[row_group], column_indices=sorted(leaves), use_threads=False
+            )
+            for batch in batches:
+                pieces.append(batch.column(0))
+                seen += batch.num_rows
+                if batch.num_columns != 1 or seen >= rows:
+                    break
+            self._require_same()
+        count_blocks(len(leaves))
+        if seen < rows or len({piece.type for piece in pieces}) != 1:
+            message = f"column chunks {list(leaves)}: expected {rows} rows of one column, found {seen} rows"
+            raise CorruptedData(message, url=self.artifact.url)
+        return pa.chunked_array(pieces)
+
+    def _require_leaves(self, leaves: Sequence[int]) -> None:
+        if max(leaves) >= self.metadata.num_columns:
+            found = f"expected less than {self.metadata.num_columns}, found {max(leaves)}"
+            raise CorruptedData(f"column chunk: {found}", url=self.artifact.url)
 
     def batches(self, row_group: int, leaves: Sequence[int], rows: int) -> Iterator[pa.RecordBatch]:
         """These leaves of a row group, at most `rows` rows at a time."""
@@ -73,6 +112,14 @@ class ParquetFile:
             yield from reader.reader.iter_batches(
                 rows, row_groups=[row_group], column_indices=sorted(leaves), use_threads=False
             )
+
+    def _require_same(self) -> None:
+        """Raise CorruptedData if another file took the place of this one, and the store has no tags that would tell."""
+        if self.artifact.tag is None:
+            end = np.array([self.artifact.size], np.uint64)
+            found = self.artifact.read_many(end - np.uint64(len(self.footer)), end, anew=True)
+            if found.buffers[0] != self.footer:
+                raise CorruptedData("Parquet: expected the footer that was read before, found another")
 
     @contextmanager
     def _reader(self) -> Iterator[Any]:
@@ -111,6 +158,10 @@ class RecentChunks:
         self._chunks: dict[tuple[object, ...], Future[pa.ChunkedArray]] = {}
         self._sizes: dict[tuple[object, ...], int] = {}
         self._lock = Lock()
+
+    def __contains__(self, key: tuple[object, ...]) -> bool:
+        """Whether the chunk with this key is kept."""
+        return key in self._sizes
 
     def get(self, key: tuple[object, ...], decode: Callable[[], pa.ChunkedArray]) -> pa.ChunkedArray:
         """The chunk with this key. `decode` makes it if it is not kept."""

@@ -9,15 +9,13 @@ from typing import ClassVar
 from amudai.column.column_values import ColumnValues, StoredValues
 from amudai.column.containers import ContainerSource
 from amudai.column.context import ColumnContext
-from amudai.column.contract import OpenColumn
 from amudai.column.layout import BufferLayout, ColumnLayout
 from amudai.column.packed import open_group
 from amudai.column.projection import Projection
 from amudai.encoding import SuperBlocks, Values
-from amudai.format import BufferKind, DataRef, EncodedBuffer, FieldDescriptor, NativeEncoding
+from amudai.format import BufferKind, DataRef, EncodedBuffer
 from amudai.lazy import lazy
 from amudai.rows import Rows
-from amudai.types import SchemaNode
 
 __all__ = ["StructSource"]
 
@@ -28,19 +26,11 @@ class StructSource(ContainerSource):
     STORAGE: ClassVar[str] = "struct"
     CAN_BE_PACKED: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        context: ColumnContext,
-        node: SchemaNode,
-        path: str,
-        field: FieldDescriptor,
-        encoding: NativeEncoding,
-        open_column: OpenColumn,
-    ) -> None:
-        super().__init__(context, node, path, field, encoding, open_column)
+    def _set_up(self) -> None:
         # The buffer of a packed group holds values of the members, and none of the struct.
-        self._packed = self._buffers.pop(BufferKind.DATA, None) if encoding.packed_group else None
-        if encoding.packed_group and self._packed is None:
+        is_packed = self._encoding.packed_group
+        self._packed = self._buffers.pop(BufferKind.DATA, None) if is_packed else None
+        if is_packed and self._packed is None:
             raise self._error("packed group: expected a buffer of kind DATA, found none")
 
     @lazy

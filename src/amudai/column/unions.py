@@ -9,15 +9,12 @@ import pyarrow as pa
 
 from amudai.column.column_values import ColumnValues, StoredValues
 from amudai.column.containers import MAX_POSITION, ContainerSource
-from amudai.column.context import ColumnContext
-from amudai.column.contract import OpenColumn
 from amudai.column.native import Form
 from amudai.column.projection import Projection
 from amudai.encoding import Values, decode_numbers
 from amudai.errors import UnsupportedFeature
-from amudai.format import BufferKind, FieldDescriptor, NativeEncoding
+from amudai.format import BufferKind
 from amudai.rows import Rows
-from amudai.types import SchemaNode
 
 __all__ = ["UnionSource"]
 
@@ -28,16 +25,7 @@ class UnionSource(ContainerSource):
     STORAGE: ClassVar[str] = "union"
     REQUIRED: ClassVar[tuple[BufferKind, ...]] = (BufferKind.DATA,)
 
-    def __init__(
-        self,
-        context: ColumnContext,
-        node: SchemaNode,
-        path: str,
-        field: FieldDescriptor,
-        encoding: NativeEncoding,
-        open_column: OpenColumn,
-    ) -> None:
-        super().__init__(context, node, path, field, encoding, open_column)
+    def _set_up(self) -> None:
         if BufferKind.PRESENCE in self._buffers:
             # A union is null where its variant is null: it has no nulls of its own.
             raise UnsupportedFeature("union: a PRESENCE buffer of its own")

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
         ByteKeys,
         DecimalRanges,
         NumberRanges,
+        TextSearch,
         Wanted,
         compare_bytes,
         compare_codes,
         compare_decimals,
         compare_numbers,
+        search_texts,
     )
     from amudai.encoding.decode import (
         allocate,
@@ -57,7 +59,14 @@ if TYPE_CHECKING:
     from amudai.encoding.range_index import RangeIndex, decode_range_index
     from amudai.encoding.range_index_builder import RangeIndexBuilder
     from amudai.encoding.slots import CodedSlots, ValueSlots
-    from amudai.encoding.text import first_not_json, is_text
+    from amudai.encoding.small_columns import (
+        SMALL_COLUMNS_MEMORY,
+        decode_small_columns,
+        small_kind,
+        small_marks,
+        small_size,
+    )
+    from amudai.encoding.text import GUID_LENGTH, first_not_json, guid_texts, is_text, texts_among
     from amudai.encoding.units import divided_exactly
 else:
     __getattr__, __dir__ = lazy_names(
@@ -71,8 +80,8 @@ else:
             "amudai.encoding.codec": "compress_small_numbers compress_zstd encode_section steps_section",
             "amudai.encoding.column_profiles": "ColumnProfiles ProfileChoice profiles_of",
             "amudai.encoding.compare": (
-                "ByteKeys DecimalRanges NumberRanges Wanted compare_bytes compare_codes compare_decimals "
-                "compare_numbers"
+                "ByteKeys DecimalRanges NumberRanges TextSearch Wanted compare_bytes compare_codes compare_decimals "
+                "compare_numbers search_texts"
             ),
             "amudai.encoding.decode": (
                 "allocate decode_bits decode_dictionary decode_divided decode_few decode_few_bytes decode_fixed "
@@ -92,7 +101,10 @@ else:
             "amudai.encoding.range_index_builder": "RangeIndexBuilder",
             "amudai.encoding.memory": "COLUMN_MEMORY ColumnMemory",
             "amudai.encoding.slots": "CodedSlots ValueSlots",
-            "amudai.encoding.text": "first_not_json is_text",
+            "amudai.encoding.small_columns": (
+                "SMALL_COLUMNS_MEMORY decode_small_columns small_kind small_marks small_size"
+            ),
+            "amudai.encoding.text": "GUID_LENGTH first_not_json guid_texts is_text texts_among",
             "amudai.encoding.units": "divided_exactly",
         },
     )
@@ -100,8 +112,10 @@ else:
 __all__ = [
     "BINARY",
     "COLUMN_MEMORY",
+    "GUID_LENGTH",
     "NUMERIC",
     "PROFILES",
+    "SMALL_COLUMNS_MEMORY",
     "BlockBuffer",
     "BlockEnds",
     "ByteKeys",
@@ -123,6 +137,7 @@ __all__ = [
     "RangeIndex",
     "RangeIndexBuilder",
     "SuperBlocks",
+    "TextSearch",
     "Unit",
     "ValueSlots",
     "Values",
@@ -143,6 +158,7 @@ __all__ = [
     "decode_fixed",
     "decode_numbers",
     "decode_range_index",
+    "decode_small_columns",
     "decode_variable",
     "decode_views",
     "describe_binary",
@@ -151,10 +167,16 @@ __all__ = [
     "divided_exactly",
     "encode_section",
     "first_not_json",
+    "guid_texts",
     "is_text",
     "open_numbers",
     "profile_of",
     "profiles_of",
     "require_text",
+    "search_texts",
+    "small_kind",
+    "small_marks",
+    "small_size",
     "steps_section",
+    "texts_among",
 ]

@@ -39,6 +39,9 @@ _SCATTERED_BYTES: Final = 8 * 1024 * 1024
 _FEW: Final = 64  # "few" is less than one position in this many
 # Values of the blocks for one native call: blocks that decompress to far more than their bytes come in smaller runs.
 _RUN_VALUES: Final = 1 << 24
+# Bytes of a block map that is copied out of a mapped file: it is asked before blocks are read, and so before anything
+# tells whether the file has changed. Of larger maps only some parts are needed.
+_COPIED_MAP: Final = 64 * 1024
 # The most bytes to which a byte of LZ4 can decompress.
 LZ4_MOST: Final = 255
 
@@ -126,6 +129,8 @@ class BlockBuffer:
         self._identity = descriptor.identity
         self._end = self._buffer.end + (0 if self._identity is None else IDENTITY_SIZE)
         artifact.require(self._buffer.start, self._end)
+        # The store tells if another file takes the place of this one. If it does not, the identity does each time.
+        self._is_certain = artifact.tag is not None or self._identity is None
         self._whole: memoryview | None = None
         self._read_dictionary = read_dictionary
 
@@ -178,6 +183,8 @@ class BlockBuffer:
         else:
             stop = end if self._identity is None else self._end
             payload = self._identified(self._artifact.read(start, stop))[: end - start]
+        if len(payload) <= _COPIED_MAP:
+            payload = memoryview(bytes(payload))
         try:
             found = decode_block_map(
                 payload, data_size=room, expected_values=self.values, expected_blocks=self._descriptor.block_count
@@ -315,13 +322,18 @@ class BlockBuffer:
         if picked.ordinals.item(-1) - first + 1 == len(picked.ordinals):
             blocks, view = self._neighbours(first, picked.begins.item(0), picked.end, picked.sizes, picked.counts)
             return blocks, [view]
-        pieces = self._read(picked)
+        return self._in_pieces(picked, self._read(picked), picked.sizes)
+
+    def _in_pieces(
+        self, picked: PickedBlocks, pieces: FetchedRanges, sizes: U64
+    ) -> tuple[_kernels.Blocks, list[memoryview]]:
+        """Blocks whose bytes are in several pieces, and these. `sizes` has the bytes of each block."""
         try:
             blocks = _kernels.Blocks(
                 pieces.buffers,
                 pieces.which,
                 pieces.starts,
-                picked.sizes,
+                sizes,
                 picked.counts,
                 picked.ordinals,
                 self._descriptor.block_checksums,
@@ -336,10 +348,7 @@ class BlockBuffer:
         self, first: int, begin: int, end: int, sizes: U64, counts: U64
     ) -> tuple[_kernels.Blocks, memoryview]:
         """The consecutive blocks from `first` on, and their bytes."""
-        if self._whole is None:
-            view = self._artifact.read(self._buffer.start + begin, self._buffer.start + end)
-        else:
-            view = self._of_whole(end)[begin:end]
+        view = self._stretch(begin, end) if self._whole is None else self._of_whole(end)[begin:end]
         try:
             checksums = self._descriptor.block_checksums
             blocks = _kernels.Blocks.stretch(view, first, sizes, counts, checksums, self._verify)
@@ -353,12 +362,32 @@ class BlockBuffer:
         if self._whole is not None:
             whole = self._of_whole(picked.end)
             return FetchedRanges([whole], np.zeros(len(picked.begins), np.uint32), picked.begins)
-        starts = picked.begins + np.uint64(self._buffer.start)
-        return self._artifact.read_many(starts, starts + picked.sizes)
+        return self._ranges(picked.begins, picked.sizes)
+
+    def _stretch(self, begin: int, end: int) -> memoryview:
+        """Bytes of the buffer."""
+        if self._is_certain:
+            return self._artifact.read(self._buffer.start + begin, self._buffer.start + end)
+        pieces = self._ranges(np.array([begin], np.uint64), np.array([end - begin], np.uint64))
+        start = pieces.starts.item(0)
+        return pieces.buffers[pieces.which.item(0)][start : start + end - begin]
+
+    def _ranges(self, begins: U64, sizes: U64) -> FetchedRanges:
+        """Bytes of the buffer at several places."""
+        starts = begins + np.uint64(self._buffer.start)
+        if self._is_certain:
+            return self._artifact.read_many(starts, starts + sizes)
+        at = np.uint64(self._buffer.end)
+        ends = np.append(starts + sizes, at + np.uint64(IDENTITY_SIZE))
+        pieces = self._artifact.read_many(np.append(starts, at), ends, anew=True)
+        behind = pieces.starts.item(-1)
+        self._identified(pieces.buffers[pieces.which.item(-1)][behind : behind + IDENTITY_SIZE])
+        return FetchedRanges(pieces.buffers, pieces.which[:-1], pieces.starts[:-1])
 
     def _of_whole(self, end: int) -> memoryview:
         """The kept bytes of the whole buffer. An error if it ends before `end`."""
         assert self._whole is not None
+        self._artifact.confirm()
         if end > len(self._whole):
             raise CorruptedData(f"block: expected an end of at most {len(self._whole)}, found {end}")
         return self._whole

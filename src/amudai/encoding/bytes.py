@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, decoding_time, encode_region
+from amudai.encoding.binary.choice import (
+    BytesBlock,
+    BytesChoice,
+    EncodedBlock,
+    choose_bytes,
+    decoding_time,
+    encode_region,
+    lz4_blocks,
+)
+from amudai.encoding.binary.lz4 import LZ4
 from amudai.encoding.binary.plain import PLAIN
 from amudai.encoding.binary.shared_choice import TRAINING_BYTES, choose_shared
 from amudai.encoding.block_ends import BlockEnds, NextEnd
+from amudai.encoding.codec import QUICK, THOROUGH
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.prepared import PreparedBuffer
 from amudai.encoding.profile import Profile
@@ -23,7 +33,7 @@ from amudai.format import BufferKind
 from amudai.storage import Spool
 from amudai.threads import Each, one_by_one
 
-__all__ = ["BytesEncoder", "cut"]
+__all__ = ["BytesEncoder", "block_rows", "cut"]
 
 FLUSH_SLOTS: Final = 65_536
 _TRAINING_SLOTS: Final = 4 * FLUSH_SLOTS  # the most that wait until a dictionary is trained
@@ -38,10 +48,22 @@ _STEP: Final = 1024  # a bit-packed chunk: offsets of whole chunks waste nothing
 _SMALL_STEP: Final = 256  # if offsets take no bytes
 _PATCHED_STEP: Final = 32  # if offsets are not packed in whole chunks
 _FEW: Final = 64
+# Slots of one batch are written at once if they are up to this many times those of a flush.
+_AT_ONCE: Final = 4
+# About as many calls encode the blocks of a flush.
+_SHARES: Final = 16
 
 Bools = npt.NDArray[np.bool_]
 U8 = npt.NDArray[np.uint8]
 I64 = npt.NDArray[np.int64]
+
+
+class _Span(NamedTuple):
+    """The slots of a block: the number of their run, and their places in it."""
+
+    run: int
+    start: int
+    end: int
 
 
 class BytesEncoder:
@@ -87,7 +109,8 @@ class BytesEncoder:
         if self._ends is not None:
             self._append_to_ends(whole, self._ends)
             return
-        for start, end in cut(whole, self._fixed, FLUSH_SLOTS, self._most):
+        # Slots that are written at once are not copied, so they may be more than those that wait.
+        for start, end in cut(whole, self._fixed, _AT_ONCE * FLUSH_SLOTS, _AT_ONCE * self._most, self._most):
             piece = _part(whole, start, end, self._fixed)
             if self._staged and piece.count == 1 and len(piece.content) >= self._most:
                 self._flush(final=True)  # joining a large value with others would copy it
@@ -134,37 +157,61 @@ class BytesEncoder:
         return None if self._choice is None else self._choice.bytes_per_slot
 
     def _flush(self, final: bool) -> None:
-        staged = _joined(self._staged, self._fixed)
+        runs = self._runs()
+        if self._choice is None or self._waits:
+            self._begin(runs[0], final)
+        at = [0] * len(runs)
+        counts, blocks = [], []
+        while spans := self._spans(runs, at, final):
+            choice = self._choice
+            assert choice is not None
+            for span, encoded in zip(spans, self._encoded(runs, spans, choice), strict=True):
+                blocks.append(self._block(runs[span.run], span, encoded))
+                counts.append(span.end - span.start)
+                at[span.run] = span.end
+                if self._choice is not None and not self._choice.is_like(choice):
+                    break  # the blocks behind this one are others
+        data = b"".join(blocks)
+        start = self._spool.append(data)
+        sizes = np.array([len(block) for block in blocks], np.uint32)
+        self._buffer.add(start, start + len(data), np.array(counts, np.uint32), sizes)
+        rest = _part(runs[-1], at[-1], runs[-1].count, self._fixed)
+        self._staged = [rest] if rest.count else []
+        self._count, self._bytes = rest.count, len(rest.content)
+
+    def _begin(self, run: BytesBlock, final: bool) -> None:
+        """Make the first choice."""
         if self._choice is None:
-            first = _part(staged, 0, min(self._rows(staged, 0), staged.count), self._fixed)
+            first = _part(run, 0, min(self._rows(run, 0), run.count), self._fixed)
             measured = self._measured
             is_same = measured is not None and measured[0] == first.count
             self._choice = measured[1] if measured is not None and is_same else self._choose(first)
         if self._waits:
             self._waits = False
             # The first block may be an exception, so another one in the middle has a say.
-            middle = staged.count // 2
-            other = self._choose(_part(staged, middle, min(middle + self._rows(staged, middle), staged.count), None))
-            found = choose_shared(staged, final, (self._choice, other), self._profile)
+            middle = run.count // 2
+            other = self._choose(_part(run, middle, min(middle + self._rows(run, middle), run.count), None))
+            found = choose_shared(run, final, (self._choice, other), self._profile)
             if found is not None:
                 self._shared, self._choice = found.encoder, found.choice
-        at, counts, blocks = 0, [], []
-        while parts := self._parts(staged, at, final):
-            choice = self._choice
-            regions = self._regions(parts, choice)
-            for part in parts:
-                blocks.append(self._block(part, regions.popleft()))
-                counts.append(part.count)
-                at += part.count
-                if not self._choice.is_like(choice):
-                    break  # the blocks behind this one are others
-        data = b"".join(blocks)
-        start = self._spool.append(data)
-        sizes = np.array([len(block) for block in blocks], np.uint32)
-        self._buffer.add(start, start + len(data), np.array(counts, np.uint32), sizes)
-        rest = _part(staged, at, staged.count, self._fixed)
-        self._staged = [rest] if rest.count else []
-        self._count, self._bytes = rest.count, len(rest.content)
+
+    def _runs(self) -> list[BytesBlock]:
+        """The staged slots as one run.
+
+        They are two runs if less than a block is left of earlier slots. Only the slots that fill this block are joined
+        with it, because joining all would copy them.
+        """
+        *before, last = self._staged
+        count = sum(each.count for each in before)
+        if before and self._choice is not None and self._ends is None and not self._waits:
+            more = self._rows(last, 0) - count
+            if last.offsets is not None and len(last.content) > _LONG * last.count:
+                room = self._profile.text_bytes // self._choice.divisor - sum(len(each.content) for each in before)
+                more = int(np.searchsorted(last.offsets, last.offsets[0] + room, "right")) - 1
+            if 0 < more < last.count:
+                first = _joined([*before, _part(last, 0, more, self._fixed)], self._fixed)
+                return [first, _part(last, more, last.count, self._fixed)]
+        return [_joined(self._staged, self._fixed)]
 
     def _is_full(self) -> bool:
         if self._waits:
@@ -185,73 +232,110 @@ class BytesEncoder:
             self._profile = replace(self._profile, slow_level=0)
         return choice
 
-    def _parts(self, staged: BytesBlock, at: int, final: bool) -> list[BytesBlock]:
-        """The blocks from `at` on. What does not fill the last one waits for more, unless this is final."""
-        parts: list[BytesBlock] = []
-        while at < staged.count:
-            rows = self._rows(staged, at)
-            if at + rows > staged.count:
-                if not final and at:
-                    break
-                rows = staged.count - at
-            parts.append(_part(staged, at, at + rows, self._fixed))
-            at += rows
-        return parts
+    def _spans(self, runs: list[BytesBlock], at: list[int], final: bool) -> list[_Span]:
+        """The slots of the next blocks. What does not fill one waits for more, unless this is final."""
+        found = []
+        for number, (run, start) in enumerate(zip(runs, at, strict=True)):
+            cuts = self._cuts(run, start, final or number + 1 < len(runs))
+            found += [_Span(number, first, end) for first, end in pairwise(cuts)]
+        return found
 
-    def _regions(self, parts: list[BytesBlock], choice: BytesChoice) -> deque[bytes | None]:
-        """The encoded values of each block, perhaps made on several threads."""
-        regions: deque[bytes | None] = deque([None] * len(parts))
+    def _cuts(self, run: BytesBlock, at: int, final: bool) -> list[int]:
+        """Where blocks from `at` on begin and end."""
+        cuts, rows = [at], 0
+        # Blocks of long values are limited by bytes.
+        is_even = self._ends is None and (run.offsets is None or len(run.content) <= _LONG * run.count)
+        while cuts[-1] < run.count:
+            rows = rows if rows and is_even else self._rows(run, cuts[-1])
+            end = cuts[-1] + rows
+            is_full = end <= run.count if is_even else end < run.count
+            if not is_full and not final and cuts[-1]:
+                break
+            cuts.append(min(end, run.count))
+        return cuts
+
+    def _encoded(self, runs: list[BytesBlock], spans: list[_Span], choice: BytesChoice) -> list[EncodedBlock | None]:
+        """The blocks of `spans`, perhaps made on several threads. None for values that the choice does not suit."""
+        is_lz4 = runs[0].offsets is not None and choice.encoding is LZ4 and choice.level in (QUICK, THOROUGH)
+        # One call makes several blocks of LZ4. Threads can share the calls.
+        most = -(-len(spans) // _SHARES) if is_lz4 else 1
+        shares: list[list[_Span]] = []
+        for span in spans:
+            if shares and len(shares[-1]) < most and shares[-1][0].run == span.run:
+                shares[-1].append(span)
+            else:
+                shares.append([span])
+        bits = [_packed(run.valid) if is_lz4 else None for run in runs]
+        done: list[list[EncodedBlock | None]] = [[] for _ in shares]
 
         def encode(index: int) -> None:
-            regions[index] = self._region(parts[index], choice)
+            share = shares[index]
+            number = share[0].run
+            if is_lz4:
+                cuts = [share[0].start, *(span.end for span in share)]
+                done[index] = lz4_blocks(runs[number], cuts, bits[number], choice.level, self._profile)
+            else:
+                block = _part(runs[number], share[0].start, share[0].end, self._fixed)
+                done[index] = [self._encoded_block(block, choice)]
 
-        self._each(encode, len(parts))
-        return regions
+        self._each(encode, len(shares))
+        return [each for share in done for each in share]
 
-    def _region(self, block: BytesBlock, choice: BytesChoice) -> bytes | None:
+    def _encoded_block(self, block: BytesBlock, choice: BytesChoice) -> EncodedBlock | None:
         shared = self._shared if choice.encoding.needs_dictionary else None
-        return encode_region(block, choice.encoding, choice.level, self._profile, shared)
+        region = encode_region(block, choice.encoding, choice.level, self._profile, shared)
+        if region is None:
+            return None
+        presence = b""
+        if block.valid is not None and not block.valid.all():
+            presence = _kernels.presence_section(np.packbits(block.valid, bitorder="little"), 0, block.count)
+        return EncodedBlock(_kernels.build_block(presence, region, True), len(region))
 
-    def _block(self, block: BytesBlock, region: bytes | None) -> bytes:
-        """A block whose values were encoded by the choice for the column. It gets another choice if it must."""
-        choice = self._choice
+    def _block(self, run: BytesBlock, span: _Span, encoded: EncodedBlock | None) -> bytes | memoryview:
+        """A block that was encoded by the choice for the column. It gets another choice if it must."""
+        choice, count = self._choice, span.end - span.start
         assert choice is not None
-        drifted = region is None or len(region) > _DRIFT * choice.bytes_per_slot * block.count + 256
+        drifted = encoded is None or encoded.values > _DRIFT * choice.bytes_per_slot * count + 256
         # A block with hardly any bytes says nothing about the next blocks.
         undecided = not self._profile.plain and choice.bytes_per_slot == float("inf")
         drifted = drifted and choice.encoding is not PLAIN
-        if undecided or drifted:
+        block = _part(run, span.start, span.end, self._fixed) if undecided or drifted or encoded is None else None
+        if block is not None and (undecided or drifted):
             usual, choice = choice, self._choose(block)
-            if region is not None and choice.encoding is usual.encoding:
+            if encoded is not None and choice.encoding is usual.encoding:
                 self._choice = replace(usual, bytes_per_slot=choice.bytes_per_slot)
             else:
                 self._drifts += 1
                 if undecided or self._drifts > _EXCEPTIONS:
                     self._choice, self._drifts = choice, 0
-                region = self._region(block, choice)
-        if region is None:
-            region = encode_region(block, PLAIN, 0, self._profile)
-        assert region is not None
-        presence = b""
-        if block.valid is not None and not block.valid.all():
-            presence = _kernels.presence_section(np.packbits(block.valid, bitorder="little"), 0, block.count)
-        return _kernels.build_block(presence, region, True)
+                encoded = self._encoded_block(block, choice)
+        if encoded is None and block is not None:
+            encoded = self._encoded_block(block, BytesChoice(PLAIN, 0, 0.0, 0.0))
+        assert encoded is not None
+        return encoded.block
 
     def _rows(self, staged: BytesBlock, at: int) -> int:
         """The number of rows of the block that begins at `at`."""
-        if self._ends is not None:
-            return staged.count - at
-        divisor = 1 if self._choice is None else self._choice.divisor
-        target = self._profile.text_bytes // divisor
-        average = max(1.0, len(staged.content) / staged.count)
-        if average <= _LONG or staged.offsets is None:
-            step = _STEP if divisor == 1 or not _of_one_size(staged) else _SMALL_STEP
-            if self._choice is not None and self._choice.encoding.needs_dictionary:
-                step = _PATCHED_STEP
-            steps = max(1, round(target / average / step))
-            return int(min(steps * step, self._profile.text_rows))
-        limit = staged.offsets[at] + target
-        return max(1, int(np.searchsorted(staged.offsets, limit, "right")) - 1 - at)
+        return staged.count - at if self._ends is not None else block_rows(staged, at, self._profile, self._choice)
+
+
+def block_rows(slots: BytesBlock, at: int, profile: Profile, choice: BytesChoice | None = None) -> int:
+    """The number of rows of a block that begins at slot `at`. There may be fewer slots than that."""
+    divisor = 1 if choice is None else choice.divisor
+    target = profile.text_bytes // divisor
+    average = max(1.0, len(slots.content) / slots.count)
+    if average <= _LONG or slots.offsets is None:
+        step = _STEP if divisor == 1 or not _of_one_size(slots) else _SMALL_STEP
+        if choice is not None and choice.encoding.needs_dictionary:
+            step = _PATCHED_STEP
+        steps = max(1, round(target / average / step))
+        return int(min(steps * step, profile.text_rows))
+    limit = slots.offsets[at] + target
+    return max(1, int(np.searchsorted(slots.offsets, limit, "right")) - 1 - at)
+
+
+def _packed(valid: Bools | None) -> U8 | None:
+    return None if valid is None else np.packbits(valid, bitorder="little")
 
 
 def _of_one_size(block: BytesBlock) -> bool:
@@ -280,23 +364,29 @@ def _joined(pieces: list[BytesBlock], fixed: int | None) -> BytesBlock:
     return BytesBlock(offsets, data, count, valid)
 
 
-def cut(block: BytesBlock, fixed: int | None, most_slots: int, most_bytes: int) -> Iterator[tuple[int, int]]:
+def cut(
+    block: BytesBlock, fixed: int | None, most_slots: int, most_bytes: int, large: int | None = None
+) -> Iterator[tuple[int, int]]:
     """Split a block into parts of at most `most_slots` slots and `most_bytes` bytes.
 
-    A slot larger than `most_bytes` is a part of its own.
+    A slot of more than `most_bytes` is a part of its own, and so is one of `large` bytes or more.
     """
-    start = 0
-    while start < block.count:
-        end = min(block.count, start + most_slots)
-        if block.offsets is not None:
-            limit = int(block.offsets[start]) + most_bytes
-            if int(block.offsets[end]) > limit:
-                found = int(np.searchsorted(block.offsets[: end + 1], limit, "right")) - 1
-                end = max(start + 1, found)
-        elif fixed:
-            end = min(end, start + max(1, most_bytes // fixed))
-        yield start, end
-        start = end
+    edges = [0, block.count]
+    if large is not None and block.offsets is not None and len(block.content) >= large:
+        alone = np.flatnonzero(np.diff(block.offsets) >= large)
+        edges = np.unique(np.concatenate((edges, alone, alone + 1))).tolist()
+    for start, last in pairwise(edges):
+        while start < last:
+            end = min(last, start + most_slots)
+            if block.offsets is not None:
+                limit = int(block.offsets[start]) + most_bytes
+                if int(block.offsets[end]) > limit:
+                    found = int(np.searchsorted(block.offsets[: end + 1], limit, "right")) - 1
+                    end = max(start + 1, found)
+            elif fixed:
+                end = min(end, start + max(1, most_bytes // fixed))
+            yield start, end
+            start = end
 
 
 def _part(block: BytesBlock, start: int, end: int, fixed: int | None) -> BytesBlock:

@@ -129,9 +129,13 @@ def encode_section(values: npt.NDArray[Any], program: bytes) -> bytes:
     return block[_ENVELOPE : _ENVELOPE + int.from_bytes(block[4:_ENVELOPE], "little")]
 
 
-def steps_section(values: npt.NDArray[np.uint64]) -> bytes:
-    """The first value, and the compressed differences to the following values. Needs at least two values."""
-    frame = compress_small_numbers(np.diff(values).data)
+def steps_section(values: npt.NDArray[np.uint64], level: int | None = None) -> bytes:
+    """The first value, and the compressed differences to the following values. Needs at least two values.
+
+    Without a level of Zstandard, they are compressed in a way for small differences.
+    """
+    steps = np.diff(values).data
+    frame = compress_small_numbers(steps) if level is None else compress_zstd(steps, level)
     return b"".join((_DELTA_HEADER.pack(DELTA.code, int(values[0])), _ZSTD_HEADER, frame))
 
 

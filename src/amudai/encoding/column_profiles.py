@@ -56,7 +56,7 @@ def profiles_of(choice: ProfileChoice, fields: Sequence[SchemaNode]) -> ColumnPr
             error.message = f"profile: {error.message}"
             raise
         if node.schema_id in found:
-            raise InvalidArgument(f"profile: expected every column once, found {path!r} by two names")
+            raise InvalidArgument(f"profile: expected every column once, found {shown(path)} by two names")
         found[node.schema_id] = profile
     ids = {nanoseconds_name(each.name): each.schema_id for each in fields if each.schema_id in found}
     for each in fields:

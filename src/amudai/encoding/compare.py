@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai import _kernels
-from amudai.encoding.buffer import BlockBuffer
+from amudai.encoding.buffer import BlockBuffer, BlockRun
 from amudai.encoding.decode import allocate, inflate, require_slots, require_texts
 from amudai.rows import Rows
 from amudai.types import decimal128
@@ -23,11 +23,13 @@ __all__ = [
     "ByteKeys",
     "DecimalRanges",
     "NumberRanges",
+    "TextSearch",
     "Wanted",
     "compare_bytes",
     "compare_codes",
     "compare_decimals",
     "compare_numbers",
+    "search_texts",
 ]
 
 Bitmap: TypeAlias = npt.NDArray[np.uint8]
@@ -72,7 +74,16 @@ class ByteKeys:
     prefixes: bool = False
 
 
-Wanted: TypeAlias = NumberRanges | DecimalRanges | ByteKeys
+@dataclass(frozen=True, slots=True)
+class TextSearch:
+    """Strings for which a text operator, such as `contains`, is true. `docs/operators.md` explains the operators."""
+
+    op: str
+    text: str
+    case_sensitive: bool
+
+
+Wanted: TypeAlias = NumberRanges | DecimalRanges | ByteKeys | TextSearch
 
 
 def compare_numbers(buffer: BlockBuffer, rows: Rows, wanted: NumberRanges, *, inverted: bool) -> Bitmap:
@@ -124,15 +135,11 @@ def compare_bytes(
     offsets, keys = _joined(wanted.keys)
     done = 0
     for run in buffer.runs(rows):
-        frames = _kernels.binary_frames(run.blocks, fixed_size)
-        inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
         if fixed_size is None:
-            sizes = np.empty(len(run.blocks), np.uint64)
-            _kernels.payload_sizes(run.blocks, sizes)
-            require_texts(buffer, run)
-            frames = _kernels.payload_frames(run.blocks, sizes)
-            inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
+            _inflate_texts(buffer, run)
         else:
+            frames = _kernels.binary_frames(run.blocks, fixed_size)
+            inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
             require_slots(buffer, run, fixed_size)
         _kernels.compare_bytes(
             run.blocks,
@@ -149,6 +156,39 @@ def compare_bytes(
         )
         done += run.slots
     return bits
+
+
+def search_texts(buffer: BlockBuffer, rows: Rows, wanted: TextSearch, *, inverted: bool) -> Bitmap:
+    """Like `compare_numbers`, for strings. Raises CorruptedData if the strings of a block are not UTF-8."""
+    bits = _bitmap(rows, buffer)
+    done = 0
+    for run in buffer.runs(rows):
+        _inflate_texts(buffer, run)
+        _kernels.search_texts(
+            run.blocks,
+            run.block,
+            run.first,
+            run.count,
+            wanted.op,
+            wanted.text,
+            wanted.case_sensitive,
+            inverted,
+            bits,
+            done,
+        )
+        done += run.slots
+    return bits
+
+
+def _inflate_texts(buffer: BlockBuffer, run: BlockRun) -> None:
+    """Decompress the frames of values of any length."""
+    frames = _kernels.binary_frames(run.blocks, None)
+    inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
+    sizes = np.empty(len(run.blocks), np.uint64)
+    _kernels.payload_sizes(run.blocks, sizes)
+    require_texts(buffer, run)
+    frames = _kernels.payload_frames(run.blocks, sizes)
+    inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
 
 
 def _bitmap(rows: Rows, buffer: BlockBuffer) -> Bitmap:

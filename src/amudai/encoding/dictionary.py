@@ -13,6 +13,7 @@ import numpy.typing as npt
 from amudai import _kernels
 from amudai.encoding.binary.choice import BytesBlock, BytesChoice, choose_bytes, lookup_price
 from amudai.encoding.block_ends import BlockEnds
+from amudai.encoding.bytes import block_rows
 from amudai.encoding.memory import COLUMN_MEMORY, ColumnMemory
 from amudai.encoding.numbers import NumberEncoder
 from amudai.encoding.prepared import PreparedBuffer
@@ -33,7 +34,8 @@ _WORTH_IT: Final = 0.9
 # Bytes of memory of an entry, without its value.
 _ENTRY: Final = 100
 _SAMPLE: Final = 4096
-_GLIMPSE: Final = 16_384  # this many positions are enough to see that nearly all values differ
+# The first positions from which the number of entries at the first decision is estimated: up to this many.
+_GLIMPSE: Final = 16_384
 
 
 class DictionaryEncoder:
@@ -68,17 +70,19 @@ class DictionaryEncoder:
 
     def is_hopeless(self, slots: Slots) -> bool:
         """Whether the first values already show that the first decision will be against a dictionary."""
-        if slots.count < _GLIMPSE:
+        if slots.count < _SAMPLE:
             return False
-        first = slots.part(0, _GLIMPSE)
+        first = slots.part(0, min(slots.count, _GLIMPSE))
         size = slots.count * (self._fixed or 0) if first.offsets is None else len(first.content)
         if size > self._memory.entries:
             return False
-        self._measure(first)
         mask = None if first.valid is None else np.packbits(first.valid, bitorder="little")
         glimpse = _kernels.Dictionary(self._fixed)
-        glimpse.encode(first.offsets, first.data, mask, 0, _GLIMPSE)
-        entries = _expected(_GLIMPSE, glimpse.size, _FIRST_LOOK)
+        glimpse.encode(first.offsets, first.data, mask, 0, first.count)
+        if glimpse.size == 1:
+            return False
+        self._measure(first)
+        entries = _expected(glimpse.counts(), _FIRST_LOOK)
         stored = (glimpse.value_bytes / glimpse.size + 12) * entries
         stored += _FIRST_LOOK * (entries.bit_length() / 8 + self._lookup)
         return stored >= _HOPELESS * (self._native or 0.0) * _FIRST_LOOK
@@ -91,23 +95,26 @@ class DictionaryEncoder:
 
     def append(self, slots: Slots) -> int:
         """Append slots, as many as the memory allows; return how many."""
-        if self._native is None:
-            self._measure(slots.part(0, min(slots.count, _SAMPLE)))
+        is_first = self._count == 0
         for start, end in slots.cuts(_FIRST_LOOK, self._memory.entries):
             if start and not self.pays():
                 return start
             self._codes.append(slots.codes(self._dictionary, start, end))
             self._count += end - start
+            if self._native is None and self.size > 1:
+                self._measure(slots.part(0, min(slots.count, _SAMPLE)))
+                self.measured = self.measured if is_first else None
         return slots.count
 
     def _measure(self, first: BytesBlock) -> None:
         """Measure the cost of a block of these slots without a dictionary."""
         block = first.head(min(first.count, _SAMPLE))
+        block = block.head(min(block.count, block_rows(block, 0, self._profile)))
         rows, offsets = block.count, block.offsets
         if offsets is not None:
             block = BytesBlock(offsets.astype(np.int64, copy=False), block.data, rows, block.valid)
         # An estimate is enough: the slow level takes too long for it.
-        found = choose_bytes(block, replace(self._profile, slow_level=0))
+        found = choose_bytes(block, replace(self._profile, slow_level=0) if self._profile.slow_level else self._profile)
         if self._profile.slow_level == 0:
             self.measured = rows, found
         raw = len(block.content) / rows + (8 if offsets is not None else 0)
@@ -117,14 +124,22 @@ class DictionaryEncoder:
     def pays(self, final: bool = False) -> bool:
         """Whether the dictionary costs less than blocks of values would."""
         entries = self.size
+        if not final and self._dictionary.value_bytes + _ENTRY * entries > self._memory.entries:
+            return False
+        if entries == 1:
+            return True
         stored = float(self._dictionary.value_bytes + 12 * entries)
-        stored += self._count * (max(1, entries.bit_length()) / 8 + self._lookup)
+        stored += self._code_bytes() + self._count * self._lookup
         native = (self._native or 0.0) * self._count
         if final:
             return stored < _WORTH_IT * native
-        if self._dictionary.value_bytes + _ENTRY * entries > self._memory.entries:
-            return False
         return self._count < _FIRST_LOOK or stored < _HOPELESS * native
+
+    def _code_bytes(self) -> float:
+        """The bytes of all codes. Those that are not written yet are expected to take as many as those before them."""
+        written, size = self._codes.written
+        bits = max(1, self.size.bit_length())
+        return size + (self._count - written) * min(bits / 8, size / written if written else bits)
 
     def finish(self, node: SchemaNode) -> tuple[PreparedBuffer, PreparedBuffer]:
         """The codes and the dictionary."""
@@ -141,27 +156,27 @@ class DictionaryEncoder:
 
     def replay(self) -> Iterator[BytesBlock]:
         """The values of all slots so far. No slots may be appended afterwards."""
-        self._codes.finish()
         offsets, data = self._dictionary.values()
         null = self._dictionary.null_code
         ends = None if self._fixed is not None else offsets
-        for codes in self._codes.stored():
+        for codes in self._codes.replay():
             valid = None if null is None else codes != null
             yield BytesBlock(*gathered(codes, ends, data, self._fixed), len(codes), valid)
 
 
-def _expected(seen: int, distinct: int, later: int) -> int:
-    """The expected distinct values among `later` positions, given `distinct` among `seen`, if all are equally likely.
+def _expected(counts: npt.NDArray[np.uint64], later: int) -> int:
+    """The expected distinct values among `later` positions, given how often each of those so far occurred.
 
-    If some values are more likely than others there will be more, so the estimate favours the dictionary.
+    This is Chao's estimate: how many values were seen once and twice tells how many were not seen yet. If those are not
+    equally likely there are more, so the estimate favours the dictionary.
+
+    >>> _expected(np.array([1, 1, 1, 5], np.uint64), 80), _expected(np.array([4, 4], np.uint64), 80)
+    (7, 2)
     """
-    if distinct >= seen:
-        return later
-    low, high = float(distinct), 1e12
-    for _ in range(60):
-        values = (low * high) ** 0.5
-        if values * -math.expm1(-seen / values) < distinct:
-            low = values
-        else:
-            high = values
-    return min(later, round(high * -math.expm1(-later / high)))
+    distinct, seen = len(counts), int(counts.sum())
+    once, twice = int(np.count_nonzero(counts == 1)), int(np.count_nonzero(counts == 2))
+    unseen = once * once / (2 * twice) if twice else once * (once - 1) / 2
+    if unseen == 0 or seen >= later:
+        return distinct
+    share = once / (seen * unseen + once)  # of each of them among the positions
+    return min(later, round(distinct - unseen * math.expm1((later - seen) * math.log1p(-share))))

@@ -82,7 +82,18 @@ class NumberEncoder:
             self._flush(self._count)
         return self._buffer
 
-    def stored(self) -> Iterator[npt.NDArray[Any]]:
+    @property
+    def written(self) -> tuple[int, int]:
+        """How many values were written to blocks so far, and the bytes that they take."""
+        return sum(int(each.sum()) for each in self._buffer.counts), sum(int(each.sum()) for each in self._buffer.sizes)
+
+    def replay(self) -> Iterator[npt.NDArray[Any]]:
+        """All values so far, none of them null, a flush at a time. Nothing may be appended afterwards."""
+        yield from self._stored()
+        if self._count:
+            yield self._take(self._count)[0]
+
+    def _stored(self) -> Iterator[npt.NDArray[Any]]:
         """The values that were written, a flush at a time, read back from the spool."""
         for start, counts, sizes in zip(self._starts, self._buffer.counts, self._buffer.sizes, strict=True):
             data = memoryview(b"".join(self._spool.pieces([(start, start + int(sizes.sum()))])))

@@ -128,8 +128,7 @@ class SuperBlocks(BlockBuffer):
         if not self._reads_whole(picked):
             self._read_headers(picked)
             begins, sizes = self._places(picked, member)
-            starts = begins + np.uint64(self._buffer.start)
-            return self._artifact.read_many(starts, starts + sizes), sizes
+            return self._ranges(begins, sizes), sizes
         pieces = self._super_blocks(picked)
         self._parse(picked, pieces)
         begins, sizes = self._places(picked, member)
@@ -177,7 +176,7 @@ class SuperBlocks(BlockBuffer):
         elif ordinal in self._kept:
             whole = self._kept[ordinal]
         else:
-            whole = self._artifact.read(self._buffer.start + begin, self._buffer.start + begin + size)
+            whole = self._stretch(begin, begin + size)
             if not self._is_mapped:
                 self._kept = {ordinal: whole}
         if self._known is None:
@@ -202,9 +201,7 @@ class SuperBlocks(BlockBuffer):
         if self._whole is not None:
             self._parse(unknown, self._read(unknown))
             return
-        starts = unknown.begins + np.uint64(self._buffer.start)
-        ends = starts + np.minimum(unknown.sizes, np.uint64(self._header))
-        self._parse(unknown, self._artifact.read_many(starts, ends))
+        self._parse(unknown, self._ranges(unknown.begins, np.minimum(unknown.sizes, np.uint64(self._header))))
 
     def _unknown(self, picked: PickedBlocks) -> PickedBlocks:
         at = np.flatnonzero(self._sizes[picked.ordinals.astype(np.int64), 0] == 0)
@@ -335,19 +332,6 @@ class MemberBlocks(BlockBuffer):
         """Nothing: the padding of the buffer belongs to the group."""
 
     def _open(self, picked: PickedBlocks) -> tuple[_kernels.Blocks, list[memoryview]]:
-        try:
+        with located(url=self._artifact.url):
             pieces, sizes = self._group.nested(picked, self._member)
-            blocks = _kernels.Blocks(
-                pieces.buffers,
-                pieces.which,
-                pieces.starts,
-                sizes,
-                picked.counts,
-                picked.ordinals,
-                self._descriptor.block_checksums,
-                self._verify,
-            )
-        except AmudaiError as error:
-            error.locate(url=self._artifact.url)
-            raise
-        return blocks, pieces.buffers
+        return self._in_pieces(picked, pieces, sizes)

@@ -32,6 +32,11 @@ class EncodingPlan:
         """Whether the plan contains a general compressor."""
         return self.encoding.is_codec or any(part is not None and part.codecs for part in self.parts)
 
+    @lazy
+    def prices(self) -> dict[tuple[str, bool], float]:
+        """What is known about the time to decode values, for the choice of a plan."""
+        return {}
+
     def __hash__(self) -> int:
         return hash(self.program)  # which is made once, and keeps its hash
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,5 +36,13 @@ class PreparedBuffer:
             self.extents[-1] = (self.extents[-1][0], end)
         else:
             self.extents.append((start, end))
+        self.counts.append(counts)
+        self.sizes.append(sizes)
+
+    def add_scattered(
+        self, extents: Iterable[tuple[int, int]], counts: npt.NDArray[np.uint32], sizes: npt.NDArray[np.uint32]
+    ) -> None:
+        """Add blocks that are at several places of the spool."""
+        self.extents += extents
         self.counts.append(counts)
         self.sizes.append(sizes)

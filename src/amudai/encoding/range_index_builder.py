@@ -23,6 +23,8 @@ SPAN: Final = 256  # positions in a stretch
 # invalid positions 16 bits can count.
 _MOST_PAYLOAD: Final = 1 << 22  # bytes
 _LARGEST_SPAN: Final = 1 << 15
+_PLAIN: Final = EncodingPlan(PLAIN)
+_ZSTD: Final = EncodingPlan(ZSTD)
 # Fewer bytes are not compressed, and a payload must shrink by this factor.
 _LEAST: Final = 512
 _GAIN: Final = 0.9
@@ -30,6 +32,10 @@ _GAIN: Final = 0.9
 _INFLATING: Final = 3.0
 
 Bools = npt.NDArray[np.bool_]
+
+
+def _mask(count: int, valid: Bools | None) -> Bools:
+    return np.ones(count, np.bool_) if valid is None else valid
 
 
 class RangeIndexBuilder:
@@ -50,28 +56,32 @@ class RangeIndexBuilder:
         self._minimums: list[npt.NDArray[Any]] = []
         self._maximums: list[npt.NDArray[Any]] = []
         self._invalid: list[npt.NDArray[np.uint16]] = []
-        self._rest: tuple[npt.NDArray[Any], Bools] | None = None
+        self._rest: tuple[npt.NDArray[Any], Bools | None] | None = None
         self._count = self._valid = 0
 
     def append(self, values: npt.NDArray[Any], valid: Bools | None) -> None:
         """Append values. Decimals are rows of 16 bytes."""
         if self._node.is_decimal:
             values = values.reshape(-1, decimal128.SIZE)
-        mask = np.ones(len(values), np.bool_) if valid is None else valid
         if self._rest is not None:
-            values = np.concatenate((self._rest[0], values))
-            mask = np.concatenate((self._rest[1], mask))
+            rest, mask = self._rest
+            if mask is not None or valid is not None:
+                valid = np.concatenate((_mask(len(rest), mask), _mask(len(values), valid)))
+            values = np.concatenate((rest, values))
         whole = len(values) // SPAN * SPAN
         if whole:
-            self._take(values[:whole], mask[:whole])
-        self._rest = (values[whole:].copy(), mask[whole:].copy()) if whole < len(values) else None
+            self._take(values[:whole], None if valid is None else valid[:whole])
+        self._rest = None
+        if whole < len(values):
+            self._rest = values[whole:].copy(), None if valid is None else valid[whole:].copy()
 
-    def _take(self, values: npt.NDArray[Any], valid: Bools) -> None:
+    def _take(self, values: npt.NDArray[Any], valid: Bools | None) -> None:
+        valid = None if valid is None or valid.all() else valid
         if self._node.is_decimal:
-            mask = None if valid.all() else valid.view(np.uint8)
+            mask = None if valid is None else valid.view(np.uint8)
             low, high, invalid = _kernels.decimal_ranges(np.ascontiguousarray(values).reshape(-1), mask)
         else:
-            bits = None if valid.all() else np.packbits(valid, bitorder="little")
+            bits = None if valid is None else np.packbits(valid, bitorder="little")
             low, high, invalid = _kernels.range_minmax(np.ascontiguousarray(values), bits, 0, SPAN)
         self._minimums.append(low)
         self._maximums.append(high)
@@ -86,7 +96,10 @@ class RangeIndexBuilder:
             self._rest = None
         if self._valid == 0:
             return None
-        low, high, invalid = (np.concatenate(parts) for parts in (self._minimums, self._maximums, self._invalid))
+        low, high, invalid = (
+            parts[0] if len(parts) == 1 else np.concatenate(parts)
+            for parts in (self._minimums, self._maximums, self._invalid)
+        )
         size = SPAN
         while low.nbytes > _MOST_PAYLOAD and size < _LARGEST_SPAN:
             low, high, invalid = self._halved(low, high, invalid, size)
@@ -131,11 +144,9 @@ class RangeIndexBuilder:
 
     def _block(self, values: npt.NDArray[Any]) -> bytes:
         data = np.frombuffer(values.tobytes(), np.uint8)
-        plain = encode_blocks(data, None, 0, EncodingPlan(PLAIN), max(1, len(data)), 0)[0]
+        plain = encode_blocks(data, None, 0, _PLAIN, max(1, len(data)), 0)[0]
         if not self._levels or len(data) < _LEAST:
             return plain
-        packed = min(
-            (encode_blocks(data, None, 0, EncodingPlan(ZSTD), len(data), level)[0] for level in self._levels), key=len
-        )
+        packed = min((encode_blocks(data, None, 0, _ZSTD, len(data), level)[0] for level in self._levels), key=len)
         is_worth = len(packed) + self._price * _INFLATING * len(data) < len(plain)
         return packed if is_worth and len(packed) < _GAIN * len(plain) else plain

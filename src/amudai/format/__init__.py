@@ -70,7 +70,13 @@ if TYPE_CHECKING:
     )
     from amudai.format.entries import require_few_entries
     from amudai.format.extended_types import extension_properties, extension_values
-    from amudai.format.field_descriptors import FieldDescriptor, StripeFieldDescriptor
+    from amudai.format.field_descriptors import (
+        FieldDescriptor,
+        StripeFieldDescriptor,
+        field_with_indexes,
+        true_count,
+        without_field_indexes,
+    )
     from amudai.format.flat import FlatTable
     from amudai.format.followed import (
         FOLLOWED_PROPERTY,
@@ -81,9 +87,11 @@ if TYPE_CHECKING:
         mark_of,
     )
     from amudai.format.identity import IDENTITY_SIZE, IdentityHash, require_identity, without_identity
+    from amudai.format.indexed_fields import indexed_fields_of, with_indexed_fields
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor, changed_indexes
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
     from amudai.format.moved import COMPLETE, MovedIndex, moved_indexes
+    from amudai.format.plain_fields import PlainBuffer, payload_spans, plain_buffer
     from amudai.format.property_values import (
         AnyValue,
         Properties,
@@ -144,6 +152,7 @@ else:
                 "ATTACHMENT_PROPERTY ROW_GROUPS_PROPERTY attachment_of attachment_property row_groups_of "
                 "row_groups_property"
             ),
+            "amudai.format.plain_fields": "PlainBuffer payload_spans plain_buffer",
             "amudai.format.property_values": (
                 "AnyValue Properties ValueKind any_value any_values python_value python_values ticks_of"
             ),
@@ -166,9 +175,12 @@ else:
             ),
             "amudai.format.entries": "require_few_entries",
             "amudai.format.extended_types": "extension_properties extension_values",
-            "amudai.format.field_descriptors": "FieldDescriptor StripeFieldDescriptor",
+            "amudai.format.field_descriptors": (
+                "FieldDescriptor StripeFieldDescriptor field_with_indexes true_count without_field_indexes"
+            ),
             "amudai.format.flat": "FlatTable",
             "amudai.format.identity": "IDENTITY_SIZE IdentityHash require_identity without_identity",
+            "amudai.format.indexed_fields": "indexed_fields_of with_indexed_fields",
             "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor changed_indexes",
             "amudai.format.lookup": "LOOKUP LookupBuffer lookup_buffers lookup_property",
             "amudai.format.moved": "COMPLETE MovedIndex moved_indexes",
@@ -252,6 +264,7 @@ __all__ = [
     "ParquetColumnChunk",
     "ParquetEncoding",
     "ParquetFileColumn",
+    "PlainBuffer",
     "Properties",
     "RangeIndexHeader",
     "RangeStats",
@@ -296,15 +309,19 @@ __all__ = [
     "encode_shared",
     "extension_properties",
     "extension_values",
+    "field_with_indexes",
     "followed_of",
     "followed_property",
     "frame",
     "frame_directory",
     "has_root_files",
+    "indexed_fields_of",
     "lookup_buffers",
     "lookup_property",
     "mark_of",
     "moved_indexes",
+    "payload_spans",
+    "plain_buffer",
     "python_value",
     "python_values",
     "references_of",
@@ -320,11 +337,14 @@ __all__ = [
     "super_block_header_size",
     "super_block_members",
     "ticks_of",
+    "true_count",
     "unframe",
     "united_properties",
     "unknown_fields",
     "unknown_fields_of_stripes",
+    "with_indexed_fields",
     "with_property",
     "with_root_files",
+    "without_field_indexes",
     "without_identity",
 ]

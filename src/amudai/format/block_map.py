@@ -24,6 +24,9 @@ DATA_ALIGNMENT: Final = 16  # of the block map's first byte, counted from the st
 _FOOTER: Final = Struct("<5Q")  # value_count, block_count, segment_count, segment_size, data_size
 _SEGMENT: Final = Struct("<QQIIBBH")  # first value, first byte, smallest of each size, bits of each delta, block_count
 _WORD: Final = 8
+# The map of one block: its segment, whose two distances are 0 and padded, the list of segments, the footer.
+_ONE_RECORD: Final = 40
+_ONE_BLOCK: Final = Struct(f"<{_ONE_RECORD}s9Q")
 _DELTAS: Final[dict[int, np.dtype[Any]]] = {8: np.dtype("<u1"), 16: np.dtype("<u2"), 32: np.dtype("<u4")}
 _LARGEST: Final = {1: 0xFF, 2: 0xFFFF, 4: 0xFFFF_FFFF}  # by bytes of a delta
 _MAX_ROOM: Final = 0xFFFF_FFFF_FFFF_FFFF
@@ -54,8 +57,13 @@ def encode_block_map(value_counts: npt.ArrayLike, block_sizes: npt.ArrayLike) ->
     >>> decode_block_map(encode_block_map([100, 50], [200, 104]), data_size=304).offsets.tolist()
     [0, 200, 304]
     """
-    counts = _written_sizes(value_counts, "logical size", 1)
-    sizes = _written_sizes(block_sizes, "block size", _MIN_BLOCK)
+    given, stored = np.asarray(value_counts), np.asarray(block_sizes)
+    if len(given) == len(stored) == 1:
+        only, size = int(given[0]), int(stored[0])
+        if 1 <= only <= _MAX_WRITTEN and _MIN_BLOCK <= size <= _MAX_WRITTEN:
+            return _only_block(only, size)
+    counts = _written_sizes(given, "logical size", 1)
+    sizes = _written_sizes(stored, "block size", _MIN_BLOCK)
     if len(counts) != len(sizes):
         raise InvalidArgument(f"block map: expected as many counts as sizes, found {len(counts)} and {len(sizes)}")
     if len(counts) > _MAX_WRITTEN:
@@ -72,6 +80,12 @@ def encode_block_map(value_counts: npt.ArrayLike, block_sizes: npt.ArrayLike) ->
     listed = np.array([*logical, *ends], "<u8").tobytes()
     footer = _FOOTER.pack(value, len(counts), len(records), _BLOCKS_PER_SEGMENT, offset)
     return b"".join((*records, listed, footer))
+
+
+def _only_block(count: int, size: int) -> bytes:
+    """The map of one block, which small columns have."""
+    segment = _SEGMENT.pack(0, 0, count, size, 8, 8, 1)
+    return _ONE_BLOCK.pack(segment, 0, count, 0, _ONE_RECORD, count, 1, 1, _BLOCKS_PER_SEGMENT, size)
 
 
 def check_map_padding(payload: Bytes) -> None:
@@ -110,8 +124,7 @@ def _deltas(sizes: U64) -> tuple[int, npt.NDArray[Any]]:
     return smallest, (sizes - np.uint64(smallest)).astype(_DELTAS[8 * width])
 
 
-def _written_sizes(sizes: npt.ArrayLike, what: str, least: int) -> U64:
-    found = np.asarray(sizes)
+def _written_sizes(found: npt.NDArray[Any], what: str, least: int) -> U64:
     if len(found) and not (least <= int(found.min()) and int(found.max()) <= _MAX_WRITTEN):
         limits = f"{least}..{_MAX_WRITTEN}"
         raise InvalidArgument(f"block map {what}: expected {limits}, found {found.min()}..{found.max()}")

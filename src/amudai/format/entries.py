@@ -16,7 +16,7 @@ from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = ["require_few_entries"]
 
-# Shorter messages cannot hold so many that it matters.
+# Shorter messages cannot hold enough entries to matter.
 _SHORT: Final = 64 * 1024
 # Entries of this size and more are not worth counting.
 _ENTRY: Final = 16

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from amudai.errors import CorruptedData, InvalidArgument
+from amudai.arguments import mapping
+from amudai.errors import CorruptedData
 from amudai.format.property_values import AnyValue, any_value, python_value
 from amudai.types import ExtensionProperty
 
@@ -26,9 +27,7 @@ def extension_properties(values: Mapping[str, object]) -> tuple[ExtensionPropert
     (ExtensionProperty(name='model', kind=1, data=b'small'),)
     """
     found = []
-    for name, value in values.items():
-        if not isinstance(name, str):
-            raise InvalidArgument(f"property of an extension type: expected a name, found {name!r}")
+    for name, value in mapping(values, "properties of an extension type").items():
         if value is None:
             found.append(ExtensionProperty(name, _NULL, b""))
         elif isinstance(value, str):

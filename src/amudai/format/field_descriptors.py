@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Final, Self
 
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
 from amudai.format.encodings import DataEncoding, encoding_message, encoding_of
 from amudai.format.indexes import IndexCollection
-from amudai.format.message import Fact, LazyFact, parse, require
+from amudai.format.message import Fact, LazyFact, parse, require, serialized
 from amudai.format.property_values import AnyValue, Properties, pairs_of, properties_of
 from amudai.format.statistics import BloomFilter, Cardinality, RangeStats, TypeStats, set_type_stats, type_stats
 from amudai.format.wire import amudai_pb2 as wire
 
-__all__ = ["FieldDescriptor", "StripeFieldDescriptor"]
+__all__ = ["FieldDescriptor", "StripeFieldDescriptor", "field_with_indexes", "true_count", "without_field_indexes"]
+
+# The tag of `FieldDescriptor.indexes`. A payload without this byte has no indexes.
+_INDEXES: Final = b"\x4a"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,14 +46,12 @@ class FieldDescriptor(LazyFact):
     @classmethod
     def of(cls, message: wire.FieldDescriptor) -> Self:
         """The fact that `message` states."""
-        positions, nulls = message.position_count, message.null_count
-        if nulls > positions:
-            raise CorruptedData(f"FieldDescriptor.null_count: expected at most {positions}, found {nulls}")
+        _check_counts(message)
         has = message.HasField
         return cls.lazily(
             message,
-            position_count=positions,
-            null_count=nulls if has("null_count") else None,
+            position_count=message.position_count,
+            null_count=message.null_count if has("null_count") else None,
             constant_value=AnyValue.of(message.constant_value) if has("constant_value") else None,
         )
 
@@ -73,6 +74,20 @@ class FieldDescriptor(LazyFact):
         if self.type_stats is not None:
             set_type_stats(message, self.type_stats)
         return message
+
+
+def _check_counts(message: wire.FieldDescriptor) -> None:
+    """Raise CorruptedData if more values are null than there are."""
+    if message.null_count > message.position_count:
+        found = f"expected at most {message.position_count}, found {message.null_count}"
+        raise CorruptedData(f"FieldDescriptor.null_count: {found}")
+
+
+def true_count(payload: Bytes) -> int | None:
+    """How many values of a boolean field are true, by its descriptor in the payload of a frame; None if unknown."""
+    message = parse(wire.FieldDescriptor, payload)
+    _check_counts(message)
+    return message.boolean_stats.true_count if message.HasField("boolean_stats") else None
 
 
 def _bloom_filter(message: wire.FieldDescriptor) -> BloomFilter | None:
@@ -115,3 +130,42 @@ class StripeFieldDescriptor(Fact):
         return wire.StripeFieldDescriptor(
             field=self.field.to_message(), encodings=[encoding_message(encoding) for encoding in self.encodings]
         )
+
+    def encode_alone(self) -> tuple[bytes, bytes]:
+        """The payload of the message, and that of the descriptor of the field in a shard of this stripe alone."""
+        message = self.to_message()
+        stripe = serialized(message)
+        for name in _OF_STRIPES:
+            message.field.ClearField(name)
+        return stripe, serialized(message.field)
+
+
+# What the descriptor of a field says about a stripe, and not about a shard.
+_OF_STRIPES: Final = ("dictionary_size", "membership_filters", "indexes", "standard_properties")
+
+
+def field_with_indexes(payload: Bytes, indexes: IndexCollection) -> bytes:
+    """The payload of a `FieldDescriptor` with more indexes. All other fields are kept, unknown ones, too."""
+    # The concatenation of two payloads is one message with the repeated fields of both.
+    return bytes(payload) + wire.FieldDescriptor(indexes=indexes.to_message()).SerializeToString(deterministic=True)
+
+
+def without_field_indexes(kind: str, payload: bytes, schema_id: int) -> tuple[bytes, bytes]:
+    """The payload of a descriptor without those of its indexes that name its field, and these as a collection.
+
+    `kind` is the name of the message: a `FieldDescriptor` or a `StripeFieldDescriptor`.
+    """
+    if _INDEXES not in payload:
+        return payload, b""
+    message = parse(getattr(wire, kind), payload)
+    field = message.field if kind == "StripeFieldDescriptor" else message
+    if not field.HasField("indexes"):
+        return payload, b""
+    named, others = wire.IndexCollection(), wire.IndexCollection()
+    for index in field.indexes.index_descriptors:
+        names = any(schema_id in entry.schema_ids for entry in index.indexed_fields)
+        (named if names else others).index_descriptors.append(index)
+    field.ClearField("indexes")
+    if others.index_descriptors:
+        field.indexes.CopyFrom(others)
+    return message.SerializeToString(deterministic=True), named.SerializeToString(deterministic=True)

@@ -46,21 +46,46 @@ class TableArray:
         """Whether any table has the field."""
         return bool(self._offsets(slot).any())
 
+    def has(self, slot: int) -> npt.NDArray[np.bool_]:
+        """Whether each table has the field."""
+        found: npt.NDArray[np.bool_] = self._offsets(slot) != 0
+        return found
+
+    def numbers(self, slot: int, width: int) -> I64:
+        """The unsigned number of `width` bytes, below 2^63, in a field of each table; 0 for a table that lacks it."""
+        offsets = self._offsets(slot)
+        is_set = offsets != 0
+        _require(offsets[is_set] >= _WORD, offsets[is_set] + width <= self._size[is_set])
+        found = np.zeros(len(offsets), np.int64)
+        found[is_set] = _loaded(self._data, self._at[is_set] + offsets[is_set], width, f"<u{width}")
+        _require(found >= 0)
+        return found
+
+    def lengths(self, slot: int) -> I64:
+        """The number of references in the vector of a field, which no table may lack."""
+        begins = self._followed(self._data, self._references(slot))
+        found = self._words(begins)
+        _require(begins + _WORD + _WORD * found <= len(self._data))
+        return found
+
     def tables(self, slot: int) -> TableArray:
         """The tables that a field refers to, which no table may lack."""
         return TableArray(self._data, self._followed(self._data, self._references(slot)))
 
     def texts(self, slot: int) -> list[str]:
         """The strings that a field refers to, which no table may lack."""
+        data = self._data
+        try:
+            return [str(data[start:end], "utf-8") for start, end in self.spans(slot)]
+        except UnicodeDecodeError as error:
+            raise UnusualTable from error
+
+    def spans(self, slot: int) -> list[tuple[int, int]]:
+        """Where the bytes of the strings begin and end that a field refers to, which no table may lack."""
         begins = self._followed(self._data, self._references(slot))
         ends = begins + _WORD + self._words(begins)
         _require(ends <= len(self._data))
-        data = self._data
-        spans = zip((begins + _WORD).tolist(), ends.tolist(), strict=True)
-        try:
-            return [str(data[start:end], "utf-8") for start, end in spans]
-        except UnicodeDecodeError as error:
-            raise UnusualTable from error
+        return list(zip((begins + _WORD).tolist(), ends.tolist(), strict=True))
 
     def _references(self, slot: int) -> I64:
         offsets = self._offsets(slot)

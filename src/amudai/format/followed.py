@@ -16,7 +16,7 @@ from amudai.format.property_values import AnyValue, Properties
 __all__ = ["FOLLOWED_PROPERTY", "MARKED_BYTES", "FollowedFile", "followed_of", "followed_property", "mark_of"]
 
 FOLLOWED_PROPERTY: Final = "amudai.followed"
-# A file is recognised by so many bytes before the place up to which it was read.
+# A file is recognised by this number of bytes before the place up to which it was read.
 MARKED_BYTES: Final = 1024
 
 

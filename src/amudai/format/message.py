@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
 
 from google.protobuf.message import DecodeError, EncodeError, Message
 
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.format.container import Bytes
 
-__all__ = ["Fact", "LazyFact", "parse", "require", "same_names"]
+__all__ = ["Fact", "LazyFact", "parse", "require", "same_names", "serialized"]
 
 M = TypeVar("M", bound=Message)
 
@@ -32,8 +32,7 @@ class Fact(ABC):
             return self.to_message().SerializeToString(deterministic=True)
         except (EncodeError, DecodeError, RecursionError) as error:
             # DecodeError: protobuf serialises a message to copy it into another.
-            name = type(self).__name__
-            raise InvalidArgument(f"{name}: expected a message of fewer than 100 levels, found more") from error
+            raise _too_deep(type(self).__name__) from error
 
 
 class LazyFact(Fact):
@@ -82,6 +81,18 @@ def parse(kind: type[M], payload: Bytes) -> M:
         raise CorruptedData(found) from error
 
 
+def serialized(message: Message) -> bytes:
+    """The payload of a message."""
+    try:
+        return message.SerializeToString(deterministic=True)
+    except (EncodeError, RecursionError) as error:
+        raise _too_deep(message.DESCRIPTOR.name) from error
+
+
+def _too_deep(name: str) -> InvalidArgument:
+    return InvalidArgument(f"{name}: expected a message of fewer than 100 levels, found more")
+
+
 def require(message: Message, field: str) -> None:
     """Raise CorruptedData if a message lacks the submessage `field`."""
     if not message.HasField(field):
@@ -90,4 +101,10 @@ def require(message: Message, field: str) -> None:
 
 def same_names(kind: type[M], fact: Any) -> M:
     """A message of `kind`, with the attributes of a dataclass that have the names of its fields."""
-    return kind(**{each.name: getattr(fact, each.name) for each in fields(fact)})
+    names = _NAMES.get(type(fact))
+    if names is None:
+        names = _NAMES[type(fact)] = tuple(each.name for each in fields(fact))
+    return kind(**{name: getattr(fact, name) for name in names})
+
+
+_NAMES: Final[dict[type, tuple[str, ...]]] = {}  # the names of the fields of dataclasses, which are slow to find

@@ -31,7 +31,8 @@ class MovedIndex:
     Attributes
     ----------
     first_row, first_stripe
-        What is added to the rows and to the numbers of the stripes in the index.
+        What is added to the rows and to the numbers of the stripes in the index. Negative for the index of a stripe if
+        stripes before it are gone.
     rows
         How many rows, from `first_row` on, the index covers; None for the index of a stripe.
     fields
@@ -70,8 +71,8 @@ class MovedIndex:
         if not isinstance(fields, list):
             raise TypeError
         return cls(
-            first_row=_number(stated["first_row"]),
-            first_stripe=_number(stated["first_stripe"]),
+            first_row=_number(stated["first_row"], signed="rows" not in stated),
+            first_stripe=_number(stated["first_stripe"], signed="rows" not in stated),
             rows=_number(stated["rows"]) if "rows" in stated else None,
             fields=tuple(tuple(_number(each) for each in ids) for ids in fields),
             complete=stated.get(COMPLETE) is True,
@@ -126,7 +127,7 @@ def moved_indexes(
     return message.SerializeToString(deterministic=True)
 
 
-def _number(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+def _number(value: object, *, signed: bool = False) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or (value < 0 and not signed):
         raise TypeError(f"{type(value).__name__} for a number")
     return value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 import xxhash
 
@@ -16,6 +16,8 @@ from amudai.format.directory import ShardProperties, with_property
 from amudai.format.property_values import AnyValue, any_value, python_value
 
 __all__ = ["FILES_PROPERTY", "Fingerprint", "RootFiles", "has_root_files", "references_of", "with_root_files"]
+
+T = TypeVar("T")
 
 FILES_PROPERTY: Final = "amudai.files"
 _REFERENCES: Final = "references"
@@ -80,17 +82,12 @@ class RootFiles:
     def of(cls, properties: ShardProperties) -> Self | None:
         """What the properties of a shard say about files; None if they say nothing."""
         stored = _stored(properties)
-        if stored is None:
-            return None
-        try:
-            return cls._of(_bag(python_value(AnyValue.decode(stored))))
-        except (TypeError, struct.error) as error:
-            raise CorruptedData(f"property {FILES_PROPERTY}: expected the files of a root, found {error}") from error
+        return None if stored is None else _stated(stored, cls._of)
 
     @classmethod
     def _of(cls, stated: Mapping[str, object]) -> Self:
         owned = tuple(_text(name) for name in _list(stated.get("owned", [])))
-        references = {name: _fingerprint(_bytes(stored)) for name, stored in _bag(stated.get(_REFERENCES, {})).items()}
+        references = _references(stated)
         return cls(
             root=_text(stated.get("root", "")),
             content=_bytes(stated.get("content", b"")),
@@ -132,15 +129,24 @@ def has_root_files(properties: ShardProperties) -> bool:
 def references_of(properties: ShardProperties) -> Mapping[str, Fingerprint]:
     """The files of other roots that a shard refers to. Cheap for the usual shard, which has none."""
     stored = _stored(properties)
-    if stored is None or _REFERENCES.encode() not in stored:
-        return {}
-    files = RootFiles.of(properties)
-    return {} if files is None else files.references
+    return {} if stored is None or _REFERENCES.encode() not in stored else _stated(stored, _references)
 
 
 def with_root_files(payload: Bytes, files: RootFiles) -> bytes:
     """The payload of a `ShardProperties` message with its information about files replaced by `files`."""
     return with_property(payload, FILES_PROPERTY, AnyValue("bytes", files.encode()))
+
+
+def _stated(stored: bytes, read: Callable[[Mapping[str, object]], T]) -> T:
+    """What `read` finds in the content of the property. CorruptedData if it is not as expected."""
+    try:
+        return read(_bag(python_value(AnyValue.decode(stored))))
+    except (TypeError, struct.error) as error:
+        raise CorruptedData(f"property {FILES_PROPERTY}: expected the files of a root, found {error}") from error
+
+
+def _references(stated: Mapping[str, object]) -> dict[str, Fingerprint]:
+    return {name: _fingerprint(_bytes(stored)) for name, stored in _bag(stated.get(_REFERENCES, {})).items()}
 
 
 def _fingerprint(stored: bytes) -> Fingerprint:

@@ -38,14 +38,19 @@ _VALUE_KIND, _VALUE_DATA = 0, 1  # PropertyValue
 _KIND = 0  # InternalFieldAnnotation
 _BUCKETS, _ENTRIES = 0, 1  # HashLookup
 
+# The numbers of a leaf, and their bytes: its type, its id, whether it is signed, the size of its values.
+_LEAF_NUMBERS: Final = ((_BASIC_TYPE, 1), (_SCHEMA_ID, 4), (_SIGNED, 1), (_FIXED_SIZE, 8))
 _BASIC_TYPES: Final[dict[int, BasicType]] = {kind.value: kind for kind in BasicType}
 _CHILD_COUNTS: Final = {BasicType.LIST: 1, BasicType.FIXED_SIZE_LIST: 1, BasicType.MAP: 2}
 _ANY_CHILDREN: Final = frozenset({BasicType.STRUCT, BasicType.UNION})
 _GUID_SIZE: Final = 16
+# Types without children, and without a size of their own that needs a check.
+_LEAVES: Final = [kind.value for kind in BasicType if kind not in (*_ANY_CHILDREN, *_CHILD_COUNTS, BasicType.GUID)]
 _MAX_FIXED_SIZE: Final = 0xFFFF_FFFF
 _MAX_ID: Final = 0xFFFF_FFFE
 _MAX_DEPTH: Final = 64
 _FEW: Final = 64  # for this many fields, lists are faster than arrays
+_MANY: Final = 256  # from this many fields on, decoding them at once is faster
 
 # A buffer may refer to one table many times, and so describe more nodes than fit into memory. Therefore the bytes that
 # nodes would take if nothing were shared are added up: for a node a reference to it, and a table that refers to its
@@ -185,14 +190,42 @@ class _Decoded:
 
     def fields(self) -> tuple[SchemaNode, ...]:
         if self._all is None:
+            if len(self._fields) >= _MANY:
+                self._decode_leaves()
             fields = tuple(self.field(index) for index in range(len(self._fields)))
-            by_id: dict[int, SchemaNode] = {}
-            for node in nodes_below(fields):
-                if by_id.setdefault(node.schema_id, node) is not node:
-                    names = f"{by_id[node.schema_id].name!r} and {node.name!r}"
-                    raise CorruptedData(f"schema id {node.schema_id}: expected one node, found {names}")
+            by_id = {node.schema_id: node for node in fields if not node.children}
+            if len(by_id) < len(fields):  # otherwise all are leaves, each with an id of its own
+                by_id = _by_id(fields)
             self._by_id, self._all = by_id, fields
         return self._all
+
+    def _decode_leaves(self) -> None:
+        """Decode the fields without children and annotations at once, as far as they are sound."""
+        try:
+            fields = TableArray.of_vector(self.payload, *self._fields.span)
+            types = fields.tables(_DATA_TYPE)
+            kinds, ids, signed, sizes = (types.numbers(*slot) for slot in _LEAF_NUMBERS)
+            others = types.has(_EXTENDED) | types.has(_ALIASES) | fields.has(_INTERNAL) | (types.lengths(_CHILDREN) > 0)
+            spans = types.spans(_NAME)
+        except UnusualTable:
+            return
+        limit = min(self.id_count - 1, _MAX_ID) if self.id_count else _MAX_ID
+        others |= ~np.isin(kinds, _LEAVES) | (ids > limit) | (sizes > _MAX_FIXED_SIZE)
+        leaves = [index for index in np.flatnonzero(~others).tolist() if index not in self._nodes]
+        if _NODE_BYTES * len(leaves) + self._spent > len(self.payload):
+            return
+        kinds_of, ids_of, signs, sizes_of = kinds.tolist(), ids.tolist(), signed.tolist(), sizes.tolist()
+        read = self._texts.read
+        for index in leaves:
+            node = SchemaNode(
+                schema_id=ids_of[index],
+                name=read(spans[index]),
+                basic_type=_BASIC_TYPES[kinds_of[index]],
+                signed=signs[index] != 0,
+                fixed_size=sizes_of[index],
+            )
+            self._nodes.setdefault(index, node)
+        self._spent += _NODE_BYTES * len(leaves)
 
     def find(self, name: str) -> SchemaNode | None:
         found = self._found.get(name)
@@ -263,6 +296,16 @@ class _Decoded:
 
     def _name(self, index: int) -> Span:
         return _required(self._data_type(index).text(_NAME), "DataType.field_name")
+
+
+def _by_id(fields: tuple[SchemaNode, ...]) -> dict[int, SchemaNode]:
+    """All nodes at and below `fields`. An error if two have the same id."""
+    by_id: dict[int, SchemaNode] = {}
+    for node in nodes_below(fields):
+        if by_id.setdefault(node.schema_id, node) is not node:
+            names = f"{by_id[node.schema_id].name!r} and {node.name!r}"
+            raise CorruptedData(f"schema id {node.schema_id}: expected one node, found {names}")
+    return by_id
 
 
 # How many schemas are kept for other shards, and the largest size of each.

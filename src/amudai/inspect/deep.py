@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from amudai.arrow import ArrowFields, project, stored_form, to_array, wide_scale
+from amudai.arrow import (
+    ArrowFields,
+    child_type,
+    project,
+    stored_array,
+    stored_form,
+    to_array,
+    value_type,
+    wide_scale,
+)
 from amudai.edit import stored_batches
 from amudai.encoding import RangeIndex, decode_range_index, profile_of
 from amudai.errors import CorruptedData, UnsupportedFeature
@@ -17,18 +27,18 @@ from amudai.format import (
     AnyValue,
     BufferKind,
     FieldDescriptor,
-    NativeEncoding,
-    ParquetEncoding,
     StripeFieldDescriptor,
 )
+from amudai.inspect.alternatives import is_stored_twice
 from amudai.rows import Rows
-from amudai.shard import BuildOptions, PreparedField, ShardReader, StripeBuilder, StripeReader
+from amudai.shard import BuildOptions, PreparedField, ShardReader, StoredArray, StripeBuilder, StripeReader
 from amudai.stats import BloomRequest, FieldStatistics, merge
-from amudai.types import BYTES, NANOSECONDS, SchemaNode, decimal128, nodes_below
+from amudai.types import NANOSECONDS, NodePath, SchemaNode, decimal128, nodes_below
 
 __all__ = ["RecomputedStatistics", "compare_alternatives", "compare_statistics"]
 
 _BATCH_ROWS: Final = 1 << 17
+_NUMBERS: Final = frozenset({"u64", "i64", "double", "datetime", "timespan"})  # kinds that readers take for numbers
 
 
 class RecomputedStatistics:
@@ -38,31 +48,47 @@ class RecomputedStatistics:
         self._reader = reader
         self._fields = ArrowFields(reader)
         self._whole: dict[int, FieldStatistics] = {}
+        self._constants: dict[int, AnyValue | None] = {}
 
     def stripe(self, stripe: StripeReader, node: SchemaNode) -> None:
         """Raise CorruptedData if a top-level field, or one below it, has other statistics than its values."""
-        if node.internal == NANOSECONDS or not _is_plain(node):
-            return  # values of unions, and those that belong to another column
+        if node.internal == NANOSECONDS:
+            return  # they belong to another column
+        for path in _without_unions((node,)):
+            if stripe.descriptor(path[-1]) is not None:
+                self._column(stripe, path)
+
+    def _column(self, stripe: StripeReader, path: NodePath) -> None:
+        """A field without unions, and all below it. It is a column, or a variant of a union."""
+        node = path[-1]
         ids = frozenset(each.schema_id for each in nodes_below((node,)))
         filters = {each.schema_id: _same_filter(stripe.descriptor(each)) for each in nodes_below((node,))}
         options = BuildOptions(profile=profile_of("balanced"), attached=ids, bloom=filters, distinct=ids)
         builder = StripeBuilder((node,), options)
-        scale = wide_scale(self._fields.field(node).type, node) if node.basic_type in BYTES else None
+        kind: pa.DataType | None = self._fields.field(path[0]).type
+        for above, below in pairwise(path):
+            kind = None if kind is None else child_type(above, below, kind)
         with builder.spool:
-            for rows, (values,) in stored_batches(stripe, (node,)):
-                ordered = values if scale is None else replace(values, scale=scale)
-                builder.append([lambda values=ordered: values], rows.count)  # type: ignore[misc]
+            for values in _stored_values(stripe, path):
+                scaled = _scaled(values, kind)
+                builder.append([lambda values=scaled: values], values.length)  # type: ignore[misc]
             (prepared,) = builder.finish()
             for field in _below(prepared):
-                if stripe.descriptor(field.node) is None:
+                stored = stripe.descriptor(field.node)
+                if stored is None:
                     continue  # all null, and not counted in the statistics of the shard
-                known = self._whole.get(field.node.schema_id, FieldStatistics())
-                self._whole[field.node.schema_id] = merge(known, field.statistics)
-                self._field(stripe, field)
+                self._note(field, stored.field)
+                self._field(stripe, field, stored)
 
-    def _field(self, stripe: StripeReader, field: PreparedField) -> None:
-        stored = stripe.descriptor(field.node)
-        assert stored is not None
+    def _note(self, field: PreparedField, stored: FieldDescriptor) -> None:
+        """What is known about the shard as a whole after one more stripe."""
+        key = field.node.schema_id
+        self._whole[key] = merge(self._whole.get(key, FieldStatistics()), field.statistics)
+        if field.statistics.position_count:
+            constant = stored.constant_value
+            self._constants[key] = constant if self._constants.get(key, constant) == constant else None
+
+    def _field(self, stripe: StripeReader, field: PreparedField, stored: StripeFieldDescriptor) -> None:
         try:
             compare_statistics(stored.field, field.statistics, field.node)
             self._ranges(stripe, field)
@@ -88,9 +114,16 @@ class RecomputedStatistics:
             if stored is not None and known is not None:
                 try:
                     compare_statistics(stored, known, node)
+                    self._same_constant(stored, node)
                 except CorruptedData as error:
                     error.locate(field=node.name)
                     yield error
+
+    def _same_constant(self, stored: FieldDescriptor, node: SchemaNode) -> None:
+        """A constant of the shard is that of all its stripes."""
+        said, constant = stored.constant_value, self._constants.get(node.schema_id)
+        if said is not None and said != constant:
+            _differ("constant", "none" if constant is None else constant.value, said.value)
 
 
 def compare_statistics(stored: FieldDescriptor, expected: FieldStatistics, node: SchemaNode) -> None:
@@ -99,12 +132,14 @@ def compare_statistics(stored: FieldDescriptor, expected: FieldStatistics, node:
         _differ("position_count", expected.position_count, stored.position_count)
     if stored.null_count is not None and expected.null_count is not None and stored.null_count != expected.null_count:
         _differ("null_count", expected.null_count, stored.null_count)
+    if stored.raw_data_size is not None and expected.raw_data_size not in (None, stored.raw_data_size):
+        _differ("raw_data_size", expected.raw_data_size, stored.raw_data_size)
     if stored.range_stats is not None and expected.range_stats is not None:
-        ends = stored.range_stats, expected.range_stats
-        _same_end("least value", ends[0].min, ends[1].min, node)
-        _same_end("greatest value", ends[0].max, ends[1].max, node)
+        said, true = stored.range_stats, expected.range_stats
+        _same_end("least value", (said.min, said.min_inclusive), (true.min, true.min_inclusive), node)
+        _same_end("greatest value", (said.max, said.max_inclusive), (true.max, true.max_inclusive), node)
     kind = stored.type_stats
-    if kind is not None and type(kind) is type(expected.type_stats) and kind != expected.type_stats:
+    if kind is not None and expected.type_stats is not None and kind != expected.type_stats:
         _differ("statistics", expected.type_stats, kind)
     sketch = None if stored.cardinality is None else stored.cardinality.sketch
     own = None if expected.cardinality is None else expected.cardinality.sketch
@@ -141,9 +176,7 @@ def _same_filter(stored: StripeFieldDescriptor | None) -> BloomRequest:
 
 def compare_alternatives(reader: ShardReader, other: ShardReader, stripe: StripeReader, node: SchemaNode) -> None:
     """Raise CorruptedData if a column that is stored twice has different values. `other` prefers the other encoding."""
-    stored = stripe.descriptor(node)
-    kinds = {type(each) for each in stored.encodings if not _is_range_index(each)} if stored is not None else set()
-    if not {NativeEncoding, ParquetEncoding} <= kinds or not _is_plain(node):
+    if not is_stored_twice(stripe, node) or not _is_plain(node):
         return
     second = other.stripes[stripe.ordinal]
     form = stored_form(node)
@@ -158,13 +191,39 @@ def compare_alternatives(reader: ShardReader, other: ShardReader, stripe: Stripe
             raise CorruptedData(message, url=reader.url, stripe=stripe.ordinal, field=node.name)
 
 
-def _is_range_index(encoding: object) -> bool:
-    return isinstance(encoding, NativeEncoding) and {each.kind for each in encoding.buffers} == {BufferKind.RANGE_INDEX}
-
-
 def _same_bits(one: pa.Array, two: pa.Array) -> bool:
     """Whether arrays are equal if a NaN equals a NaN."""
     return repr(one.to_pylist()) == repr(two.to_pylist())
+
+
+def _without_unions(path: NodePath) -> Iterator[NodePath]:
+    """The paths of the topmost fields, from this one on, that hold no unions."""
+    if _is_plain(path[-1]):
+        yield path
+        return
+    for child in path[-1].children:
+        yield from _without_unions((*path, child))
+
+
+def _stored_values(stripe: StripeReader, path: NodePath) -> Iterator[StoredArray]:
+    """The values of a field as they are stored: of a variant of a union those of all its slots, chosen or not."""
+    if len(path) == 1:
+        yield from (values for _, (values,) in stored_batches(stripe, path))
+        return
+    node, form = path[-1], stored_form(path[-1])
+    source, projection = stripe.column_at(path), project(node, form)
+    for slots in Rows.one(0, source.position_count).each_part(_BATCH_ROWS):
+        yield stored_array(to_array(source.read(slots, projection), projection, form), node)
+
+
+def _scaled(values: StoredArray, kind: pa.DataType | None) -> StoredArray:
+    """The values with the scales of decimals that are stored as Arrow has them: their bounds are numbers."""
+    if kind is None:
+        return values
+    if values.node.children:
+        pairs = zip(values.children, values.node.children, strict=True)
+        return replace(values, children=tuple(_scaled(each, child_type(values.node, at, kind)) for each, at in pairs))
+    return replace(values, scale=wide_scale(value_type(kind), values.node))
 
 
 def _is_plain(node: SchemaNode) -> bool:
@@ -192,12 +251,20 @@ def _path(nodes: Sequence[SchemaNode], wanted: SchemaNode) -> tuple[SchemaNode, 
     return ()
 
 
-def _same_end(what: str, found: AnyValue | None, expected: AnyValue | None, node: SchemaNode) -> None:
-    if found is None or expected is None or found.kind != expected.kind:
+def _same_end(
+    what: str, found: tuple[AnyValue | None, bool], expected: tuple[AnyValue | None, bool], node: SchemaNode
+) -> None:
+    """One end of a range, and whether it is a value itself. Numbers of all kinds are compared, as readers do."""
+    (bound, inclusive), (own, own_inclusive) = found, expected
+    if bound is None or own is None:
         return
-    one, two = _number(expected), _number(found)
+    if bound.kind != own.kind and not {bound.kind, own.kind} <= _NUMBERS:
+        return
+    one, two = _number(own), _number(bound)
     if one != two and not (one != one and two != two):
         _differ(f"{what} of {node}", one, two)
+    if own_inclusive and not inclusive:
+        _differ(f"{what} of {node}", f"{one} itself among the values", "that it is not")
 
 
 def _number(value: AnyValue) -> Any:

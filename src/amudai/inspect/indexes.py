@@ -45,6 +45,7 @@ class Index:
 def indexes_of(reader: ShardReader) -> tuple[Index, ...]:
     """All indexes of a shard and its stripes."""
     found: list[tuple[IndexDescriptor, int | None]] = [(each, None) for each in reader.indexes]
+    found += [(each, None) for each, _ in reader.field_indexes()]
     for stripe in reader.stripes:
         found += [(each, stripe.ordinal) for each in stripe.indexes]
     if not found:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from threading import Lock
 from typing import Final, TypeAlias
 
 import pyarrow as pa
@@ -19,6 +22,7 @@ from amudai.format import (
     LOOKUP,
     IdentityHash,
     IndexArtifact,
+    IndexDescriptor,
     LookupBuffer,
     NativeEncoding,
     ParquetEncoding,
@@ -29,17 +33,20 @@ from amudai.format import (
     require_identity,
 )
 from amudai.index import check_index, index_type, open_artifact
+from amudai.inspect.alternatives import is_stored_twice
 from amudai.inspect.problem import Problem
 from amudai.inspect.texts import counted
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.storage import MAX_READ, Artifact, resolve
+from amudai.threads import Crew, Each, one_by_one
 from amudai.types import SchemaNode, nodes_below
 
 __all__ = ["Verification", "verify_shard"]
 
 _ROWS: Final = 1 << 17
 _LARGEST: Final = 1 << 24  # rows at a time if blocks are larger than that
+_PARTS: Final = 64  # that wait for a thread: a damaged column may claim any number of rows
 _MOST_LEVELS: Final = 4
 
 # A shard: the URL of its file, and where its directory is.
@@ -111,8 +118,20 @@ class _Findings:
             self.used.setdefault(artifact.url, []).append((start, end))
 
 
+@dataclass(slots=True, eq=False)
+class _ColumnFindings:
+    """What was found in a column of a stripe. Columns are verified on several threads, and each has its own."""
+
+    blocks: int = 0
+    values: int = 0
+    is_known: bool = True
+    lookups: list[LookupBuffer] = field(default_factory=list)
+    files: list[Artifact] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
 class _Verifier:
-    """Verifies a shard. `above` are the shards whose indexes lead to it."""
+    """Verifies a shard. `above` are the shards whose indexes lead to it, `each` runs work on several threads."""
 
     def __init__(
         self,
@@ -122,8 +141,10 @@ class _Verifier:
         above: tuple[_Place, ...] = (),
         *,
         deep: bool = False,
+        each: Each = one_by_one,
     ) -> None:
         self.reader = reader
+        self.each = each
         self.deep = deep
         self.report = report
         self.fields = ArrowFields(reader)
@@ -134,16 +155,17 @@ class _Verifier:
         self.found.files.setdefault(reader.root.url, reader.root)
         self.problems: list[Problem] = []
 
-    def attempt(self, work: Callable[[], object]) -> None:
+    def attempt(self, work: Callable[[], object], problems: list[Problem] | None = None) -> None:
         """Do one piece of work. If it raises an error, note the problem: the next piece is done all the same."""
+        noted = self.problems if problems is None else problems
         try:
             with located(url=self.reader.url):
                 work()
         except AmudaiError as error:
-            self.problems.append(Problem.of(error))
+            noted.append(Problem.of(error))
         except (MemoryError, RecursionError) as error:
             message = f"verification: expected enough memory for it, found too little ({type(error).__name__})"
-            self.problems.append(Problem.of(LimitExceeded(message, url=self.reader.url)))
+            noted.append(Problem.of(LimitExceeded(message, url=self.reader.url)))
 
     def run(self) -> None:
         reader = self.reader
@@ -163,15 +185,23 @@ class _Verifier:
             self.attempt(lambda stripe=stripe: stripe.properties)  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: stripe.indexes.whole())  # type: ignore[misc]
             self.attempt(lambda stripe=stripe: self.found.use(stripe.places(nodes_below(fields))))  # type: ignore[misc]
-            for done, top in enumerate(fields):
-                self.attempt(lambda stripe=stripe, top=top: self.column(stripe, top))  # type: ignore[misc]
-                rows = stripe.first_row + stripe.num_positions * (done + 1) // len(fields)
-                self.report(rows, reader.store.counters.bytes, 0)
+            self.columns(stripe, fields)
+            self.attempt(lambda stripe=stripe: self.alternatives(stripe, fields))  # type: ignore[misc]
         self.indexes(stripes[0] if stripes else ())
         if self.deep:
             self.attempt(reader.require_work)
         if self.deep and stripes and not self.problems:
             self.evidence(fields, stripes[0])
+
+    def alternatives(self, stripe: StripeReader, nodes: Sequence[SchemaNode]) -> None:
+        """Every value of the columns that are stored twice, in both encodings: readers choose the cheaper one."""
+        twice = [node for node in nodes if any(is_stored_twice(stripe, each) for each in nodes_below([node]))]
+        reader = self.reader
+        for prefer in ("native", "parquet") if twice else ():
+            other = ShardReader(reader.url, reader.store, allow=reader.allow, limits=reader.limits, prefer=prefer)
+            second = other.stripes[stripe.ordinal]
+            for node in twice:
+                self.attempt(partial(self.column, second, node, _ColumnFindings()))
 
     def evidence(self, fields: Sequence[SchemaNode], stripes: Sequence[StripeReader]) -> None:
         """Statistics, sketches, filters and indexes against the values that they are about."""
@@ -188,13 +218,8 @@ class _Verifier:
                 )
             self.report(stripe.end_row, reader.store.counters.bytes, 0)
         self.problems += [Problem.of(error) for error in statistics.shard(fields)]
-        for index in reader.indexes:
-            self.attempt(lambda index=index: check_index(index, reader, reader.index_anchor, stripes))  # type: ignore[misc]
-        for stripe in stripes:
-            for index in stripe.indexes:
-                self.attempt(
-                    lambda stripe=stripe, index=index: check_index(index, reader, stripe.index_anchor, (stripe,))  # type: ignore[misc]
-                )
+        for index, anchor, covered in self.all_indexes(stripes):
+            self.attempt(partial(check_index, index, reader, anchor, covered))
 
     def files(self) -> None:
         """The marks of all files, and the bytes that nothing refers to."""
@@ -227,27 +252,39 @@ class _Verifier:
 
     def indexes(self, stripes: Sequence[StripeReader]) -> None:
         """The artifacts of all indexes of known types, which are shards themselves."""
-        holders: tuple[ShardReader | StripeReader, ...] = (self.reader, *stripes)
-        for holder in holders:
-            with suppress(AmudaiError):  # noted already
-                for index in holder.indexes:
-                    if index_type(index.index_type) is None:
-                        self.found.is_known = False
-                        continue
-                    for artifact in index.artifacts:
-                        self.attempt(lambda holder=holder, artifact=artifact: self.artifact(holder, artifact))  # type: ignore[misc]
+        for index, anchor, _ in self.all_indexes(stripes):
+            if index_type(index.index_type) is None:
+                self.found.is_known = False
+                continue
+            for artifact in index.artifacts:
+                self.attempt(lambda anchor=anchor, artifact=artifact: self.artifact(anchor, artifact))  # type: ignore[misc]
 
-    def artifact(self, holder: ShardReader | StripeReader, artifact: IndexArtifact) -> None:
+    def all_indexes(
+        self, stripes: Sequence[StripeReader]
+    ) -> Iterator[tuple[IndexDescriptor, Artifact, Sequence[StripeReader]]]:
+        """Every index with the file that it is relative to and the stripes that it covers, as far as it can be read."""
+        holders: tuple[tuple[ShardReader | StripeReader, Sequence[StripeReader]], ...] = (
+            (self.reader, stripes),
+            *((stripe, (stripe,)) for stripe in stripes),
+        )
+        for holder, covered in holders:
+            with suppress(AmudaiError):  # noted already
+                yield from ((index, holder.index_anchor, covered) for index in holder.indexes)
+            with suppress(AmudaiError):
+                nodes = tuple(nodes_below(self.reader.schema.fields()))
+                yield from ((index, anchor, covered) for index, anchor in holder.field_indexes(nodes))
+
+    def artifact(self, anchor: Artifact, artifact: IndexArtifact) -> None:
         """One artifact of an index."""
         with located(index=artifact.name):
-            reader = open_artifact(artifact, self.reader, holder.index_anchor)
+            reader = open_artifact(artifact, self.reader, anchor)
             place = _place(reader)
             if place in self.path:
                 raise CorruptedData("index artifact: expected a shard of its own, found a shard that leads to it")
             if len(self.path) > _MOST_LEVELS:
                 raise CorruptedData(f"index artifact: expected at most {_MOST_LEVELS} indexes of indexes, found more")
             if place not in self.found.buffers:
-                inner = _Verifier(reader, found=self.found, above=self.path)
+                inner = _Verifier(reader, found=self.found, above=self.path, each=self.each)
                 self.found.buffers[place] = inner.places
                 inner.run()
                 self.blocks += inner.blocks
@@ -257,11 +294,35 @@ class _Verifier:
                 if stated not in self.found.buffers[place]:
                     raise CorruptedData(f"property {LOOKUP}: expected a buffer of the artifact, found {stated}")
 
-    def column(self, stripe: StripeReader, node: SchemaNode) -> None:
+    def columns(self, stripe: StripeReader, nodes: Sequence[SchemaNode]) -> None:
+        """All columns of a stripe. Problems are noted in the order of the columns."""
+        seen = [_ColumnFindings() for _ in nodes]
+        lock = Lock()
+        done = 0
+
+        def verify(at: int) -> None:
+            nonlocal done
+            self.attempt(lambda: self.column(stripe, nodes[at], seen[at]), seen[at].problems)
+            with lock:
+                done += 1
+                rows = stripe.first_row + stripe.num_positions * done // len(nodes)
+                self.report(rows, self.reader.store.counters.bytes, 0)
+
+        self.each(verify, len(nodes))
+        for found in seen:
+            self.blocks += found.blocks
+            self.values += found.values
+            self.places.update(found.lookups)
+            self.problems += found.problems
+            self.found.is_known &= found.is_known
+            for artifact in found.files:
+                self.found.files.setdefault(artifact.url, artifact)
+
+    def column(self, stripe: StripeReader, node: SchemaNode, found: _ColumnFindings) -> None:
         """Every buffer of a column, and every value."""
         source = stripe.column(node)
         for each in source.walk():
-            self.buffers(stripe, each)
+            self.buffers(stripe, each, found)
         kind = self.fields.field(node).type
         projection = self.fields.projection(node)
         # A column of constants can claim any number of rows, and all of them are alike: reading one tells nothing more.
@@ -269,9 +330,26 @@ class _Verifier:
         # A block that is larger than a part is decoded once, not once for each part.
         largest = min(_LARGEST, max(each.block_rows for each in source.walk()))
         rows = Rows.all(stripe.origin) if is_stored else Rows.none(stripe.origin)
-        for part in rows.each_part(max(_ROWS, largest)):
-            self.rows(stripe, part, projection, kind)
-        self.values += stripe.num_positions
+        parts = rows.each_part(max(_ROWS, largest))
+        while some := list(islice(parts, _PARTS)):
+            self.parts(stripe, some, projection, kind)
+        found.values += stripe.num_positions
+
+    def parts(self, stripe: StripeReader, parts: Sequence[Rows], projection: Projection, kind: pa.DataType) -> None:
+        """Parts of a column. Raises the error of the first part that is damaged."""
+        errors: list[Exception | None] = [None] * len(parts)
+
+        def read(at: int) -> None:
+            if any(errors[:at]):
+                return
+            try:
+                self.rows(stripe, parts[at], projection, kind)
+            except (AmudaiError, MemoryError, RecursionError) as error:
+                errors[at] = error
+
+        self.each(read, len(parts))
+        for error in filter(None, errors):
+            raise error
 
     def rows(self, stripe: StripeReader, part: Rows, projection: Projection, kind: pa.DataType) -> None:
         """Some rows of a column, in halves if their values are too long for one array."""
@@ -285,18 +363,17 @@ class _Verifier:
                 for half in part.each_part((part.count + 1) // 2):
                     self.rows(stripe, half, projection, kind)
 
-    def buffers(self, stripe: StripeReader, source: ColumnSource) -> None:
+    def buffers(self, stripe: StripeReader, source: ColumnSource, into: _ColumnFindings) -> None:
         """Every part of a column's descriptor, and every buffer of its own."""
         descriptor = stripe.descriptor(source.node)
         if descriptor is not None:
             descriptor.field.whole()
             whole = all(isinstance(encoding, NativeEncoding | ParquetEncoding) for encoding in descriptor.encodings)
-            self.found.is_known &= whole and not descriptor.field.indexes
+            into.is_known &= whole
         found = source.check()
-        self.blocks += found.blocks
-        self.places.update(found.lookups)
-        for artifact in found.files:
-            self.found.files.setdefault(artifact.url, artifact)
+        into.blocks += found.blocks
+        into.lookups += found.lookups
+        into.files += found.files
 
     def marks(self, artifact: Artifact) -> None:
         """The marks at the beginning and the end of a file."""
@@ -330,7 +407,9 @@ def _place(reader: ShardReader) -> _Place:
     return reader.url, reader.directory_place.start
 
 
-def verify_shard(reader: ShardReader, report: Callable[[int, int, int], object], *, deep: bool = False) -> Verification:
+def verify_shard(
+    reader: ShardReader, report: Callable[[int, int, int], object], *, deep: bool = False, threads: int = 1
+) -> Verification:
     """Read everything that the shard holds. With `deep`, compare statistics and indexes with the values.
 
     `report` is called now and then with the rows that are done, the bytes that were read, and 0.
@@ -341,6 +420,7 @@ def verify_shard(reader: ShardReader, report: Callable[[int, int, int], object],
         ShardReader(reader.url, reader.store, verify=True, allow=reader.allow, limits=reader.limits),
         report,
         deep=deep,
+        each=Crew(threads).each,
     )
     verifier.run()
     verifier.files()

@@ -11,7 +11,7 @@ from amudai.format import AnyValue, RangeStats
 from amudai.predicate import BoundLeaf, Compare, Interval, Text
 from amudai.types import BasicType, SchemaNode
 
-__all__ = ["ByteRange"]
+__all__ = ["ByteRange", "byte_bounds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,10 @@ class ByteRange:
 
     def is_outside(self, stats: RangeStats) -> bool:
         """Whether no value between the bounds can match. The ends of the range count as inside."""
-        least, greatest = _bound(stats.min), _bound(stats.max)
+        return self.excludes(*byte_bounds(stats))
+
+    def excludes(self, least: bytes | None, greatest: bytes | None) -> bool:
+        """Whether no value from `least` to `greatest` can match; None for no bound."""
         if self.prefix is not None:
             if greatest is not None and greatest < self.prefix:
                 return True
@@ -56,6 +59,11 @@ class ByteRange:
         if least is not None and self.high is not None and self.high < least:
             return True
         return greatest is not None and self.low is not None and self.low > greatest
+
+
+def byte_bounds(stats: RangeStats) -> tuple[bytes | None, bytes | None]:
+    """The least and the greatest of texts or bytes; None if nobody knows, or if the bounds are those of numbers."""
+    return _bound(stats.min), _bound(stats.max)
 
 
 def _bound(value: AnyValue | None) -> bytes | None:

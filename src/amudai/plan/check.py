@@ -23,6 +23,8 @@ _NUMBER = _CODE = 1
 _BYTES, _LIST = 8, 16
 # Looking codes up beats comparing values if there is at least one row for this many entries of the dictionary.
 _ROWS_OF_ENTRIES: Final = 8
+# Rows that lie between others are checked with these if there is at most one for this many.
+_FEW_GAPS: Final = 64
 
 
 class Checker:
@@ -43,6 +45,10 @@ class Checker:
 
     def true_rows(self, stripe: StripeReader, rows: Rows) -> Rows:
         """The rows among `rows`, all of one stripe, for which the predicate is true."""
+        hull = rows.hull
+        if rows.count < hull.count <= rows.count + rows.count // _FEW_GAPS:
+            # Deleted rows leave gaps. Checking these rows as well takes less time than minding the gaps.
+            return self._true(self._bound, stripe, hull).intersect(rows)
         return self._true(self._bound, stripe, rows)
 
     def is_light(self, stripe: StripeReader) -> bool:
@@ -137,7 +143,7 @@ def _chosen(question: LeafQuestion, wanted: WantedValues, stripe: StripeReader, 
 
 def _evaluated(question: LeafQuestion, stripe: StripeReader, rows: Rows) -> Rows:
     """The rows for which the leaf is true, by reading the column."""
-    from amudai.predicate import evaluate  # imports pyarrow.compute, which is slow to import
+    from amudai.predicate import evaluate  # indexes and blocks decide most questions without it
 
     return rows.selected(evaluate(question.leaf, read_rows(stripe, question.column, rows)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,6 +24,9 @@ class SelectableFields(TableSchema, Protocol):
     def projection(self, node: SchemaNode) -> Projection:
         """What must be read for a top-level column as a whole."""
 
+    def known_columns(self) -> Iterable[tuple[pa.Field, Projection]] | None:
+        """All columns, and what must be read for each, if that is found at once; None if it is found one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class SelectedColumn:
@@ -44,6 +47,9 @@ def select(fields: SelectableFields, columns: Sequence[str] | None) -> tuple[Sel
     A path into a struct selects the struct with only the named members. A column that is named twice is selected twice.
     """
     if columns is None:
+        every = fields.known_columns()
+        if every is not None:
+            return tuple(SelectedColumn(field, projection) for field, projection in every)
         return tuple(_selected(fields, node, [()]) for node in fields.visible())
     wanted: list[tuple[SchemaNode, list[NodePath]]] = []
     known: dict[int, list[NodePath]] = {}

@@ -26,5 +26,6 @@ def rows_with_keys(shard: ShardReader, nodes: NodePath, values: StoredArray, on_
     values
         The values as the field stores them, without nulls.
     """
-    found = rows_with(values, nodes, open_indexes(shard, UnusableIndexes(on_damage)), Rows.all(shard.origin))
+    indexes = open_indexes(shard, UnusableIndexes(on_damage), nodes)
+    found = rows_with(values, nodes, indexes, Rows.all(shard.origin))
     return shard.visibility.of(Positions.surely(found)).yes

@@ -16,7 +16,7 @@ from amudai.lazy import lazy
 from amudai.plan.columns import SelectedColumn, select_nodes
 from amudai.plan.plain_leaf import PlainLeaf
 from amudai.plan.unusable import UnusableIndexes
-from amudai.predicate import LISTS, BoundLeaf, Compare, IsIn, IsNull, IsValid, Matches, Text
+from amudai.predicate import LISTS, BoundLeaf, Compare, IsIn, IsNull, IsValid, Matches, Text, match_texts
 from amudai.rows import Rows
 from amudai.shard import ShardReader, StripeReader
 from amudai.types import SchemaNode
@@ -113,7 +113,7 @@ class LeafQuestion(PlainLeaf):
 
     def stripes(self, rows: Rows) -> Iterator[tuple[StripeReader, Rows]]:
         """The stripes that hold some of `rows`, each with its part of `rows`, counted from the start of the shard."""
-        for stripe in self.shard.stripes:
+        for stripe in self.shard.stripes_with(rows):
             mine = rows.intersect(stripe.extent)
             if mine:
                 yield stripe, mine
@@ -144,6 +144,9 @@ class LeafQuestion(PlainLeaf):
         offsets = entries.offsets
         if offsets is None:
             offsets = np.arange(entries.value_count + 1, dtype=np.uint64) * np.uint64(entries.fixed_value_size)
-        from amudai.predicate import evaluate_values  # imports pyarrow.compute, which is slow to import
+        if isinstance(self.plain.leaf, Text):
+            asked = self.plain.leaf
+            return match_texts(offsets, values, asked.text, asked.op, asked.case_sensitive)
+        from amudai.predicate import evaluate_values  # indexes and blocks decide most questions without it
 
         return evaluate_values(self.plain, offsets, values)

@@ -11,11 +11,11 @@ from amudai.index import IndexReader, IndexType, Question, TermCounts, Vocabular
 from amudai.lazy import lazy
 from amudai.plan.unusable import UnusableIndexes
 from amudai.rows import Positions, Rows
-from amudai.shard import ShardReader
+from amudai.shard import ShardReader, StripeReader
 from amudai.storage import Artifact
-from amudai.types import NodePath
+from amudai.types import NodePath, SchemaNode
 
-__all__ = ["OpenIndex", "covering", "open_indexes", "unknown_indexes"]
+__all__ = ["OpenIndex", "covering", "open_indexes", "stripe_field_indexes", "unknown_indexes"]
 
 
 @dataclass(eq=False)
@@ -81,14 +81,36 @@ class OpenIndex:
             return self._reader
 
 
-def open_indexes(shard: ShardReader, unusable: UnusableIndexes) -> tuple[OpenIndex, ...]:
-    """The indexes of a shard and its stripes whose types are known."""
+def open_indexes(
+    shard: ShardReader, unusable: UnusableIndexes, fields: Sequence[SchemaNode] = ()
+) -> tuple[OpenIndex, ...]:
+    """The indexes of a shard and its stripes whose types are known, with those in the shard's descriptors of fields.
+
+    Indexes in the descriptors of stripes are opened by `stripe_field_indexes`, stripe by stripe.
+    """
     found = []
-    for descriptor, anchor, rows, part in _descriptors(shard):
+    for descriptor, anchor, rows, part in (*_descriptors(shard), *_of_fields(shard, fields)):
         kind = index_type(descriptor.index_type)
         if kind is not None:
             found.append(OpenIndex(kind, descriptor, shard, anchor, rows, unusable, part))
     return tuple(found)
+
+
+def stripe_field_indexes(
+    stripe: StripeReader, shard: ShardReader, fields: Sequence[SchemaNode], unusable: UnusableIndexes
+) -> Iterator[OpenIndex]:
+    """The indexes in the descriptors of fields of a stripe whose types are known. This library writes none."""
+    for descriptor, anchor in () if shard.is_own else stripe.field_indexes(fields):
+        kind = index_type(descriptor.index_type)
+        if kind is not None:
+            yield OpenIndex(kind, descriptor, shard, anchor, stripe.extent, unusable)
+
+
+def _of_fields(
+    shard: ShardReader, fields: Sequence[SchemaNode]
+) -> Iterator[tuple[IndexDescriptor, Artifact, Rows | None, str]]:
+    for descriptor, anchor in shard.field_indexes({node.schema_id: node for node in fields}.values()):
+        yield descriptor, anchor, None, "part"
 
 
 def covering(shard: ShardReader, able: Sequence[OpenIndex]) -> list[OpenIndex] | None:

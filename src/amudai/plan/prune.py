@@ -11,7 +11,7 @@ from amudai.plan.evidence.alike import ALIKE
 from amudai.plan.evidence.bloom import BLOOM
 from amudai.plan.evidence.contract import Evidence
 from amudai.plan.evidence.dictionary import DICTIONARY
-from amudai.plan.evidence.indexes import index_evidence, rows_with_all
+from amudai.plan.evidence.indexes import STRIPE_FIELD_INDEXES, index_evidence, rows_with_all
 from amudai.plan.evidence.ranges import RANGES
 from amudai.plan.evidence.statistics import SHARD_STATISTICS, STATISTICS
 from amudai.plan.leaf import LeafQuestion
@@ -28,6 +28,9 @@ __all__ = ["EvidenceStep", "LeafEvidence", "Pruner"]
 # Rough order of what asking for evidence costs: numbers have small indexes, words large ones.
 _NUMBER, _KEY, _WORDS, _OTHER = range(4)
 _OF_FIELDS: Final = (STATISTICS, BLOOM, RANGES)
+# An index of the whole shard is asked once. It takes about as long as the statistics and Bloom filters of this many
+# stripes, which may rule out everything before the index is opened.
+_FEW_STRIPES: Final = 8
 
 
 Conjunction: TypeAlias = ConjunctionOfWords | ConjunctionOfKeys
@@ -78,11 +81,18 @@ class Pruner:
         self._is_prepared = False
         self._indexes = indexes
         self._has_composites = any(len(ids) > 1 for index in indexes for ids in index.descriptor.indexed_fields)
-        by_index = index_evidence(indexes)
+        whole = index_evidence([index for index in indexes if index.rows is None])
+        of_parts = index_evidence([index for index in indexes if index.rows is not None])
+        by_index = (*whole, *of_parts)
         self._of_words = tuple(evidence for evidence in by_index if evidence.all_words is not None)
-        self._evidence: tuple[Evidence, ...] = (SHARD_STATISTICS, *_OF_FIELDS, *by_index, DICTIONARY, ALIKE)
+        if not shard.is_own:
+            of_parts = (*of_parts, STRIPE_FIELD_INDEXES)
+            by_index = (*by_index, STRIPE_FIELD_INDEXES)
         # Statistics say almost nothing about words, and an index of words usually leaves no row in doubt.
         self._evidence_of_text = (SHARD_STATISTICS, *by_index, *_OF_FIELDS, DICTIONARY, ALIKE)
+        self._evidence: tuple[Evidence, ...] = (SHARD_STATISTICS, *_OF_FIELDS, *by_index, DICTIONARY, ALIKE)
+        if shard.directory.stripe_count > _FEW_STRIPES:
+            self._evidence = (SHARD_STATISTICS, *whole, *_OF_FIELDS, *of_parts, DICTIONARY, ALIKE)
         self._evidence_behind_indexes = (*_OF_FIELDS, DICTIONARY, ALIKE)
         self.found: dict[str, LeafEvidence] = {}
 
@@ -181,7 +191,7 @@ class Pruner:
             if before.maybe.count < evidence.worth:
                 continue
             if evidence.of_fields:
-                self._prepare()
+                self._prepare(before.candidates)
             said = evidence.answer(question, before.candidates)
             if said is None:
                 continue
@@ -192,11 +202,19 @@ class Pruner:
         self.found[question.name] = known
         return known.positions
 
-    def _prepare(self) -> None:
-        """Read the descriptors of the columns of all leaves together, when the first evidence needs one."""
-        if not self._is_prepared:
-            self._is_prepared = True
-            prepare_columns(self._shard, [question.column for question in self._leaves.values()], self._within)
+    def _prepare(self, rows: Rows) -> None:
+        """Read the descriptors of the columns of all leaves together, when the first evidence needs one.
+
+        If an index left only a few rows, the descriptors of their stripes are enough.
+        """
+        if self._is_prepared:
+            return
+        columns = [question.column for question in self._leaves.values()]
+        if rows.count < self._shard.directory.stripe_count:
+            prepare_columns(self._shard, columns, rows)
+            return
+        self._is_prepared = True
+        prepare_columns(self._shard, columns, self._within)
 
 
 def _narrowed(found: Positions, said: Positions) -> Positions:

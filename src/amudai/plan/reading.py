@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import pyarrow as pa
 
 from amudai.arrow import to_array
+from amudai.column import Projection, StoredValues
+from amudai.encoding import Values
 from amudai.errors import AmudaiError, InvalidArgument, LimitExceeded, UnsupportedFeature
 from amudai.plan.columns import SelectedColumn
 from amudai.rows import Rows
-from amudai.shard import ShardReader, StripeReader
+from amudai.shard import ShardReader, SmallBatch, StripeReader
+from amudai.threads import Each
 from amudai.types import SchemaNode
 
-__all__ = ["prepare_columns", "read_arrays", "read_rows", "require_scannable"]
+__all__ = ["prepare_columns", "read_arrays", "read_rows", "read_small_columns", "require_scannable"]
+
+# With fewer columns, reading them together gains nothing.
+_MANY: Final = 32
+# Rows of a stripe of which some are picked faster from all of them than read alone.
+_SHORT: Final = 2048
 
 
 def require_scannable(shard: ShardReader, nodes: Sequence[SchemaNode]) -> None:
@@ -51,8 +60,57 @@ def prepare_columns(
     return parts
 
 
+def read_small_columns(
+    shard: ShardReader, columns: Sequence[SelectedColumn], rows: Rows, each: Each
+) -> dict[int, list[pa.Array]]:
+    """Those of many columns that can be read together because they are small, by their place in `columns`.
+
+    A column has an array for each stripe that holds some of `rows`. There are no columns unless these are all rows of
+    small stripes, or some rows of short ones. `each` runs the work.
+    """
+    stripes = list(_stripes(shard, rows)) if len(columns) >= _MANY else []
+    if not stripes or any(mine.count < stripe.num_positions > _SHORT for stripe, mine in stripes):
+        return {}
+    places = [at for at, column in enumerate(columns) if _is_simple(column.projection)]
+    nodes = [columns[at].projection.node for at in places]
+    work: list[tuple[StripeReader, SmallBatch, pa.Array | None, dict[int, pa.Array]]] = []
+    parts: list[dict[int, pa.Array]] = []
+    for stripe, mine in stripes:
+        shard.require_readable(nodes, (*shard.required_indexes, *stripe.indexes.descriptors))
+        batches = stripe.small_batches(nodes)
+        if not batches:
+            return {}
+        picked = None if mine.count == stripe.num_positions else pa.array(mine.positions())
+        parts.append({})
+        work += [(stripe, batch, picked, parts[-1]) for batch in batches]
+
+    def read(index: int) -> None:
+        stripe, batch, picked, found = work[index]
+        for at, values in zip(batch.places, stripe.small_values(batch), strict=True):
+            array = None if values is None else _small_array(values, columns[places[at]], picked)
+            if array is not None:
+                found[places[at]] = array
+
+    each(read, len(work))
+    return {at: [part[at] for part in parts] for at in parts[0] if all(at in part for part in parts)}
+
+
+def _is_simple(projection: Projection) -> bool:
+    """Whether the values of a column are read in the form in which they are stored, and no other column with them."""
+    return not (projection.children or projection.wide or projection.views or projection.nanoseconds)
+
+
+def _small_array(values: Values, column: SelectedColumn, picked: pa.Array | None) -> pa.Array | None:
+    """The values as an array, or those of `picked` rows; None if that fails. Reading the column alone then says why."""
+    try:
+        array = to_array(StoredValues(values), column.projection, column.field.type)
+        return array if picked is None else array.take(picked)
+    except (AmudaiError, MemoryError, OverflowError, pa.ArrowException):
+        return None
+
+
 def _stripes(shard: ShardReader, rows: Rows) -> Iterator[tuple[StripeReader, Rows]]:
-    for stripe in shard.stripes:
+    for stripe in shard.stripes_with(rows):
         mine = rows.inward(stripe.origin)
         if mine:
             yield stripe, mine

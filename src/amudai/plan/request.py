@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
-from amudai.arguments import shown, whole_number
+from amudai.arguments import flag, is_one_of, shown, whole_number
 from amudai.errors import InvalidArgument
 from amudai.predicate import EVERYTHING, Predicate
 
 __all__ = ["OnDamage", "ScanRequest"]
 
 OnDamage = Literal["raise", "ignore"]
+
+_MOST_ROWS: Final = 1 << 62  # no shard has more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +45,9 @@ class ScanRequest:
 
     def __post_init__(self) -> None:
         if self.limit is not None:
-            object.__setattr__(self, "limit", whole_number(self.limit, "limit"))
+            object.__setattr__(self, "limit", min(whole_number(self.limit, "limit"), _MOST_ROWS))
         if self.batch_rows is not None:
             object.__setattr__(self, "batch_rows", whole_number(self.batch_rows, "batch_rows", 1))
-        if self.on_damage not in ("raise", "ignore"):
+        flag(self.include_deleted, "include_deleted")
+        if not is_one_of(self.on_damage, ("raise", "ignore")):
             raise InvalidArgument(f"on_damaged_index: expected raise or ignore, found {shown(self.on_damage)}")

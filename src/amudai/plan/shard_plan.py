@@ -139,7 +139,8 @@ class ShardPlan:
         from amudai.plan.prune import Pruner
 
         asks = any(question.keys is not None or question.terms for question in self.leaves.values())
-        indexes = open_indexes(self.shard, self._unusable) if asks else ()
+        asked = [node for question in self.leaves.values() for node in question.leaf.nodes]
+        indexes = open_indexes(self.shard, self._unusable, asked) if asks else ()
         return Pruner(self.shard, self.leaves, indexes, self.rows)
 
     def evidence(self, name: str) -> LeafEvidence | None:

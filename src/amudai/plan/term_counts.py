@@ -21,7 +21,8 @@ _MOST_WAITING: Final = 1 << 18  # terms
 
 def frequent_terms(shard: ShardReader, path: NodePath, name: str, prefix: str, limit: int | None) -> pa.Table:
     """The terms of a field that begin with `prefix`, with the numbers of their rows, the most frequent first."""
-    able = [index for index in open_indexes(shard, UnusableIndexes("raise")) if index.terms(path, "") is not None]
+    indexes = open_indexes(shard, UnusableIndexes("raise"), path)
+    able = [index for index in indexes if index.terms(path, "") is not None]
     chosen = covering(shard, able)
     if chosen is None:
         raise InvalidArgument(f"terms of {name!r}: expected a term index of all rows, found none", url=shard.url)
@@ -50,7 +51,7 @@ def _counts(indexes: Sequence[OpenIndex], path: NodePath, prefix: str) -> Iterat
 
 def _first(table: pa.Table, limit: int | None) -> pa.Table:
     ordered = table.sort_by([("rows", "descending"), ("term", "ascending")])
-    return ordered if limit is None else ordered.slice(0, limit)
+    return ordered if limit is None else ordered.slice(0, min(limit, ordered.num_rows))
 
 
 _NOTHING: Final = pa.schema([("term", pa.large_binary()), ("rows", pa.uint64()), ("exact", pa.bool_())]).empty_table()

@@ -18,7 +18,7 @@ __all__ = ["vocabularies"]
 
 def vocabularies(shard: ShardReader, path: NodePath) -> Iterator[Vocabulary]:
     """The words of a column, and its whole values, as far as term indexes of all rows have them."""
-    found = [(index, index.vocabulary(path)) for index in open_indexes(shard, UnusableIndexes("raise"))]
+    found = [(index, index.vocabulary(path)) for index in open_indexes(shard, UnusableIndexes("raise"), path)]
     for whole in (False, True):
         able = {index: known for index, known in found if known is not None and known.whole is whole}
         chosen = covering(shard, list(able))

@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from amudai.encoding import ByteKeys, NumberRanges, Wanted
+from amudai.encoding import ByteKeys, NumberRanges, TextSearch, Wanted
 from amudai.index import Between
 from amudai.plan.leaf import LeafQuestion
-from amudai.predicate import Text
-from amudai.types import BYTES, WIDTHS
+from amudai.predicate import Text, is_text
+from amudai.types import BYTES, WIDTHS, BasicType
 
 __all__ = ["WantedValues", "wanted_values"]
 
@@ -98,9 +98,11 @@ def _range(between: Between, dtype: np.dtype[Any]) -> NumberRanges:
     return NumberRanges(bounds[:1], bounds[1:])
 
 
-def _bytes(question: LeafQuestion) -> ByteKeys | None:
+def _bytes(question: LeafQuestion) -> ByteKeys | TextSearch | None:
     match question.plain.leaf:
-        case Text(_, "startswith" | "equals" as op, text, True):
+        case Text(_, "startswith" | "equals" as op, text, True) if is_text(question.leaf.type):
             return ByteKeys((text.encode(),), prefixes=op == "startswith")
+        case Text(_, op, text, case_sensitive) if question.node.basic_type is BasicType.STRING:
+            return TextSearch(op, text, case_sensitive)
     keys = question.keys
     return None if keys is None or len(keys) > _MOST_KEYS else ByteKeys(keys)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from amudai.predicate.comparison import is_text
     from amudai.predicate.evaluation import evaluate, evaluate_values
     from amudai.predicate.from_arrow import expression_columns, from_conjunction, from_expression
+    from amudai.predicate.matching import match_texts
     from amudai.predicate.parse import parse_where
     from amudai.predicate.schema import TableSchema
     from amudai.predicate.terms import Alternative, term_questions
@@ -53,6 +54,7 @@ else:
             "amudai.predicate.column": "Column col",
             "amudai.predicate.comparison": "is_text",
             "amudai.predicate.evaluation": "evaluate evaluate_values",
+            "amudai.predicate.matching": "match_texts",
             "amudai.predicate.from_arrow": "expression_columns from_conjunction from_expression",
             "amudai.predicate.parse": "parse_where",
             "amudai.predicate.schema": "TableSchema",
@@ -100,6 +102,7 @@ __all__ = [
     "from_conjunction",
     "from_expression",
     "is_text",
+    "match_texts",
     "parse_where",
     "term_questions",
     "text_columns",

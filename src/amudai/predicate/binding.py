@@ -14,10 +14,11 @@ from typing import Final
 
 import pyarrow as pa
 
+from amudai.arguments import shown
 from amudai.arrow import child_type, value_type
 from amudai.errors import InvalidArgument, MissingColumn
 from amudai.predicate.bound import LISTS, Bound, BoundAlways, BoundAnd, BoundLeaf, BoundOr
-from amudai.predicate.comparison import comparison, is_text
+from amudai.predicate.comparison import can_be_text, comparison, is_text
 from amudai.predicate.plain_values import plain_value
 from amudai.predicate.regex import require_regex
 from amudai.predicate.schema import TableSchema
@@ -55,7 +56,7 @@ _OPPOSITE: Final[dict[CompareOp, CompareOp]] = {
 def bind(predicate: Predicate, schema: TableSchema) -> Bound:
     """The predicate, bound to the columns of this schema. Only its leaves are negated."""
     if not isinstance(predicate, Predicate):
-        raise InvalidArgument(f"where: expected a predicate, found {predicate!r}")
+        raise InvalidArgument(f"where: expected a predicate, found {shown(predicate)}")
     return _Binder(schema).bind(predicate, False)
 
 
@@ -76,7 +77,7 @@ class _Binder:
                 return BoundAlways(value is not negated)
             case Compare() | IsIn() | IsNull() | IsValid() | Text() | Matches():
                 return self._leaf(predicate, negated)
-        raise InvalidArgument(f"where: expected a predicate, found {predicate!r}")
+        raise InvalidArgument(f"where: expected a predicate, found {shown(predicate)}")
 
     def _leaf(self, leaf: Leaf, negated: bool) -> Bound:
         self._leaves += 1
@@ -101,7 +102,7 @@ class _Binder:
                 if not kept:
                     return target.nothing(negated)
                 return BoundLeaf(name, IsIn(path, kept), negated, nodes, kind, scalars)
-            case Text(path, "equals", text, True):
+            case Text(path, "equals", text, True) if is_text(kind):
                 _require_text(path, kind, "equals", text)
                 return target.compare("==", text, negated)
             case Text(path, op, text, _):
@@ -241,7 +242,7 @@ def _interval(one: Bound, other: Bound) -> BoundLeaf:
 
 
 def _require_text(path: str, kind: pa.DataType, op: str, text: str) -> None:
-    if not is_text(kind):
+    if not can_be_text(kind):
         raise InvalidArgument(f"column {path!r} of type {kind}: expected text for {op}")
     try:
         text.encode()

@@ -33,7 +33,7 @@ def col(name: str) -> Column:
     (col("http.status") >= 500) & (col("http.status") <= 599)
     """
     if not isinstance(name, str):
-        raise InvalidArgument(f"col: expected the name of a column, found {name!r}")
+        raise InvalidArgument(f"col: expected the name of a column, found {shown(name)}")
     return Column(name)
 
 
@@ -128,7 +128,7 @@ class Column(TextOperators):
 
 def _refuse_operator(column: Column, operator: str) -> NoReturn:
     raise InvalidArgument(
-        f"{operator}: expected predicates, found {column!r}: put comparisons in parentheses, as in "
+        f"{operator}: expected predicates, found {shown(column)}: put comparisons in parentheses, as in "
         f"({column!r} == 1) {operator if operator != '~' else '&'} ..."
     )
 
@@ -141,7 +141,7 @@ def _value(column: Column, op: str, value: object) -> Value:
     if is_missing(value):
         raise InvalidArgument(f"{op}: expected a value, found None: use {column!r}.is_null()")
     if isinstance(value, Column):
-        raise InvalidArgument(f"{op}: expected a value, found {value!r}: columns can only be compared with values")
+        raise InvalidArgument(f"{op}: expected a value, found {shown(value)}: columns can only be compared with values")
     plain = plain_value(value)
     if not is_value(plain):
         raise InvalidArgument(f"{op}: expected a value to compare {column!r} with, found {shown(value)}")

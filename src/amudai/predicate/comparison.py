@@ -21,7 +21,7 @@ from amudai.arrow import bytes_scalar, number_scalar, value_type
 from amudai.errors import InvalidArgument
 from amudai.predicate.tree import CompareOp, Nanoseconds, Real, Value
 
-__all__ = ["Comparison", "comparison", "is_text"]
+__all__ = ["Comparison", "can_be_text", "comparison", "is_text", "is_uuid"]
 
 # An operator and a value of the type. True if the comparison is true for all values of the type, False if for none.
 Comparison: TypeAlias = tuple[CompareOp, pa.Scalar] | bool
@@ -38,6 +38,13 @@ def is_text(kind: pa.DataType) -> bool:
     """Whether values of this type are text."""
     kind = value_type(kind)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def can_be_text(kind: pa.DataType) -> bool:
+    """Whether text operators can be asked of this type: text, bytes, which may be UTF-8, and UUIDs as written."""
+    stored = value_type(kind)
+    kinds = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
+    return is_text(kind) or is_uuid(kind) or any(fits(stored) for fits in kinds)
 
 
 def comparison(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparison:
@@ -170,7 +177,7 @@ def _bytes(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Compari
 
 def _fixed_bytes(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> Comparison:
     stored = value_type(kind)
-    if _is_uuid(kind):
+    if is_uuid(kind):
         value = _uuid(value, kind, path)
     elif not isinstance(value, bytes):
         raise _refuse(path, kind, "bytes", value)
@@ -184,7 +191,8 @@ def _fixed_bytes(op: CompareOp, value: Value, kind: pa.DataType, path: str) -> C
     return op, bytes_scalar(value[:width].ljust(width, b"\0"), stored)
 
 
-def _is_uuid(kind: pa.DataType) -> bool:
+def is_uuid(kind: pa.DataType) -> bool:
+    """Whether values of this type are UUIDs."""
     while pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
         kind = kind.value_type
     return isinstance(kind, pa.UuidType)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from amudai import _kernels
 from amudai.arrow import value_type, variant_values
+from amudai.encoding import GUID_LENGTH, guid_texts, texts_among
 from amudai.errors import InvalidArgument
 from amudai.predicate.bound import BoundLeaf
-from amudai.predicate.comparison import is_text
+from amudai.predicate.comparison import is_text, is_uuid
+from amudai.predicate.matching import match_texts
 from amudai.predicate.regex import required_texts
 from amudai.predicate.tree import Compare, CompareOp, Interval, IsIn, IsNull, IsValid, Matches, Text
 from amudai.types import BasicType, SchemaNode
@@ -23,14 +23,21 @@ __all__ = ["evaluate", "evaluate_values"]
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
-_COMPARE: Final[Mapping[CompareOp, Callable[[pa.Array, pa.Scalar], pa.Array]]] = {
-    "==": pc.equal,
-    "!=": pc.not_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
+_COMPARE: Final[Mapping[CompareOp, str]] = {
+    "==": "equal",
+    "!=": "not_equal",
+    "<": "less",
+    "<=": "less_equal",
+    ">": "greater",
+    ">=": "greater_equal",
 }
+
+
+def _pc() -> Any:
+    """The functions of Arrow, which take long to import. Text operators do without them."""
+    import pyarrow.compute
+
+    return pyarrow.compute
 
 
 def evaluate(leaf: BoundLeaf, array: pa.Array | pa.ChunkedArray) -> Bools:
@@ -49,7 +56,9 @@ def evaluate(leaf: BoundLeaf, array: pa.Array | pa.ChunkedArray) -> Bools:
 
 
 def evaluate_values(leaf: BoundLeaf, offsets: npt.NDArray[np.uint64], data: npt.NDArray[np.uint8]) -> Bools:
-    """A mask of the values for which a leaf about text or bytes is true, without its negation. For dictionaries.
+    """A mask of the stored values for which a leaf is true, without its negation. For dictionaries.
+
+    The values are text, bytes, or decimals in Arrow's form.
 
     Parameters
     ----------
@@ -62,10 +71,10 @@ def evaluate_values(leaf: BoundLeaf, offsets: npt.NDArray[np.uint64], data: npt.
             return np.zeros(count, np.bool_)
         case IsValid():
             return np.ones(count, np.bool_)
-        case Text(_, op, text, case_sensitive):
-            return _match(offsets, data, text, op, case_sensitive)
+        case Text(_, op, text, case_sensitive) if is_text(leaf.type):
+            return match_texts(offsets, data, text, op, case_sensitive)
     kind = value_type(leaf.type)
-    if pa.types.is_fixed_size_binary(kind):
+    if pa.types.is_fixed_size_binary(kind) or pa.types.is_decimal(kind):
         array = pa.Array.from_buffers(kind, count, [None, pa.py_buffer(data[int(offsets[0]) :])])
     else:
         places = pa.py_buffer(offsets.astype(np.int64))
@@ -89,7 +98,7 @@ def _at(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools, Bools]:
     if isinstance(array, pa.ExtensionArray):
         return _at(leaf, array.storage, depth)
     if pa.types.is_run_end_encoded(array.type):
-        return _at(leaf, pc.run_end_decode(array), depth)
+        return _at(leaf, _pc().run_end_decode(array), depth)
     if pa.types.is_dictionary(array.type):
         return _at_dictionary(leaf, array, depth)
     if depth == len(leaf.nodes) - 1:
@@ -99,7 +108,7 @@ def _at(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools, Bools]:
         variant = next(at for at, each in enumerate(node.children) if each.schema_id == child.schema_id)
         return _at(leaf, variant_values(array, variant), depth + 1)
     if node.basic_type is BasicType.STRUCT:
-        return _at(leaf, pc.struct_field(array, [_member(node, child, array.type)]), depth + 1)
+        return _at(leaf, _pc().struct_field(array, [_member(node, child, array.type)]), depth + 1)
     lengths, items = _items(node, child, array)
     true, _ = _at(leaf, items, depth + 1)
     return _any(true, lengths), _valid(array)
@@ -111,7 +120,7 @@ def _at_dictionary(leaf: BoundLeaf, array: pa.Array, depth: int) -> tuple[Bools,
         return _at(leaf, array.dictionary_decode(), depth)
     true, known = _at(leaf, array.dictionary, depth)
     valid = _valid(array.indices)
-    codes = pc.fill_null(array.indices, 0).to_numpy()
+    codes = _pc().fill_null(array.indices, 0).to_numpy()
     true, known = true[codes], known[codes]
     if isinstance(leaf.leaf, IsNull):
         return true | ~valid, known | ~valid
@@ -150,8 +159,8 @@ def _items(node: SchemaNode, child: SchemaNode, array: pa.Array) -> tuple[npt.ND
 
 
 def _flattened(array: pa.Array) -> tuple[npt.NDArray[np.int64], pa.Array]:
-    lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy().astype(np.int64, copy=False)
-    return lengths, pc.list_flatten(array)
+    lengths = _pc().fill_null(_pc().list_value_length(array), 0).to_numpy().astype(np.int64, copy=False)
+    return lengths, _pc().list_flatten(array)
 
 
 def _any(true: Bools, lengths: npt.NDArray[np.int64]) -> Bools:
@@ -173,20 +182,50 @@ def _leaf(leaf: BoundLeaf, array: pa.Array) -> tuple[Bools, Bools]:
             return valid, np.ones(len(array), np.bool_)
         case Compare(_, op, _):
             array = _computable(array)
-            found = _COMPARE[op](array, _of(leaf.scalars[0], array.type))
+            found = _compared(op, array, _of(leaf.scalars[0], array.type))
         case Interval(_, low, high):
             array = _computable(array)
             ends = [_of(scalar, array.type) for scalar in leaf.scalars]
-            found = pc.and_(_COMPARE[low.op](array, ends[0]), _COMPARE[high.op](array, ends[1]))
+            found = _pc().and_(_compared(low.op, array, ends[0]), _compared(high.op, array, ends[1]))
         case IsIn():
             array = _computable(array)
-            found = pc.is_in(array, pa.array(_both_zeros([each.cast(array.type) for each in leaf.scalars]), array.type))
+            found = _pc().is_in(
+                array, pa.array(_both_zeros([each.cast(array.type) for each in leaf.scalars]), array.type)
+            )
         case Text(_, op, text, case_sensitive):
-            return _text(array, text, op, case_sensitive, valid), valid
+            texts, among = _as_text(leaf.type, _computable(array), valid)
+            return _text(texts, text, op, case_sensitive, among), valid
         case Matches(_, pattern):
-            return _matches(_computable(array), pattern, valid), valid
+            texts, among = _as_text(leaf.type, _computable(array), valid)
+            return _matches(texts, pattern, among), valid
     true = _bools(found)
     return true & valid if array.null_count else true, valid
+
+
+def _compared(op: CompareOp, array: pa.Array, scalar: pa.Scalar) -> pa.Array:
+    return getattr(_pc(), _COMPARE[op])(array, scalar)
+
+
+def _as_text(kind: pa.DataType, array: pa.Array, valid: Bools) -> tuple[pa.Array, Bools]:
+    """The values as text, and where they are: bytes that are no UTF-8 match nothing."""
+    if is_text(kind):
+        return array, valid
+    count = len(array)
+    if is_uuid(kind):
+        width = array.type.byte_width
+        stored = np.frombuffer(array.buffers()[1] or b"", np.uint8, count * width, array.offset * width)
+        places = np.arange(0, GUID_LENGTH * count + 1, GUID_LENGTH, dtype=np.int64)
+        buffers = [None, pa.py_buffer(places), pa.py_buffer(guid_texts(stored))]
+        return pa.Array.from_buffers(pa.large_string(), count, buffers), valid
+    array = array.cast(pa.large_binary())
+    _, stored_places, content = array.buffers()
+    places = np.frombuffer(stored_places or bytes(8), np.int64, count + 1, 8 * array.offset)
+    data = np.frombuffer(content or b"", np.uint8)
+    among = texts_among(places, data)
+    if among is not None:
+        valid = valid & among
+        array = pa.array(array.to_pylist(), pa.large_binary(), mask=~among)
+    return array.cast(pa.large_string()), valid
 
 
 def _text(array: pa.Array, text: str, op: str, case_sensitive: bool, valid: Bools) -> Bools:
@@ -199,7 +238,7 @@ def _text(array: pa.Array, text: str, op: str, case_sensitive: bool, valid: Bool
         else np.zeros(len(array) + 1, width)
     )
     data = np.frombuffer(content, np.uint8) if content is not None else np.zeros(0, np.uint8)
-    return _match(offsets, data, text, op, case_sensitive) & valid
+    return match_texts(offsets, data, text, op, case_sensitive) & valid
 
 
 def _matches(array: pa.Array, pattern: str, valid: Bools) -> Bools:
@@ -208,16 +247,10 @@ def _matches(array: pa.Array, pattern: str, valid: Bools) -> Bools:
     for text, case_sensitive in required_texts(pattern):
         candidates = candidates & _text(array, text, "contains", case_sensitive, candidates)
     if 2 * np.count_nonzero(candidates) > len(array):
-        return _bools(pc.match_substring_regex(array, pattern)) & valid
+        return _bools(_pc().match_substring_regex(array, pattern)) & valid
     found = np.zeros(len(array), np.bool_)
-    found[candidates] = _bools(pc.match_substring_regex(array.filter(pa.array(candidates)), pattern))
+    found[candidates] = _bools(_pc().match_substring_regex(array.filter(pa.array(candidates)), pattern))
     return found
-
-
-def _match(offsets: npt.NDArray[Any], data: npt.NDArray[np.uint8], text: str, op: str, case_sensitive: bool) -> Bools:
-    out = np.empty(len(offsets) - 1, np.bool_)
-    _kernels.match_text(offsets, data, op, text, case_sensitive, out.view(np.uint8))
-    return out
 
 
 def _computable(array: pa.Array) -> pa.Array:
@@ -250,7 +283,7 @@ def _valid(array: pa.Array) -> Bools:
 
 
 def _bools(array: pa.Array) -> Bools:
-    known = pc.fill_null(array, False) if array.null_count else array
+    known = _pc().fill_null(array, False) if array.null_count else array
     # Not by `to_numpy`: it would import pandas.
     first, last = known.offset, known.offset + len(known)
     stored = np.frombuffer(known.buffers()[1] or b"", np.uint8, count=-(-last // 8) - first // 8, offset=first // 8)

@@ -20,6 +20,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from amudai.arguments import shown
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, UnsupportedFeature
 from amudai.format import FlatTable
 from amudai.predicate.plain_values import plain_value
@@ -86,7 +87,7 @@ def from_expression(expression: pc.Expression) -> Predicate:
     (col("status") >= 500) & col("http.path").is_valid()
     """
     if not isinstance(expression, pc.Expression):
-        raise InvalidArgument(f"where: expected an expression of pyarrow, found {expression!r}")
+        raise InvalidArgument(f"where: expected an expression of pyarrow, found {shown(expression)}")
     return _predicate(_tree(expression))
 
 

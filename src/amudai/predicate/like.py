@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from amudai import _kernels
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 from amudai.predicate.regex import quoted
 from amudai.predicate.tree import Matches, Predicate, Text, TextOp
@@ -44,9 +45,9 @@ def like(path: str, pattern: object, escape: object, *, case_sensitive: bool) ->
     """
     op = "like" if case_sensitive else "ilike"
     if not isinstance(pattern, str):
-        raise InvalidArgument(f"{op}: expected a pattern, found {pattern!r}")
+        raise InvalidArgument(f"{op}: expected a pattern, found {shown(pattern)}")
     if escape is not None and (not isinstance(escape, str) or len(escape) != 1):
-        raise InvalidArgument(f"{op}: expected a single escape character, found {escape!r}")
+        raise InvalidArgument(f"{op}: expected a single escape character, found {shown(escape)}")
     parts = list(_parts(op, pattern, escape))
     before, behind = parts[:1] == [_Wildcard.MANY], parts[-1:] == [_Wildcard.MANY]
     inner = parts[before : len(parts) - behind]
@@ -67,7 +68,7 @@ def _parts(op: str, pattern: str, escape: str | None) -> Iterator[_Part]:
         if is_escaped:
             character = next(characters, "")
             if not character:
-                raise InvalidArgument(f"{op}: expected a character behind the last {escape!r}, found {pattern!r}")
+                raise InvalidArgument(f"{op}: expected a character behind the last {escape!r}, found {shown(pattern)}")
         if is_escaped or character not in "_%":
             text, after_many = text + character, False
             continue

@@ -11,6 +11,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 
+from amudai.arguments import sequence, shown
 from amudai.errors import InvalidArgument
 from amudai.predicate.tree import Nanoseconds, Value
 
@@ -34,8 +35,8 @@ def is_value(value: object) -> TypeGuard[Value]:
 def list_of_values(op: str, values: object) -> list[Any]:
     """The values of an iterable. Text is refused: it would be taken for a list of its characters."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise InvalidArgument(f"{op}: expected a list of values, found {values!r}")
-    return list(values)
+        raise InvalidArgument(f"{op}: expected a list of values, found {shown(values)}")
+    return list(sequence(values, op))
 
 
 def plain_value(value: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 import pyarrow as pa
 
 from amudai import _kernels
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument, UnsupportedFeature
 
 __all__ = ["RequiredText", "lacking", "quoted", "require_regex", "required_texts"]
@@ -89,7 +90,7 @@ def require_regex(what: str, pattern: str) -> None:
         pc.match_substring_regex(pa.array([""]), pattern)
     except pa.ArrowInvalid as error:
         reason = str(error).splitlines()[0]
-        raise InvalidArgument(f"{what}: expected a regular expression, found {pattern!r}: {reason}") from None
+        raise InvalidArgument(f"{what}: expected a regular expression, found {shown(pattern)}: {reason}") from None
 
 
 def lacking(pattern: str) -> str | None:

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 from typing import Final, NoReturn
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.predicate.regex import lacking, quoted, require_regex
 
@@ -150,7 +151,7 @@ class _Translation:
     def _member(self) -> re.Match[str]:
         token = _compiled(_MEMBER).match(self._pattern, self._at)
         if token is None:
-            raise InvalidArgument(f"{self._what}: expected a closing ], found {self._pattern!r}")
+            raise InvalidArgument(f"{self._what}: expected a closing ], found {shown(self._pattern)}")
         if token.lastgroup == "odd":
             self._refuse(f"{token[0]} in a set")
         self._at = token.end()
@@ -172,7 +173,7 @@ class _Translation:
         if code is not None:
             number = int(code, 16)
             if number > 0x10FFFF or 0xD800 <= number < 0xE000:
-                raise InvalidArgument(f"{self._what}: expected the code of a character, found {token[0]!r}")
+                raise InvalidArgument(f"{self._what}: expected the code of a character, found {shown(token[0])}")
             return chr(number)
         if token["control"] is not None:
             return _CONTROL[token["control"]]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from string import ascii_letters
 from typing import Final
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 from amudai.predicate.plain_values import list_of_values
 from amudai.predicate.regex import quoted
@@ -87,7 +88,7 @@ class Strings:
 
 def _required(op: str, text: object) -> str:
     if not isinstance(text, str):
-        raise InvalidArgument(f"str.{op}: expected a text, found {text!r}")
+        raise InvalidArgument(f"str.{op}: expected a text, found {shown(text)}")
     return str(text)
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from amudai import _kernels
 from amudai.index import Match, Terms
 from amudai.predicate.bound import BoundLeaf
-from amudai.predicate.comparison import is_text
+from amudai.predicate.comparison import can_be_text, is_text, is_uuid
 from amudai.predicate.regex import required_texts
 from amudai.predicate.tree import Compare, IsIn, Matches, Text, TextOp
 
@@ -53,11 +54,13 @@ class Alternative:
 
 def term_questions(leaf: BoundLeaf) -> list[Alternative]:
     """The ways to find the rows of a leaf about text: by an index of words, and by an index of whole values."""
-    if not is_text(leaf.type):
+    if not can_be_text(leaf.type):
         return []
     match leaf.leaf:
         case Compare(_, "==", _) | IsIn():
-            texts = [scalar.as_py() for scalar in leaf.scalars]
+            texts = _texts(leaf)
+            if texts is None:
+                return []
             groups = [_words("equals", text, True) for text in texts]
             whole = tuple((Terms(text, Match.EQUAL, True, whole=True),) for text in texts)
             return _alternatives(groups, False, whole, True)
@@ -71,6 +74,17 @@ def term_questions(leaf: BoundLeaf) -> list[Alternative]:
             within = tuple(Terms(text, Match.WITHIN, case, whole=True) for text, case in required)
             return _alternatives([words], False, (within,), False)
     return []
+
+
+def _texts(leaf: BoundLeaf) -> list[str] | None:
+    """The values that a leaf asks for, as an index has them; None if one of them is no text, which no index has."""
+    values = [scalar.as_py() for scalar in leaf.scalars]
+    if is_text(leaf.type):
+        return values
+    try:
+        return [str(UUID(bytes=value)) if is_uuid(leaf.type) else value.decode() for value in values]
+    except UnicodeDecodeError:
+        return None
 
 
 def _alternatives(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 from amudai.predicate.like import like
 from amudai.predicate.plain_values import list_of_values
@@ -88,7 +89,7 @@ class TextOperators:
     def matches(self, pattern: str) -> Predicate:
         """True if the text contains a match of a regular expression in RE2 syntax. Case-sensitive without `(?i)`."""
         if not isinstance(pattern, str):
-            raise InvalidArgument(f"matches: expected a regular expression, found {pattern!r}")
+            raise InvalidArgument(f"matches: expected a regular expression, found {shown(pattern)}")
         return Matches(self._path, pattern)
 
     def like(self, pattern: str, *, escape: str | None = None) -> Predicate:
@@ -114,5 +115,5 @@ class TextOperators:
 
     def _text(self, op: TextOp, text: object, case_sensitive: bool) -> Predicate:
         if not isinstance(text, str):
-            raise InvalidArgument(f"{op}: expected a text, found {text!r}")
+            raise InvalidArgument(f"{op}: expected a text, found {shown(text)}")
         return Text(self._path, op, str(text), case_sensitive)

@@ -9,6 +9,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from amudai.arguments import flag, is_one_of, shown
 from amudai.errors import InvalidArgument
 from amudai.predicate.column import col
 from amudai.predicate.comparison import is_text
@@ -32,17 +33,17 @@ def words_predicate(
     col("message").has("disk") & col("message").has("full")
     """
     if not isinstance(text, str):
-        raise InvalidArgument(f"text: expected words, found {text!r}")
-    if match not in _MATCHES:
-        raise InvalidArgument(f"match: expected {', '.join(_MATCHES)}, found {match!r}")
-    words = text.split()
+        raise InvalidArgument(f"text: expected words, found {shown(text)}")
+    if not is_one_of(match, _MATCHES):
+        raise InvalidArgument(f"match: expected {', '.join(_MATCHES)}, found {shown(match)}")
+    words = list(dict.fromkeys(text.split()))  # each once: a word may be repeated thousands of times
     if not words:
         return None
     if not columns:
         raise InvalidArgument("search: expected a shard with text columns, found none")
-    operator = f"{match}_cs" if case_sensitive else match
+    operator = f"{match}_cs" if flag(case_sensitive, "case_sensitive") else match
     found: list[Predicate] = [reduce(or_, (getattr(col(name), operator)(word) for name in columns)) for word in words]
-    return reduce(or_ if any_word else and_, found)
+    return reduce(or_ if flag(any_word, "any_word") else and_, found)
 
 
 def text_columns(schema: pa.Schema) -> tuple[str, ...]:

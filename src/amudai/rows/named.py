@@ -23,7 +23,7 @@ def row_range(rows: slice | range | None, origin: Origin) -> Rows:
     if rows is None:
         return Rows.all(origin)
     if isinstance(rows, range):
-        if rows.step != 1 or (len(rows) and not (rows.start >= 0 and rows.stop <= count)):
+        if rows.step != 1 or (rows.start < rows.stop and not (rows.start >= 0 and rows.stop <= count)):
             raise InvalidArgument(f"rows: expected a range with step 1 within 0..{count}, found {rows}")
         return Rows.one(rows.start, rows.stop, origin)
     if not isinstance(rows, slice) or rows.step not in (None, 1):

@@ -36,7 +36,8 @@ class Rows:
     Parameters
     ----------
     part_of
-        A set that contains all of these positions, if one is known: `intersect` need not compare the two then.
+        A set that contains all of these positions, if one is known: `intersect` need not compare the two then. Parts,
+        chosen positions and what `subtract` leaves know their set.
 
     Examples
     --------
@@ -106,10 +107,15 @@ class Rows:
     @classmethod
     def of_bits(cls, bits: U8, start: int, count: int, origin: Origin = SLOTS) -> Rows:
         """The positions whose bit is set: bit `i` of the first `count` belongs to position `start + i`."""
-        few = _kernels.few_ranges_of_bitmap(bits, count, start, max(_MANY_RANGES, count // _BITS_PER_RANGE))
+        few = _kernels.few_ranges_of_bitmap(bits, count, start, cls.most_ranges(count))
         if few is not None:
             return cls(*few, origin)
         return cls._of_words(_kernels.align_bits(bits, count, start % _WORD), start - start % _WORD, origin)
+
+    @staticmethod
+    def most_ranges(span: int) -> int:
+        """How many ranges among so many positions are still better held as ranges than as a bitmap."""
+        return max(_MANY_RANGES, span // _BITS_PER_RANGE)
 
     @classmethod
     def of_mask(cls, mask: npt.NDArray[np.bool_], start: int = 0, origin: Origin = SLOTS) -> Rows:
@@ -135,8 +141,8 @@ class Rows:
         return cls.joined(starts, np.concatenate([part.ends for part in filled]), filled[0].origin)
 
     @classmethod
-    def _of_words(cls, words: U64, base: int, origin: Origin) -> Rows:
-        made = cls(_NOTHING, _NOTHING, origin)
+    def _of_words(cls, words: U64, base: int, origin: Origin, part_of: Rows | None = None) -> Rows:
+        made = cls(_NOTHING, _NOTHING, origin, part_of)
         made._starts, made._words, made._base = None, words, base
         return made
 
@@ -246,7 +252,7 @@ class Rows:
         start, end = part.first, part.first + part.size
         if start == 0 and self._words is None and self.end <= end:
             # Most shards have one stripe: the positions stay the same.
-            return Rows(self.starts, self._ends, part)
+            return self._moved(self, 0, part)
         return self._moved(self.clip(start, end), -start, part)
 
     def outward(self) -> Rows:
@@ -269,13 +275,16 @@ class Rows:
     @staticmethod
     def _moved(rows: Rows, by: int, origin: Origin) -> Rows:
         if rows._words is not None and by % _WORD == 0:
-            return Rows._of_words(rows._words, rows._base + by, origin)
-        starts, ends = rows.starts, rows.ends
-        if by > 0:
-            return Rows(starts + np.uint64(by), ends + np.uint64(by), origin)
-        if by < 0:
-            return Rows(starts - np.uint64(-by), ends - np.uint64(-by), origin)
-        return Rows(starts, ends, origin)
+            made = Rows._of_words(rows._words, rows._base + by, origin)
+        else:
+            starts, ends = rows.starts, rows.ends
+            if by > 0:
+                starts, ends = starts + np.uint64(by), ends + np.uint64(by)
+            elif by < 0:
+                starts, ends = starts - np.uint64(-by), ends - np.uint64(-by)
+            made = Rows(starts, ends, origin)
+        made._count = rows._count
+        return made
 
     # ---- sets ----
 
@@ -305,10 +314,10 @@ class Rows:
             self._require_same(other)
         if not self or not other:
             return Rows.none(self.origin)
-        # One set is often a single range that contains the other: nothing to compare.
-        if other is self.part_of or other._holds(self):
+        # One set is often a part of the other, or the other a single range: nothing to compare.
+        if self._is_part_of(other) or other._holds(self):
             return self
-        if self is other.part_of or self._holds(other):
+        if other._is_part_of(self) or self._holds(other):
             return other
         if self._words is None and other._words is None:
             return Rows(*_kernels.intersect_ranges(*self.arrays, *other.arrays), self.origin)
@@ -324,11 +333,30 @@ class Rows:
             return self
         if other._holds(self):
             return Rows.none(self.origin)
+        # Not `self` if that is a part itself: sets from which much is subtracted in turn would all be kept.
+        whole = self if self.part_of is None else self.part_of
         if self._words is None and (other._words is None or not _prefers_bits(self.num_ranges, self._span)):
-            return Rows(*_kernels.subtract_ranges(*self.arrays, *other.arrays), self.origin)
+            return Rows(*_kernels.subtract_ranges(*self.arrays, *other.arrays), self.origin, whole)
+        if self._words is not None and other._words is None:
+            words = _kernels.clear_ranges(self._words, self._base, *other.arrays)
+            return Rows._of_words(words, self._base, self.origin, whole)
         base = self._low - self._low % _WORD
         count = -(-(self._high - base) // _WORD)
-        return Rows._of_words(self._window(base, count) & ~other._window(base, count), base, self.origin)
+        return Rows._of_words(self._window(base, count) & ~other._window(base, count), base, self.origin, whole)
+
+    def count_common(self, other: Rows) -> int:
+        """How many positions are in both.
+
+        >>> Rows.one(0, 10).count_common(Rows.one(8, 20))
+        2
+        """
+        self._require_same(other)
+        if self._words is None and other._words is None:
+            return _kernels.count_common(*self.arrays, *other.arrays)
+        bitmap, ranges = (other, self) if self._words is None else (self, other)
+        if bitmap._words is None or ranges._words is not None:
+            return self.intersect(other).count
+        return _kernels.count_ranges(bitmap._words, bitmap._base, *ranges.arrays)
 
     def clip(self, start: int, end: int) -> Rows:
         """The positions in `start..end`."""
@@ -350,7 +378,7 @@ class Rows:
         """The positions whose bit is set: bit `i` belongs to the `i`-th position of this set."""
         if self._words is None and len(self._ends) == 1:
             return Rows.of_bits(bits, self._low, self.count, self.origin)
-        return Rows(*_kernels.select_ranges(*self.arrays, bits), self.origin)
+        return Rows(*_kernels.select_ranges(*self.arrays, bits), self.origin, self)
 
     def selected(self, mask: npt.NDArray[np.bool_]) -> Rows:
         """The positions for which `mask`, with one element a position, is true."""
@@ -384,7 +412,9 @@ class Rows:
             starts, ends = self.starts[first:last].copy(), self.ends[first:last].copy()
             starts[0] += np.uint64(done) - before[first]
             ends[-1] -= before[last] - np.uint64(stop)
-            yield Rows(starts, ends, self.origin)
+            part = Rows(starts, ends, self.origin, self)
+            part._count = stop - done
+            yield part
             done = stop
 
     def __repr__(self) -> str:
@@ -395,6 +425,13 @@ class Rows:
     def _require_same(self, other: Rows) -> None:
         if self.origin != other.origin:
             raise TypeError(f"rows of {self.origin} cannot be combined with rows of {other.origin}")
+
+    def _is_part_of(self, other: Rows) -> bool:
+        """Whether `other` is known to contain this set."""
+        whole = self.part_of
+        while whole is not None and whole is not other:
+            whole = whole.part_of
+        return whole is not None
 
     def _holds(self, other: Rows) -> bool:
         """Whether this set is a single range that contains `other`."""

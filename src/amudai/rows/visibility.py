@@ -47,7 +47,8 @@ class Visibility:
 
     def count(self, rows: Rows) -> int:
         """How many of `rows` are live."""
-        if self.deleted is None or not rows:
-            return rows.count
-        known = self.deleted_count() if rows.count == self.origin.size else None
-        return rows.count - (rows.intersect(self.deleted(rows)).count if known is None else known)
+        count = rows.count
+        if self.deleted is None or not count:
+            return count
+        known = self.deleted_count() if count == self.origin.size else None
+        return count - (rows.count_common(self.deleted(rows)) if known is None else known)

@@ -6,7 +6,7 @@ that match.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -18,11 +18,12 @@ from amudai.arrow import least_bits, rows_without_columns
 from amudai.collection import MANY_COLUMNS, uncollected
 from amudai.column import ColumnSource, Projection
 from amudai.errors import located
-from amudai.plan import ScanTask, SelectedColumn, ShardPlan, prepare_columns, read_arrays
+from amudai.plan import ScanTask, SelectedColumn, ShardPlan, prepare_columns, read_arrays, read_small_columns
 from amudai.rows import Positions, Rows
 from amudai.scan.receipt import Explanation, LeafReport, Note, Receipt
 from amudai.shard import StripeReader
-from amudai.threads import in_order
+from amudai.storage import metered
+from amudai.threads import Crew, in_order
 
 __all__ = ["ScanRun"]
 
@@ -38,8 +39,9 @@ LARGEST_PART: Final = 1 << 24
 FIRST_PART: Final = 1 << 12
 # Rows of a chunk of a table: many, to keep the overhead of Python small, and a multiple of all block sizes in use.
 CHUNK_ROWS: Final = 1 << 20
-# Rows of a chunk at least, if chunks are made for several threads.
-LEAST_CHUNK: Final = 1 << 18
+# Bytes of values of a chunk of the largest column at least, and its rows, if chunks are made for several threads.
+LEAST_CHUNK: Final = 9 << 18
+LEAST_CHUNK_ROWS: Final = 1 << 16
 # Fewer rows to check, or values to read, take less time than starting a thread.
 SERIAL_ROWS: Final = 1 << 14
 SERIAL_VALUES: Final = 1 << 16
@@ -126,7 +128,15 @@ class ScanRun:
     def _table(self) -> pa.Table:
         rows = self.rows()
         with self._receipt.phase("read"):
-            columns, schema = self.plan.columns, self.plan.schema
+            selected, schema = self.plan.columns, self.plan.schema
+            small: dict[int, list[pa.Array]] = {}
+            if rows.count <= CHUNK_ROWS:
+                small = read_small_columns(self.plan.shard, selected, rows, self._each_metered)
+            if sum(map(len, small.values())) > len(small):  # several stripes: the memory of one is limited elsewhere
+                with located(url=self.plan.shard.url):
+                    taken = sum(array.nbytes for arrays in small.values() for array in arrays)
+                    self.plan.shard.limits.require_memory(taken, 8)
+            columns = [column for at, column in enumerate(selected) if at not in small]
             if rows.count > CHUNK_ROWS:
                 with located(url=self.plan.shard.url):
                     self.plan.shard.limits.require_memory(
@@ -148,7 +158,22 @@ class ScanRun:
         for index, column in enumerate(columns):
             mine = arrays[index * len(chunks) : (index + 1) * len(chunks)]
             chunked.append(pa.chunked_array([array for several in mine for array in several], column.field.type))
+        if small:
+            others = iter(chunked)
+            chunked = [
+                pa.chunked_array(small[at], column.field.type) if at in small else next(others)
+                for at, column in enumerate(selected)
+            ]
         return pa.Table.from_arrays(chunked, schema=schema)
+
+    def _each_metered(self, work: Callable[[int], object], count: int) -> None:
+        """Call `work` with 0..count on all threads, inside a phase of this one."""
+
+        def metered_work(index: int) -> None:
+            with metered(self._receipt.meter):
+                work(index)
+
+        Crew(self.threads).each(metered_work, count)
 
     def _within_memory(self, reading: Iterable[list[pa.Array]], chunks: int) -> list[list[pa.Array]]:
         """The arrays of all columns. An error if they take more memory than the limits of the shard allow."""
@@ -178,6 +203,7 @@ class ScanRun:
                     batch = batch.slice(0, left)
                     left -= batch.num_rows
                 found += batch.num_rows
+                self.plan.shard.require_work(found)  # a shard of some bytes can have rows without end
                 yield from _cut(batch, request.batch_rows or PART_ROWS)
             if left == 0:
                 break
@@ -211,7 +237,7 @@ class ScanRun:
         if len(stripes) == 1 and candidates.count <= size:
             yield StripePart(stripes[0], work)
             return
-        for stripe in stripes:
+        for stripe in self.plan.shard.stripes_with(candidates):
             mine = candidates.intersect(stripe.extent)
             largest = max(most, self._block_rows(stripe, columns)) if mine.count > most else most
             for rows in _growing(mine, size if largest == most else largest, largest):
@@ -219,8 +245,12 @@ class ScanRun:
 
     def _chunk_rows(self, stripe: StripeReader, rows: Rows, columns: Sequence[SelectedColumn]) -> int:
         """Rows of a chunk of a table. Chunks are smaller if there are fewer of them than keep all threads busy."""
-        share = rows.count * len(columns) // (PARTS_PER_THREAD * self.threads)
-        most = CHUNK_ROWS if self.threads == 1 else min(CHUNK_ROWS, max(LEAST_CHUNK, 1 << share.bit_length()))
+        most = CHUNK_ROWS
+        if self.threads > 1 and columns:
+            sizes = [_row_bytes(stripe, column) for column in columns]
+            share = rows.count * sum(sizes) / (PARTS_PER_THREAD * self.threads)
+            chunk = int(max(LEAST_CHUNK, share) / max(sizes))
+            most = min(CHUNK_ROWS, max(LEAST_CHUNK_ROWS, 1 << max(0, chunk.bit_length() - 1)))
         return most if rows.count <= most else max(most, self._block_rows(stripe, columns))
 
     @staticmethod
@@ -330,6 +360,15 @@ class ScanRun:
     def _asked(self) -> list[SelectedColumn]:
         """The columns of the predicate."""
         return [each.column for each in self.plan.leaves.values()]
+
+
+def _row_bytes(stripe: StripeReader, column: SelectedColumn) -> float:
+    """About how many bytes the values of a row take, as far as types and descriptors tell."""
+    stored = 0
+    for node in column.projection.nodes():
+        descriptor = stripe.descriptor(node)
+        stored += 0 if descriptor is None else descriptor.field.raw_data_size or 0
+    return max(least_bits(column.field.type) / 8, stored / max(1, stripe.num_positions))
 
 
 def _sources(stripe: StripeReader, columns: Iterable[SelectedColumn]) -> Iterator[tuple[ColumnSource, Projection]]:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from amudai.arguments import is_one_of, sequence, shown
 from amudai.arrow import reordered
 from amudai.errors import InvalidArgument, MissingColumn
 from amudai.storage import Spool
@@ -50,8 +51,9 @@ def sort_keys(sort_by: SortBy | Sequence[SortBy], schema: pa.Schema) -> tuple[So
     >>> sort_keys(["day", ("size", "descending")], pa.schema([("day", pa.date32()), ("size", pa.int64())]))
     (SortKey(path=('day',), descending=False), SortKey(path=('size',), descending=True))
     """
-    single = isinstance(sort_by, str) or (isinstance(sort_by, tuple) and len(sort_by) == 2 and sort_by[1] in _ORDERS)
-    wanted: Sequence[Any] = [sort_by] if single else list(sort_by)
+    is_pair = isinstance(sort_by, tuple) and len(sort_by) == 2 and is_one_of(sort_by[1], _ORDERS)
+    single = isinstance(sort_by, str) or is_pair
+    wanted: Sequence[Any] = [sort_by] if single else sequence(sort_by, "sort_by")
     empty = schema.empty_table()
     found = []
     for each in wanted:
@@ -59,8 +61,8 @@ def sort_keys(sort_by: SortBy | Sequence[SortBy], schema: pa.Schema) -> tuple[So
         key = SortKey(parse_path(name), order == "descending")
         try:
             values = key.values(empty)
-        except (KeyError, pa.ArrowInvalid) as error:
-            raise MissingColumn(f"sort_by: expected a column, found {name!r}") from error
+        except (KeyError, pa.ArrowInvalid, UnicodeError) as error:
+            raise MissingColumn(f"sort_by: expected a column, found {shown(name)}") from error
         if not _is_sortable(values.type):
             raise InvalidArgument(f"sort_by: expected a column that can be sorted, found {values.type}", field=name)
         found.append(key)
@@ -292,4 +294,4 @@ def _pair(each: object) -> tuple[str, str]:
     if isinstance(each, tuple) and len(each) == 2 and isinstance(each[0], str) and each[1] in _ORDERS:
         return each[0], each[1]
     expected = 'a column, or a column and "ascending" or "descending"'
-    raise InvalidArgument(f"sort_by: expected {expected}, found {each!r}")
+    raise InvalidArgument(f"sort_by: expected {expected}, found {shown(each)}")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from amudai.shard.build.attached import AttachedField
     from amudai.shard.build.container_builders import ListBuilder, StructBuilder, builder_of
     from amudai.shard.build.field_builder import BitEncoder, FieldBuildContext, FieldBuilder
-    from amudai.shard.build.metadata import ShardMetadata, StripeMetadata, write_metadata
+    from amudai.shard.build.metadata import ShardMetadata, StripeMetadata, with_field_indexes, write_metadata
     from amudai.shard.build.packed import PACKABLE, GroupRequest
     from amudai.shard.build.placed import folded, sum_of_known
     from amudai.shard.build.prepared import PreparedField
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from amudai.shard.footer import pack_footer, unpack_footer
     from amudai.shard.portable import PortableShard
     from amudai.shard.reader import ShardReader, fingerprint_of_tail
+    from amudai.shard.small_columns import SmallBatch
     from amudai.shard.stripe import StripeReader
     from amudai.shard.suffixes import INDEX_SUFFIX, STRIPE_SUFFIX
 else:
@@ -34,7 +35,7 @@ else:
             "amudai.shard.build.attached": "AttachedField",
             "amudai.shard.build.container_builders": "ListBuilder StructBuilder builder_of",
             "amudai.shard.build.field_builder": "BitEncoder FieldBuildContext FieldBuilder",
-            "amudai.shard.build.metadata": "ShardMetadata StripeMetadata write_metadata",
+            "amudai.shard.build.metadata": "ShardMetadata StripeMetadata with_field_indexes write_metadata",
             "amudai.shard.build.packed": "PACKABLE GroupRequest",
             "amudai.shard.build.placed": "folded sum_of_known",
             "amudai.shard.build.prepared": "PreparedField",
@@ -44,6 +45,7 @@ else:
             "amudai.shard.portable": "PortableShard",
             "amudai.shard.footer": "pack_footer unpack_footer",
             "amudai.shard.reader": "ShardReader fingerprint_of_tail",
+            "amudai.shard.small_columns": "SmallBatch",
             "amudai.shard.stripe": "StripeReader",
             "amudai.shard.suffixes": "INDEX_SUFFIX STRIPE_SUFFIX",
         },
@@ -70,6 +72,7 @@ __all__ = [
     "ShardMetadata",
     "ShardReader",
     "Sinks",
+    "SmallBatch",
     "StoredArray",
     "StoredDictionary",
     "StripeBuilder",
@@ -83,5 +86,6 @@ __all__ = [
     "place_fields",
     "sum_of_known",
     "unpack_footer",
+    "with_field_indexes",
     "write_metadata",
 ]

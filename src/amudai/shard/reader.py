@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from amudai.column import Prefer
-from amudai.errors import CorruptedData, InvalidArgument, LimitExceeded, StorageError, UnsupportedFeature, located
+from amudai.errors import (
+    AmudaiError,
+    CorruptedData,
+    InvalidArgument,
+    LimitExceeded,
+    StorageError,
+    UnsupportedFeature,
+    located,
+)
 from amudai.format import (
     DIRECTORY_LENGTH,
-    BooleanStats,
     DataRef,
     FieldDescriptor,
     FieldList,
@@ -22,12 +32,13 @@ from amudai.format import (
     ShardSchema,
     StripeList,
     UrlList,
+    indexed_fields_of,
+    true_count,
     unframe,
 )
 from amudai.lazy import lazy
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.rows import Origin, Rows, Visibility
-from amudai.shard.deleted import marked_rows
 from amudai.shard.open_files import OpenFiles, require_same
 from amudai.shard.portable import PortableShard
 from amudai.shard.stripe import StripeReader
@@ -146,6 +157,22 @@ class ShardReader:
             StripeReader(self._opened, self.origin, ordinal, stripe, anchor) for ordinal, stripe in enumerate(found)
         )
 
+    def stripes_with(self, rows: Rows) -> Sequence[StripeReader]:
+        """The stripes that may hold some of `rows`, in their order. A few rows do not cost a look at every stripe."""
+        stripes = self.stripes
+        if len(stripes) < 2 or not rows:
+            return stripes if rows else ()
+        if rows.count < len(stripes):
+            wanted = np.unique(np.searchsorted(self._stripe_ends, rows.positions(), "right"))
+            return [stripes[ordinal] for ordinal in wanted.tolist()]
+        hull = rows.hull
+        first, last = np.searchsorted(self._stripe_ends, [hull.starts.item(0), hull.ends.item(0) - 1], "right").tolist()
+        return stripes[first : last + 1]
+
+    @lazy
+    def _stripe_ends(self) -> npt.NDArray[np.uint64]:
+        return np.array([stripe.end_row for stripe in self.stripes], np.uint64)
+
     def _stripe_list(self, payload: memoryview) -> StripeList:
         found = StripeList.decode(payload, self.directory.stripe_count)
         found.check_positions(self.directory.total_records)
@@ -195,6 +222,29 @@ class ShardReader:
         if self._stored_indexes is None or b"required" not in bytes(self._stored_indexes[0]):
             return ()
         return tuple(index for index in self.indexes if index.required)
+
+    def field_indexes(self, nodes: Iterable[SchemaNode] | None = None) -> Iterator[tuple[IndexDescriptor, Artifact]]:
+        """The indexes in the descriptors of fields, each with the file that its references are relative to.
+
+        `nodes` are the fields; None for all fields. Shards of this library say which fields have some, so that no
+        descriptor is read for nothing.
+        """
+        known = self._indexed_fields
+        if known is not None and not known:
+            return
+        for node in nodes_below(self.schema.fields()) if nodes is None else nodes:
+            if known is not None and node.schema_id not in known:
+                continue
+            found = self.descriptor(node)
+            ref = self._field_list.ref(node.schema_id)
+            if found is not None and found.indexes is not None and ref is not None:
+                anchor = self.artifact(ref.url, self.artifact(self.directory.field_list.url, self.root))
+                for index in found.indexes:
+                    yield index, anchor
+
+    @lazy
+    def _indexed_fields(self) -> frozenset[int] | None:
+        return frozenset(indexed_fields_of(self.properties)) if self.is_own else None
 
     @property
     def index_anchor(self) -> Artifact:
@@ -308,15 +358,31 @@ class ShardReader:
         """How many rows are deleted according to the directory and the statistics of the markers; None if these are
         missing. Raises CorruptedData if the two disagree.
         """
-        marker, counted = self.deleted_marker, self.directory.deleted_records
-        described = None if marker is None else self.descriptor(marker)
-        stats = None if described is None else described.type_stats
-        if not isinstance(stats, BooleanStats):
-            return None
-        if stats.true_count != counted:
-            message = f"deleted records: expected {counted} markers, found statistics of {stats.true_count}"
+        counted, marked = self.directory.deleted_records, self._marked_count
+        if marked is not None and marked != counted:
+            message = f"deleted records: expected {counted} markers, found statistics of {marked}"
             raise CorruptedData(message, url=self.url)
-        return counted
+        return marked
+
+    @lazy
+    def _marked_count(self) -> int | None:
+        """How many markers are true according to their statistics; None if there are none."""
+        marker = self.deleted_marker
+        if marker is None:
+            return None
+        try:
+            ref = self._field_list.ref(marker.schema_id)
+            if ref is None:
+                return None
+            if ref.url:
+                return true_count(self._descriptor(ref)[0])
+            # Counting all rows of a shard takes little more than this, so the shortest way counts.
+            listed = self.directory.field_list.url
+            holder = self.artifact(listed, self.root) if listed else self.root
+            return self._opened.message(ref, "FieldDescriptor", holder, true_count)
+        except AmudaiError as error:
+            error.locate(url=self.url, field=marker.name)
+            raise
 
     @lazy
     def deleted(self) -> Rows:
@@ -336,7 +402,7 @@ class ShardReader:
         if marker is not None:
             self.require_readable((marker,), (*self.required_indexes, *stripe.indexes.descriptors))
             with located(url=self.url):
-                found = marked_rows(stripe.column(marker), stripe.origin)
+                found = stripe.marked(marker)
         if found.count != counted:
             message = f"deleted records: expected {counted} markers, found {found.count}"
             raise CorruptedData(message, url=self.url, stripe=stripe.ordinal)

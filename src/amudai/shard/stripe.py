@@ -7,12 +7,14 @@ from typing import Final
 
 import numpy as np
 
-from amudai.column import ColumnContext, ColumnSource, ColumnValues, Projection, TimeValues, open_column
+from amudai.column import ColumnContext, ColumnSource, ColumnValues, Projection, TimeValues, open_top_column
+from amudai.encoding import Values
 from amudai.errors import AmudaiError, located
 from amudai.format import (
     DataRef,
     FieldList,
     IndexCollection,
+    IndexDescriptor,
     NativeEncoding,
     StripeDirectory,
     StripeFieldDescriptor,
@@ -21,7 +23,9 @@ from amudai.format import (
 )
 from amudai.lazy import lazy
 from amudai.rows import Origin, Rows
+from amudai.shard.deleted import marked_rows
 from amudai.shard.open_files import OpenFiles
+from amudai.shard.small_columns import SmallBatch, marked_slots, small_batches, small_values
 from amudai.storage import Artifact
 from amudai.types import SchemaNode, quote_name
 
@@ -117,9 +121,25 @@ class StripeFields:
             if ref is not None:
                 yield self._files.artifact(ref.url, anchor), ref.start, ref.end
 
+    def holder(self, node: SchemaNode) -> Artifact:
+        """The file that holds the descriptor of a field."""
+        fields, anchor = self._list
+        ref = fields.ref(node.schema_id)
+        return anchor if ref is None else self._files.artifact(ref.url, anchor)
+
     def artifact_of(self, ref: DataRef | None) -> Artifact:
         """The file that the reference to a buffer names."""
         return self._files.artifact("" if ref is None else ref.url, self._list[1])
+
+    def small_values(self, batch: SmallBatch, rows: int) -> list[Values | None]:
+        """All values of columns, read at once. None for each column that must be read alone."""
+        files = self._files
+        return small_values(batch, rows, self._list, files.artifact, files.verify, files.limits)
+
+    def marked_slots(self, node: SchemaNode, rows: int) -> Rows | None:
+        """The slots of a boolean column that are true. None if the column must be read in the usual way."""
+        files = self._files
+        return marked_slots(node, rows, self._list, files.artifact, files.verify, files.limits)
 
 
 class StripeReader:
@@ -191,6 +211,15 @@ class StripeReader:
         ref = self.directory.indexes
         return self._files.artifact("" if ref is None else ref.url, self.anchor)
 
+    def field_indexes(self, nodes: Iterable[SchemaNode]) -> Iterator[tuple[IndexDescriptor, Artifact]]:
+        """The indexes in the descriptors of these fields, each with the file that its references are relative to."""
+        for node in nodes:
+            found = self.descriptor(node)
+            if found is not None and found.field.indexes is not None:
+                anchor = self._fields.holder(node)
+                for index in found.field.indexes:
+                    yield index, anchor
+
     @lazy
     def _context(self) -> ColumnContext:
         """What the columns of this stripe share."""
@@ -248,7 +277,7 @@ class StripeReader:
         found = self._columns.get(node.schema_id)
         if found is None:
             path = quote_name(node.name) if node.name else node.internal  # internal fields may have no name
-            made = open_column(self._context, node, path, self.num_positions)
+            made = open_top_column(self._context, node, path, self.num_positions)
             found = self._columns.setdefault(node.schema_id, made)
         return found
 
@@ -259,6 +288,23 @@ class StripeReader:
             return found
         nanoseconds = self.column(projection.nanoseconds).read(rows, Projection(projection.nanoseconds))
         return TimeValues(found, nanoseconds)
+
+    def small_batches(self, nodes: Sequence[SchemaNode]) -> list[SmallBatch]:
+        """Those of these top-level columns that are worth reading together, a batch at a time."""
+        if not self._files.store.capabilities.mappable:
+            return []  # columns are not adjacent, and each request takes time
+        return small_batches(nodes, self.num_positions, self._files.limits)
+
+    def small_values(self, batch: SmallBatch) -> list[Values | None]:
+        """All values of the columns of a batch. None for each column that must be read alone."""
+        with located(url=self.url, stripe=self.ordinal):
+            return self._fields.small_values(batch, self.num_positions)
+
+    def marked(self, node: SchemaNode) -> Rows:
+        """The rows of the stripe for which a top-level boolean column is true."""
+        with located(url=self.url, stripe=self.ordinal):
+            found = self._fields.marked_slots(node, self.num_positions)
+        return marked_rows(self.column(node), self.origin) if found is None else found.counted_from(self.origin)
 
     def column_at(self, nodes: Sequence[SchemaNode]) -> ColumnSource:
         """The values of the column at a path of schema nodes that begins with a top-level column."""

@@ -6,18 +6,15 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from amudai import _kernels
 from amudai.format import AnyValue, RangeStats
-from amudai.stats.extremes import widened
 from amudai.types import BasicType, SchemaNode
 
 __all__ = ["MOST_BYTES", "ByteBounds", "cut_down", "cut_up"]
 
 # Longer bounds are cut: descriptors stay small, and a prefix tells as much.
 MOST_BYTES: Final = 32
-# Bytes of a value on average from which its first bytes are copied instead of comparing whole values.
-_LONG: Final = 1024
 
 _LAST: Final = 0x10FFFF
 _SURROGATES: Final = range(0xD800, 0xE000)
@@ -43,19 +40,18 @@ class ByteBounds:
         if self._fixed == 0:
             self._low = self._high = b""
             return
-        validity = None if bits is None else pa.py_buffer(bits)
-        if offsets is None:
-            values = pa.Array.from_buffers(pa.binary(self._fixed), count, [validity, pa.py_buffer(data)])
-        else:
-            kind = pa.large_binary() if offsets.dtype.itemsize == 8 else pa.binary()
-            content = [validity, pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(data)]
-            values = pa.Array.from_buffers(kind, count, content)
-        if len(data) > _LONG * count:
-            import pyarrow.compute as pc  # takes long to import, and few need it
+        found = _kernels.byte_bounds(offsets, data, self._fixed, bits, count)
+        if found is None:
+            return
+        low, high = (self._beginning(offsets, data, slot) for slot in found)
+        self._low = low if self._low is None else min(self._low, low)
+        self._high = high if self._high is None else max(self._high, high)
 
-            # Arrow copies the least and the greatest several times. No byte behind the first that is cut off counts.
-            values = pc.binary_slice(values, 0, MOST_BYTES + 1)
-        self._low, self._high = widened(self._low, self._high, values)
+    def _beginning(self, offsets: npt.NDArray[Any] | None, data: npt.NDArray[np.uint8], slot: int) -> bytes:
+        """A value. No byte behind the first that is cut off counts."""
+        size = self._fixed or 0
+        start, end = (slot * size, (slot + 1) * size) if offsets is None else map(int, offsets[slot : slot + 2])
+        return data[start : min(end, start + MOST_BYTES + 1)].tobytes()
 
     def finish(self) -> RangeStats:
         """The bounds; without any if there was no value."""

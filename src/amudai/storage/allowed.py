@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
+from amudai.arguments import path_text, sequence
 from amudai.errors import InvalidArgument
 from amudai.storage.contract import Store
 from amudai.storage.opening import adapted, open_store
@@ -63,9 +64,9 @@ class Allowed:
         if isinstance(allow, Mapping):
             named = allow
         elif isinstance(allow, str | os.PathLike):
-            named = {os.fspath(allow): None}
+            named = {path_text(allow, "allow"): None}
         else:
-            named = dict.fromkeys(allow)
+            named = dict.fromkeys(path_text(each, "allow") for each in sequence(allow, "allow"))
         return cls(
             tuple((_prefix(each), None if store is None else adapted(store)) for each, store in named.items() if each)
         )
@@ -105,7 +106,7 @@ class Allowed:
 
 def _prefix(given: str | os.PathLike[str]) -> str:
     """A prefix as references spell it. With a slash: https://a.com must not allow https://a.com.evil.org/."""
-    text = os.fspath(given)
+    text = path_text(given, "allow")
     if is_relative(text):
         text = file_url(text)  # a local folder
     return text if text.endswith("/") else f"{text}/"

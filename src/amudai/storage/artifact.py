@@ -95,17 +95,22 @@ class Artifact:
             error.locate(url=self.url, range=f"{start}..{end}")
             raise
 
-    def read_many(self, starts: Offsets, ends: Offsets) -> FetchedRanges:
+    def confirm(self) -> None:
+        """Raise `ReplacedFile` if bytes that were read before may have changed: they may be views of a mapped file."""
+        if self._mappable and self.tag is not None:
+            self.store.confirm(self.url, self.tag)
+
+    def read_many(self, starts: Offsets, ends: Offsets, *, anew: bool = False) -> FetchedRanges:
         """Read many half-open ranges in few requests. Ranges in the order of the file are cheapest.
 
         Ranges up to `StoreCapabilities.merge_gap` bytes apart are read together, up to `MAX_READ` bytes at once. Only a
         single range, or ranges that overlap, can be larger. No byte is read twice. A mapped file is one buffer, and
-        nothing is read.
+        nothing is read. With `anew`, the store is asked for all ranges, even for those that were read before.
         """
         starts, ends = np.asarray(starts, np.uint64), np.asarray(ends, np.uint64)
         if starts.shape != ends.shape or starts.ndim != 1:
             raise InvalidArgument(f"ranges: expected as many starts as ends, found {starts.shape} and {ends.shape}")
-        if len(starts) == 1:
+        if len(starts) == 1 and not anew:
             return self._one(int(starts[0]), int(ends[0]))
         outside = (ends < starts) | (ends > np.uint64(self.size))
         if outside.any():
@@ -113,6 +118,8 @@ class Artifact:
             raise self._outside(int(starts[first]), int(ends[first]))
 
         known = (starts >= np.uint64(self._tail_start)) & (ends <= np.uint64(self._tail_end))
+        if anew:
+            known[:] = False
         wanted = (starts < ends) & ~known
         which, begins = np.zeros(len(starts), np.uint32), np.zeros(len(starts), np.uint64)
         buffers: list[memoryview] = []
@@ -140,7 +147,8 @@ class Artifact:
         step = self._ahead
         first, last = start // step, (end - 1) // step
         found = [self._pieces.get(number) for number in range(first, last + 1)]
-        if None in found:
+        # Without a tag, pieces that were read at different times may be of different files.
+        if None in found or (self.tag is None and first < last):
             begin = first * step
             whole = self.store.read_range(self.url, begin, min(self.size, (last + 1) * step), self.tag)
             for number in range(first, last + 1):

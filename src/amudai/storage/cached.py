@@ -8,7 +8,7 @@ from typing import Final
 
 import xxhash
 
-from amudai.arguments import whole_number
+from amudai.arguments import path_text, whole_number
 from amudai.errors import InvalidArgument
 from amudai.storage.block_cache import BLOCK_BYTES, BlockCache
 from amudai.storage.contract import Requests, Store, StoreCapabilities, StoredFile
@@ -56,7 +56,7 @@ class CachedStore(Store):
     def __init__(self, store: object, folder: str | os.PathLike[str], limit: Size, *, name: str | None = None) -> None:
         super().__init__()
         self._inner = adapted(store)
-        self._cache = BlockCache(os.fsdecode(folder), whole_number(size_of(limit), "limit", BLOCK_BYTES))
+        self._cache = BlockCache(path_text(folder, "folder"), whole_number(size_of(limit), "limit", BLOCK_BYTES))
         self._name = name
         self._sizes: dict[tuple[str, str], int] = {}  # of files, by URL and tag
         self._identity = xxhash.xxh3_128((_identity(self._inner) if name is None else name).encode())
@@ -116,6 +116,10 @@ class CachedStore(Store):
     def mapped(self, url: str, requests: int, size: int, tag: str | None = None) -> memoryview:
         """Map a whole file of the other store, which needs no folder for that."""
         return self._inner.mapped(url, requests, size, tag)
+
+    def confirm(self, url: str, tag: str) -> None:
+        """Raise `ReplacedFile` if a mapped file of the other store was changed."""
+        self._inner.confirm(url, tag)
 
     def local_path(self, url: str, *, new: bool = False) -> str:
         """The path of a file of the other store."""

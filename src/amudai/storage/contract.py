@@ -206,6 +206,9 @@ class Store(ABC):
         """
         raise self._lacks("mappable")
 
+    def confirm(self, url: str, tag: str) -> None:  # noqa: B027 - only what is mapped changes after it was read
+        """Raise `ReplacedFile` if the mapped file at `url` was changed: its bytes are no longer those of the tag."""
+
     def local_path(self, url: str, *, new: bool = False) -> str:  # noqa: ARG002 - refused
         """The path of the file at `url`; with `new`, of a file to create there. Needs the capability `local_path`."""
         raise self._lacks("local_path")

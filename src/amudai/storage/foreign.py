@@ -11,6 +11,7 @@ from typing import Final
 from amudai.errors import AmudaiError, ExistingFile, MissingFile, RefusedAccess, ReplacedFile, StorageError
 
 __all__ = [
+    "CHANGED",
     "EXISTS",
     "FOLDER",
     "FULL",
@@ -24,6 +25,7 @@ __all__ = [
     "without_secrets",
 ]
 
+CHANGED: Final = "expected the file as it was when it was opened, found it changed: something wrote into it"
 EXISTS: Final = "expected no file yet, found one: a sealed file is never overwritten"
 FOLDER: Final = "expected a file, found a folder"
 FULL: Final = "expected room for the file, found none left on the device"

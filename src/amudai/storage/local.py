@@ -6,14 +6,16 @@ import mmap
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from threading import Lock
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from amudai.errors import ExistingFile, MissingFile, ReplacedFile, StorageError, located
 from amudai.storage.contract import Store, StoreCapabilities, StoredFile
-from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, REPLACED, short_read, translated, translation
+from amudai.storage.foreign import CHANGED, EXISTS, FOLDER, NO_FOLDER, REPLACED, short_read, translated, translation
 from amudai.storage.portable import PortableStore
 from amudai.storage.recent import RecentFiles
 from amudai.storage.references import file_url
@@ -21,7 +23,7 @@ from amudai.storage.unpublished import UnpublishedFile, sync_folder
 
 __all__ = ["LocalStore"]
 
-# Each file needs a descriptor, and many systems allow 1024 or only 256 of them.
+# Each file needs a descriptor, or two if it is mapped, and many systems allow 1024 or only 256 of them.
 MAX_OPEN: Final = 64
 # Ranges up to this size are copied, which is cheaper than mapping a file and touching its pages for the first time.
 # From 128 KiB on it is not: the system's allocator maps fresh pages for each copy.
@@ -33,8 +35,9 @@ _FILE_URL: Final = re.compile(r"file://(?:localhost)?(/.*)", re.DOTALL)
 class LocalStore(Store):
     """Local files, by `file://` URLs. Small ranges are read; large ones are views of a mapped file, without a copy.
 
-    A shard is immutable, so nobody may truncate an open file: the system kills a process that reads a mapping beyond
-    the new end. Replacing a file by another is harmless: an open file keeps its content.
+    Replacing a file by another is harmless: an open file keeps its content. If somebody writes into an open file, the
+    next read of it raises `ReplacedFile`. Nobody may truncate a file while it is read: the system kills a process that
+    reads a mapping beyond the new end.
     """
 
     capabilities = StoreCapabilities(mappable=True, create_only=True, local_path=True, listable=True, removes=True)
@@ -66,13 +69,14 @@ class LocalStore(Store):
         if not 0 <= start <= end <= file.size:
             raise StorageError(f"range: expected start <= end <= {file.size}, found {start}..{end}", url=url)
         self._counters.add(1, size)
-        handle = file.handle
-        if size > MAX_COPIED or handle is None:
+        if size > MAX_COPIED or file.is_mapped:
+            file.require_unchanged(url)
             return file.whole()[start:end]
         try:
-            found = os.pread(handle.number, size, start)
+            found = os.pread(file.handle.number, size, start)
         except OSError as error:
             raise translation(error, url=url) from error
+        file.require_unchanged(url)
         if len(found) != size:
             raise short_read(start, end, len(found), url=url)
         return memoryview(found)
@@ -80,7 +84,13 @@ class LocalStore(Store):
     def mapped(self, url: str, requests: int, size: int, tag: str | None = None) -> memoryview:
         """Map the whole file. Counts `requests` ranges of `size` bytes in total, which the caller is going to read."""
         self._counters.add(requests, size)
-        return self._file(url, tag).whole()
+        file = self._file(url, tag)
+        file.require_unchanged(url)
+        return file.whole()
+
+    def confirm(self, url: str, tag: str) -> None:
+        """Raise `ReplacedFile` if somebody wrote into the file at `url` since it was opened."""
+        self._file(url, tag).require_unchanged(url)
 
     def local_path(self, url: str, *, new: bool = False) -> str:
         """The path of the file at a `file://` URL; with `new`, of a file to create there."""
@@ -127,7 +137,9 @@ class LocalStore(Store):
         return self._fetch_tagged(url, ranges, None)
 
     def _fetch_tagged(self, url: str, ranges: Sequence[tuple[int, int]], tag: str | None) -> list[memoryview]:
-        whole = self._file(url, tag).whole()
+        file = self._file(url, tag)
+        file.require_unchanged(url)
+        whole = file.whole()
         return [whole[start:end] for start, end in ranges]
 
     def _remove(self, url: str) -> None:
@@ -172,19 +184,18 @@ class LocalStore(Store):
 class _Handle:
     """A file descriptor that is closed with its last user. Every read holds a reference to it."""
 
-    __slots__ = ("number",)
+    __slots__ = ("__del__", "number")
 
     def __init__(self, number: int) -> None:
         self.number = number
-
-    def __del__(self, close: Callable[[int], None] = os.close) -> None:
-        close(self.number)
+        # Not a method: Ctrl-C that arrives while Python runs one would be lost. Closing a removed file takes long.
+        self.__del__ = partial(os.close, number)
 
 
 class _File:
     """A local file that stays open as long as it is referenced."""
 
-    __slots__ = ("_lock", "_whole", "handle", "size", "tag")
+    __slots__ = ("_lock", "_modified", "_whole", "handle", "size", "tag")
 
     def __init__(self, handle: _Handle) -> None:
         facts = os.fstat(handle.number)
@@ -194,23 +205,35 @@ class _File:
             raise StorageError("expected a file, found a device, a pipe or a socket")
         self.size = facts.st_size
         self.tag = _tag(facts)
-        self.handle: _Handle | None = handle  # None once the file is mapped: a mapping has its own descriptor
+        self.handle = handle
+        self._modified = facts.st_mtime_ns
         self._whole: memoryview | None = None
         self._lock = Lock()
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether all bytes are mapped already."""
+        return self._whole is not None
+
+    def require_unchanged(self, url: str) -> None:
+        """Raise `ReplacedFile` if somebody wrote into the file since it was opened."""
+        facts = os.fstat(self.handle.number)
+        if facts.st_mtime_ns != self._modified or facts.st_size != self.size:
+            raise ReplacedFile(CHANGED, url=url)
 
     def whole(self) -> memoryview:
         """All bytes, mapped into memory. The mapping ends with its last view."""
         with self._lock:
             if self._whole is None:
                 self._whole = self._map()
-                self.handle = None
             return self._whole
 
     def _map(self) -> memoryview:
         if self.size == 0:
             return memoryview(b"")  # mmap rejects empty files
-        assert self.handle is not None
         with translated():
+            if sys.version_info >= (3, 13):  # before, a mapping has a descriptor of its own besides
+                return memoryview(mmap.mmap(self.handle.number, self.size, access=mmap.ACCESS_READ, trackfd=False))
             return memoryview(mmap.mmap(self.handle.number, self.size, access=mmap.ACCESS_READ))
 
 

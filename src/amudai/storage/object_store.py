@@ -35,8 +35,8 @@ OBSTORES: Final = {
 
 # A request that fails is made again, with growing pauses: six times take about ten seconds.
 RETRIES: Final = {"max_retries": 6, "retry_timeout": timedelta(seconds=60)}
-# An answer must be complete after so many seconds, unless the environment says another time (AWS_TIMEOUT): that is
-# what obstore does. Uploads that may take longer get so many seconds for each megabyte.
+# Seconds after which an answer must be complete, unless the environment says another time (AWS_TIMEOUT): that is
+# what obstore does. Uploads that may take longer get more seconds for each megabyte.
 TIMEOUT: Final = 30
 UPLOAD_SECONDS_PER_MEGABYTE: Final = 2
 # The beginnings of the names of environment variables, and the schemes of URLs that they are for.

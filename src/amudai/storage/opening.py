@@ -6,7 +6,7 @@ import os
 import re
 from typing import Final
 
-from amudai.arguments import shown
+from amudai.arguments import path_text, shown
 from amudai.errors import InvalidArgument, located
 from amudai.storage.contract import Store
 from amudai.storage.local import LocalStore
@@ -41,8 +41,8 @@ def open_store(location: str | os.PathLike[str], store: object | None = None) ->
     'file:///data/logs.amudai.shard'
     """
     try:
-        text = os.fsdecode(location)
-    except TypeError as error:
+        text = path_text(location, "location")
+    except InvalidArgument as error:
         raise InvalidArgument(f"location: expected a path or a URL, found {shown(location)}") from error
     if store is not None:
         return adapted(store), text

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -62,6 +63,7 @@ def is_relative(reference: str) -> bool:
     return _SCHEME.match(reference) is None
 
 
+@lru_cache(maxsize=256)  # the fields of a stripe refer to the same few files
 def check_reference(reference: str) -> None:
     """Raise `CorruptedData` if `reference` is not a valid reference to a file.
 

@@ -15,6 +15,7 @@ from typing import Final, Self
 
 import xxhash
 
+from amudai.arguments import flag
 from amudai.errors import ExistingFile, InvalidArgument, MissingFile, StorageError, UnsupportedFeature, located
 from amudai.storage.contract import Store, StoredFile
 from amudai.storage.foreign import EXISTS, FOLDER, NO_FOLDER, translated
@@ -137,9 +138,9 @@ class Sealing:
         self._open = True
         self._publisher: _Publisher
         if store.capabilities.local_path:
-            self._publisher = _Local(store, overwrite)
+            self._publisher = _Local(store, flag(overwrite, "overwrite"))
         else:
-            self._publisher = _Remote(store, overwrite, replaces, temp_folder)
+            self._publisher = _Remote(store, flag(overwrite, "overwrite"), replaces, temp_folder)
         with located(url=root):
             self._publisher.check(root)
 

@@ -116,6 +116,14 @@ class Spool:
         """The bytes of half-open ranges, in chunks of at most 4 MiB. Adjacent ranges are joined."""
         for start, end in self._joined(ranges):
             border = self.size_in_memory
+            if end <= border and end - start <= _CHUNK:
+                # Most ranges lie in one piece.
+                self._check_open()
+                at = bisect_right(self._starts, start) - 1
+                begin, piece = self._starts[at], self._pieces[at]
+                if end - begin <= len(piece):
+                    yield piece[start - begin : end - begin]
+                    continue
             yield from self._from_memory(start, min(end, border))
             for at in range(max(start, border), end, _CHUNK):
                 yield self._read(at - border, min(_CHUNK, end - at))

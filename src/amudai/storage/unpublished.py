@@ -2,7 +2,8 @@
 
 If the system allows it, the file has no name at all: a process that is killed leaves nothing behind. Otherwise its name
 is `.amudai-*.part`, in the same folder. A writer that is killed leaves it there. A running writer holds a lock on it as
-long as it has the file open; `remove_abandoned` removes only part files without a lock.
+long as it has the file open; `remove_abandoned` removes only part files without a lock. A writer that is interrupted
+may not get to its end: a part file is removed when nobody has its object any more, or when Python ends.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
+from weakref import finalize
 
 __all__ = ["UnpublishedFile", "is_part", "open_scratch", "remove_abandoned", "sync_folder"]
 
@@ -30,14 +32,15 @@ class UnpublishedFile:
     It gets the permissions of any new file. Failures of the system are raised as `OSError`.
     """
 
-    __slots__ = ("_folder", "_identity", "_part", "out")
+    __slots__ = ("__weakref__", "_folder", "_identity", "_part", "_removal", "out")
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._part: str | None = None
+        self._removal: finalize[Any, UnpublishedFile] | None = None
         handle = _open_unnamed(folder, 0o666)
         if handle is None:
-            handle, self._part = _open_part(folder, 0o666)
+            handle = _create(self._new_part(), 0o666)
         self.out = open(handle, "wb", _BUFFER)  # noqa: SIM115 - kept open, and closed by `discard`
         try:
             self._identity = _identity(os.fstat(handle))
@@ -83,7 +86,7 @@ class UnpublishedFile:
     def replace(self, path: str) -> None:
         """Give the synced file its name, atomically. A file that had the name before is replaced."""
         os.replace(self._name_part(), path)
-        self._part = None
+        self._forget_part()
 
     def discard(self) -> None:
         """Close the file, and remove it unless it was published."""
@@ -92,7 +95,7 @@ class UnpublishedFile:
         if self._part is not None:
             with suppress(OSError):
                 os.unlink(self._part)
-            self._part = None
+            self._forget_part()
 
     def has(self, path: str) -> bool:
         """Whether the file at `path` is this one."""
@@ -136,26 +139,39 @@ class UnpublishedFile:
         except BaseException:
             os.unlink(path)
             raise
+        self._forget_part()
+
+    def _new_part(self) -> str:
+        """A name for a part file. The file goes with this object, from before it is there: Ctrl-C comes at any time."""
+        part = _part_name(self._folder)
+        self._removal = finalize(self, _remove_part, part, os.getpid())
+        self._part = part
+        return part
+
+    def _forget_part(self) -> None:
+        """The part file has another name now, or is gone."""
         self._part = None
+        if self._removal is not None:
+            self._removal.detach()
 
     def _name_part(self) -> str:
         """Give the file the name of a part file, and return it."""
         if self._part is not None:
             return self._part
-        handle, part = self.out.fileno(), _part_name(self._folder)
-        self._part = part  # first, so that an interrupt does not leave the part file behind
+        handle, part = self.out.fileno(), self._new_part()
         try:
             _link_unnamed(handle, part)
         except OSError as error:
-            self._part = None
+            self._forget_part()
             if error.errno not in _NO_LINKS:
                 raise
-            self._part = part = self._copy(handle)
+            part = self._copy(handle)
         return part
 
     def _copy(self, source: int) -> str:
         # Rarely, an unnamed file cannot be linked to a name. Its content must not be lost.
-        handle, part = _open_part(self._folder, 0o666)
+        part = self._new_part()
+        handle = _create(part, 0o666)
         try:
             with open(handle, "wb", 0) as target:
                 at = 0
@@ -165,6 +181,7 @@ class UnpublishedFile:
                 self._identity = _identity(os.fstat(handle))
         except BaseException:
             os.unlink(part)
+            self._forget_part()
             raise
         return part
 
@@ -206,8 +223,12 @@ def open_scratch(folder: str) -> int:
     """A handle to a new file without a name, for reading and writing."""
     handle = _open_unnamed(folder, 0o600)
     if handle is None:
-        handle, part = _open_part(folder, 0o600)
-        os.unlink(part)
+        part = _part_name(folder)
+        try:
+            handle = _create(part, 0o600)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(part)
     return handle
 
 
@@ -238,10 +259,16 @@ def _open_unnamed(folder: str, mode: int) -> int | None:
     return None
 
 
-def _open_part(folder: str, mode: int) -> tuple[int, str]:
-    part = _part_name(folder)
+def _create(part: str, mode: int) -> int:
     # Not with tempfile, whose files are readable by their owner only.
-    return os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), part
+    return os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+
+
+def _remove_part(part: str, process: int) -> None:
+    """Remove the part file of an abandoned object, unless it belongs to the process from which this one was forked."""
+    if os.getpid() == process:
+        with suppress(OSError):
+            os.unlink(part)
 
 
 def _part_name(folder: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 
 __all__ = ["parse_path", "quote_name"]
@@ -15,6 +16,8 @@ def parse_path(path: str) -> tuple[str, ...]:
     >>> parse_path("`k8s.pod`.name")
     ('k8s.pod', 'name')
     """
+    if not isinstance(path, str):
+        raise InvalidArgument(f"column: expected a name, found {shown(path)}")
     steps: list[str] = []
     rest = path
     while True:

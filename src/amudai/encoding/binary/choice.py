@@ -37,7 +37,17 @@ from amudai.encoding.plan import EncodingPlan
 from amudai.encoding.profile import Profile
 from amudai.encoding.shared_encoder import SharedEncoder
 
-__all__ = ["BytesBlock", "BytesChoice", "choose_bytes", "decoding_time", "encode_region", "lookup_price", "reach_time"]
+__all__ = [
+    "BytesBlock",
+    "BytesChoice",
+    "EncodedBlock",
+    "choose_bytes",
+    "decoding_time",
+    "encode_region",
+    "lookup_price",
+    "lz4_blocks",
+    "reach_time",
+]
 
 U8 = npt.NDArray[np.uint8]
 U64 = npt.NDArray[np.uint64]
@@ -97,6 +107,10 @@ _PART: Final = 8
 # Where reading counts, a quarter of a microsecond of writing is worth a byte. LZ4's thorough search takes a nanosecond
 # more for each byte of text than the quick one.
 _THOROUGH_GAIN: Final = 0.004
+# FSST's search for symbols takes a third of a millisecond in the smallest block, as long as these bytes are worth. A
+# byte of FSST stands for eight bytes of text at most.
+_FSST_SEARCH: Final = 1400
+_FSST_MOST: Final = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,6 +158,14 @@ class BytesChoice:
         return (self.encoding, self.level, self.divisor) == (other.encoding, other.level, other.divisor)
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedBlock:
+    """A whole block, and the bytes that its values take in it."""
+
+    block: bytes | memoryview
+    values: int
+
+
 def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
     """The cheapest encoding for slots like these."""
     raw = len(block.content)
@@ -159,6 +181,8 @@ def choose_bytes(block: BytesBlock, profile: Profile) -> BytesChoice:
     for encoding, level in _candidates(block, profile):
         if profile.price * (_LEAST_PRICE[encoding] * average + _VALUE_PRICE[encoding]) >= best.cost:
             continue  # too expensive at any size
+        if encoding is FSST and profile.price and best.bytes_per_slot * block.count - raw / _FSST_MOST < _FSST_SEARCH:
+            continue  # it takes longer to try than it can save
         region = encode_region(block, encoding, level, profile)
         if region is None:
             continue
@@ -284,6 +308,26 @@ def encode_region(
     if block.offsets is not None and offsets is not None and nested:
         offsets = _shortest(block.offsets, offsets) if profile.price == 0 else offsets
     return _kernels.zstd_region(compressed, offsets, nested, dictionary)
+
+
+def lz4_blocks(
+    slots: BytesBlock, cuts: list[int], bits: U8 | None, level: int, profile: Profile
+) -> list[EncodedBlock | None]:
+    """The blocks of the slots between `cuts`, as `encode_region` would make their values by LZ4 with this level.
+
+    `bits` says which slots are not null. The level is `QUICK` or `THOROUGH`.
+    """
+    assert slots.offsets is not None
+    programs = [_STEPS, _PATCHED_STEPS] if profile.extended else [_STEPS]
+    data, sizes, values = _kernels.lz4_blocks(
+        slots.offsets, slots.data, bits, np.array(cuts, np.int64), level == THOROUGH, programs
+    )
+    ends = np.cumsum(sizes, dtype=np.int64).tolist()
+    whole = memoryview(data)
+    return [
+        EncodedBlock(whole[end - size : end], taken) if size else None
+        for end, size, taken in zip(ends, sizes.tolist(), values.tolist(), strict=True)
+    ]
 
 
 def _compressed(content: U8, encoding: BinaryEncoding, level: int, shared: SharedEncoder | None) -> bytes:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 import numpy.typing as npt
 
+from amudai import _kernels
 from amudai.encoding.codec import encode_blocks
 from amudai.encoding.numeric.alp import ALP
 from amudai.encoding.numeric.alprd import ALPRD
@@ -148,18 +148,21 @@ def choose(
         return NumberChoice(_SINGLE, profile.block_values, 0, 0.0)
     best: NumberChoice | None = None
     least = float("inf")
-    tried: dict[EncodingPlan, float] = {}  # bytes of a value, at the first level
+    tried: dict[int, float] = {}  # bytes of a value at the first level, by the identity of the plan
     candidates = list(_candidates(dtype, facts, profile))
     if before is not None:
         candidates.insert(0, (before.plan, before.block_values, before.level))
-    for plan, block_values, level in candidates:
-        if profile.price * _price(plan, dtype, True) >= least:
+    known = _small_sizes(values, candidates) if len(values) < _FEW_VALUES else [None] * len(candidates)
+    for (plan, block_values, level), encoded in zip(candidates, known, strict=True):
+        if encoded is None and profile.price * _price(plan, dtype, True) >= least:
             continue  # too expensive at any size
-        if best is not None and tried.get(plan, 0.0) > _HOPELESS * best.bytes_per_value:
+        if best is not None and tried.get(id(plan), 0.0) > _HOPELESS * best.bytes_per_value:
             continue  # a slower level does not make up for that
-        sample = values[: min(len(values), block_values)]
-        size = len(encode_blocks(sample, None, 0, plan, block_values, level)[0]) / len(sample)
-        tried.setdefault(plan, size)
+        count = min(len(values), block_values)
+        if encoded is None:
+            encoded = len(encode_blocks(values[:count], None, 0, plan, block_values, level)[0])
+        size = encoded / count
+        tried.setdefault(id(plan), size)
         cost = size + profile.price * _decoding(plan, dtype, facts, size)
         has_codec = plan.codecs and plan not in _ENTROPY
         if has_codec and best is not None and not best.plan.codecs and size > best.bytes_per_value * _CODEC_GAIN:
@@ -168,6 +171,17 @@ def choose(
             best, least = NumberChoice(plan, block_values, level, size), cost
     assert best is not None  # plain is always a candidate
     return best
+
+
+def _small_sizes(values: Numbers, candidates: list[tuple[EncodingPlan, int, int]]) -> list[int | None]:
+    """The bytes of a block by each plan; None for plans with codecs.
+
+    For few values, a call for each plan would take longer than encoding.
+    """
+    light = [each for each in candidates if not each[0].codecs]
+    programs, counts = [plan.program for plan, _, _ in light], [block_values for _, block_values, _ in light]
+    sizes = iter(_kernels.encoded_sizes(values, programs, counts))
+    return [None if plan.codecs else next(sizes) for plan, _, _ in candidates]
 
 
 def _candidates(dtype: str, facts: NumberFacts, profile: Profile) -> Iterator[tuple[EncodingPlan, int, int]]:
@@ -297,12 +311,18 @@ def _decoding(plan: EncodingPlan, dtype: str, facts: NumberFacts, size: float) -
     return price
 
 
-@cache
 def _price(plan: EncodingPlan, dtype: str, is_tight: bool = False) -> float:
     """Nanoseconds to decode a value: measured once, so that files do not depend on the user's machine.
 
     If `is_tight`, Zstandard has hardly anything to decompress: it copies a few long repetitions.
     """
+    found = plan.prices.get((dtype, is_tight))
+    if found is None:
+        found = plan.prices[dtype, is_tight] = _computed_price(plan, dtype, is_tight)
+    return found
+
+
+def _computed_price(plan: EncodingPlan, dtype: str, is_tight: bool) -> float:
     width = float(dtype[1])
     inside = _INSIDE.get(plan.encoding, dtype)
     inner = [0.0 if part is None else _price(part, inside, is_tight) for part in plan.parts]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
-from operator import or_
-from typing import TYPE_CHECKING
+from operator import and_, or_
+from typing import TYPE_CHECKING, Final
 
 from amudai.index import CompositeKeys, Every, IndexQuestion, Keys, StoredKeys, Terms
 from amudai.plan.evidence.contract import Evidence
 from amudai.plan.leaf import LeafQuestion
-from amudai.plan.open_indexes import OpenIndex
+from amudai.plan.open_indexes import OpenIndex, stripe_field_indexes
 from amudai.plan.words import ColumnWords
 from amudai.predicate import Alternative
 from amudai.rows import Positions, Rows
@@ -20,7 +20,7 @@ from amudai.types import NodePath
 if TYPE_CHECKING:
     from amudai.shard import StoredArray  # with what writes shards, which readers do not need
 
-__all__ = ["index_evidence", "rows_with", "rows_with_all"]
+__all__ = ["STRIPE_FIELD_INDEXES", "index_evidence", "rows_with", "rows_with_all"]
 
 # Asking an index opens a file or two. Reading fewer rows than this is faster.
 _WORTH = 64
@@ -43,6 +43,22 @@ def index_evidence(indexes: Sequence[OpenIndex]) -> tuple[Evidence, ...]:
         is_text = Terms in group[0].type.capabilities.questions
         found.append(_evidence(f"{group[0].type.label} of {count}", partial(_by_stripe, group), is_text=is_text))
     return tuple(found)
+
+
+def _of_stripe_fields(question: LeafQuestion, rows: Rows) -> Positions | None:
+    """The answers of indexes in the descriptors that stripes have of a field."""
+    found = [
+        index
+        for stripe, _ in question.stripes(rows)
+        for index in stripe_field_indexes(stripe, question.shard, question.leaf.nodes, question.unusable)
+    ]
+    said = [_by_stripe(group, partial(_leaf, question), rows) for group in _alike(found)]
+    answers = [answer for answer in said if answer is not None]
+    return reduce(and_, answers) if answers else None
+
+
+# Evidence from indexes in the descriptors of fields of stripes. Descriptors are read for statistics, too.
+STRIPE_FIELD_INDEXES: Final = Evidence("index of the field", _of_stripe_fields, _WORTH)
 
 
 def rows_with_all(question: CompositeKeys, indexes: Sequence[OpenIndex], rows: Rows) -> Positions | None:

@@ -207,18 +207,26 @@ class Sinks:
         Sinks that build an index of all rows.
     stripe
         Sinks that build an index of each stripe.
+    field
+        Sinks that build an index of all rows for the descriptor of its field.
     """
 
     shard: tuple[RowSink, ...] = ()
     stripe: tuple[RowSink, ...] = ()
+    field: tuple[RowSink, ...] = ()
+
+    @property
+    def all(self) -> tuple[RowSink, ...]:
+        """All of them."""
+        return (*self.shard, *self.stripe, *self.field)
 
     def wanting(self, schema_id: int) -> tuple[RowSink, ...]:
         """The sinks that receive a top-level field."""
-        return tuple(sink for sink in (*self.shard, *self.stripe) if schema_id in sink.fields)
+        return tuple(sink for sink in self.all if schema_id in sink.fields)
 
     def close(self) -> None:
         """Free all resources, finished or not."""
-        for sink in (*self.shard, *self.stripe):
+        for sink in self.all:
             sink.close()
 
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from amudai.format import (
     DataRef,
     FieldList,
     IdentityHash,
+    IndexCollection,
     ShardDirectory,
     StripeDirectory,
     StripeList,
     UrlList,
+    field_with_indexes,
     frame,
     frame_directory,
+    with_indexed_fields,
 )
 from amudai.storage import SealedFile
 
-__all__ = ["ShardMetadata", "StripeMetadata", "WrittenDirectory", "write_metadata"]
+__all__ = ["ShardMetadata", "StripeMetadata", "WrittenDirectory", "with_field_indexes", "write_metadata"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +80,30 @@ class ShardMetadata:
     urls: Set[str] = frozenset()
     raw_data_size: int | None = None
     unknown: tuple[tuple[str, bytes], ...] = ()
+
+
+def with_field_indexes(metadata: ShardMetadata, indexes: IndexCollection) -> ShardMetadata:
+    """The metadata with indexes in the descriptors of their fields.
+
+    A shard without rows has no descriptors. Then they are indexes of the shard.
+    """
+    fields = list(metadata.fields)
+    others = []
+    for index in indexes:
+        schema_id = index.indexed_fields[0][0]
+        payload = fields[schema_id]
+        if payload is None:
+            others.append(index)
+        else:
+            fields[schema_id] = field_with_indexes(payload, IndexCollection((index,)))
+    placed = [index.indexed_fields[0][0] for index in indexes if index not in others]
+    return replace(
+        metadata,
+        fields=tuple(fields),
+        # The concatenation of two payloads is one message with the repeated fields of both.
+        indexes=metadata.indexes + IndexCollection(tuple(others)).encode(),
+        properties=with_indexed_fields(metadata.properties, placed) if placed else metadata.properties,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,12 +56,16 @@ def metadata_of(
         When the shard was created, in ticks; None for shards that are parts of an index.
     """
     merged: list[FieldDescriptor | None] = [None] * count
+    alone: dict[int, bytes] = {}  # descriptors of the shard that need no merging
     described = []
     for stripe in stripes:
         payloads: list[bytes | None] = [None] * count
         for schema_id, descriptor in stripe.fields.items():
-            payloads[schema_id] = descriptor.encode()
-            merged[schema_id] = folded(merged[schema_id], descriptor.field)
+            if len(stripes) == 1 and descriptor.field.position_count:
+                payloads[schema_id], alone[schema_id] = descriptor.encode_alone()
+            else:
+                payloads[schema_id] = descriptor.encode()
+                merged[schema_id] = folded(merged[schema_id], descriptor.field)
         described.append(
             StripeMetadata(
                 rows=stripe.rows,
@@ -75,7 +79,7 @@ def metadata_of(
     return ShardMetadata(
         schema=schema,
         stripes=tuple(described),
-        fields=tuple(None if each is None else each.encode() for each in merged),
+        fields=tuple(alone.get(at) if each is None else each.encode() for at, each in enumerate(merged)),
         properties=ShardProperties(creation_min=created, creation_max=created, custom=properties).encode(),
         indexes=b"" if indexes is None else indexes.encode(),
         urls=others.union(urls),

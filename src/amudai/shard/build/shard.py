@@ -16,7 +16,7 @@ from amudai.shard.build.artifact import ArtifactSpace, PreparedStripe, Sinks, no
 from amudai.shard.build.attached import AttachedField
 from amudai.shard.build.container_builders import builder_of
 from amudai.shard.build.field_builder import FieldBuildContext
-from amudai.shard.build.metadata import ShardMetadata
+from amudai.shard.build.metadata import ShardMetadata, with_field_indexes
 from amudai.shard.build.nanoseconds import is_zero, without_zeros
 from amudai.shard.build.packed import GroupRequest, block_ends, extend, packed
 from amudai.shard.build.placed import PlacedStripe, metadata_of
@@ -215,10 +215,12 @@ class ShardBuilder:
         self.end_stripe()
         space = self._space("shard")
         indexes = space.indexes(self._sinks.shard)
+        of_fields = space.indexes(self._sinks.field)
         nodes, stripes = without_zeros(self._nodes, self._stripes)
         count = _id_count(nodes)
         schema = self._schema if nodes == self._nodes else encode_schema(nodes, count)
-        return metadata_of(schema, count, stripes, self.properties, indexes, space.urls, self._options.created)
+        made = metadata_of(schema, count, stripes, self.properties, indexes, space.urls, self._options.created)
+        return with_field_indexes(made, of_fields)
 
     def _space(self, owner: str) -> ArtifactSpace:
         """Where the indexes of the shard or of a stripe are written."""
@@ -271,7 +273,10 @@ class StripeBuilder:
         self._each = each
         self._groups = tuple(_TopGroup.of(members, nodes, options.profile) for members in options.groups.tops)
         ends = {at: group.ends for group in self._groups for at in group.places}
-        self._builders = tuple(builder_of(node, replace(context, ends=ends.get(at))) for at, node in enumerate(nodes))
+        self._builders = tuple(
+            builder_of(node, replace(context, ends=ends[at]) if at in ends else context)
+            for at, node in enumerate(nodes)
+        )
         self.rows = 0
 
     def append(self, columns: Sequence[Callable[[], StoredArray]], rows: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -139,19 +138,25 @@ def _place(buffer: PreparedBuffer, url: str, out: _GatheredWrites, spool: Spool)
     if buffer.whole is not None:
         out.write(buffer.whole)
         ref = DataRef(url, start, out.tell())
-        made = EncodedBuffer(kind=buffer.kind, buffer=ref, identity=out.identify())
-        if buffer.kind is BufferKind.RANGE_INDEX:
-            # As the reference implementation writes it. Nobody reads these three fields.
-            return replace(made, block_count=0, buffer_id=0, packed_group_index=0)
-        return made
+        # For a range index as the reference implementation writes it. Nobody reads these three fields.
+        zero = 0 if buffer.kind is BufferKind.RANGE_INDEX else None
+        return EncodedBuffer(
+            kind=buffer.kind,
+            buffer=ref,
+            block_count=zero,
+            buffer_id=zero,
+            packed_group_index=zero,
+            identity=out.identify(),
+        )
     spool.copy_to(out, buffer.extents)
-    counts = np.concatenate(buffer.counts) if buffer.counts else np.empty(0, np.uint32)
-    sizes = np.concatenate(buffer.sizes) if buffer.sizes else np.empty(0, np.uint32)
-    return replace(
-        _mapped(buffer.kind, url, start, out, counts, sizes),
-        embedded_presence=buffer.embedded_presence,
-        embedded_offsets=buffer.embedded_offsets,
-    )
+    embedded = buffer.embedded_presence, buffer.embedded_offsets
+    return _mapped(buffer.kind, url, start, out, _joined(buffer.counts), _joined(buffer.sizes), *embedded)
+
+
+def _joined(parts: list[npt.NDArray[np.uint32]]) -> npt.NDArray[np.uint32]:
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else np.empty(0, np.uint32)
 
 
 def _place_group(group: PreparedGroup, url: str, out: _GatheredWrites, spool: Spool) -> EncodedBuffer:
@@ -180,7 +185,14 @@ def _member(buffer: PreparedBuffer, number: int, group: EncodedBuffer | None) ->
 
 
 def _mapped(
-    kind: BufferKind, url: str, start: int, out: _GatheredWrites, counts: npt.ArrayLike, sizes: npt.ArrayLike
+    kind: BufferKind,
+    url: str,
+    start: int,
+    out: _GatheredWrites,
+    counts: npt.ArrayLike,
+    sizes: npt.ArrayLike,
+    embedded_presence: bool = False,
+    embedded_offsets: bool = False,
 ) -> EncodedBuffer:
     """Write the block map and the identity of a buffer whose blocks were written from `start` on."""
     out.align(DATA_ALIGNMENT)
@@ -193,6 +205,8 @@ def _mapped(
         block_map=DataRef(url, map_start, end),
         block_count=len(np.asarray(counts)),
         block_checksums=True,
+        embedded_presence=embedded_presence,
+        embedded_offsets=embedded_offsets,
         identity=out.identify(),
     )
 
