@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 Item = TypeVar("Item")
 
@@ -65,12 +65,23 @@ def spread(items: Sequence[Item], tests: Sequence[str], most: int = CASES) -> li
     return found
 
 
-def examples(count: int, **options: Any) -> settings:
+# A busy machine makes examples slowly.
+_CLOCKS: Final = [HealthCheck.too_slow]
+
+
+def examples(count: int, *, suppress_health_check: Sequence[HealthCheck] = (), **options: Any) -> settings:
     """Settings of a test that tries `count` examples at the effort `full`, in the time that they need."""
-    return settings(max_examples=scaled(count), **{"deadline": None, **options})
+    unchecked = [*_CLOCKS, *suppress_health_check]
+    return settings(max_examples=scaled(count), suppress_health_check=unchecked, **{"deadline": None, **options})
 
 
 def load_profile() -> None:
     """Make the effort the default of all tests: those that say nothing try 100 examples at the effort `full`."""
-    settings.register_profile("amudai", max_examples=scaled(100), deadline=None, derandomize=EFFORT <= 1)
+    settings.register_profile(
+        "amudai",
+        max_examples=scaled(100),
+        deadline=None,
+        derandomize=EFFORT <= 1,
+        suppress_health_check=_CLOCKS,
+    )
     settings.load_profile("amudai")

@@ -19,7 +19,8 @@ import pytest
 import amudai
 from amudai import _kernels
 from amudai.encoding import BINARY, NUMERIC
-from tests.encoding.runs import KERNELS, Block, Opened
+from tests.encoding.runs import Block, Opened
+from tests.kernel_modules import KERNELS
 from tests.oracle import block
 from tests.oracle.binary import plain as binary_plain
 from tests.oracle.numeric import plain
@@ -32,7 +33,7 @@ SOURCE = ROOT / "src" / "amudai"
 # A room may import the rooms of the lines above its own, and itself.
 ORDER = [
     {"errors", "lazy"},
-    {"arguments"},
+    {"arguments", "pool"},
     {"collection", "limits", "threads"},
     {"types"},
     {"storage"},
@@ -379,6 +380,45 @@ def test_no_plans_are_left_in_the_code() -> None:
             if path.suffix in (".py", ".pyi", ".hpp", ".cpp"):
                 found = words.search(path.read_text())
                 assert found is None, f"{path.relative_to(ROOT)}: {found and found.group()}"
+
+
+# ---- the changelog ----
+
+KINDS_OF_CHANGES = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+SHAPES = {"## [": "version", "### ": "kind", "#### ": "topic", "- ": "item", "  ": "more", "": "gap"}
+MAY_FOLLOW = {"kind": {"gap"}, "topic": {"gap"}, "item": {"gap", "item", "more"}, "more": {"item", "more"}}
+
+
+def misplaced_lines(changelog: str) -> Iterator[str]:
+    """The lines of versions that are not as https://keepachangelog.com has them, with topics below kinds of changes."""
+    lines = changelog[changelog.index("## [") :].splitlines()
+    before, kinds = "gap", set[str]()
+    for line in lines:
+        shape = next((shape for begin, shape in SHAPES.items() if line.startswith(begin) and (begin or not line)), "")
+        kind = line.removeprefix("### ")
+        if shape == "version":
+            kinds.clear()
+        if shape == "kind" and (kind not in KINDS_OF_CHANGES or kind in kinds):
+            yield line
+        if shape == "kind":
+            kinds.add(kind)
+        if not shape or before not in MAY_FOLLOW.get(shape, {before}):
+            yield line
+        before = "item" if shape == "more" else shape
+
+
+def test_the_changelog_has_the_form_of_keepachangelog() -> None:
+    assert list(misplaced_lines((ROOT / "CHANGELOG.md").read_text())) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["Reading\n", "### New\n", "### Added\n", "- a\n- b\n#### Topic\n", "#### Topic\n- a\n", "  more\n", "* a\n"],
+)
+def test_loose_lines_of_a_changelog_are_noticed(wrong: str) -> None:
+    sound = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n#### Topic\n\n- a\n  more\n- b\n\n### Fixed\n\n"
+    assert list(misplaced_lines(sound + "- a\n")) == []
+    assert len(list(misplaced_lines(sound + wrong))) == 1
 
 
 # ---- the public face ----

@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
 
 import pytest
 
-from amudai import threads as shared
 from amudai.threads import Crew, in_order
+
+MANY = 3000  # calls, which take half a minute
+PATIENCE = 60  # seconds that a busy machine may take for what happens at once on a quiet one
 
 
 class Counting:
-    """Counts how many calls run at the same time."""
+    """Counts how many calls run at the same time. The first `together` calls wait for each other."""
 
-    def __init__(self, seconds: float = 0.005) -> None:
-        self.most = self.now = self.done = 0
+    def __init__(self, seconds: float = 0.005, together: int = 1) -> None:
+        self.most = self.now = self.begun = self.done = 0
         self._lock = threading.Lock()
         self._seconds = seconds
+        self._together = threading.Barrier(together, timeout=PATIENCE)
 
     def __call__(self, item: int) -> int:
         with self._lock:
             self.now += 1
             self.most = max(self.most, self.now)
-        time.sleep(self._seconds * (item % 3))
-        with self._lock:
-            self.now -= 1
-            self.done += 1
+            self.begun += 1
+            is_early = self.begun <= self._together.parties
+        try:
+            if is_early:
+                self._together.wait()
+            time.sleep(self._seconds * (item % 3))
+        finally:
+            with self._lock:
+                self.now -= 1
+                self.done += 1
         return item * item
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_results_keep_their_order_and_no_more_threads_run_than_asked_for(threads: int) -> None:
-    work = Counting()
+    work = Counting(together=min(2, threads))
     assert list(in_order(work, range(40), threads)) == [n * n for n in range(40)]
-    assert work.most <= threads
-    assert threads == 1 or work.most > 1
+    assert min(2, threads) <= work.most <= threads
 
 
 def test_no_more_results_wait_than_allowed() -> None:
@@ -68,15 +77,95 @@ def test_nothing_runs_on_after_an_error() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_a_crew_shares_work_and_parts_of_work(threads: int) -> None:
-    crew, work = Crew(threads), Counting()
+    crew, work = Crew(threads), Counting(together=min(2, threads))
     found: list[int] = []
     crew.each(lambda row: crew.each(lambda column: found.append(work(10 * row + column)), 10), 4)
     assert sorted(found) == [n * n for n in range(40)]
-    assert work.most <= threads
-    assert threads == 1 or work.most > 1
-    crew.each(lambda item: found.append(work(item)), 9)
-    assert work.done == 49
-    assert threads == 1 or work.most > 1
+    assert min(2, threads) <= work.most <= threads
+    again = Counting(together=min(2, threads))
+    crew.each(lambda item: found.append(again(item)), 9)
+    assert (work.done, again.done) == (40, 9)
+    assert min(2, threads) <= again.most <= threads
+
+
+class Interrupts:
+    """Notes how many calls had begun when Ctrl-C came."""
+
+    def __init__(self) -> None:
+        self.work = Counting(0.01)
+        self.begun_before = 0
+
+    def __call__(self, number: int, frame: object) -> None:
+        self.begun_before = self.work.begun
+        raise KeyboardInterrupt
+
+    def check(self) -> None:
+        """No call runs any more, and few of thousands began after Ctrl-C."""
+        assert self.work.now == 0
+        assert self.work.begun - self.begun_before < MANY // 10
+
+
+@pytest.fixture
+def interrupts() -> Iterator[Interrupts]:
+    """A process in the background inherits that Ctrl-C is ignored."""
+    found = Interrupts()
+    before = signal.signal(signal.SIGINT, found)
+    yield found
+    signal.signal(signal.SIGINT, before)
+
+
+def interrupt_soon() -> None:
+    """Send Ctrl-C to the main thread in a moment."""
+    threading.Timer(0.1, lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)).start()
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals for one thread")
+@pytest.mark.parametrize("own", [0.0, 0.5], ids=["while it waits", "while it works"])
+def test_an_interrupt_stops_what_helpers_share_in_turn(interrupts: Interrupts, own: float) -> None:
+    crew, work, is_helped = Crew(2), interrupts.work, threading.Event()
+
+    def outer(item: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            is_helped.wait()
+            interrupt_soon()
+            time.sleep(own)
+        else:
+            is_helped.set()
+            crew.each(lambda _: work(1), MANY)
+
+    with pytest.raises(KeyboardInterrupt):
+        crew.each(outer, 2)
+    interrupts.check()
+    found: list[int] = []
+    crew.each(lambda item: found.append(work(item)), 30)  # it can be used again
+    assert len(found) == 30
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals for one thread")
+@pytest.mark.parametrize("way", ["in order", "ahead"])
+def test_an_interrupt_stops_what_is_made_ahead(interrupts: Interrupts, way: str) -> None:
+    crew, work = Crew(3), interrupts.work
+
+    def share(item: int) -> int:
+        crew.each(lambda _: work(1), MANY)
+        return item
+
+    made = in_order(share, range(9), 2) if way == "in order" else crew.ahead(map(share, range(9)))
+    interrupt_soon()
+    with pytest.raises(KeyboardInterrupt):
+        list(made)
+    interrupts.check()
+
+
+def test_an_interrupt_goes_before_other_errors() -> None:
+    both = threading.Barrier(2, timeout=PATIENCE)
+
+    def failing(item: int) -> None:
+        both.wait()
+        raise ValueError if threading.current_thread() is not threading.main_thread() else KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Crew(2).each(failing, 2)
 
 
 def test_a_crew_raises_the_first_error() -> None:
@@ -106,7 +195,10 @@ def test_items_are_made_ahead_one_at_a_time(threads: int) -> None:
     crew = Crew(threads)
     ahead = crew.ahead(items(100))
     assert next(ahead) == 0
-    time.sleep(0.05)
+    ends = time.monotonic() + PATIENCE
+    while len(made) < threads and time.monotonic() < ends:
+        time.sleep(0.005)
+    time.sleep(0.05)  # no more of them are made
     assert len(made) == threads
     ahead.close()  # type: ignore[attr-defined]
     assert ended.is_set()
@@ -117,10 +209,55 @@ def test_items_are_made_ahead_one_at_a_time(threads: int) -> None:
     assert len(made) == threads + 5
 
 
-def test_all_calls_share_one_executor() -> None:
-    first = shared._EXECUTOR.get()
-    list(in_order(Counting(), range(5), 3))
-    assert shared._EXECUTOR.get() is first
+def test_a_thread_that_made_an_item_ahead_helps_with_what_is_shared() -> None:
+    begun, helped = threading.Event(), threading.Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        begun.wait(PATIENCE)
+        yield 2
+
+    def work(number: int) -> None:
+        if number:
+            helped.set()
+            return
+        begun.set()
+        assert helped.wait(PATIENCE)  # by the thread that made the next item: this one is busy
+
+    crew = Crew(2)
+    found = []
+    for item in crew.ahead(items()):
+        found.append(item)
+        crew.each(work, 2) if item == 1 else None
+    assert found == [1, 2]
+
+
+def test_another_thread_helps_while_the_caller_waits() -> None:
+    crew = Crew(2)
+    begun, helped = threading.Event(), threading.Event()
+    caller = threading.get_ident()
+
+    def part(number: int) -> None:
+        if number:
+            helped.set()
+        else:
+            assert helped.wait(PATIENCE)
+
+    def work(_: int) -> None:
+        if threading.get_ident() == caller:
+            assert begun.wait(PATIENCE)
+            return
+        begun.set()
+        time.sleep(0.05)
+        crew.each(part, 2)
+
+    crew.each(work, 2)
+    assert helped.is_set()
+
+
+def test_all_calls_share_one_pool() -> None:
+    for _ in range(50):
+        list(in_order(Counting(0.0001), range(5), 3))
     names = {thread.name for thread in threading.enumerate() if thread.name.startswith("amudai")}
     assert len(names) <= 64
 
@@ -133,7 +270,7 @@ def test_a_forked_process_gets_threads_of_its_own() -> None:
     if child == 0:
         found = list(in_order(Counting(), range(5), 3))
         os._exit(0 if found == [0, 1, 4, 9, 16] else 1)
-    for _ in range(200):
+    for _ in range(20 * PATIENCE):
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:
             assert os.waitstatus_to_exitcode(status) == 0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
+from random import Random
 from typing import Any
+from unittest.mock import patch
 from uuid import UUID
 
 import pyarrow as pa
@@ -15,8 +18,9 @@ import pyarrow.parquet as pq
 
 import amudai
 from amudai import Shard, col
-from amudai.storage import MemoryStore
+from amudai.storage import MemoryStore, StoredFile
 from tests.forge import Forge, constants, dictionary, lists, number_dictionary, numbers, referred, separate, strings
+from tests.sealed.make import SHARDS, paragraphs, skewed
 
 ROOT = "subject.amudai.shard"
 CREATED = datetime(2024, 1, 1, tzinfo=UTC)
@@ -31,16 +35,32 @@ class Subject:
 
     Attributes
     ----------
-    files, others
-        Its files by name, and the files of a shard of the same shape with other values.
+    make
+        Makes its files, with values that a number shifts.
+    other
+        The shift of a shard of the same shape with other values.
     is_small
         Whether each of its bytes is damaged, not only some.
+    has_identities
+        Whether its root notes what is in each buffer, as our writer does. Without it, nobody can tell a buffer from
+        that of another shard, which has right checksums, too.
     """
 
     name: str
-    files: dict[str, bytes]
-    others: dict[str, bytes]
+    make: Callable[[int], dict[str, bytes]]
+    other: int = 50
     is_small: bool = False
+    has_identities: bool = True
+
+    @cached_property
+    def files(self) -> dict[str, bytes]:
+        """Its files by name."""
+        return self.make(0)
+
+    @cached_property
+    def others(self) -> dict[str, bytes]:
+        """The files of the other shard."""
+        return self.make(self.other)
 
     def open(self, files: dict[str, bytes]) -> Shard:
         return amudai.open(ROOT, store=MemoryStore(files), threads=1)
@@ -55,14 +75,15 @@ class Subject:
 
 
 class DecayingStore(MemoryStore):
-    """Files that are damaged while they are open, which no tag tells: the medium loses bytes, nobody writes."""
+    """Files that are damaged or replaced while they are open, in a store that has no tags to tell."""
 
     def decay(self, files: dict[str, bytes]) -> None:
         """Replace the content of files."""
         self._files.update(files)
 
-    def _tag(self, url: str) -> str:
-        return "the same"
+    def identify(self, url: str) -> StoredFile:
+        """The size of the file at `url`, without a tag."""
+        return StoredFile(url, self.size(url))
 
 
 def _bits(table: pa.Table) -> object:
@@ -96,6 +117,8 @@ QUESTIONS: dict[str, Question] = {
     ),
     "term": lambda shard: _rows(shard, col("text").has("line7")) if "text" in _names(shard) else None,
     "part": lambda shard: _rows(shard, col("text").contains("ine11")) if "text" in _names(shard) else None,
+    "value": lambda shard: _rows(shard, col("uuid") == UUID(int=98765 * 60)) if "uuid" in _names(shard) else None,
+    "internal": lambda shard: {role: field.read().to_pylist() for role, field in shard.internal.items()} or None,
     "facts": lambda shard: repr([(each.path, each.type, each.stats, each.properties) for each in shard.columns]),
 }
 
@@ -146,7 +169,15 @@ def _types(shift: int, rows: int = 60) -> pa.Table:
     )
 
 
-def _some(shift: int, rows: int) -> pa.Table:
+def _bytes(shift: int, rows: int = 90) -> pa.Table:
+    """Columns of bytes that have indexes of words and of values."""
+    flat = _some(shift, rows)
+    ids = pa.array([UUID(int=n * 98765).bytes for n in range(shift, shift + rows)], pa.binary(16))
+    flat = flat.set_column(3, "text", flat["text"].cast(pa.binary()))
+    return flat.append_column(pa.field("uuid", pa.uuid()), pa.ExtensionArray.from_storage(pa.uuid(), ids))
+
+
+def _some(shift: int, rows: int = 90) -> pa.Table:
     return _flat(shift, rows).select(["n", "steps", "noise", "text", "word"])
 
 
@@ -164,24 +195,15 @@ def _written(table: pa.Table, **options: Any) -> dict[str, bytes]:
     return dict(store._files)
 
 
-def _extended(shift: int) -> dict[str, bytes]:
-    """Numbers and times that repeat, which only the extended encodings store small."""
-    at = range(shift, shift + 600)
-    some = [n * n % 7 * 10**15 + n % 3 for n in range(40)]
-    table = pa.table(
-        {
-            "n": pa.array([n * 7919 % 90 if n % 13 else None for n in at], pa.int64()),
-            "big": pa.array([some[n * 2654435761 % 37] for n in at], pa.int64()),
-            "f": pa.array([some[n * 2654435761 % 31] / 7 for n in at], pa.float64()),
-            "when": pa.array([some[n * 2654435761 % 29] for n in at], pa.timestamp("us")),
-        }
-    )
-    return _written(table, compatibility="extended", profile="minimal_compression")
-
-
 def _edited(edit: Callable[[MemoryStore, int], Shard], shift: int) -> dict[str, bytes]:
     store = MemoryStore({})
-    with edit(store, shift) as shard:
+    now = {"SOURCE_DATE_EPOCH": str(int(CREATED.timestamp()))}
+    chance = Random(shift).randbytes  # of which names of new files are made
+    with (
+        patch.dict(os.environ, now),
+        patch("secrets.token_hex", lambda size: chance(size).hex()),
+        edit(store, shift) as shard,
+    ):
         used = {file.url for file in shard.files}
     return {name: content for name, content in store._files.items() if name in used}
 
@@ -209,13 +231,46 @@ def _columns(store: MemoryStore, shift: int) -> Shard:
     return amudai.drop_columns(wider, ["noise"], to=ROOT, store=store)
 
 
-def _attached(store: MemoryStore, shift: int, rows: int = 120) -> Shard:
+def _attached(store: MemoryStore, shift: int, to: str = ROOT) -> Shard:
     """A shard over a Parquet file whose pages have checksums."""
     content = pa.BufferOutputStream()
-    pq.write_table(_few(shift, rows), content, row_group_size=50, write_page_checksum=True)
+    pq.write_table(_few(shift, 120), content, row_group_size=50, write_page_checksum=True)
     store.put_if_absent("rows.parquet", [content.getvalue().to_pybytes()])
-    indexes = [amudai.TermIndex("text"), amudai.HashIndex("n")] if rows > 40 else []
-    return amudai.attach("rows.parquet", to=ROOT, indexes=indexes, created=CREATED, store=store)
+    indexes = [amudai.TermIndex("text"), amudai.HashIndex("n")]
+    return amudai.attach("rows.parquet", to=to, indexes=indexes, created=CREATED, store=store)
+
+
+def _refreshed(store: MemoryStore, shift: int) -> Shard:
+    """A shard over two Parquet files, of which one was replaced: stripes of before, and stripes of the new file."""
+
+    def put(name: str, first: int) -> None:
+        content = pa.BufferOutputStream()
+        pq.write_table(_few(first, 60), content, write_page_checksum=True)
+        store._files[name] = content.getvalue().to_pybytes()
+
+    put("a.parquet", shift), put("b.parquet", shift + 300)
+    indexes = [amudai.TermIndex("text", level="stripe"), amudai.HashIndex("n")]
+    options: dict[str, Any] = {"indexes": indexes, "stripe_rows": 60, "created": CREATED, "store": store}
+    before = amudai.attach(["a.parquet", "b.parquet"], to="before.amudai.stripe", **options)
+    put("b.parquet", shift + 60)
+    return amudai.refresh(before, to=ROOT, store=store)
+
+
+def _stored_twice(store: MemoryStore, shift: int) -> Shard:
+    """Columns that are in a Parquet file, and in blocks as well."""
+    attached = _attached(store, shift, to="attached.amudai.stripe")
+    return amudai.materialize(attached, to=ROOT, columns=["n", "text"], keep=True, store=store)
+
+
+def _upserted(store: MemoryStore, shift: int) -> Shard:
+    source = _source(store, "source.amudai.stripe", shift, indexes=INDEXES)
+    return amudai.upsert(source, _some(shift + 20, 40), key="steps", to=ROOT, indexes="keep", store=store)
+
+
+def _snapshot(store: MemoryStore, shift: int) -> Shard:
+    """A data file of an Iceberg table, of which a snapshot deleted rows."""
+    attached = _attached(store, shift, to="attached.amudai.stripe")
+    return amudai.delete(attached, positions=[4, 5, 90], to=ROOT, store=store)
 
 
 def _compacted(store: MemoryStore, shift: int) -> Shard:
@@ -251,25 +306,40 @@ def _forms(shift: int) -> dict[str, bytes]:
     return forge.files()
 
 
-def subjects() -> list[Subject]:
-    """All subjects, made anew: the same bytes each time."""
-    found = [
-        Subject("few rows", _written(_few(0)), _written(_few(7)), is_small=True),
-        Subject("no rows", _written(_few(0).slice(0, 0)), _written(_few(7)), is_small=True),
-        Subject("types", _written(_types(0)), _written(_types(9))),
-        Subject("stripes", _written(_flat(0), stripe_rows=100), _written(_flat(50), stripe_rows=100)),
-    ]
-    found += [Subject(each, _written(_flat(0), profile=each), _written(_flat(50), profile=each)) for each in PROFILES]
-    two_level: dict[str, Any] = {"layout": "two-level", "stripe_rows": 100, "indexes": INDEXES}
-    found.append(Subject("two-level", _written(_some(0, 300), **two_level), _written(_some(50, 300), **two_level)))
-    group: dict[str, Any] = {"packed_groups": [["n", "f", "flag", "text", "word"]], "profile": "minimal_compression"}
-    found.append(Subject("packed group", _written(_flat(0), **group), _written(_flat(50), **group)))
+def _of(table: Callable[[int], pa.Table], **options: Any) -> Callable[[int], dict[str, bytes]]:
+    return lambda shift: _written(table(shift), **options)
+
+
+def subjects() -> Iterator[Subject]:
+    """All subjects. They are made when they are asked for, and have the same bytes each time."""
+    yield Subject("few rows", _of(_few), 7, is_small=True)
+    yield Subject("no rows", _of(lambda shift: _few(shift).slice(0, None if shift else 0)), 7, is_small=True)
+    yield Subject("types", _of(_types), 9)
+    yield Subject("stripes", _of(_flat, stripe_rows=100))
+    for profile in PROFILES:
+        yield Subject(profile, _of(_flat, profile=profile))
+    yield Subject("two-level", _of(partial(_some, rows=300), layout="two-level", stripe_rows=100, indexes=INDEXES))
+    group = [["n", "f", "flag", "text", "word"]]
+    yield Subject("packed group", _of(_flat, packed_groups=group, profile="minimal_compression"))
     by_stripe = [amudai.TermIndex("text", level="stripe"), amudai.HashIndex("word", level="stripe")]
-    found.append(Subject("indexes", _written(_flat(0), indexes=by_stripe), _written(_flat(50), indexes=by_stripe)))
-    keys: dict[str, Any] = {"indexes": [amudai.HashIndex(("word", "n"))]}
-    found.append(Subject("composite key", _written(_some(0, 90), **keys), _written(_some(50, 90), **keys)))
-    found.append(Subject("extended", _extended(0), _extended(50)))
-    found.append(Subject("forms", _forms(0), _forms(50), is_small=True))
+    yield Subject("indexes", _of(_flat, indexes=by_stripe))
+    by_field = [amudai.TermIndex("text", level="field"), amudai.HashIndex("word", level="field")]
+    yield Subject("field indexes", _of(_some, indexes=by_field))
+    of_bytes = [amudai.TermIndex("text"), amudai.TermIndex("uuid"), amudai.HashIndex("uuid")]
+    yield Subject("indexes of bytes", _of(_bytes, indexes=of_bytes))
+    rare: dict[str, Any] = {"record_id": b"0123456789", "ingestion_time": CREATED, "distinct": ["n"]}
+    yield Subject("internal fields", _of(_some, bloom=["n", "text"], **rare))
+    yield Subject("composite key", _of(_some, indexes=[amudai.HashIndex(("word", "n"))]))
+    extended: dict[str, Any] = {"compatibility": "extended"}
+    for profile in ("minimal_compression", "high_compression"):
+        numbers = _of(lambda shift: skewed(600, 1 + shift), profile=profile, **extended)
+        yield Subject(f"extended numbers, {profile}", numbers, 1)
+    zstandard = _of(lambda shift: paragraphs(seed=shift or 16), profile="high_compression", **extended)
+    yield Subject("shared Zstandard", zstandard, 1)
+    # The writer chooses LZ4 with a shared dictionary for few texts only. A sealed shard has it.
+    lz4 = SHARDS / "extended-text-balanced" / "t.amudai.shard"
+    yield Subject("shared LZ4", lambda shift: zstandard(0) if shift else {ROOT: lz4.read_bytes()}, 1)
+    yield Subject("forms", _forms, is_small=True, has_identities=False)
     edits = {
         "deleted": _deleted,
         "merged": _merged,
@@ -277,6 +347,10 @@ def subjects() -> list[Subject]:
         "compacted": _compacted,
         "kept indexes": _kept,
         "attached": _attached,
+        "snapshot": _snapshot,
+        "refreshed": _refreshed,
+        "stored twice": _stored_twice,
+        "upserted": _upserted,
     }
-    found += [Subject(name, _edited(edit, 0), _edited(edit, 50)) for name, edit in edits.items()]
-    return found
+    for name, edit in edits.items():
+        yield Subject(name, partial(_edited, edit))

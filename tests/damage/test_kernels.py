@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amudai import _kernels
-from amudai.encoding import NUMERIC, ByteKeys, NumberRanges, compare, decode
+from amudai.encoding import NUMERIC, ByteKeys, NumberRanges, TextSearch, compare, decode
 from amudai.encoding.numeric.contract import NumericEncoding
 from amudai.errors import CorruptedData, LimitExceeded, UnsupportedFeature
 from amudai.format import ValueDictionary
@@ -320,6 +320,31 @@ def test_broken_bytes_are_compared_or_refused(module: ModuleType, size: int | No
             held = value is not None and (value.startswith(keys) if wanted.prefixes else value in keys)
             found.append(value is not None and held != inverted)
         return found
+
+    check(data, sound, count, read, expect)
+
+
+@pytest.mark.parametrize("module", REGIONS, ids=lambda module: module.__name__.rsplit(".", 1)[-1])
+@examples(100)
+@given(data=st.data())
+def test_broken_texts_are_searched_or_refused(module: ModuleType, data: st.DataObject) -> None:
+    random = Random(data.draw(st.integers(0, 1 << 32), label="seed"))
+    count = random.choice([1, 2, 3, 8, 20, 40, 100])
+    values: list[Any] = [bytes(random.choices(b"ab ", k=random.choice([0, 1, 5, 12, 300]))) for _ in range(count)]
+    if module is binary_single:
+        values = values[:1] * count
+    text, inverted = random.choice(["ab", "", "aba", "b"]), random.random() < 0.5
+    parts = {part: random.choice(NESTED) for part in REGIONS[module] if random.random() < 0.6}
+    sound = block.build(some_presence(random, count), module.encode(values, None, **parts))
+
+    def read(held: Held, ranges: Rows) -> list[Any]:
+        wanted = TextSearch("contains", text, case_sensitive=True)
+        bits = compare.search_texts(held, ranges, wanted, inverted=inverted)  # type: ignore[arg-type]
+        return np.unpackbits(bits, count=ranges.count, bitorder="little").astype(np.bool_).tolist()
+
+    def expect(broken: bytes, claimed: int, checksums: bool) -> list[bool]:
+        found = block.decode_binary(broken, claimed, None, checksums)
+        return [value is not None and (text.encode() in value) != inverted for value in found]
 
     check(data, sound, count, read, expect)
 

@@ -302,6 +302,31 @@ def test_operations_on_all_rows_are_refused(name: str) -> None:
     assert "new" not in out._files
 
 
+STREAMS: dict[str, Callable[[amudai.Shard, Path], object]] = {
+    "iterate": lambda shard, _: sum(batch.num_rows for batch in shard.scan()),
+    "read all of a reader": lambda shard, _: shard.to_reader().read_all(),
+    "task": lambda shard, _: shard.scan().tasks(2)[0].to_table(),
+    "write": lambda shard, folder: amudai.write(shard, folder / "new.amudai.shard"),
+    "write a scan": lambda shard, folder: amudai.write(shard.scan(where=c("n") == 7), folder / "new.amudai.shard"),
+    "sql": lambda shard, _: amudai.sql_result("SELECT sum(n) FROM t", t=shard).to_table(),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_streams_of_rows_without_end(name: str, tmp_path: Path) -> None:
+    forge = _alike()
+    (tmp_path / forge.name).write_bytes(forge.root())
+    shard = amudai.open(tmp_path / forge.name, limits=amudai.Limits(values_per_byte=1))
+    assert next(iter(shard.scan())).num_rows > 0
+    with (
+        bounded(),
+        mock.patch("amudai.limits._MANY_VALUES", 1 << 20),
+        pytest.raises(amudai.InvalidArgument, match="values_per_byte"),
+    ):
+        STREAMS[name](shard, tmp_path)
+    assert not list(tmp_path.glob("new*"))
+
+
 def test_operations_that_need_no_row() -> None:
     shard, out = specimen_of(_alike()).open(), MemoryStore()
     with bounded():

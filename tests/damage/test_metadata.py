@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import amudai
 from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, UnsupportedFeature
 from amudai.format.wire import amudai_pb2 as wire
+from amudai.storage import MemoryStore
 from amudai.types import BasicType
 from tests.damage.blocks import EDITS, bounded, edited, examples
 from tests.damage.lies import CASES, CONTAINERS, MANY, URLS, columns, misled, specimen_of
@@ -167,3 +172,45 @@ def test_a_long_constant_in_many_rows() -> None:
     shard = specimen_of(forge).open()
     assert shard.read(rows=slice(0, 2))["s"].to_pylist() == ["x" * 2_000_000] * 2
     assert shard.take([count - 1])["s"].to_pylist() == ["x" * 2_000_000]
+
+
+# ---- indexes that lead in circles ----
+
+
+def _circle(kind: str, length: int) -> MemoryStore:
+    """Shards of which each has an index that is the next one, and the last one the first."""
+    sizes = [0] * length
+    for _ in range(2):  # the size of each is stated in the one before
+        files = {}
+        for at in range(length):
+            descriptor = wire.IndexDescriptor(index_type=kind)
+            descriptor.indexed_fields.add().schema_ids.append(0)
+            following = (at + 1) % length
+            for name in ("terms", "positions"):
+                artifact = descriptor.artifacts.add(name=name)
+                artifact.data_ref.url = f"{following}.amudai.shard"
+                artifact.data_ref.range.end = sizes[following]
+            forge = Forge.of({"s": strings(["a b", "c"])}, name=f"{at}.amudai.shard", indexes=[descriptor])
+            files[forge.name] = forge.root()
+        sizes = [len(files[f"{at}.amudai.shard"]) for at in range(length)]
+    return MemoryStore(files)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 100])
+@pytest.mark.parametrize("kind", ["inverted-text-index-v1", "field-hashing-index"])
+def test_indexes_that_lead_in_circles(kind: str, length: int) -> None:
+    store = _circle(kind, length)
+    shard = amudai.open("0.amudai.shard", store=store)
+    assert not shard.verify().ok
+    assert not shard.verify(deep=True).ok
+    assert shard.count("s has 'a'") == shard.count("s = 'c'") == 1
+    assert shard.inspect(blocks=True).num_rows == 2
+    assert amudai.salvage(shard, "saved", store=MemoryStore()).shard.num_rows == 2
+    edits: list[Callable[[], object]] = [
+        lambda: amudai.merge([shard, shard], "merged", store=store),
+        lambda: amudai.compact(shard, "compacted", store=store),
+        lambda: amudai.copy(shard, "copied", store=MemoryStore()),
+    ]
+    for edit in edits:
+        with suppress(AmudaiError):
+            edit()

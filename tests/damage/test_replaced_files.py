@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Set
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import amudai
 from amudai import AmudaiError, HashIndex, Shard, TermIndex, col
+from amudai.errors import ReplacedFile
 from amudai.format import IDENTITY_SIZE, BufferKind, EncodedBuffer
 from amudai.shard import ShardReader
-from amudai.storage import MemoryStore
+from amudai.storage import MemoryStore, StoredFile
 
 ROWS = 1200
 A, B = "a.amudai.shard", "b.amudai.shard"
@@ -204,3 +209,107 @@ def test_identities_need_no_requests() -> None:
 
     found = {what: requests(PATHS[what]) for what in ("read", "column number", "take", "term", "word", "range")}
     assert found == {"read": 8, "column number": 4, "take": 46, "term": 14, "word": 18, "range": 8}
+
+
+# ---- while the shard is open ----
+
+
+class UntaggedStore(MemoryStore):
+    """A store that cannot tell a file from another that takes its place."""
+
+    def identify(self, url: str) -> StoredFile:
+        return StoredFile(url, self.size(url))
+
+    def put(self, files: dict[str, bytes]) -> None:
+        self._files.update(files)
+
+
+@pytest.fixture(scope="module", params=[{}, {"packed_groups": [["number", "text", "real"]]}], ids=["columns", "packed"])
+def swapped(request: pytest.FixtureRequest) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """The files of a shard of two stripes, and the two stripe files exchanged."""
+    halves = {
+        name: [*values[: ROWS // 2], *more[: ROWS // 2]]
+        for (name, values), more in zip(rows(0).items(), rows(2).values(), strict=True)
+    }
+    files = written(A, halves, stripes=2, **request.param)
+    first, second = files_of(files, ".stripe")
+    return files, {first: files[second], second: files[first]}
+
+
+def check_open(before: Callable[[], Shard], replace: Callable[[], object], restore: Callable[[], object]) -> int:
+    """Every read path of an open shard that was asked something else before its files were replaced."""
+    expected = {what: path(before()) for what, path in PATHS.items()}
+    failed = 0
+    for asked in ("take", "slice", "column number", "word"):
+        for what, path in PATHS.items():
+            shard = before()
+            assert PATHS[asked](shard) == expected[asked]
+            replace()
+            found = outcome(path, lambda shard=shard: shard)  # type: ignore[misc]
+            restore()
+            failed += isinstance(found, AmudaiError)
+            assert isinstance(found, AmudaiError) or found == expected[what], (asked, what)
+    return failed
+
+
+def test_files_replaced_under_an_open_shard_where_a_store_has_no_tags(
+    swapped: tuple[dict[str, bytes], dict[str, bytes]],
+) -> None:
+    files, replaced = swapped
+    store = UntaggedStore(files)
+    failed = check_open(
+        lambda: amudai.open(A, store=store, threads=1), lambda: store.put(replaced), lambda: store.put(files)
+    )
+    assert failed > 2 * len(PATHS)
+
+
+@pytest.mark.parametrize("most_copied", [0, 1 << 20], ids=["mapped", "copied"])
+def test_files_overwritten_in_place_under_an_open_shard(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    swapped: tuple[dict[str, bytes], dict[str, bytes]],
+    most_copied: int,
+) -> None:
+    monkeypatch.setattr("amudai.storage.local.MAX_COPIED", most_copied)
+    files, replaced = swapped
+
+    times = count(1)
+
+    def put(content: dict[str, bytes]) -> None:
+        for name, each in content.items():
+            (tmp_path / name).touch()
+            with (tmp_path / name).open("r+b") as file:
+                file.write(each)
+            now = 10**9 * next(times)  # the clock of a file system may be too coarse for a test
+            os.utime(tmp_path / name, ns=(now, now))
+
+    put(files)
+    failed = check_open(lambda: amudai.open(tmp_path / A, threads=1), lambda: put(replaced), lambda: put(files))
+    assert failed > 2 * len(PATHS)
+
+
+def test_a_parquet_file_replaced_under_an_open_shard_where_a_store_has_no_tags() -> None:
+    def parquet(kind: int) -> bytes:
+        out = pa.BufferOutputStream()
+        pq.write_table(pa.table({"n": [kind + each for each in range(90)]}), out, row_group_size=30, compression="NONE")
+        return out.getvalue().to_pybytes()
+
+    store = UntaggedStore({"rows.parquet": parquet(0)})
+    shard = amudai.attach("rows.parquet", to=A, store=store)
+    assert shard.take([1])["n"].to_pylist() == [1]
+    assert len(parquet(0)) == len(parquet(90))
+    store.put({"rows.parquet": parquet(90)})
+    with pytest.raises(AmudaiError, match=r"expected the footer that was read before, found another.*rows\.parquet"):
+        shard.take([61])
+
+
+def test_an_open_local_file_that_changes(tmp_path: Path) -> None:
+    path = tmp_path / A
+    shard = amudai.write({"n": range(200_000), "text": [f"{n} lines" for n in range(200_000)]}, path)
+    assert shard.read(["text"])["text"][7].as_py() == "7 lines", "large buffers are mapped now"
+    path.replace(tmp_path / "renamed")
+    path.write_bytes(b"another file")
+    assert shard.take([9])["text"].to_pylist() == ["9 lines"], "a file with another name is still the same file"
+    os.truncate(tmp_path / "renamed", 1000)  # reading a mapping beyond the end of its file would end the process
+    with pytest.raises(ReplacedFile, match="something wrote into it"):
+        shard.read()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
 import pyarrow as pa
 import pytest
 
+import amudai
 from amudai.errors import AmudaiError, CorruptedData, StorageError, UnsupportedFeature
 from tests import effort
 from tests.damage.specimens import SPECIMENS, Specimen, same
@@ -127,3 +129,17 @@ def _moves(specimen: Specimen, random: Random, count: int) -> Iterator[Damage]:
             yield f"{name}, {len(inserted)} bytes inserted at {a}", name, content[:a] + inserted + content[a:]
             noise = random.randbytes(min(b - a, 40))
             yield f"{name}, noise at {a}", name, content[:a] + noise + content[a + len(noise) :]
+
+
+def test_writing_what_is_read_from_a_damaged_shard(tmp_path: Path) -> None:
+    """The error is that of reading, not one of the stream between reader and writer."""
+    sound = amudai.write({"n": range(1000)}, tmp_path / "sound.amudai.shard")
+    content = bytearray((tmp_path / "sound.amudai.shard").read_bytes())
+    content[100] ^= 4
+    (tmp_path / "damaged.amudai.shard").write_bytes(content)
+    sound.close()
+    damaged = amudai.open(tmp_path / "damaged.amudai.shard")
+    for data in (damaged, damaged.scan(where="n > 5"), damaged.scan().tasks(1)[0]):
+        with pytest.raises(amudai.CorruptedData, match="block checksum"):
+            amudai.write(data, tmp_path / "new.amudai.shard")
+    assert not (tmp_path / "new.amudai.shard").exists()

@@ -23,13 +23,14 @@ from tests.fuzz.targets import TARGETS
 ROOT = Path(__file__).resolve().parents[2]
 FOUND = ROOT / "build" / "fuzz-corpus"
 KERNELS = ROOT / "build" / "fuzz"
-LIMITS = ("-rss_limit_mb=3000", "-timeout=20", "-print_final_stats=1")
+LIMITS = ("-rss_limit_mb=3000", "-timeout=60", "-report_slow_units=60", "-print_final_stats=1")
 _PROGRESS = re.compile(r"#(\d+)\s+\w+\s+cov: (\d+) ft: (\d+) corp: (\d+)")
 
 
 def environment(kernels: str | None) -> dict[str, str]:
     """The environment of a fuzzing process: sanitized kernels of this level, or those that are installed."""
-    found = {**os.environ, "PYTHONPATH": str(ROOT)}
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    found = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     if kernels is None:
         return found
     import atheris
@@ -70,6 +71,7 @@ def fuzz(name: str, seconds: int, kernels: str | None, keep: bool) -> bool:
         kept = CORPUS / name
         kept.mkdir(parents=True, exist_ok=True)
         subprocess.run([*command, "-merge=1", kept, corpus], env=environment(kernels), capture_output=True, check=True)
+        assert any(kept.iterdir()), f"{name}: libFuzzer kept no input"
     return True
 
 
@@ -79,8 +81,11 @@ def main() -> int:
     parser.add_argument("targets", nargs="*")
     parser.add_argument("--seconds", type=int, default=60, help="for each target and each level of kernels")
     parser.add_argument("--keep", action="store_true", help="add to tests/fuzz/corpus what reaches new code")
+    parser.add_argument("--kernels", choices=("base", "v3"), help="one level; both if it is not given")
     given = parser.parse_args()
-    levels: list[str | None] = ["base", "v3"] if list(KERNELS.glob("_kernels_v3*.so")) else [None]
+    levels: list[str | None] = [None]
+    if list(KERNELS.glob("_kernels_v3*.so")):
+        levels = ["base", "v3"] if given.kernels is None else [given.kernels]
     if levels == [None]:
         print("The kernels are not instrumented: no Clang was found. The fuzzer sees what Python covers.")
     found = [fuzz(name, given.seconds, level, given.keep) for name in given.targets or TARGETS for level in levels]

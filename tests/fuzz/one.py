@@ -20,7 +20,9 @@ def main() -> None:
     for each in gc.get_objects():
         if isinstance(each, FunctionType) and (each.__module__ or "").startswith("amudai."):
             atheris.instrument_func(each)
-    atheris.Setup([sys.argv[0], *sys.argv[2:]], target)
+    # To merge, libFuzzer starts this command again, by way of a shell.
+    again = f"{sys.executable} -m tests.fuzz.one {sys.argv[1]}"
+    atheris.Setup([again, *sys.argv[2:]], target)
     atheris.Fuzz()
 
 

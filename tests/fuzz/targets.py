@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -176,7 +177,7 @@ def _messages(data: bytes) -> None:
 
 def _message_seeds() -> Iterator[bytes]:
     """Each message of a sound shard, as a message of each kind: they are small, and alike."""
-    for subject in _subjects()[:3]:
+    for subject in islice(subjects(), 3):
         for payload in _payloads(ShardReader(ROOT, MemoryStore(subject.files))):
             yield from (bytes([kind]) + payload for kind in range(len(_MESSAGES)))
 
@@ -210,7 +211,7 @@ def _block_map_seeds() -> Iterator[bytes]:
 
 @cache
 def _subjects() -> list[Subject]:
-    return subjects()
+    return list(subjects())
 
 
 QUESTIONS: tuple[Callable[[amudai.Shard], object], ...] = (

@@ -57,10 +57,14 @@ def resident() -> int:
 @pytest.mark.parametrize("work", [opened, read, searched, abandoned, refused], ids=lambda work: work.__name__)
 def test_memory_does_not_grow(path: Path, work: Callable[[Path], None]) -> None:
     """A million times at an effort of 500."""
-    count = scaled(2000)
+    count, growth = scaled(2000), MOST_GROWTH
     for _ in range(count // 4):
         work(path)
-    before = resident()
-    for _ in range(count):
-        work(path)
-    assert resident() - before < MOST_GROWTH
+    for _ in range(3):  # a leak grows each time, what other threads of the process allocate does not
+        before = resident()
+        for _ in range(count):
+            work(path)
+        growth = min(growth, resident() - before)
+        if growth < MOST_GROWTH:
+            break
+    assert growth < MOST_GROWTH

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -34,6 +34,7 @@ WHERES: Final = (
     'text contains "ine3"',
     'word = "word 5"',
     "n is null",
+    'tags has "t3"',
 )
 
 
@@ -50,6 +51,14 @@ def flat(shift: int = 0, rows: int = 60) -> pa.Table:
             "word": [f"word {n % 7}" for n in at],
         }
     )
+
+
+def bytes_and_ids() -> pa.Table:
+    """Text as bytes, some of which are none, and UUIDs."""
+    texts = [None if text is None else text.encode() for text in flat()["text"].to_pylist()]
+    texts[5] = b"line7 \xff"
+    ids = [UUID(int=at * 7919**8 % 2**128).bytes for at in range(len(texts))]
+    return pa.table({"n": flat()["n"], "text": pa.array(texts, pa.binary()), "id": pa.array(ids, pa.uuid())})
 
 
 def every_type(rows: int = 40) -> pa.Table:
@@ -83,9 +92,9 @@ def every_type(rows: int = 40) -> pa.Table:
     )
 
 
-def skewed(rows: int = 2000) -> pa.Table:
+def skewed(rows: int = 2000, seed: int = 16) -> pa.Table:
     """Numbers for which extended encodings are chosen: with outliers, repeated, that stay as they are, skewed."""
-    rng = np.random.default_rng(16)
+    rng = np.random.default_rng(seed)
     stays = np.where(rng.random(rows) < 0.3, rng.integers(-9, 9, rows), 0)
     return pa.table(
         {
@@ -98,9 +107,16 @@ def skewed(rows: int = 2000) -> pa.Table:
     )
 
 
-def paragraphs(rows: int = 1000) -> pa.Table:
+def repeated(rows: int = 18000, seed: int = 16) -> pa.Table:
+    """Numbers for which a dictionary of the stripe pays: a block holds most of the values, and there are three."""
+    rng = np.random.default_rng(seed)
+    values, missing = rng.choice(rng.random(2000), rows), rng.random(rows) < 0.01
+    return pa.table({"n": pa.array(values, mask=missing)})
+
+
+def paragraphs(rows: int = 1000, seed: int = 16) -> pa.Table:
     """Text for which a dictionary pays: a block holds some of the paragraphs, the dictionary nearly all."""
-    rng = np.random.default_rng(16)
+    rng = np.random.default_rng(seed)
     known = [rng.bytes(250).hex() for _ in range(30)]
     return pa.table(
         {
@@ -121,12 +137,29 @@ def _parts(folder: Path) -> list[Path]:
     return [folder / f"part{at}.amudai.shard" for at in range(2)]
 
 
-def _attached(folder: Path) -> Shard:
+def _tagged() -> pa.Table:
+    """Rows with lists of words."""
+    tags = [[f"t{n % 5}", f"u{n}"][: n % 3] for n in range(60)]
+    return flat().append_column("tags", pa.array(tags, pa.list_(pa.string())))
+
+
+def _of_stripes(folder: Path) -> Shard:
+    with amudai.ShardWriter(folder / ROOT, flat().schema, created=CREATED) as out:
+        for at in range(2):
+            out.write(flat(at * 30, 30))
+            out.end_stripe({"part": at})
+    return amudai.open(folder / ROOT)
+
+
+def _attached(folder: Path, deleted: Sequence[int] = ()) -> Shard:
     """Made in memory: a shard over local files notes their absolute path, and the times that a checkout changes."""
     rows = pa.BufferOutputStream()
     pq.write_table(flat(), rows, row_group_size=25)
     store = MemoryStore({"rows.parquet": rows.getvalue().to_pybytes()})
-    amudai.attach("rows.parquet", to=ROOT, indexes=INDEXES, created=CREATED, store=store).close()
+    root = "attached.amudai.shard" if deleted else ROOT
+    with amudai.attach("rows.parquet", to=root, indexes=INDEXES, created=CREATED, store=store) as shard:
+        if deleted:
+            amudai.delete(shard, positions=deleted, to=ROOT, store=store).close()
     for name, content in store._files.items():
         (folder / name).write_bytes(content)
     return amudai.open(folder / ROOT)
@@ -144,6 +177,10 @@ FEATURES: Final[dict[str, Callable[[Path], Shard]]] = {
     "indexes-of-stripes": lambda folder: _write(
         flat(), folder, stripe_rows=25, indexes=[TermIndex("text", level="stripe"), HashIndex("word", level="stripe")]
     ),
+    "indexes-of-fields": lambda folder: _write(
+        flat(), folder, stripe_rows=25, indexes=[TermIndex("text", level="field"), HashIndex("word", level="field")]
+    ),
+    "indexes-of-bytes": lambda folder: _write(bytes_and_ids(), folder, indexes=[TermIndex("text", "id")]),
     "composite-keys": lambda folder: _write(flat(), folder, indexes=[HashIndex(("word", "n"))]),
     "two-level": lambda folder: _write(flat(), folder, layout="two-level", stripe_rows=25, indexes=INDEXES),
     "requested-sketches": lambda folder: _write(flat(), folder, bloom={"n": 0.001}, distinct=["n", "f"]),
@@ -173,6 +210,7 @@ FEATURES: Final[dict[str, Callable[[Path], Shard]]] = {
         )
         for name in ("balanced", "high_compression")
     },
+    "extended-dictionary": lambda folder: _write(repeated(), folder, compatibility="extended"),
     "packed-groups": lambda folder: _write(flat(), folder, packed_groups=[["n", "f", "flag", "text"]], stripe_rows=25),
     "packed-structs": lambda folder: _write(every_type().select(["n", "struct", "map"]), folder, packed=True),
     "deleted": lambda folder: amudai.delete(_parts(folder)[0], positions=[3, 7], to=folder / ROOT),
@@ -184,6 +222,19 @@ FEATURES: Final[dict[str, Callable[[Path], Shard]]] = {
     "compacted": lambda folder: amudai.compact(_parts(folder), to=folder / ROOT, sort_by="steps", indexes=INDEXES),
     "copied": lambda folder: amudai.copy(amudai.merge(_parts(folder), to=folder / "m.amudai.shard"), folder / ROOT),
     "attached": _attached,
+    "attached-deleted": lambda folder: _attached(folder, [2, 30, 31]),
+    "index-elements": lambda folder: _write(
+        _tagged(), folder, indexes=[TermIndex("tags.item", tokenizer="trivial", granularity="element")]
+    ),
+    "index-ranges-of-rows": lambda folder: _write(
+        flat(0, 600), folder, indexes=[TermIndex("text", max_bytes=7200, tokenizer="word")]
+    ),
+    "index-tokenizers": lambda folder: _write(
+        flat(),
+        folder,
+        indexes=[TermIndex("text", "word", tokenizer=["word", "trivial"], collation="case_insensitive")],
+    ),
+    "stripe-properties": _of_stripes,
 }
 
 

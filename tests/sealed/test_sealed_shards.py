@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+import amudai
 from tests.sealed.make import FEATURES, ROOT, SHARDS, SUMS, sums
 from tests.sealed.other_version import failures, outcomes
 from tests.sealed.reading import outcome
@@ -27,6 +30,18 @@ def test_nothing_was_made_again() -> None:
 def test_every_feature_has_a_sealed_shard() -> None:
     assert [path.name for path in CASES if path.name not in FEATURES] == []
     assert sorted(FEATURES) == [path.name for path in CASES]
+
+
+def test_every_extended_encoding_is_sealed() -> None:
+    found, dictionaries = set(), []
+    for folder in SHARDS.glob("extended-*"):
+        with amudai.open(folder / ROOT) as shard:
+            for name in shard.schema.names:
+                found.update(word for label in shard[name].encodings for word in re.findall(r"\w+", label))
+                if pa.types.is_floating(shard.schema.field(name).type):
+                    dictionaries.append(shard.stripes[0][name].stats.dictionary_size)
+    assert {"patched", "chimp", "pco", "snappy", "lz4_shared", "zstd_shared"} <= found
+    assert any(dictionaries)
 
 
 def test_other_rows_and_damage_are_noticed(tmp_path: Path) -> None:

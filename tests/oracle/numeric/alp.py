@@ -28,7 +28,7 @@ TYPES = FLOATS
 FIELDS = "IHBB"  # bytes of the nested integers, exceptions, exponent, factor
 
 INTEGER = {"f4": "i4", "f8": "i8"}
-SWEET = {"f4": float(2**23 + 2**22), "f8": float(2**52 + 2**51)}
+WHOLE = {"f4": float(2**23), "f8": float(2**52)}  # from here on all floats are integers
 
 
 def to_bits(value: float, dtype: str) -> int:
@@ -73,8 +73,8 @@ def to_integer(value: float, exponent: int, factor: int, dtype: str) -> int:
     """The integer that stands for `value`, if any does."""
     scaled = rounded(value * F10[dtype][exponent], dtype)
     scaled = rounded(scaled * IF10[dtype][factor], dtype)
-    scaled = rounded(scaled + SWEET[dtype], dtype)
-    scaled = rounded(scaled - SWEET[dtype], dtype)
+    away = math.copysign(WHOLE[dtype], scaled)
+    scaled = rounded(rounded(scaled + away, dtype) - away, dtype)
     if math.isnan(scaled):
         return 0
     limit = 1 << (8 * size_of(dtype) - 1)
