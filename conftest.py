@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 from typing import Any
 
 import pyarrow as pa
@@ -24,6 +26,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = kept
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector forget thousands of tests: it would look through all of them again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """End the servers that tests have started. A worker of pytest-xdist ends without what `atexit` would do."""
+    servers = sys.modules.get("tests.storage.servers")
+    if servers is not None:
+        servers.stop()
 
 
 @pytest.fixture(autouse=True)

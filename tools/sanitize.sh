@@ -21,7 +21,7 @@ sanitized() {
     ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:quarantine_size_mb=16 UBSAN_OPTIONS=print_stacktrace=1 \
     PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system \
     AMUDAI_KERNELS=base AMUDAI_KERNELS_DIR="$PWD/$build" \
-    AMUDAI_TEST_EFFORT="${AMUDAI_TEST_EFFORT:-quick}" AMUDAI_TEST_CASES="${AMUDAI_TEST_CASES:-16}" \
+    AMUDAI_TEST_EFFORT="${AMUDAI_TEST_EFFORT:-quick}" AMUDAI_TEST_CASES="${AMUDAI_TEST_CASES:-4}" \
     "$python" -m pytest -x --capture=sys "$@"
 }
 

@@ -17,12 +17,13 @@ cmake --build "$build"
 # Threads and locks of Python and Arrow are seen, their memory accesses are not: the sanitizer intercepts calls of the
 # system everywhere, and instruments the kernels alone. A report that names the kernels fails.
 rm -f "$build"/report.*
+[ $# -gt 0 ] || set -- tests/concurrency/test_one_shard.py tests/writing/test_threads.py
 status=0
 LD_PRELOAD="$("$cxx" -print-file-name=libtsan.so)" \
-  TSAN_OPTIONS="exitcode=0:log_path=$PWD/$build/report" \
+  TSAN_OPTIONS="exitcode=0:die_after_fork=0:log_path=$PWD/$build/report" \
   ARROW_DEFAULT_MEMORY_POOL=system AMUDAI_KERNELS=base AMUDAI_KERNELS_DIR="$PWD/$build" \
   AMUDAI_TEST_EFFORT="${AMUDAI_TEST_EFFORT:-quick}" \
-  "$python" -m pytest -n 0 "${@:-tests/concurrency/test_one_shard.py}" || status=$?
+  "$python" -m pytest -n 0 "$@" || status=$?
 reports=$(grep -l _kernels_base "$build"/report.* 2>/dev/null || true)
 if [ -n "$reports" ]; then
   echo "Data races in the kernels:" $reports
