@@ -54,6 +54,7 @@ class Looking:
         self.base = address.split("?")[0]
         self.page.goto(address)
         self.page.wait_for_selector("#q")
+        self.painted()
 
     def go(self, path: str) -> None:
         self.page.goto(self.base + path)
@@ -61,6 +62,11 @@ class Looking:
 
     def done(self) -> None:
         self.page.wait_for_selector("body[data-state]:not([data-state=asking])")
+        self.painted()
+
+    def painted(self) -> None:
+        # Chromium drops keys that are pressed before the first paint, when a person sees nothing yet.
+        self.until(lambda: self.page.evaluate("performance.getEntriesByName('first-contentful-paint').length") > 0)
 
     def ask(self, text: str) -> None:
         self.page.fill("#q", text)
