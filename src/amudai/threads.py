@@ -127,6 +127,7 @@ class Crew:
     """
 
     def __init__(self, threads: int) -> None:
+        self.threads = threads
         self._free = ThreadPlaces(threads - 1)
         self._is_alone = threads == 1
         self._shared: list[_SharedCalls] = []

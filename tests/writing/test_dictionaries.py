@@ -22,6 +22,7 @@ from amudai.encoding import PROFILES, profile_of
 from amudai.index import index_sinks
 from amudai.shard import BuildOptions, ShardBuilder
 from amudai.storage import open_store
+from amudai.threads import Crew
 from tests.effort import examples
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -63,7 +64,7 @@ def shard_bytes(batches: Sequence[pa.Array], folder: Path, indexes: Sequence[Any
     nodes = schema_nodes([pa.field("c", batches[0].type)])
     profile = options.pop("profile", "balanced")
     chosen = BuildOptions(profile=profile_of(profile), **options)
-    sinks = index_sinks(indexes, nodes, memory=64 * MEGABYTE, temp_folder=None, profile=profile)
+    sinks = index_sinks(indexes, nodes, memory=64 * MEGABYTE, temp_folder=None, profile=profile, crew=Crew(1))
     folder.mkdir(exist_ok=True)
     path = folder / "c.amudai.shard"  # a root says which file it is in
     path.unlink(missing_ok=True)

@@ -137,20 +137,21 @@ class AttachRequest:
                 (SCHEMA_PROPERTY, any_value(attachment.schema.serialize().to_pybytes())),
             ),
         )
+        crew = Crew(thread_count(threads))
         sinks = index_sinks(
             self.indexes,
             attachment.nodes,
             memory=memory // 4,
             temp_folder=new.temp_folder,
             profile="balanced",
-            threads=threads,
+            crew=crew,
         )
         builder = ShardBuilder(
             attachment.fields,
             new.publication.sealing,
             new.publication.file,
             attachment.options(options),
-            Crew(thread_count(threads)).each,
+            crew.each,
             sinks,
         )
         try:

@@ -143,7 +143,7 @@ def with_columns(
             memory=memory // 4,
             temp_folder=folder,
             profile=profiles.default.name,
-            threads=threads,
+            crew=crew,
         )
         builder = ShardBuilder(
             stored,

@@ -13,6 +13,7 @@ from amudai.edit import feed, with_indexes
 from amudai.errors import located
 from amudai.index import IndexSpec, index_sinks
 from amudai.storage import Allow, Size, size_of
+from amudai.threads import Crew, thread_count
 
 __all__ = ["add_indexes"]
 
@@ -63,12 +64,13 @@ def add_indexes(
     with located(url=new.url), new, reporting(progress, reader.num_positions) as report:
         root, space = new.root_of(reader), new.space()
         memory = size_of(memory_limit)
-        sinks = index_sinks(indexes, nodes, memory=memory, temp_folder=new.temp_folder, profile=profile)
+        crew = Crew(thread_count(None))
+        sinks = index_sinks(indexes, nodes, memory=memory, temp_folder=new.temp_folder, profile=profile, crew=crew)
         try:
             of_stripes = []
             size = 0
             for stripe in reader.stripes:
-                for rows, fed in feed(stripe, nodes, sinks):
+                for rows, fed in feed(stripe, nodes, sinks, crew):
                     size += fed
                     report(rows, size, 0)
                 of_stripes.append(space.indexes(sinks.stripe))

@@ -163,7 +163,7 @@ class ShardWriter:
                 memory=size_of(memory_limit) // 4,
                 temp_folder=folder,
                 profile=profiles.default.name,
-                threads=threads,
+                crew=self._crew,
             )
             self._indexes = indexes
             sealing, root = self._publication.sealing, self._publication.file

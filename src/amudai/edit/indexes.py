@@ -11,6 +11,7 @@ from amudai.edit.root import Root
 from amudai.format import IndexCollection
 from amudai.rows import Rows
 from amudai.shard import Sinks, StoredArray, StripeReader, with_field_indexes
+from amudai.threads import Crew
 from amudai.types import SchemaNode
 
 __all__ = ["feed", "stored_batches", "with_indexes"]
@@ -37,14 +38,15 @@ def with_indexes(
     return replace(root, metadata=with_field_indexes(metadata, fields))
 
 
-def feed(stripe: StripeReader, nodes: Sequence[SchemaNode], sinks: Sinks) -> Iterator[tuple[int, int]]:
+def feed(stripe: StripeReader, nodes: Sequence[SchemaNode], sinks: Sinks, crew: Crew) -> Iterator[tuple[int, int]]:
     """Append the stored values of a stripe to the sinks that want them.
 
-    Yields, for each batch, how many rows of the shard have been appended so far, and the bytes of this batch.
+    Yields, for each batch, how many rows of the shard have been appended so far, and the bytes of this batch. While a
+    batch is used, the next one is read.
     """
     wanted = [(node, wanting) for node in nodes if (wanting := sinks.wanting(node.schema_id))]
     first = stripe.first_row
-    for rows, columns in stored_batches(stripe, [node for node, _ in wanted]):
+    for rows, columns in crew.ahead(stored_batches(stripe, [node for node, _ in wanted])):
         for (_, wanting), values in zip(wanted, columns, strict=True):
             for sink in wanting:
                 sink.append(values, stripe.ordinal, first)

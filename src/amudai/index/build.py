@@ -9,7 +9,7 @@ from amudai.errors import InvalidArgument, located
 from amudai.index.catalog import index_type
 from amudai.index.contract import LEVELS, BuildPlan, IndexSpec, IndexType
 from amudai.shard import RowSink, Sinks
-from amudai.threads import thread_count
+from amudai.threads import Crew
 from amudai.types import BasicType, NodePath, SchemaNode, find_in
 
 __all__ = ["index_sinks", "paths_for"]
@@ -22,11 +22,11 @@ def index_sinks(
     memory: int,
     temp_folder: str | None,
     profile: str,
-    threads: int | None = None,
+    crew: Crew,
 ) -> Sinks:
     """One builder for each of `specs`; together they use at most `memory` bytes.
 
-    `threads` is how many threads finish an index; None for `AMUDAI_THREADS`, or else the number of cores.
+    `crew` has the threads that they share.
 
     Raises an error if a column is missing or has a type that the index does not take.
     """
@@ -40,7 +40,7 @@ def index_sinks(
         if spec.level == "field" and len(spec.fields) != 1:
             raise InvalidArgument(f'{spec!r}: expected one field for level="field", found {len(spec.fields)}')
         share = max(1, memory // len(specs))
-        plan = BuildPlan(paths_for(spec, kind, nodes), share, temp_folder, profile, thread_count(threads))
+        plan = BuildPlan(paths_for(spec, kind, nodes), share, temp_folder, profile, crew)
         with located(index=kind.name):
             sinks[spec.level].append(kind.build(spec, plan))
     return Sinks(tuple(sinks["shard"]), tuple(sinks["stripe"]), tuple(sinks["field"]))

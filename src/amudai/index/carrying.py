@@ -12,7 +12,7 @@ from amudai.index.build import index_sinks, paths_for
 from amudai.index.catalog import index_type
 from amudai.index.contract import BuildPlan, IndexSpec
 from amudai.shard import ArtifactSpace, ShardReader
-from amudai.threads import thread_count
+from amudai.threads import Crew, thread_count
 from amudai.types import nodes_below
 
 __all__ = ["carried_indexes", "is_movable", "specs_of"]
@@ -81,6 +81,7 @@ def carried_indexes(
     if policy == "rebuild":
         return _rebuilt(merging, specs, space, memory, temp_folder, profile, report)
     works = []
+    crew = Crew(thread_count(None))
     for spec in specs:
         parts = [part for each, part in found if each == spec and part.rows]
         _require_all(merging, spec, parts)
@@ -89,7 +90,7 @@ def carried_indexes(
         if kind.merge is None:
             expected = f'expected a type that can be merged, found {kind.name}; use indexes="keep" or "rebuild"'
             raise UnsupportedFeature(f"index: {expected}")
-        plan = BuildPlan(paths_for(spec, kind, merging.columns), memory, temp_folder, profile, thread_count(None))
+        plan = BuildPlan(paths_for(spec, kind, merging.columns), memory, temp_folder, profile, crew)
         works.append(kind.merge(spec, plan, parts))
     try:
         return space.indexes(works).encode()
@@ -184,7 +185,8 @@ def _rebuilt(
 ) -> bytes:
     if not specs:
         return b""
-    sinks = index_sinks(specs, merging.columns, memory=memory, temp_folder=temp_folder, profile=profile)
+    crew = Crew(thread_count(None))
+    sinks = index_sinks(specs, merging.columns, memory=memory, temp_folder=temp_folder, profile=profile, crew=crew)
     done = size = 0
     try:
         for source in merging.sources:

@@ -7,7 +7,7 @@ reader of an index answers questions about one field. The builder sees the rows 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from amudai.index.questions import Question
 from amudai.rows import Positions, Rows
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
+from amudai.threads import Crew
 from amudai.types import BasicType, NodePath
 
 if TYPE_CHECKING:
@@ -159,15 +160,15 @@ class BuildPlan:
         Folder for temporary files with what does not fit into memory.
     profile
         The name of the shard's profile.
-    threads
-        How many threads the builder may use when it finishes.
+    crew
+        The threads that the builder may use.
     """
 
     paths: tuple[NodePath, ...]
     memory: int
     temp_folder: str | None
     profile: str
-    threads: int = 1
+    crew: Crew = field(default_factory=lambda: Crew(1))
 
 
 @dataclass(frozen=True, slots=True)

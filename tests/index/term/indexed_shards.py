@@ -17,7 +17,7 @@ from amudai.index.term.reader import TermReader, open_term_index
 from amudai.index.term.tuning import Tuning, tuning_of
 from amudai.shard import BuildOptions, ShardBuilder, ShardReader, Sinks
 from amudai.storage import open_store
-from amudai.threads import one_by_one
+from amudai.threads import Crew, one_by_one
 from amudai.types import SchemaNode
 
 __all__ = ["Indexed", "indexed", "path_of"]
@@ -65,16 +65,17 @@ def indexed(
     two_level: bool = False,
     profile: str = "balanced",
     each: Callable[[Callable[[int], None], int], None] = one_by_one,
+    threads: int = 1,
 ) -> Indexed:
     """Write a table with one term index, and open it."""
     nodes = schema_nodes(list(table.schema))
     paths = tuple(path_of(nodes, field) for field in spec.fields)
-    plan = BuildPlan(paths=paths, memory=memory, temp_folder=None, profile=profile)
+    plan = BuildPlan(paths=paths, memory=memory, temp_folder=None, profile=profile, crew=Crew(threads))
     sink = TermBuilder(spec, plan, tuning or tuning_of(profile))
     options = BuildOptions(profile=profile_of(profile), two_level=two_level, stripe_rows=stripe_rows)
     store, url = open_store(str(location), None)
     with Publication(store, url) as publication:
-        builder = ShardBuilder(nodes, publication.sealing, publication.file, options, sinks=Sinks((sink,)))
+        builder = ShardBuilder(nodes, publication.sealing, publication.file, options, each, Sinks((sink,)))
         at = 0
         while at < table.num_rows:
             left = builder.rows_left

@@ -108,7 +108,7 @@ class HashIndexBuilder:
     def _partitions(self, bits: int, space: ArtifactSpace) -> Iterator[IndexArtifact]:
         """Write all partitions in order. Several are prepared at a time, as far as memory allows."""
         largest = max(self._entries.count_of(number, bits) for number in range(1 << bits))
-        threads = max(1, min(self._plan.threads, self._at_once // max(1, largest)))
+        threads = max(1, min(self._plan.crew.threads, self._at_once // max(1, largest)))
 
         def prepared(number: int) -> PreparedStripe:
             return self._prepared(number, bits, self._memory // threads)

@@ -6,9 +6,12 @@ grows. Finished runs wait in memory or in a temporary file. At the end they are 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -26,6 +29,7 @@ from amudai.index.term.tuning import Tuning, tuning_of
 from amudai.index.term.writing import placed, written
 from amudai.shard import ArtifactSpace, StoredArray
 from amudai.storage import Spool
+from amudai.threads import Crew
 from amudai.types import NodePath
 
 __all__ = ["TermBuilder", "build_term_index"]
@@ -34,6 +38,8 @@ __all__ = ["TermBuilder", "build_term_index"]
 _RUN_SCRATCH: Final = 4 * 1024 * 1024
 _RUN_TEXT: Final = 16 * 1024 * 1024
 _LEAST_SCRATCH: Final = 64 * 1024
+# Bytes of text for each of the threads that share a batch: runs of less take longer to merge.
+_LEAST_SHARE: Final = 2 * 1024 * 1024
 # Positions of a run are numbered with 32 bits.
 _RUN_POSITIONS: Final = 1 << 31
 _MAX_STRIPE: Final = 0xFFFF
@@ -44,6 +50,37 @@ def build_term_index(spec: IndexSpec, plan: BuildPlan) -> TermBuilder:
     if not isinstance(spec, TermIndex):
         raise InvalidArgument(f"index: expected a TermIndex, found {shown(spec)}")
     return TermBuilder(spec, plan, tuning_of(plan.profile))
+
+
+class _TextBatch(NamedTuple):
+    """Texts of a field, their stripe, and the first position and the number of positions of the field."""
+
+    texts: Texts
+    stripe: int
+    first: int
+    slots: int
+
+    def parts(self, count: int) -> list[_TextBatch]:
+        """Neighbouring parts of about the same size."""
+        texts = self.texts
+        if texts.codes is None:
+            ends = texts.offsets[0] + (int(texts.offsets[-1]) - int(texts.offsets[0])) * np.arange(1, count) // count
+            cuts = np.searchsorted(texts.offsets, ends)
+        else:
+            cuts = texts.count * np.arange(1, count) // count
+        borders = sorted({0, *map(int, cuts), texts.count})
+        return [
+            _TextBatch(texts.part(first, last), self.stripe, self.first, self.slots)
+            for first, last in pairwise(borders)
+        ]
+
+
+class _RunBytes(NamedTuple):
+    """A finished run, and the stripe and the first position of its terms."""
+
+    data: bytes
+    stripe: int
+    first: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,41 +95,27 @@ class _FinishedRun:
 
 
 class _GrowingRun:
-    """The run of one field that still grows, and the field's position in the stream of values."""
+    """A run of one field that still grows."""
 
-    def __init__(self, path: NodePath, tokenizer: str, collation: str, limit: int, *, by_slot: bool) -> None:
-        self.path = path
-        self._custom = custom_terms(tokenizer, collation)
-        self.by_slot = by_slot
-        self.slots = 0  # slots of all batches so far
-        # Terms that were made here are stored as they are.
-        self._run = _kernels.TermRun(TOKENIZERS["trivial" if self._custom is not None else tokenizer])
+    def __init__(self, tokenizer: str, limit: int) -> None:
+        self._run = _kernels.TermRun(tokenizer)
         self._limit = limit
         self._text = 0
         self._stripe = self._first = 0
 
-    def take(self, values: StoredArray, stripe: int, first_row: int) -> list[tuple[bytes, int, int]]:
-        """Append a batch of values. Returns the runs that became full, each with its stripe and its first position."""
-        done = []
-        first, count = first_row, values.length
-        if self.by_slot:
-            first, count = self.slots, slots_of(values, self.path)
-            self.slots += count
-        if stripe != self._stripe or first + count - self._first >= _RUN_POSITIONS:
-            done += self.finish()
-        texts = texts_of(values, self.path, by_slot=self.by_slot)
-        if texts is not None and self._custom is not None:
-            texts = exploded(texts, self._custom)
-        at = 0
-        while texts is not None and at < texts.count:
+    def take(self, batch: _TextBatch) -> Iterator[_RunBytes]:
+        """Append texts. Returns the runs that became full."""
+        if batch.stripe != self._stripe or batch.first + batch.slots - self._first >= _RUN_POSITIONS:
+            yield from self.finish()
+        texts, at = batch.texts, 0
+        while at < texts.count:
             if self._run.terms == 0:
-                self._stripe, self._first = stripe, first
-            stop = self._add(texts, at, first)
+                self._stripe, self._first = batch.stripe, batch.first
+            stop = self._add(texts, at, batch.first)
             self._text += int(texts.offsets[stop] - texts.offsets[at]) if texts.codes is None else 0
             if self._run.scratch > self._limit or self._text > _RUN_TEXT:
-                done += self.finish()
+                yield from self.finish()
             at = stop
-        return done
 
     def _add(self, texts: Texts, at: int, first: int) -> int:
         return self._run.add(
@@ -107,17 +130,67 @@ class _GrowingRun:
             self._limit,
         )
 
-    def finish(self) -> list[tuple[bytes, int, int]]:
-        """Finish the run as it is. Returns an empty list if the run has no terms."""
+    def finish(self) -> Iterator[_RunBytes]:
+        """Finish the run as it is. Returns nothing if the run has no terms."""
         self._text = 0
-        return [(self._run.finish(), self._stripe, self._first)] if self._run.terms else []
+        if self._run.terms:
+            yield _RunBytes(self._run.finish(), self._stripe, self._first)
+
+
+class _FieldTerms:
+    """The terms of one field: the run that grows, and the field's position in the stream of values."""
+
+    def __init__(self, path: NodePath, tokenizer: str, collation: str, limit: int, *, by_slot: bool) -> None:
+        self.path = path
+        self._custom = custom_terms(tokenizer, collation)
+        self._by_slot = by_slot
+        self._slots = 0  # slots of all batches so far
+        # Terms that were made here are stored as they are.
+        stored = TOKENIZERS["trivial" if self._custom is not None else tokenizer]
+        self._new_run = partial(_GrowingRun, stored, limit)
+        self._run = self._new_run()
+
+    def take(self, values: StoredArray, stripe: int, first_row: int, crew: Crew) -> list[_RunBytes]:
+        """Append a batch of values. Returns the runs that became full.
+
+        Threads share a large batch, and each makes a run of its part. A batch never waits for the next one: its memory
+        belongs to somebody else.
+        """
+        first, slots = first_row, values.length
+        if self._by_slot:
+            first, slots = self._slots, slots_of(values, self.path)
+            self._slots += slots
+        texts = texts_of(values, self.path, by_slot=self._by_slot)
+        if texts is None:
+            return []
+        if self._custom is not None:
+            texts = exploded(texts, self._custom)
+        batch = _TextBatch(texts, stripe, first, slots)
+        count = min(crew.threads, texts.size // _LEAST_SHARE)
+        return list(self._run.take(batch)) if count < 2 else self._shared(batch.parts(count), crew)
+
+    def finish(self) -> list[_RunBytes]:
+        """Finish the run as it is. Returns an empty list if the run has no terms."""
+        return list(self._run.finish())
+
+    def _shared(self, parts: Sequence[_TextBatch], crew: Crew) -> list[_RunBytes]:
+        """The runs of neighbouring parts, behind the run that grew so far."""
+        found: list[list[_RunBytes]] = [[] for _ in parts]
+
+        def make(number: int) -> None:
+            run = self._new_run()
+            found[number] = [*run.take(parts[number]), *run.finish()]
+
+        before = self.finish()
+        crew.each(make, len(parts))
+        return [*before, *(run for runs in found for run in runs)]
 
 
 class TermBuilder:
     """Collects the terms of the indexed fields while the rows of a shard are written.
 
-    Different fields may be appended on different threads: each has its own growing run, and only the list of finished
-    runs is shared.
+    Different fields may be appended on different threads: each has its own runs, and only the list of finished runs is
+    shared.
     """
 
     def __init__(self, spec: TermIndex, plan: BuildPlan, tuning: Tuning) -> None:
@@ -129,9 +202,9 @@ class TermBuilder:
         self._plan = plan
         self._tuning = tuning
         self.fields = frozenset(path[0].schema_id for path in plan.paths)
-        limit = max(_LEAST_SCRATCH, min(_RUN_SCRATCH, plan.memory // (4 * len(plan.paths))))
+        limit = max(_LEAST_SCRATCH, min(_RUN_SCRATCH, plan.memory // (4 * len(plan.paths) * plan.crew.threads)))
         self._gathering = [
-            _GrowingRun(path, tokenizer, spec.collation, limit, by_slot=granularity == ELEMENT)
+            _FieldTerms(path, tokenizer, spec.collation, limit, by_slot=granularity == ELEMENT)
             for path, tokenizer, granularity in zip(plan.paths, spec.tokenizers, spec.granularities, strict=True)
         ]
         self._lock = Lock()
@@ -147,7 +220,7 @@ class TermBuilder:
             raise UnsupportedFeature(f"term index: expected at most {_MAX_STRIPE + 1} stripes, found more")
         for each in self._gathering:
             if each.path[0].schema_id == values.node.schema_id:
-                self._keep(each, each.take(values, stripe, first_row))
+                self._keep(each, each.take(values, stripe, first_row, self._plan.crew))
 
     def finish(self, space: ArtifactSpace) -> IndexDescriptor:
         """Merge the runs and write both artifacts."""
@@ -164,10 +237,10 @@ class TermBuilder:
         self._runs = []
         self._spool.close()
 
-    def _keep(self, growing: _GrowingRun, runs: list[tuple[bytes, int, int]]) -> None:
+    def _keep(self, terms: _FieldTerms, runs: list[_RunBytes]) -> None:
         for data, stripe, first in runs:
             start = self._spool.append(data)
-            run = _FinishedRun(start, start + len(data), stripe, growing.path[-1].schema_id, first)
+            run = _FinishedRun(start, start + len(data), stripe, terms.path[-1].schema_id, first)
             with self._lock:
                 self._runs.append(run)
 
@@ -195,7 +268,7 @@ class TermBuilder:
         # With a budget, the best index so far is kept while the next one is built.
         at_once = 1 if self._spec.max_bytes is None else 2
         spool = Spool(self._plan.temp_folder, self._plan.memory // (8 * at_once))
-        return written(self._merge(runs, price), spool, self._tuning)
+        return written(self._merge(runs, price), spool, self._tuning, self._plan.crew)
 
 
 def _measured(built: BuiltIndex, space: ArtifactSpace) -> BuiltIndex:

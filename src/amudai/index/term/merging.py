@@ -65,7 +65,7 @@ class TermMerging:
         memory = self._plan.memory // (4 * max(1, len(self._parts)))
         blocks = SpooledBlocks()
         merge = FedMerge([self._source(part, blocks, memory) for part in self._parts])
-        built = written(merge, self._spool, tuning_of(self._plan.profile), blocks)
+        built = written(merge, self._spool, tuning_of(self._plan.profile), self._plan.crew, blocks)
         found = placed(built, space, self._spec, self._plan)
         self.close()
         return found

@@ -6,9 +6,10 @@ compressed if the list is dense, otherwise bit-packed. Short lists share blocks 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +29,10 @@ from amudai.index.term.tuning import Tuning
 from amudai.shard import PreparedField
 from amudai.stats import FieldStatistics
 from amudai.storage import Spool
+from amudai.threads import Each, one_by_one
 from amudai.types import SchemaNode
 
-__all__ = ["LEAST_LONG", "CopiedLists", "PositionsWriter", "SpooledBlocks"]
+__all__ = ["LEAST_LONG", "AddedLists", "CopiedLists", "PositionsWriter", "SpooledBlocks"]
 
 LEAST_LONG: Final = 512
 """Integers of a list that has blocks of its own."""
@@ -43,6 +45,7 @@ _SPARSE: Final = 400  # average difference of rows from which on compression win
 _SAMPLE: Final = 2048  # values that tell whether they do
 _REPEATS: Final = 3  # the level of Zstandard at which it finds repeated differences, and packs others nearly as well
 _FEW: Final = 32  # fewer values are not worth a block of their own
+_NOTHING: Final = np.empty(0, np.uint64)
 _FEW_KINDS: Final = 2  # values for each different step between them, from which on the steps repeat enough
 
 
@@ -94,6 +97,32 @@ class CopiedLists:
     counts: U64
     firsts: U64
 
+    def part(self, first: int, last: int) -> CopiedLists:
+        """The same of lists `first .. last`."""
+        return CopiedLists(self.blocks, self.counts[first:last], self.firsts[first:last])
+
+
+class AddedLists(NamedTuple):
+    """Some lists: their integers, the number of integers of each, and which have blocks of their own.
+
+    If `continues`, the first list continues the last one of the lists before. `copies` has blocks with the first
+    integers of some long lists; `counts` and `integers` are without these integers.
+    """
+
+    integers: U64
+    counts: U64
+    is_long: npt.NDArray[np.uint8]
+    continues: bool
+    copies: CopiedLists | None = None
+
+
+class _EncodedBlocks(NamedTuple):
+    """Encoded blocks, with the number of values and the size of each."""
+
+    data: bytes
+    counts: npt.NDArray[np.uint32]
+    sizes: npt.NDArray[np.uint32]
+
 
 class PositionsWriter:
     """Writes the column of the positions artifact from the integers of all lists, in order."""
@@ -102,68 +131,142 @@ class PositionsWriter:
         self._spool = spool
         self._tuning = tuning
         self._buffer = PreparedBuffer(BufferKind.DATA, embedded_presence=True)
-        self._shared = _PendingIntegers()
-        self._long = _PendingIntegers()
-        self._compressed: bool | None = None  # whether the open long list is compressed; None: not decided yet
-        self.count = 0
+        self._open = _ListGroup(tuning)
+        self._ended: list[_ListGroup] = []
+        self._count = 0
 
-    def add(
-        self,
-        integers: U64,
-        counts: U64,
-        is_long: npt.NDArray[np.uint8],
-        continues: bool,
-        copies: CopiedLists | None = None,
-    ) -> None:
-        """Append lists. If `continues`, the first list continues the last list of the call before.
-
-        `copies` has blocks with the first integers of some long lists. `counts` and `integers` are without these
-        integers.
-        """
-        self.count += len(integers)
+    def add(self, lists: AddedLists) -> None:
+        """Append lists. They are written by the next call of `write`."""
+        self._count += len(lists.integers)
+        integers, counts, copies = lists.integers, lists.counts, lists.copies
         ends = np.cumsum(counts)
         at = 0
-        for first, last in _groups(is_long, counts):
+        for first, last in _groups(lists.is_long, counts):
             end = int(ends[last - 1])
             start = int(ends[first] - counts[first])
-            if first or not continues:
-                self._end_list()
-                self._shared.add(integers[at:start])
-                self._end_shared()
-            if copies is not None:
-                self._copy(copies, first, last)
-            self._long.add(integers[start:end])
-            self._write_long()
+            if first or not lists.continues:
+                self._open.end(integers[at:start])
+                self._ended.append(self._open)
+                self._open = _ListGroup(self._tuning)
+            if copies is not None and copies.counts[first]:  # of several lists all are copied
+                copied = copies.part(first, last)
+                self._open.copy(copied)
+                self._count += int(copied.counts.sum())
+            self._open.add_long(integers[start:end])
             at = end
         if at < len(integers):
-            self._end_list()
-            self._shared.add(integers[at:])
-            if self._shared.count >= _FLUSH:
-                self._write_shared(self._shared.take(self._shared.count // _SHARED * _SHARED))
+            self._open.add_short(integers[at:])
 
-    def _copy(self, copies: CopiedLists, first: int, last: int) -> None:
-        """Append the copied blocks of lists `first .. last`."""
-        counts = copies.counts[first:last]
-        if counts[0]:  # of several lists all are copied
-            copies.blocks.add_to(self._buffer, copies.firsts[first:last], counts)
-            self.count += int(counts.sum())
+    def write(self, each: Each) -> None:
+        """Write what was added. Blocks are encoded on the threads that `each` calls on."""
+        ended, self._ended = self._ended, []
+        work = [*ended, self._open]
+        each(lambda number: work[number].encode(each), len(work))
+        for group in work:
+            self._append(group.taken())
+
+    def _append(self, found: Sequence[_EncodedBlocks | CopiedLists]) -> None:
+        for blocks in found:
+            if isinstance(blocks, CopiedLists):
+                blocks.blocks.add_to(self._buffer, blocks.firsts, blocks.counts)
+            else:
+                start = self._spool.append(blocks.data)
+                self._buffer.add(start, start + len(blocks.data), blocks.counts, blocks.sizes)
 
     def finish(self, node: SchemaNode) -> PreparedField:
         """Write the remaining integers and return the field."""
-        self._end_list()
-        self._end_shared()
-        known = FieldStatistics(position_count=self.count, null_count=0)
+        self._open.end(_NOTHING)
+        self.write(one_by_one)
+        known = FieldStatistics(position_count=self._count, null_count=0)
         return PreparedField(node, known, None, None, (self._buffer,))
+
+
+class _ListGroup:
+    """A long list and the short lists behind it, up to the next long list. No other lists share their blocks.
+
+    What is appended waits until it is encoded: groups are encoded on different threads.
+    """
+
+    def __init__(self, tuning: Tuning) -> None:
+        self._tuning = tuning
+        self._steps: list[Callable[[], None]] = []
+        self._each: Each = one_by_one
+        self._shared = _PendingIntegers()
+        self._long = _PendingIntegers()
+        self._compressed: bool | None = None  # whether the open long list is compressed; None: not decided yet
+        self._blocks: list[_EncodedBlocks | CopiedLists] = []
+
+    def copy(self, copied: CopiedLists) -> None:
+        """Append lists, or the beginning of the long list, whose blocks are in the spool already."""
+        self._steps.append(partial(self._keep, copied))
+
+    def add_long(self, integers: U64) -> None:
+        """Append integers of the long list."""
+        self._steps.append(partial(self._encode_long, integers))
+
+    def add_short(self, integers: U64) -> None:
+        """Append integers of short lists."""
+        self._steps.append(partial(self._encode_short, integers))
+
+    def end(self, integers: U64) -> None:
+        """Append integers of the last short lists."""
+        self._steps.append(partial(self._encode_last, integers))
+
+    def encode(self, each: Each) -> None:
+        """Encode what waits. The blocks of the long list are shared by `each`, too."""
+        steps, self._steps = self._steps, []
+        self._each = each
+        for step in steps:
+            step()
+
+    def taken(self) -> list[_EncodedBlocks | CopiedLists]:
+        """Remove and return the blocks that were encoded so far."""
+        found, self._blocks = self._blocks, []
+        return found
+
+    def _keep(self, blocks: _EncodedBlocks | CopiedLists) -> None:
+        self._blocks.append(blocks)
+
+    def _encode_long(self, integers: U64) -> None:
+        self._long.add(integers)
+        self._write_long()
+
+    def _encode_short(self, integers: U64) -> None:
+        self._end_list()
+        self._shared.add(integers)
+        if self._shared.count >= _FLUSH:
+            self._write_shared(self._shared.take(self._shared.count // _SHARED * _SHARED))
+
+    def _encode_last(self, integers: U64) -> None:
+        self._end_list()
+        self._shared.add(integers)
+        self._end_shared()
 
     # ---- long lists ----
 
     def _write_long(self) -> None:
         """Write the full blocks of the open list."""
         size = self._tuning.list_values
-        while self._long.count >= size:
-            values = self._long.take(size)
-            if not self._put_compressed(values):
-                self._put_packed(values)
+        if self._long.count < size:
+            return
+        values = self._long.take(self._long.count // size * size)
+        if self._compressed is None:
+            # The first block decides.
+            if not self._put_compressed(values[:size]):
+                self._put_packed(values[:size])
+            values = values[size:]
+        if not self._compressed:
+            for start in range(0, len(values), size):
+                self._put_packed(values[start : start + size])
+            return
+        sections = [b""] * (len(values) // size)
+
+        def compress(number: int) -> None:
+            sections[number] = _shortest(values[number * size : (number + 1) * size])
+
+        self._each(compress, len(sections))
+        for section in sections:
+            self._put(block(section), size)
 
     def _end_list(self) -> None:
         if not self._long.count:
@@ -242,14 +345,13 @@ class PositionsWriter:
         self._put(min(forms, key=len), len(values))
 
     def _put(self, data: bytes, count: int, sizes: npt.NDArray[np.uint32] | None = None, each: int = 0) -> None:
-        """Append blocks to the spool: one block of `count` values, or blocks of `each` values and the rest."""
+        """Keep blocks: one block of `count` values, or blocks of `each` values and the rest."""
         if sizes is None:
             counts, sizes = np.array([count], np.uint32), np.array([len(data)], np.uint32)
         else:
             counts = np.full(len(sizes), each, np.uint32)
             counts[-1] = count - each * (len(sizes) - 1)
-        start = self._spool.append(data)
-        self._buffer.add(start, start + len(data), counts, sizes)
+        self._keep(_EncodedBlocks(data, counts, sizes))
 
 
 def _groups(is_long: npt.NDArray[np.uint8], counts: U64) -> Iterator[tuple[int, int]]:
@@ -301,6 +403,3 @@ class _PendingIntegers:
         rest = joined[count:]
         self._parts, self.count = ([rest] if len(rest) else []), len(rest)
         return joined[:count]
-
-
-_NOTHING: Final = np.empty(0, np.uint64)

@@ -43,6 +43,22 @@ class Texts:
         """How many slots there are."""
         return len(self.offsets) - 1 if self.codes is None else len(self.codes)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the strings, or of the codes."""
+        return int(self.offsets[-1]) - int(self.offsets[0]) if self.codes is None else self.codes.nbytes
+
+    def part(self, first: int, last: int) -> Texts:
+        """Slots `first .. last`."""
+        return Texts(
+            self.offsets if self.codes is not None else self.offsets[first : last + 1],
+            self.data,
+            self.validity,
+            self.validity_at + first,
+            None if self.codes is None else self.codes[first:last],
+            np.arange(first, last, dtype=np.uint32) if self.positions is None else self.positions[first:last],
+        )
+
 
 def require_text_path(path: NodePath) -> None:
     """Raise an error if the field is not text, or if a union or the like is above it."""

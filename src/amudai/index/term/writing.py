@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -11,7 +12,7 @@ from amudai.format import COMPLETE, IndexDescriptor, any_values
 from amudai.index.contract import BuildPlan
 from amudai.index.term.budget import BuiltIndex
 from amudai.index.term.pages_writer import PagesWriter
-from amudai.index.term.positions_writer import CopiedLists, PositionsWriter, SpooledBlocks
+from amudai.index.term.positions_writer import AddedLists, CopiedLists, PositionsWriter, SpooledBlocks
 from amudai.index.term.spec import TermIndex
 from amudai.index.term.stored_form import (
     COLLATIONS,
@@ -28,12 +29,15 @@ from amudai.index.term.stored_form import (
 from amudai.index.term.tuning import Tuning
 from amudai.shard import ArtifactSpace, BuildOptions, PreparedStripe, StripeBuilder
 from amudai.storage import Spool
+from amudai.threads import Crew
 from amudai.types import SchemaNode
 
 __all__ = ["placed", "written"]
 
 # Integers that one step of the merge returns.
 _SLICE: Final = 65_536
+# Slices whose lists are shared among threads at a time.
+_SLICES: Final = 8
 
 
 class TermsInOrder(Protocol):
@@ -49,7 +53,9 @@ class TermsInOrder(Protocol):
         ...
 
 
-def written(merge: TermsInOrder, spool: Spool, tuning: Tuning, blocks: SpooledBlocks | None = None) -> BuiltIndex:
+def written(
+    merge: TermsInOrder, spool: Spool, tuning: Tuning, crew: Crew, blocks: SpooledBlocks | None = None
+) -> BuiltIndex:
     """The index of all terms of a merge. Its bytes are in `spool`.
 
     `blocks` are those that the tickets of a `TermListMerge` stand for.
@@ -57,21 +63,36 @@ def written(merge: TermsInOrder, spool: Spool, tuning: Tuning, blocks: SpooledBl
     if merge.done:
         return BuiltIndex(_empty(TERMS_SCHEMA), _empty(POSITIONS_SCHEMA), None, spool)
     pages, positions = PagesWriter(spool, tuning), PositionsWriter(spool, tuning)
-    while not merge.done:
-        merged = merge.next(pages.room, _SLICE)
-        counts = merged.counts()
-        first = positions.count
-        if blocks is None:
-            positions.add(merged.integers(), counts, merged.is_long(), merged.continues)
-        else:
-            copies = CopiedLists(blocks, merged.copied(), merged.tickets())
-            positions.add(merged.integers(), counts - copies.counts, merged.is_long(), merged.continues, copies)
-        pages.add(merged, counts, first)
+    count = 0
+
+    def merged_lists() -> Iterator[list[AddedLists]]:
+        """The lists of some slices, whose terms are in `pages`."""
+        nonlocal count
+        slices = 1 if crew.threads == 1 else _SLICES
+        while not merge.done:
+            found: list[AddedLists] = []
+            while len(found) < slices and not merge.done:
+                merged = merge.next(pages.room, _SLICE)
+                counts = merged.counts()
+                pages.add(merged, counts, count)
+                count += int(counts.sum())
+                copies = None
+                if blocks is not None:
+                    copies = CopiedLists(blocks, merged.copied(), merged.tickets())
+                    counts = counts - copies.counts
+                found.append(AddedLists(merged.integers(), counts, merged.is_long(), merged.continues, copies))
+            yield found
+
+    # Slices are merged while the lists of those before are encoded.
+    for found in crew.ahead(merged_lists()):
+        for lists in found:
+            positions.add(lists)
+        positions.write(crew.each)
     fields = pages.finish()
     integers = positions.finish(POSITIONS_SCHEMA[0])
     return BuiltIndex(
         PreparedStripe(fields, pages.pages, spool),
-        PreparedStripe((integers,), positions.count, spool),
+        PreparedStripe((integers,), count, spool),
         pages.layout,
         spool,
     )
