@@ -7,6 +7,7 @@ import pickle
 import random
 import re
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -288,6 +289,33 @@ def test_a_shard_that_is_overwritten_while_a_dataset_is_open_is_read_as_it_is_no
         "request 1000 took 14 ms",
         "request 1001 took 15 ms",
     ]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.bool_(), pa.float64(), pa.int32(), pa.string(), pa.list_(pa.int64())],
+    ids=["bool", "f", "i32", "s", "l"],
+)
+@pytest.mark.parametrize("catalog", ["check", "trust"])
+def test_a_shard_that_is_overwritten_with_other_types_is_refused(
+    catalog: Literal["check", "trust"], kind: pa.DataType, tmp_path: Path
+) -> None:
+    """Its values were converted to the former type, or the conversion raised an error of Arrow's."""
+    lake_of(tmp_path, {"a": pa.table({"n": [1, 2]}), "b": pa.table({"n": [3, 4]})}).save_catalog()
+    lake = amudai.dataset(tmp_path, catalog=catalog, threads=1)
+    assert lake.schema.names == ["n"]
+    values = pa.array([[0], [1]] if pa.types.is_list(kind) else [0, 1]).cast(kind)
+    amudai.write(pa.table({"n": values}), tmp_path / "b.amudai.shard", overwrite=True)
+    for ask in (
+        lambda: lake.read(),
+        lambda: lake.read(["n"], "n >= 1"),
+        lambda: lake.count("n > 2"),
+        lambda: lake.take([("b.amudai.shard", 1)]),
+        lambda: lake.scan(where="n in (1, 3)").positions(),
+    ):
+        with pytest.raises(amudai.StorageError, match=r"refresh\(\).*b\.amudai\.shard"):
+            ask()
+    assert lake.take([("a.amudai.shard", 1)]).to_pydict() == {"n": [2]}
 
 
 def test_small_shards_stay_open_for_the_next_scan(

@@ -271,7 +271,8 @@ class Dataset(Tabular):
             own, constants = members.own_fields(members.schema_number(number)), members.constants(number)
             wanted = columns_of_member(asked, members.fields, own, constants)
             with located(url=members.shards[number].url):
-                taken = self.shard(name).take(positions[mine], wanted, threads=threads, include_deleted=include_deleted)
+                shard = Shard(members.expected_reader(number), threads=self._threads)
+                taken = shard.take(positions[mine], wanted, threads=threads, include_deleted=include_deleted)
             result = ResultColumns(scan.schema, constants)
             parts.append(result.of_table(taken, len(mine)))
             order.append(mine)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
+from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from amudai.datasets.facts import ColumnFacts
 from amudai.datasets.finding import Found, FoundShard
 from amudai.datasets.schema_fields import SchemaFields
 from amudai.datasets.words import WordFilters
-from amudai.errors import InvalidSchema
+from amudai.errors import InvalidSchema, ReplacedFile
 from amudai.lazy import lazy
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.shard import ShardReader
@@ -79,6 +80,8 @@ class Members:
         self._open: OrderedDict[int, ShardReader] = OrderedDict()  # the one that was used last is the last
         self._open_bytes = 0
         self._lock = Lock()
+        # Open shards that have the columns which the dataset takes them to have.
+        self._expected: WeakSet[ShardReader] = WeakSet()
 
     def __len__(self) -> int:
         return len(self.shards)
@@ -125,6 +128,29 @@ class Members:
         self._keep(index, found)
         return found
 
+    def expected_reader(self, index: int) -> ShardReader:
+        """A shard, opened, with the columns that the dataset takes it to have, by its catalog or since it was open.
+
+        `ReplacedFile` is raised if it was overwritten by a shard with others: predicates are bound to the former ones.
+        """
+        found = self.reader(index)
+        if found not in self._expected:
+            if not self._is_as_listed(index):
+                schemas, which = self._schemas
+                if not ArrowFields(found).schema.equals(schemas[which[index]], check_metadata=True):
+                    message = "shard: expected the columns that it had, found others: it was overwritten"
+                    raise ReplacedFile(f"{message}; refresh() gives a dataset with its new columns", url=found.url)
+            self._expected.add(found)
+        return found
+
+    def _is_as_listed(self, index: int) -> bool:
+        """Whether a file that the catalog knows is the one that was listed. Only local files are asked: it is cheap."""
+        shard = self.shards[index]
+        if self._rows[index] < 0 or not self._listed or not self.store.capabilities.local_path:
+            return False
+        now = self.store.describe(shard.url)
+        return (now.size, now.modified) == (shard.size, shard.modified)
+
     def _keep(self, index: int, reader: ShardReader) -> None:
         """Keep a shard open, and no more those that were not used for longest if there is no room for all."""
         with self._lock:
@@ -165,7 +191,9 @@ class Members:
         return schemas, which
 
     def _stored_schema(self, index: int) -> bytes:
-        found: bytes = ArrowFields(self.reader(index)).schema.serialize().to_pybytes()
+        reader = self.reader(index)
+        found: bytes = ArrowFields(reader).schema.serialize().to_pybytes()
+        self._expected.add(reader)
         return found
 
     def schema_number(self, index: int) -> int:

@@ -141,7 +141,7 @@ class DatasetRun:
     def _run(self, index: int, threads: int, limit: int | None) -> tuple[ScanRun, ResultColumns]:
         members = self.members
         with self._receipt.phase("plan"):
-            reader = members.reader(index)
+            reader = members.expected_reader(index)
             own, constants = members.own_fields(members.schema_number(index)), members.constants(index)
             columns = columns_of_member(self.request.columns, members.fields, own, constants)
             request = replace(self.request, columns=columns, where=self._where(index), limit=limit)
