@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,27 +72,44 @@ def test_a_part_that_fails_leaves_nothing(lake: str) -> None:
 
 
 def test_a_failure_after_the_new_root_is_in_place_loses_no_rows(lake: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    merge = parallel_work.merge
+    merged = parallel_work.merged
 
     def interrupted(*arguments: Any, **options: Any) -> None:
-        merge(*arguments, **options)
+        merged(*arguments, **options)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(parallel_work, "merge", interrupted)
+    monkeypatch.setattr(parallel_work, "merged", interrupted)
     with pytest.raises(KeyboardInterrupt):
         merged_parts(groups(lake), f"{lake}/all.amudai.shard", compact, {}, in_turn, in_folder=True)
     assert amudai.open(f"{lake}/all.amudai.shard").read()["n"].to_pylist() == list(range(70))
 
 
-def test_an_attempt_that_is_slower_than_the_job(lake: str) -> None:
+@pytest.mark.parametrize("in_folder", [True, False])
+def test_an_attempt_that_is_slower_than_the_job(lake: str, in_folder: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     late: list[PartWork] = []
 
     def noting(work: PartWork, parts: Sequence[Sequence[str]]) -> Iterator[str]:
         late.append(work)
         yield from map(work, parts)
 
-    merged_parts(groups(lake), f"{lake}/all.amudai.shard", compact, {}, noting, in_folder=True)
+    merged_parts(groups(lake), f"{lake}/all.amudai.shard", compact, {}, noting, in_folder=in_folder)
     before = files(lake)
-    with pytest.raises(amudai.AmudaiError):
-        late[0](groups(lake)[0])
-    assert files(lake) == before
+    for has_begun in (False, True):
+        with monkeypatch.context() as patch:
+            if has_begun:  # before the job was over
+                patch.setattr(type(late[0].place), "require_begun", once_nothing(late[0].place.require_begun))
+            with pytest.raises(amudai.AmudaiError):
+                late[0](groups(lake)[0])
+        assert files(lake) == before
+
+
+def once_nothing(call: Callable[[], None]) -> Callable[[object], None]:
+    """Does nothing the first time."""
+    calls: list[object] = []
+
+    def called(_: object) -> None:
+        calls.append(_)
+        if len(calls) > 1:
+            call()
+
+    return called

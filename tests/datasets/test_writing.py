@@ -133,7 +133,6 @@ def test_a_failure_after_the_new_root_is_in_place_loses_no_rows(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(appending, "merge", interrupted)
         patch.setattr(appending, "merged", interrupted)
         with pytest.raises(KeyboardInterrupt):
             amudai.append(path, {"n": [3, 4]}, store=store)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import pytest
@@ -12,11 +12,14 @@ from amudai import AmudaiError, StorageError
 from amudai.storage import MemoryStore
 from tests.faults.operations import FIRST, OPERATIONS, TARGET, Place
 
-Fault = Literal["error", "short", "full"]
+Fault = Literal["error", "short", "full", "lost"]
 
 
 class FaultyStore(MemoryStore):
-    """Fails at one call. `error` raises, `short` returns too few bytes or raises, `full` stores nothing of a file."""
+    """Fails at one call. `error` raises, `short` returns too few bytes or raises, `full` stores nothing of a file.
+
+    `lost` raises as well, but a file that is put or replaced is there afterwards.
+    """
 
     def __init__(self, files: dict[str, bytes], fault: Fault, at: int) -> None:
         super().__init__(files)
@@ -41,10 +44,20 @@ class FaultyStore(MemoryStore):
         return [*found[:-1], found[-1][:-1]]
 
     def _put(self, url: str, parts: Iterable[bytes]) -> None:
-        if self._is_due():
-            next(iter(parts), b"")  # some of it was sent
-            raise StorageError("injected: no space left")
-        super()._put(url, parts)
+        self._write(parts, lambda parts: super(FaultyStore, self)._put(url, parts))
+
+    def _replace(self, url: str, parts: Iterable[bytes], tag: str) -> None:
+        self._write(parts, lambda parts: super(FaultyStore, self)._replace(url, parts, tag))
+
+    def _write(self, parts: Iterable[bytes], write: Callable[[Iterable[bytes]], None]) -> None:
+        if not self._is_due():
+            write(parts)
+            return
+        if self.fault == "lost":
+            write(parts)
+            raise StorageError("injected: no answer")
+        next(iter(parts), b"")  # some of it was sent
+        raise StorageError("injected: no space left")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +68,7 @@ def files() -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", ["error", "short"])
+@pytest.mark.parametrize("fault", ["error", "short", "lost"])
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_call_may_fail(files: dict[str, bytes], name: str, fault: Fault) -> None:
     operation = OPERATIONS[name]
@@ -82,6 +95,30 @@ def test_every_call_may_fail(files: dict[str, bytes], name: str, fault: Fault) -
                 after.open(TARGET)
             operation(after, {}).close()
             assert after.content(TARGET) == expected, at
+    assert failures > 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["error", "lost"])
+def test_appended_rows_are_there_once_or_not_at_all(fault: Fault) -> None:
+    sound = MemoryStore({})
+    amudai.write({"n": [1, 2]}, TARGET, store=sound, indexes=[amudai.HashIndex("n")])
+    failures = at = 0
+    while True:
+        at += 1
+        store = FaultyStore(sound._files, fault, at)
+        try:
+            amudai.append(TARGET, {"n": [3, 4]}, store=store)
+            wanted = [[1, 2, 3, 4]]
+        except AmudaiError:
+            failures += 1
+            wanted = [[1, 2], [1, 2, 3, 4]]
+        is_over, store.left = store.left > 0, 0
+        assert amudai.open(TARGET, store=store).read()["n"].to_pylist() in wanted, at
+        # The next addition finds nothing that disturbs it.
+        assert amudai.append(TARGET, {"n": [5]}, store=store).read()["n"].to_pylist()[-1] == 5, at
+        if is_over:
+            break
     assert failures > 3
 
 

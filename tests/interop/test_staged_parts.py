@@ -16,7 +16,7 @@ import pytest
 import amudai
 from amudai.interop import staged_parts as module
 from amudai.interop.opening import opened
-from amudai.interop.staged_parts import staged_parts
+from amudai.interop.staged_parts import StagedParts
 from amudai.storage import open_store
 from tests.storage import servers
 
@@ -46,13 +46,18 @@ def files(place: str) -> list[str]:
     return sorted(file.url.removeprefix(folder) for file in store.files_below(folder))
 
 
+def folders(place: str) -> list[str]:
+    """The names of all folders in the folder `lake` of a disk. An object store has none."""
+    return [] if "://" in place else os.listdir(f"{place}/lake")
+
+
 def numbers(target: str) -> list[Any]:
     return opened(target).read()["a"].to_pylist()
 
 
 def job(target: str, *rows: tuple[int, ...], overwrite: bool = False, **options: Any) -> None:
     """A whole job, each tuple a task."""
-    parts = staged_parts(target, overwrite=overwrite, **options)
+    parts = StagedParts(target, overwrite=overwrite, **options)
     parts.begin()
     parts.commit([parts.write(batches(*each)) for each in rows], SCHEMA)
 
@@ -60,7 +65,7 @@ def job(target: str, *rows: tuple[int, ...], overwrite: bool = False, **options:
 @pytest.mark.parametrize("name", ["lake", "lake/one.amudai.shard"])
 def test_rows_appear_together_and_lost_attempts_leave_nothing(place: str, name: str) -> None:
     target = f"{place}/{name}"
-    driver = staged_parts(target, overwrite=False)
+    driver = StagedParts(target, overwrite=False)
     driver.begin()
     task = pickle.loads(pickle.dumps(driver))
     lost = task.write(batches(1, 2))
@@ -77,7 +82,7 @@ def test_rows_appear_together_and_lost_attempts_leave_nothing(place: str, name: 
 
 @pytest.mark.parametrize("name", ["lake", "lake/one.amudai.shard"])
 def test_an_attempt_that_writes_while_the_job_ends(place: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = staged_parts(f"{place}/{name}", overwrite=False)
+    parts = StagedParts(f"{place}/{name}", overwrite=False)
     parts.begin()
     first = parts.write(batches(1, 2))
     writing = module.write
@@ -109,24 +114,24 @@ def test_appending_and_overwriting(place: str, name: str) -> None:
 
 
 def test_aborting_removes_all_attempts(place: str) -> None:
-    parts = staged_parts(f"{place}/lake", overwrite=False)
+    parts = StagedParts(f"{place}/lake", overwrite=False)
     parts.begin()
     parts.write(batches(1, 2))
     parts.abort()
-    assert files(place) == []
+    assert files(place) == folders(place) == []
 
 
 def test_a_commit_that_fails_leaves_nothing(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise amudai.StorageError("disk full")
 
-    parts = staged_parts(f"{place}/lake", overwrite=False)
+    parts = StagedParts(f"{place}/lake", overwrite=False)
     parts.begin()
     written = parts.write(batches(1, 2))
-    monkeypatch.setattr(module, "merge", refuse)
+    monkeypatch.setattr(module, "merged", refuse)
     with pytest.raises(amudai.StorageError, match="disk full"):
         parts.commit([written], SCHEMA)
-    assert files(place) == []
+    assert files(place) == folders(place) == []
 
 
 def test_a_failure_after_the_new_root_is_in_place_loses_no_rows(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,6 +148,28 @@ def test_a_failure_after_the_new_root_is_in_place_loses_no_rows(place: str, monk
         with pytest.raises(KeyboardInterrupt):
             job(target, (7, 8), (9, 6))
     assert numbers(target) == [1, 2, 5, 4, 7, 8, 9, 6]
+
+
+@pytest.mark.parametrize("name", ["lake", "one.amudai.shard"])
+def test_engines_abort_after_a_commit_that_failed(place: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new root may be in place. Another process may abort, which does not know what became of the commit."""
+    publish = module.merged
+
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        publish(*arguments, **options)
+        raise amudai.StorageError("no answer")
+
+    parts = StagedParts(f"{place}/{name}", overwrite=False)
+    other = pickle.loads(pickle.dumps(parts))
+    parts.begin()
+    written = parts.write(batches(1, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "merged", interrupted)
+        with pytest.raises(amudai.StorageError, match="no answer"):
+            parts.commit([written], SCHEMA)
+    other.abort()
+    assert numbers(f"{place}/{name}") == [1, 2]
+    assert len(files(place)) == 2
 
 
 def test_shards_of_several_files(place: str) -> None:
@@ -169,4 +196,4 @@ def test_urls_of_folders_need_no_slash(place: str) -> None:
 
 def test_a_store_that_cannot_be_written_to_is_refused() -> None:
     with pytest.raises(amudai.UnsupportedFeature, match="creates, lists and removes"):
-        staged_parts("http://127.0.0.1:1/lake", overwrite=False)
+        StagedParts("http://127.0.0.1:1/lake", overwrite=False)

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from amudai.api.housekeeping import Garbage, copy, gc
     from amudai.api.indexing import add_indexes
     from amudai.api.ingestion import ingest
-    from amudai.api.job_mark import begin_job, end_job, require_job
-    from amudai.api.merging import merge
+    from amudai.api.job_place import JobPlace, new_job_place
+    from amudai.api.merging import merge, merged
     from amudai.api.opening import open  # noqa: A004
+    from amudai.api.outcome import Outcome
     from amudai.api.parallel_work import PartWork, merged_parts, split_evenly
     from amudai.api.plugin_indexes import IndexAnswer, IndexPlugin, PluginBuilder, PluginIndex, register_index
     from amudai.api.progress import Progress
@@ -93,9 +94,10 @@ else:
             "amudai.api.following": "AtEnd follow",
             "amudai.api.ingestion": "ingest",
             "amudai.api.compaction": "compact",
-            "amudai.api.job_mark": "begin_job end_job require_job",
-            "amudai.api.merging": "merge",
+            "amudai.api.job_place": "JobPlace new_job_place",
+            "amudai.api.merging": "merge merged",
             "amudai.api.opening": "open",
+            "amudai.api.outcome": "Outcome",
             "amudai.api.plugin_indexes": "IndexAnswer PluginBuilder IndexPlugin PluginIndex register_index",
             "amudai.api.progress": "Progress",
             "amudai.api.refreshing": "refresh",
@@ -147,9 +149,11 @@ __all__ = [
     "IndexAnswer",
     "IndexPlugin",
     "IndexQuestion",
+    "JobPlace",
     "JsonLinesWriter",
     "Limits",
     "LostRows",
+    "Outcome",
     "PartWork",
     "PluginBuilder",
     "PluginIndex",
@@ -176,7 +180,6 @@ __all__ = [
     "append",
     "append_parts",
     "attach",
-    "begin_job",
     "col",
     "collect_garbage",
     "compact",
@@ -184,13 +187,14 @@ __all__ = [
     "dataset",
     "delete",
     "drop_columns",
-    "end_job",
     "follow",
     "gc",
     "ingest",
     "materialize",
     "merge",
+    "merged",
     "merged_parts",
+    "new_job_place",
     "new_shard_name",
     "open",
     "predicate_of",
@@ -200,7 +204,6 @@ __all__ = [
     "register_index",
     "register_tokenizer",
     "rename_columns",
-    "require_job",
     "salvage",
     "split_evenly",
     "to_pandas",

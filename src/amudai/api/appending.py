@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, Final, Literal
 
 from amudai.api.dataset_writing import folder_path, new_shard_name
 from amudai.api.datasets import Dataset, dataset
-from amudai.api.merging import merge, merged
+from amudai.api.merging import merged
 from amudai.api.opening import open as open_shard
+from amudai.api.outcome import Outcome
 from amudai.api.requested import Bloom
 from amudai.api.shard import Shard
 from amudai.api.writing import write
 from amudai.datasets import SHARD_SUFFIX, find_shards
 from amudai.encoding import ProfileChoice
-from amudai.errors import AmudaiError, ReplacedFile, StorageError, UnsupportedFeature
+from amudai.errors import ReplacedFile, StorageError, UnsupportedFeature
 from amudai.index import IndexSpec, specs_of
-from amudai.storage import MAX_READ, Allow, Size, Store, container, file_url, open_store, remove_files
+from amudai.storage import MAX_READ, Allow, Size, Store, container, file_url, open_store
 
 __all__ = ["append", "append_parts"]
 
@@ -79,19 +80,19 @@ def append(
     return dataset(text, store=store, threads=threads, allow=allow)
 
 
-def append_parts(target: str, parts: Sequence[str]) -> Shard:
+def append_parts(target: str, parts: Sequence[str], outcome: Outcome) -> Shard:
     """Add the rows of shards in the folder of a shard to that shard, by reference, and open it.
 
-    Each part keeps its indexes. It is safe to do this from several processes at a time, as `append` is. If it fails,
-    the parts are still there.
+    Each part keeps its indexes. It is safe to do this from several processes at a time, as `append` is. All parts are
+    still there afterwards. `outcome` knows which of them the shard refers to.
     """
     store, url = open_store(target)
     if not store.capabilities.local_path:
         _require_replaces(store, url)
-        return _replaced(store, url, parts, "keep", open_shard(url, store=store))
+        return _replaced(store, url, parts, "keep", open_shard(url, store=store), outcome)
     root = store.local_path(url)
     with _locked(os.path.dirname(root)):
-        return _relinked(root, parts, "keep")
+        return _relinked(root, parts, "keep", outcome)
 
 
 def _append_to_shard(
@@ -100,31 +101,21 @@ def _append_to_shard(
     store = options["store"]
     opened, url = open_store(path, store)
     policy: Literal["merge", "keep"] = "merge" if indexes is None else "keep"
+    outcome = Outcome()
     if not opened.capabilities.local_path:
         _require_replaces(opened, url)
         old = open_shard(url, store=opened, allow=allow)
         added = _hidden_beside(url)
-        write(data, added, indexes=_specs(old, indexes), **{**options, "store": opened})
-        try:
-            return _replaced(opened, url, [added], policy, old, allow)
-        except BaseException:
-            # The new root may be in place although something failed afterwards. If nobody knows, the file stays.
-            with suppress(AmudaiError):
-                if not _refers_to(open_shard(url, store=opened, allow=allow), [added]):
-                    remove_files(opened, [added])
-            raise
+        with outcome.removing(opened, [added]):
+            write(data, added, indexes=_specs(old, indexes), **{**options, "store": opened})
+            return _replaced(opened, url, [added], policy, old, outcome, allow)
     root = opened.local_path(url)
     with _locked(os.path.dirname(root)), open_shard(path, store=store, allow=allow) as old:
         # In the same folder, references stay relative.
         added = _hidden_beside(root)
-        write(data, added, indexes=_specs(old, indexes), **options)
-        before = os.stat(root)
-        try:
-            return _relinked(root, [added], policy, allow)
-        except BaseException:
-            if os.path.samestat(before, os.stat(root)):
-                os.unlink(added)
-            raise
+        with outcome.removing(opened, [file_url(added)]):
+            write(data, added, indexes=_specs(old, indexes), **options)
+            return _relinked(root, [added], policy, outcome, allow)
 
 
 def _specs(old: Shard, indexes: Sequence[IndexSpec] | None) -> Sequence[IndexSpec]:
@@ -137,57 +128,49 @@ def _require_replaces(store: Store, url: str) -> None:
         raise UnsupportedFeature(message, url=url)
 
 
-def _relinked(root: str, added: Sequence[str], policy: Literal["merge", "keep"], allow: Allow = ()) -> Shard:
+def _relinked(
+    root: str, added: Sequence[str], policy: Literal["merge", "keep"], outcome: Outcome, allow: Allow = ()
+) -> Shard:
     """Replace a local root by one that refers to its rows and to those of `added`. The caller has locked its folder."""
     kept = _hidden_beside(root)
-    os.link(root, kept)
-    try:
-        new = merge([kept, *added], to=root, overwrite=True, indexes=policy, allow=allow)
-    except BaseException:
-        # The new root may be in place although something failed afterwards. Then it needs both files.
-        if os.path.samefile(root, kept):
-            os.unlink(kept)
-        raise
-    return _without(kept, new)
+    # The stripes of the old root may all be in other files. Then the copy goes.
+    with outcome.removing(open_store(kept)[0], [file_url(kept)]):
+        os.link(root, kept)
+        return merged([kept, *added], root, overwrite=True, indexes=policy, allow=allow, outcome=outcome)
 
 
 def _replaced(
-    store: Store, url: str, added: Sequence[str], policy: Literal["merge", "keep"], old: Shard, allow: Allow = ()
+    store: Store,
+    url: str,
+    added: Sequence[str],
+    policy: Literal["merge", "keep"],
+    old: Shard,
+    outcome: Outcome,
+    allow: Allow = (),
 ) -> Shard:
     """The same in a store without locks: the root is replaced if it is still the one that was read."""
     for _ in range(_MOST_CONFLICTS):
         kept = _hidden_beside(url)
         try:
-            root = old._reader.root
-            steps = range(0, root.size, MAX_READ)
-            store.put_if_absent(kept, (bytes(root.read(at, min(root.size, at + MAX_READ))) for at in steps))
-            replaces = old._reader.stored
-            new = merged([kept, *added], url, store=store, indexes=policy, replaces=replaces, allow=allow)
-            return _without(kept, new)
+            with outcome.removing(store, [kept]):
+                root = old._reader.root
+                steps = range(0, root.size, MAX_READ)
+                store.put_if_absent(kept, (bytes(root.read(at, min(root.size, at + MAX_READ))) for at in steps))
+                replaces = old._reader.stored
+                return merged(
+                    [kept, *added], url, store=store, indexes=policy, replaces=replaces, allow=allow, outcome=outcome
+                )
         except StorageError as error:
             # The answer may have been lost, and others may have added rows to our root since.
-            old = open_shard(url, store=store, allow=allow)
-            if _refers_to(old, added):
-                return old
-            remove_files(store, [kept])
-            if not isinstance(error, ReplacedFile):
+            is_in_place = outcome.uses(added)
+            if not (is_in_place or isinstance(error, ReplacedFile)):
                 raise
+            old = open_shard(url, store=store, allow=allow)
+            if is_in_place:
+                return old
     raise ReplacedFile(
         f"append: expected to replace the root in {_MOST_CONFLICTS} attempts, found it replaced", url=url
     )
-
-
-def _refers_to(shard: Shard, urls: Sequence[str]) -> bool:
-    return any(file.url in urls for file in shard.files)
-
-
-def _without(kept: str, new: Shard) -> Shard:
-    """Remove the copy of the old root if the new root does not refer to it: its stripes may all be in other files."""
-    store = new._reader.store
-    url = file_url(kept) if store.capabilities.local_path else kept
-    if all(file.url != url for file in new.files):
-        remove_files(store, [url])
-    return new
 
 
 def _hidden_beside(url: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from amudai.api.editing import NewRoot, reader_of
+from amudai.api.outcome import Outcome
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.arguments import flag, is_one_of, shown
@@ -96,8 +97,17 @@ def merged(
     temp_dir: str | os.PathLike[str] | None = None,
     progress: bool | Report | None = None,
     replaces: StoredFile | None = None,
+    outcome: Outcome | None = None,
 ) -> Shard:
-    """What `merge` returns. `replaces` is the only root at `to` that may be overwritten."""
+    """What `merge` returns.
+
+    Parameters
+    ----------
+    replaces
+        The only root at `to` that may be overwritten.
+    outcome
+        Knows afterwards whether the new root was published, even if an error is raised.
+    """
     if isinstance(shards, str | os.PathLike | Shard) or not isinstance(shards, Sequence):
         raise InvalidArgument(f"shards: expected a list of shards, found {shown(shards)}")
     if not is_one_of(indexes, POLICIES):
@@ -113,6 +123,8 @@ def merged(
         temp_dir=temp_dir,
         allow=allowed,
     )
+    if outcome is not None:
+        outcome.follow(new.publication)
     with located(url=new.url), new, reporting(progress, sum(reader.num_positions for reader in readers)) as report:
         merging = Merging(readers, new.naming, widen=widen)
         new.publication.publish(new.root_of_all(merging, indexes, size_of(memory_limit), report))

@@ -14,18 +14,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from multiprocessing import get_context
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from amudai.api.editing import reader_of
-from amudai.api.job_mark import begin_job, end_job, require_job
-from amudai.api.merging import merge
+from amudai.api.job_place import JobPlace, new_job_place
+from amudai.api.merging import merged
+from amudai.api.outcome import Outcome
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.arguments import flag
 from amudai.datasets import SHARD_SUFFIX
-from amudai.errors import AmudaiError, ExistingFile, MissingFile
-from amudai.storage import Allow, Size, container, file_url, open_store, remove_files
+from amudai.errors import ExistingFile, MissingFile
+from amudai.storage import Allow, Size, container, open_store
 
 __all__ = ["PartWork", "RunParts", "merged_parts", "run_in_processes", "split_evenly"]
 
@@ -38,24 +39,20 @@ class PartWork:
     ----------
     make
         A function of this library, called with the shards, the path of the result, and `options`.
-    prefix
-        How the paths of the results begin.
-    mark
-        The mark of the job, by which work that is no longer wanted is recognised; None if there is none.
+    place
+        Where the results go.
     """
 
     make: Callable[..., object]
-    prefix: str
+    place: JobPlace
     options: Mapping[str, Any]
-    mark: str | None = None
 
     def __call__(self, shards: Sequence[str]) -> str:
         """The path of the new shard. Each call makes another one, so that a part can be done twice."""
-        path = f"{self.prefix}{uuid4().hex}{SHARD_SUFFIX}"
+        self.place.require_begun()
+        path = f"{self.place.staging}{uuid4().hex}{SHARD_SUFFIX}"
         self.make(list(shards), path, **self.options)
-        if self.mark is not None:
-            made = Shard(reader_of(path, None, self.options.get("allow", ())))
-            require_job(self.mark, [file.url for file in made.files if file.url.startswith(self.prefix)])
+        self.place.check(path)
         return path
 
 
@@ -87,100 +84,34 @@ def merged_parts(
         Whether the parts have a folder of their own. Parts that refer to other shards in the folder of `to` must be in
         that folder themselves.
     """
-    place = _parts_place(to, in_folder=in_folder, overwrite=overwrite)
-    done = place.staging
-    try:
+    place = _new_place(to, in_folder=in_folder, overwrite=overwrite)
+    outcome = Outcome()
+    with place.cleared(outcome):
+        place.begin()
         made: list[str] = []
         rows = 0
         with reporting(progress) as report:
-            for path in run(PartWork(make, place.staging, options, place.mark), groups):
+            for path in run(PartWork(make, place, options), groups):
                 made.append(path)
                 rows += reader_of(path, None, allow).num_rows
                 report(rows, 0, 0)
-        done = place.end()
-        made = [done + path.removeprefix(place.staging) for path in made]
-        merged = merge(made, to=to, widen=widen, overwrite=overwrite, memory_limit=memory_limit, allow=allow)
-        place.clear(done, {file.url for file in merged.files})
-    except BaseException:
-        # The new root may be in place although something failed afterwards. If nobody knows, the parts stay.
-        with suppress(AmudaiError):
-            place.clear(done, _files_of(to, allow))
-        raise
-    return merged
+        place.end()
+        made = [place.prefix + path.removeprefix(place.staging) for path in made]
+        return merged(
+            made, to, widen=widen, overwrite=overwrite, memory_limit=memory_limit, allow=allow, outcome=outcome
+        )
 
 
-def _files_of(path: str | os.PathLike[str], allow: Allow) -> set[str]:
-    """The files that a shard needs, if there is one."""
-    try:
-        return {file.url for file in Shard(reader_of(path, None, allow)).files}
-    except MissingFile:
-        return set()
-
-
-def _parts_place(to: str | os.PathLike[str], *, in_folder: bool, overwrite: bool) -> _FilesPlace | _ObjectsPlace:
+def _new_place(to: str | os.PathLike[str], *, in_folder: bool, overwrite: bool) -> JobPlace:
     store, url = open_store(to)
-    is_local = store.capabilities.local_path
-    target = store.local_path(url, new=True) if is_local else url
+    target = store.local_path(url, new=True) if store.capabilities.local_path else url
     if not flag(overwrite, "overwrite"):
         with suppress(MissingFile):
             store.size(url)
             raise ExistingFile("to: expected a new file, found one", url=url)
     folder = container(target)
-    job = f"{folder}_{target[len(folder) :].removesuffix(SHARD_SUFFIX)}-{uuid4().hex}"
-    if is_local:
-        return _FilesPlace(job, in_folder=in_folder)
-    return _ObjectsPlace(f"{job}/" if in_folder else f"{job}.")
-
-
-class _FilesPlace:
-    """Where parts are on a disk that all processes see."""
-
-    mark: Final = None
-
-    def __init__(self, job: str, *, in_folder: bool) -> None:
-        self._job = job
-        self._in_folder = in_folder
-        self.staging = f"{job}.staging/" if in_folder else f"{job}."
-        os.makedirs(os.path.dirname(self.staging), exist_ok=True)
-
-    def end(self) -> str:
-        """How the paths of parts begin from now on. Who still works on a part has nowhere to write to any more."""
-        if not self._in_folder:
-            return self.staging
-        os.rename(self.staging, f"{self._job}/")
-        return f"{self._job}/"
-
-    def clear(self, prefix: str, used: set[str]) -> None:
-        """Remove all parts but for those with the URLs `used`."""
-        folder = os.path.dirname(prefix)
-        paths = [path for name in os.listdir(folder) if (path := os.path.join(folder, name)).startswith(prefix)]
-        for path in paths:
-            if file_url(path) not in used:
-                os.unlink(path)
-        if self._in_folder and not os.listdir(folder):
-            os.rmdir(folder)
-
-
-class _ObjectsPlace:
-    """Where parts are in an object store, which renames nothing: a mark says that they are still wanted."""
-
-    def __init__(self, staging: str) -> None:
-        self.staging = staging
-        self.mark = f"{staging}_job"
-        self._store = open_store(self.mark)[0]
-        begin_job(self.mark)
-
-    def end(self) -> str:
-        """How the URLs of parts begin. Who still works on a part removes it."""
-        end_job(self.mark)
-        return self.staging
-
-    def clear(self, prefix: str, used: set[str]) -> None:
-        """Remove all parts but for those with the URLs `used`."""
-        end_job(self.mark)
-        files = self._store.files_below(container(prefix), deep=False)
-        found = [file.url for file in files if file.url.startswith(prefix)]
-        remove_files(self._store, [url for url in found if url not in used])
+    name = target[len(folder) :].removesuffix(SHARD_SUFFIX)
+    return new_job_place(f"{folder}_{name}-{uuid4().hex}", in_folder=in_folder)
 
 
 def split_evenly(shards: Sequence[str], count: int) -> list[list[str]]:

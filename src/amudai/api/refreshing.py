@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 from amudai.api.attach_request import AttachRequest, opened_file
 from amudai.api.editing import NewRoot, beside, reader_of
 from amudai.api.opening import open as open_shard
+from amudai.api.outcome import Outcome
 from amudai.api.parquet_paths import ParquetPath, parquet_paths
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
@@ -28,11 +29,11 @@ from amudai.edit import (
     with_deleted,
     with_saved_bytes,
 )
-from amudai.errors import AmudaiError, InvalidArgument, located
+from amudai.errors import InvalidArgument, located
 from amudai.format import ATTACHMENT_PROPERTY, any_value, attachment_of, attachment_property, with_property
 from amudai.index import IndexSpec, index_type, specs_of
 from amudai.shard import STRIPE_SUFFIX, ShardReader
-from amudai.storage import Allow, Allowed, Artifact, Size, remove_files, size_of
+from amudai.storage import Allow, Allowed, Artifact, Size, size_of
 from amudai.types import find_in
 
 __all__ = ["refresh"]
@@ -305,12 +306,8 @@ def _added(
     with place:
         stripes = work.added(place)
     added = ShardReader(location, store, allow=work.new.naming.allow)
-    used: frozenset[str] = frozenset()
-    try:
+    own = () if added.files is None else added.files.owned
+    outcome = Outcome()
+    outcome.follow(work.new.publication)
+    with outcome.removing(added.store, [added.url, *(work.new.naming.folder + name for name in own)]):
         yield added, stripes
-        used = frozenset(ShardReader(to, store, allow=work.new.naming.allow).urls)
-    finally:
-        own = () if added.files is None else added.files.owned
-        left = [work.new.naming.folder + name for name in own if name not in used]
-        with suppress(AmudaiError):  # a store that cannot remove files keeps them
-            remove_files(added.store, [added.url, *left])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal
 
@@ -15,6 +14,7 @@ from amudai.api.deletion import Deletion
 from amudai.api.editing import beside
 from amudai.api.key_values import comparable
 from amudai.api.merging import POLICIES
+from amudai.api.outcome import Outcome
 from amudai.api.progress import Report, reporting
 from amudai.api.shard import Shard
 from amudai.api.storing_options import storing_options
@@ -23,13 +23,13 @@ from amudai.api.writing import ShardWriter
 from amudai.arguments import is_one_of, sequence, shown
 from amudai.arrow import batches_of
 from amudai.edit import Merging
-from amudai.errors import AmudaiError, InvalidArgument, located
+from amudai.errors import InvalidArgument, located
 from amudai.index import specs_of
 from amudai.predicate import Predicate, col
 from amudai.rows import Rows
 from amudai.shard import ShardReader
 from amudai.sources import Source
-from amudai.storage import Allow, Size, remove_files, size_of
+from amudai.storage import Allow, Size, size_of
 from amudai.types import INGESTION_TIMESTAMP, RECORD_IDENTITY, quote_name
 
 __all__ = ["upsert"]
@@ -115,7 +115,10 @@ def upsert(
                 report(out.num_rows, size, out.encoded_bytes)
             wanted = pa.Table.from_batches(keys, pa.schema([edit.shard.schema.field(name) for name in names]))
             _check_keys(wanted, names)
-        with _removed_on_failure(edit, location, store) as added:
+        added = ShardReader(location, store, allow=edit.naming.allow)
+        outcome = Outcome()
+        outcome.follow(edit.publication)
+        with outcome.removing(added.store, [added.url]):
             merging = Merging([edit.reader, added], edit.naming)
             root = edit.root_of_all(merging, indexes, size_of(memory_limit), lambda *_: None)
             root = replace(root, owned=frozenset({edit.naming.name(added.store, added.url)}))
@@ -136,19 +139,6 @@ def _key_columns(shard: Shard, key: str | Sequence[str]) -> tuple[str, ...]:
             found = f"column {name!r} of type {schema.field(name).type}"
             raise InvalidArgument(f"key: expected a column of single values, found {found}", url=shard.url)
     return names
-
-
-@contextmanager
-def _removed_on_failure(edit: Deletion, location: str, store: object | None) -> Iterator[ShardReader]:
-    """The new rows, as a shard. If the new root is not published, nothing refers to their file, and it is removed."""
-    added = ShardReader(location, store, allow=edit.naming.allow)
-    try:
-        yield added
-    except BaseException:
-        if not edit.publication.is_published:
-            with suppress(AmudaiError):
-                remove_files(added.store, [added.url])
-        raise
 
 
 def _check_keys(keys: pa.Table, names: Sequence[str]) -> None:

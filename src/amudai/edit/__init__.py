@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from amudai.edit.orphans import ORPHAN_GRACE, Orphan, orphans_below
     from amudai.edit.parquet_footers import AttachedFile, RowGroups, fingerprint_of_parquet
     from amudai.edit.publish import Publication
+    from amudai.edit.references import urls_of
     from amudai.edit.refreshing import ComparedFiles, SavedBytes, with_saved_bytes
     from amudai.edit.root import Root
 else:
@@ -53,6 +54,7 @@ else:
             "amudai.edit.orphans": "ORPHAN_GRACE Orphan orphans_below",
             "amudai.edit.parquet_footers": "AttachedFile RowGroups fingerprint_of_parquet",
             "amudai.edit.publish": "Publication",
+            "amudai.edit.references": "urls_of",
             "amudai.edit.refreshing": "ComparedFiles SavedBytes with_saved_bytes",
             "amudai.edit.root": "Root",
         },
@@ -88,6 +90,7 @@ __all__ = [
     "own_files",
     "require_optional",
     "stored_batches",
+    "urls_of",
     "with_deleted",
     "with_fields",
     "with_indexes",

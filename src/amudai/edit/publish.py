@@ -10,12 +10,13 @@ from types import TracebackType
 from typing import Self
 
 from amudai.edit.garbage import GRACE, FormerFiles, expired_of, former_files, now, remove_unused
+from amudai.edit.references import urls_of
 from amudai.edit.root import Root
-from amudai.errors import AmudaiError
+from amudai.errors import AmudaiError, MissingFile
 from amudai.format import FOOTER, HEADER, RootFiles, with_root_files
 from amudai.lazy import lazy
-from amudai.shard import write_metadata
-from amudai.storage import SealedFile, Sealing, Store, StoredFile, container, remove_parts
+from amudai.shard import ShardReader, write_metadata
+from amudai.storage import SealedFile, Sealing, Store, StoredFile, container, is_relative, remove_parts
 
 __all__ = ["Publication"]
 
@@ -54,6 +55,7 @@ class Publication:
         self._store = store
         self._overwrite = overwrite
         self._grace = grace
+        self._wanted: frozenset[str] = frozenset()
 
     def __enter__(self) -> Self:
         return self
@@ -100,14 +102,24 @@ class Publication:
         write_metadata(self.file, replace(metadata, properties=with_root_files(metadata.properties, files)))
         self.file.write(FOOTER)
         self.file.close()
+        self._wanted = frozenset(folder + name if is_relative(name) else name for name in used)
         self.sealing.publish()
         if self._overwrite:
             self._clean(expired_of(retired, at, self._grace), at - self._grace)
 
-    @property
-    def is_published(self) -> bool:
-        """Whether the root has its name. `publish` may still raise an error afterwards."""
-        return self.sealing.is_published
+    def used(self) -> frozenset[str]:
+        """The URLs of the files that the published root refers to: none before the root has its name.
+
+        `publish` may raise an error after the root has its name. If the store did not say whether it took the root, the
+        root that it has now is read, and an `AmudaiError` is raised if that fails: then nobody knows.
+        """
+        is_published = self.sealing.is_published
+        if is_published is None:
+            try:
+                return urls_of(ShardReader(self.url, self._store))
+            except MissingFile:
+                return frozenset()
+        return self._wanted if is_published else frozenset()
 
     def close(self) -> None:
         """Release all files. Unpublished files are discarded."""

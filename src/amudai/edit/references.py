@@ -13,7 +13,7 @@ from amudai.format import MAGIC
 from amudai.shard import INDEX_SUFFIX, STRIPE_SUFFIX, ShardReader
 from amudai.storage import Store, StoredFile, container, is_relative
 
-__all__ = ["References", "is_part_of_shard", "references_of"]
+__all__ = ["References", "is_part_of_shard", "references_of", "urls_of"]
 
 _ROOT_SUFFIX: Final = ".amudai.shard"
 
@@ -57,8 +57,7 @@ def references_of(store: Store, folder: str, files: Iterable[StoredFile]) -> Ref
         own_folder = container(file.url)
         try:
             reader = ShardReader(file.url, store)
-            said = reader.files
-            names = {*reader.urls} if said is None else {*reader.urls, *said.owned, *said.references}
+            said, names = reader.files, _names(reader)
         except AmudaiError as error:
             message = "a root that cannot be read: expected a sound root, because its files are not garbage"
             raise StorageError(f"{message}; {error.message}", url=file.url) from error
@@ -70,9 +69,20 @@ def references_of(store: Store, folder: str, files: Iterable[StoredFile]) -> Ref
     return References(frozenset(used), frozenset(unclear), retired)
 
 
+def urls_of(reader: ShardReader) -> frozenset[str]:
+    """The URLs of the files that a root refers to or owns."""
+    return frozenset(_urls(container(reader.url), _names(reader), is_own=reader.files is not None))
+
+
 def is_part_of_shard(url: str) -> bool:
     """Whether the name of a file is one that this library gives to files of stripes and indexes."""
     return url.endswith((STRIPE_SUFFIX, INDEX_SUFFIX))
+
+
+def _names(reader: ShardReader) -> set[str]:
+    """The names of the files that a root refers to or owns."""
+    said = reader.files
+    return {*reader.urls} if said is None else {*reader.urls, *said.owned, *said.references}
 
 
 def _is_root(store: Store, file: StoredFile) -> bool:

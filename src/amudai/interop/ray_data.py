@@ -12,7 +12,7 @@ import pyarrow as pa
 from amudai.api import ArrowDataset, ArrowTask, Tabular, Where, predicate_of
 from amudai.interop.opening import opened
 from amudai.interop.packages import required
-from amudai.interop.staged_parts import staged_parts
+from amudai.interop.staged_parts import StagedParts
 from amudai.types import quote_name
 
 try:
@@ -160,7 +160,7 @@ class AmudaiDatasink(Datasink):  # type: ignore[misc]
     """Writes shards, for `Dataset.write_datasink`."""
 
     def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False, **options: Any) -> None:
-        self._parts = staged_parts(os.fsdecode(path), overwrite=overwrite, **options)
+        self._parts = StagedParts(os.fsdecode(path), overwrite=overwrite, **options)
         self._schema: pa.Schema | None = None
 
     def on_write_start(self, schema: pa.Schema | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from amudai.interop.staged_parts import staged_parts
+from amudai.interop.staged_parts import StagedParts
 
 try:
     from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
@@ -26,7 +26,7 @@ class AmudaiWriter(DataSourceArrowWriter):  # type: ignore[misc]
     def __init__(self, path: str, options: Mapping[str, str], schema: pa.Schema, overwrite: bool) -> None:
         self._schema = schema
         chosen = {name: options[name] for name in _WRITING if name in options}
-        self._parts = staged_parts(path, overwrite=overwrite, **chosen)
+        self._parts = StagedParts(path, overwrite=overwrite, **chosen)
         self._parts.begin()
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Any:

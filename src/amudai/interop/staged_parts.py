@@ -1,39 +1,32 @@
 """Shards that the tasks of an engine write, and one commit that publishes them.
 
-The driver makes a hidden folder for a job. Each attempt of a task writes a shard of its own into it. The commit ends
+The driver makes a hidden place for a job. Each attempt of a task writes a shard of its own into it. The commit ends
 the job, so that attempts that are still running cannot succeed any more, publishes one new root that refers to the
 shards of the attempts that won, and removes everything else. Rows appear together or not at all.
-
-On a disk that all tasks see, a job ends when its folder is renamed: slower attempts have nowhere to write to. Object
-stores rename nothing. There a job is over once its mark is removed: `amudai.api.job_mark` says how.
+`amudai.api.job_place` says how a job ends on a disk and in an object store.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
 
-from amudai.api import Shard, append_parts, begin_job, end_job, merge, new_shard_name, require_job, write
+from amudai.api import Outcome, Shard, append_parts, merged, new_job_place, new_shard_name, write
 from amudai.api import open as open_shard
 from amudai.datasets import SHARD_SUFFIX, find_shards
-from amudai.errors import AmudaiError, ExistingFile, MissingFile, StorageError, UnsupportedFeature
-from amudai.storage import container, file_url, open_store, remove_files
+from amudai.errors import AmudaiError, ExistingFile, MissingFile, StorageError
+from amudai.storage import container, open_store, remove_files
 
-__all__ = ["StagedParts", "staged_parts"]
-
-_STAGING: Final = ".staging"
-_MARK: Final = "_job"
+__all__ = ["StagedParts"]
 
 
-def staged_parts(path: str, *, overwrite: bool, **options: Any) -> StagedParts:
-    """The shards of a new job.
+class StagedParts:
+    """The shards of a new job. It pickles, so that tasks write by it.
 
     Parameters
     ----------
@@ -45,33 +38,21 @@ def staged_parts(path: str, *, overwrite: bool, **options: Any) -> StagedParts:
     options
         Options of `amudai.write`.
     """
-    if "://" in path and not path.startswith("file://"):
-        return _StagedObjects(path, overwrite, options)
-    return _StagedFiles(os.path.abspath(path.removeprefix("file://")), overwrite, options)
 
-
-class StagedParts(ABC):
-    """The shards of one job. It pickles, so that tasks write by it.
-
-    Parameters
-    ----------
-    target, overwrite, options
-        As for `staged_parts`.
-    """
-
-    def __init__(self, target: str, overwrite: bool, options: dict[str, Any]) -> None:
-        self._target = target
+    def __init__(self, path: str, *, overwrite: bool, **options: Any) -> None:
+        is_url = "://" in path and not path.startswith("file://")
+        self._target = path if is_url else os.path.abspath(path.removeprefix("file://"))
         self._overwrite = overwrite
         self._options = options
-        is_shard = target.endswith(SHARD_SUFFIX)
-        self._folder = container(target) if is_shard else f"{target.rstrip('/')}/"
-        name = target[len(self._folder) :].removesuffix(SHARD_SUFFIX) if is_shard else "parts"
+        is_shard = self._target.endswith(SHARD_SUFFIX)
+        self._folder = container(self._target) if is_shard else f"{self._target.rstrip('/')}/"
+        name = self._target[len(self._folder) :].removesuffix(SHARD_SUFFIX) if is_shard else "parts"
         # Hidden from datasets of the folder, and below it, so that references stay relative.
-        self._job = f"{self._folder}_{name}-{uuid4().hex}"
+        self._place = new_job_place(f"{self._folder}_{name}-{uuid4().hex}")
 
-    @abstractmethod
     def begin(self) -> None:
-        """Make the folder of the job. The driver does: an attempt that begins after the commit must not."""
+        """Begin the job. The driver does: an attempt that begins after the commit must fail."""
+        self._place.begin()
 
     def write(self, batches: Iterable[pa.RecordBatch]) -> str | None:
         """Write the rows of one attempt of one task. Returns the name of the shard, None if there are no rows."""
@@ -84,57 +65,38 @@ class StagedParts(ABC):
             yield first
             yield from filled
 
-        self._require_begun()
+        self._place.require_begun()
         name = f"{uuid4().hex}{SHARD_SUFFIX}"
-        written = write(pa.RecordBatchReader.from_batches(first.schema, rows()), self._staged(name), **self._options)
-        self._check_written(written)
+        path = f"{self._place.staging}{name}"
+        write(pa.RecordBatchReader.from_batches(first.schema, rows()), path, **self._options)
+        self._place.check(path)
         return name
 
     def commit(self, names: Iterable[str | None], schema: pa.Schema | None) -> None:
         """Publish these shards as one, and remove the others. `schema` is that of a shard without rows."""
-        folder = self._ended()
-        chosen = [name for name in names if name is not None]
-        try:
+        outcome = Outcome()
+        # That removes parts of lost attempts, and parts whose rows all have the same values, which the root has itself.
+        with self._place.cleared(outcome):
+            self._place.end()
+            chosen = [f"{self._place.prefix}{name}" for name in names if name is not None]
             if not chosen:
-                chosen = [f"{uuid4().hex}{SHARD_SUFFIX}"]
-                write((schema or pa.schema([])).empty_table(), f"{folder}{chosen[0]}", **self._options)
+                chosen = [f"{self._place.prefix}{uuid4().hex}{SHARD_SUFFIX}"]
+                write((schema or pa.schema([])).empty_table(), chosen[0], **self._options)
             replaced = self._replaced() if self._overwrite else []
             earlier = _job_files(replaced, self._folder)
-            published = self._published([f"{folder}{name}" for name in chosen])
-        except BaseException:
-            # The new root may be in place although something failed afterwards. Then it needs its parts.
-            _remove_unused(_files_in(folder), self._folder)
-            raise
+            published = self._published(chosen, outcome)
         for url in replaced:
             if url != published.url:
                 open_store(url)[0].remove(url)
         _remove_unused(earlier, self._folder)
-        # Parts of lost attempts, and parts whose stripes have no values to refer to, because all rows have the same.
-        self._clear(folder, {file.url for file in published.files})
 
-    @abstractmethod
     def abort(self) -> None:
-        """Remove everything that the job staged."""
-
-    @abstractmethod
-    def _staged(self, name: str) -> str:
-        """Where the shard of an attempt goes."""
-
-    @abstractmethod
-    def _require_begun(self) -> None:
-        """Raise an error if the job is over."""
-
-    @abstractmethod
-    def _check_written(self, shard: Shard) -> None:
-        """Remove a shard that was written after the job was over, and raise an error."""
-
-    @abstractmethod
-    def _ended(self) -> str:
-        """End the job, and return the folder of its shards, with a slash at its end."""
-
-    @abstractmethod
-    def _clear(self, folder: str, used: set[str]) -> None:
-        """Remove all files of the folder but for those with the URLs `used`, and the folder itself if it is empty."""
+        """Remove everything that the job staged. After a commit, even one that failed, there is nothing to remove."""
+        with suppress(StorageError):
+            # A commit ends the job first. Engines abort after a commit that failed, but its root may be in place.
+            self._place.require_begun()
+            self._place.end()
+            self._place.clear(())
 
     def _replaced(self) -> list[str]:
         """The URLs of the roots whose rows the new ones replace."""
@@ -146,93 +108,22 @@ class StagedParts(ABC):
             return [shard.url for shard in find_shards(self._folder).shards]
         return []
 
-    def _published(self, parts: list[str]) -> Shard:
+    def _published(self, parts: list[str], outcome: Outcome) -> Shard:
         """A root that refers to the stripes of all parts, and to those of the shard that they are added to."""
         if not self._target.endswith(SHARD_SUFFIX):
-            return merge(parts, to=f"{self._folder}{new_shard_name()}", indexes="keep")
+            return merged(parts, f"{self._folder}{new_shard_name()}", indexes="keep", outcome=outcome)
         try:
-            return merge(parts, to=self._target, overwrite=self._overwrite, indexes="keep")
+            return merged(parts, self._target, overwrite=self._overwrite, indexes="keep", outcome=outcome)
         except ExistingFile:
-            return append_parts(self._target, parts)
-
-
-class _StagedFiles(StagedParts):
-    """The shards of a job on a disk that all tasks see."""
-
-    def begin(self) -> None:
-        os.makedirs(self._job + _STAGING)
-
-    def abort(self) -> None:
-        shutil.rmtree(self._job + _STAGING, ignore_errors=True)
-
-    def _staged(self, name: str) -> str:
-        return f"{self._job}{_STAGING}/{name}"
-
-    def _require_begun(self) -> None:
-        if not os.path.isdir(self._job + _STAGING):
-            raise StorageError("write: expected the folder of a job that is not over, found none", url=self._job)
-
-    def _check_written(self, shard: Shard) -> None:
-        """There was a folder to write to, so the job is not over, or its commit removes the shard."""
-
-    def _ended(self) -> str:
-        os.rename(self._job + _STAGING, self._job)
-        return f"{self._job}/"
-
-    def _clear(self, folder: str, used: set[str]) -> None:
-        for name in os.listdir(folder):
-            if file_url(f"{folder}{name}") not in used:
-                os.unlink(f"{folder}{name}")
-        _remove_empty([folder])
-
-
-class _StagedObjects(StagedParts):
-    """The shards of a job in an object store. Each process opens the store anew, with its own credentials."""
-
-    def __init__(self, target: str, overwrite: bool, options: dict[str, Any]) -> None:
-        super().__init__(target, overwrite, options)
-        capabilities = open_store(self._mark)[0].capabilities
-        if not (capabilities.create_only and capabilities.listable and capabilities.removes):
-            message = "path: expected a store that creates, lists and removes files, found one that does not"
-            raise UnsupportedFeature(message, url=target)
-
-    @property
-    def _mark(self) -> str:
-        return f"{self._job}/{_MARK}"
-
-    def begin(self) -> None:
-        begin_job(self._mark)
-
-    def abort(self) -> None:
-        self._clear(self._ended(), set())
-
-    def _staged(self, name: str) -> str:
-        return f"{self._job}/{name}"
-
-    def _require_begun(self) -> None:
-        require_job(self._mark)
-
-    def _check_written(self, shard: Shard) -> None:
-        require_job(self._mark, [file.url for file in shard.files])
-
-    def _ended(self) -> str:
-        end_job(self._mark)
-        return f"{self._job}/"
-
-    def _clear(self, folder: str, used: set[str]) -> None:
-        store = open_store(f"{folder}x")[0]
-        remove_files(store, [file.url for file in store.files_below(folder) if file.url not in used])
+            if outcome.uses(open_store(part)[1] for part in parts):
+                return open_shard(self._target)  # ours: an answer of the store was lost
+            return append_parts(self._target, parts, outcome)
 
 
 def _remove_empty(folders: Iterable[str]) -> None:
     for folder in folders:
         with suppress(OSError):
             os.rmdir(folder)
-
-
-def _files_in(folder: str) -> set[str]:
-    store, url = open_store(f"{folder}_")
-    return {file.url for file in store.files_below(container(url))}
 
 
 def _job_files(roots: Sequence[str], folder: str) -> set[str]:

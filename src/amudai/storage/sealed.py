@@ -175,8 +175,8 @@ class Sealing:
         self._publisher.publish(self._root)
 
     @property
-    def is_published(self) -> bool:
-        """Whether the root has its name. Publishing may still raise an error afterwards."""
+    def is_published(self) -> bool | None:
+        """Whether the root has its name; None if the store did not say. Publishing may raise an error afterwards."""
         return self._publisher.is_published
 
     def close(self) -> None:
@@ -206,8 +206,8 @@ class _Publisher(ABC):
 
     @property
     @abstractmethod
-    def is_published(self) -> bool:
-        """Whether the root has its name."""
+    def is_published(self) -> bool | None:
+        """Whether the root has its name; None if nobody knows."""
 
     @abstractmethod
     def discard(self) -> None:
@@ -362,11 +362,11 @@ class _Remote(_Publisher):
         self._replaced: StoredFile | None = replaces
         self._spool = Spool(temp_folder, IN_MEMORY)
         self._files: dict[str, _RemoteFile] = {}
-        self._published = False
+        self._published: bool | None = False
 
     @property
-    def is_published(self) -> bool:
-        """Whether the store took the root."""
+    def is_published(self) -> bool | None:
+        """Whether the store took the root; None if it was asked to, and no answer came but an error."""
         return self._published
 
     def check(self, root: str) -> None:
@@ -391,6 +391,8 @@ class _Remote(_Publisher):
             for url in (*others, root):
                 self._files[url].close()
                 pieces = self._spool.pieces(self._files[url].ranges)
+                if url == root:
+                    self._published = None
                 if url == root and self._replaced is not None and self._replaced.tag is not None:
                     self._store.replace(url, pieces, self._replaced.tag)
                 elif url == root or not self._is_there(url):
