@@ -18,12 +18,16 @@ from amudai.storage import open_store
 from tests.storage import servers
 
 
-@pytest.fixture(params=["disk", "s3"])
+@pytest.fixture(params=["disk", "s3", "az"])
 def lake(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A folder with seven shards."""
-    for name, value in servers.s3_environment().items() if request.param == "s3" else ():
-        monkeypatch.setenv(name, value)
-    folder = f"s3://{servers.BUCKET}/{uuid.uuid4().hex}" if request.param == "s3" else str(tmp_path / "lake")
+    if request.param == "disk":
+        folder = str(tmp_path / "lake")
+    else:
+        variables = servers.s3_environment() if request.param == "s3" else servers.azurite().environment()
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        folder = f"{request.param}://{servers.BUCKET}/{uuid.uuid4().hex}"
     rows = {"n": list(range(70)), "s": [f"word{n % 9}" for n in range(70)]}
     amudai.write_dataset(rows, folder, rows_per_shard=10, indexes=[amudai.TermIndex("s")])
     return folder

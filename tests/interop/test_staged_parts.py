@@ -23,14 +23,15 @@ from tests.storage import servers
 SCHEMA = pa.schema({"a": pa.int64()})
 
 
-@pytest.fixture(params=["disk", "s3"])
+@pytest.fixture(params=["disk", "s3", "az"])
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A folder that is empty."""
     if request.param == "disk":
         return str(tmp_path / "out")
-    for name, value in servers.s3_environment().items():
+    variables = servers.s3_environment() if request.param == "s3" else servers.azurite().environment()
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    return f"s3://{servers.BUCKET}/{uuid.uuid4().hex}"
+    return f"{request.param}://{servers.BUCKET}/{uuid.uuid4().hex}"
 
 
 def batches(*rows: int) -> Iterator[pa.RecordBatch]:

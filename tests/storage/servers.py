@@ -117,6 +117,15 @@ class Azurite:
             **options,
         )
 
+    def environment(self) -> dict[str, str]:
+        """The variables by which `az://` URLs reach the server."""
+        return {
+            "AZURE_ENDPOINT": self.endpoint,
+            "AZURE_STORAGE_ACCOUNT_NAME": ACCOUNT,
+            "AZURE_STORAGE_ACCOUNT_KEY": self.key,
+            "AZURE_ALLOW_HTTP": "true",
+        }
+
 
 def azurite() -> Azurite:
     """The server for Azure. The test is skipped where it cannot run."""
