@@ -119,6 +119,18 @@ def test_one_shard_stays_one_shard(layout: str, tmp_path: Path) -> None:
     assert amudai.dataset(tmp_path).num_rows == 4
 
 
+@pytest.mark.parametrize("name", ["_day", ".day", "_", "a.b_"])
+def test_folders_of_columns_with_hidden_names_are_found(name: str, tmp_path: Path) -> None:
+    """Folders whose names begin with `_` or `.` are left out of datasets, and so were all rows."""
+    lake = amudai.write_dataset({name: ["x", None, "_y"], "n": [1, 2, 3]}, tmp_path / "lake", partition_by=[name])
+    assert sorted(lake.read(["n", f"`{name}`"]).to_pylist(), key=lambda row: row["n"]) == [
+        {"n": 1, name: "x"},
+        {"n": 2, name: None},
+        {"n": 3, name: "_y"},
+    ]
+    assert lake.read(["n"], amudai.col(f"`{name}`") == "_y").to_pydict() == {"n": [3]}
+
+
 @pytest.mark.parametrize("place", ["disk", "memory"])
 def test_a_failure_after_the_new_root_is_in_place_loses_no_rows(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -152,9 +152,7 @@ class _Writers:
                 writer.close()
 
     def _new(self, values: tuple[Any, ...]) -> ShardWriter:
-        folders = "".join(
-            f"{_escaped(name)}={_text(value)}/" for name, value in zip(self._columns, values, strict=True)
-        )
+        folders = "".join(f"{_key(name)}={_text(value)}/" for name, value in zip(self._columns, values, strict=True))
         _make_folder(f"{self._base}/{folders}", self._options["store"])
         location = f"{self._base}/{folders}{new_shard_name()}"
         return ShardWriter(location, self._schema, memory_limit=self._memory, **self._options)
@@ -203,6 +201,12 @@ def _text(value: Any) -> str:
     if value == "" or value == _NULL:
         raise InvalidArgument(f"partition_by: expected values that can be names of folders, found {shown(value)}")
     return _escaped(str(value).lower() if isinstance(value, bool) else str(value))
+
+
+def _key(name: str) -> str:
+    """The name of a column as the beginning of a folder's name, which must not look like that of a hidden folder."""
+    escaped = _escaped(name)
+    return f"%{ord(escaped[0]):02X}{escaped[1:]}" if escaped[:1] in ("_", ".") else escaped
 
 
 def _escaped(text: str) -> str:
