@@ -7,7 +7,7 @@ the end of its root file, and facts about its columns. Only the columns that a q
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,10 +16,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from amudai.arrow import ArrowFields
+from amudai.datasets.catalog_checks import check_names, check_type, counts_of, known_paths, known_words
 from amudai.datasets.facts import FACT, ColumnFacts, fact_of, fact_paths
 from amudai.datasets.finding import FoundShard
 from amudai.datasets.words import WordColumn, filters_of, slice_of, slices_for, words_of
-from amudai.errors import CorruptedData, located
+from amudai.errors import CorruptedData, MissingColumn, located
+from amudai.lazy import lazy
 from amudai.plan import ScanRequest, ShardPlan
 from amudai.rows import Rows
 from amudai.scan import ScanRun
@@ -49,16 +51,13 @@ class Catalog:
         self._reader = ShardReader(url, store)
         self._fields = ArrowFields(self._reader)
         self._lock = Lock()
-        stored = dict(self._reader.properties.custom).get(PROPERTY)
         with located(url=url):
-            if stored is None or not isinstance(stored.value, str):
+            properties = dict(self._reader.properties.custom)
+            if PROPERTY not in properties:
                 raise CorruptedData("catalog: expected a shard that save_catalog wrote, found another")
-            self._columns: dict[str, int] = {path: number for number, path in enumerate(json.loads(stored.value))}
-            words = dict(self._reader.properties.custom).get(WORDS_PROPERTY)
-            known = json.loads(words.value) if words is not None and isinstance(words.value, str) else []
-            self._words = {
-                WordColumn(each["path"], each["whole"]): (at, each["slices"]) for at, each in enumerate(known)
-            }
+            self._columns = known_paths(properties[PROPERTY].value)
+            # Catalogs that were saved by earlier versions know no words.
+            self._words = known_words(properties[WORDS_PROPERTY].value) if WORDS_PROPERTY in properties else {}
         self._read: dict[str, pa.Array] = {}
 
     def shards_in(self, folder: str) -> tuple[FoundShard, ...]:
@@ -69,9 +68,12 @@ class Catalog:
             for name, size, modified in self._identities
         )
 
-    @property
-    def _identities(self) -> Iterator[tuple[str, int, int | None]]:
-        return zip(*(self._column(name).to_pylist() for name in ("shard", "size", "modified")), strict=True)
+    @lazy
+    def _identities(self) -> list[tuple[str, int, int | None]]:
+        columns = [self._column(name).to_pylist() for name in ("shard", "size", "modified")]
+        with located(url=self._reader.url):
+            check_names(columns[0])
+        return list(zip(*columns, strict=True))
 
     def rows_of(self, shards: Sequence[FoundShard], *, listed: bool) -> npt.NDArray[np.int64]:
         """The row of each shard; -1 if the catalog does not have it, or another file of this name.
@@ -88,11 +90,14 @@ class Catalog:
 
     def counts(self, name: str) -> npt.NDArray[np.int64]:
         """The column `rows` or `positions`."""
-        return np.asarray(self._column(name).to_numpy(zero_copy_only=False))
+        with located(url=self._reader.url):
+            return counts_of(self._column("rows"), self._column("positions"))[name]
 
     def schema(self, row: int) -> bytes:
         """The Arrow schema of a shard, serialized."""
-        found: bytes = self._column("schema")[row].as_py()
+        found: bytes | None = self._column("schema")[row].as_py()
+        if found is None:
+            raise CorruptedData("catalog: expected the schema of each shard, found none", url=self._reader.url)
         return found
 
     def tail(self, row: int) -> memoryview | None:
@@ -124,8 +129,14 @@ class Catalog:
         with self._lock:
             found = self._read.get(path)
             if found is None:
-                column = self._table([path], Rows.all(self._reader.origin)).column(0).combine_chunks()
-                found = self._read[path] = column.field(0) if path.startswith("facts.") else column
+                with located(url=self._reader.url):
+                    try:
+                        column = self._table([path], Rows.all(self._reader.origin)).column(0).combine_chunks()
+                    except MissingColumn as error:
+                        raise CorruptedData(f"catalog: expected a column {path!r}, found none") from error
+                    found = column.field(0) if path.startswith("facts.") else column
+                    check_type(path, found.type)
+                    self._read[path] = found
             return found
 
     def _table(self, columns: Iterable[str], rows: Rows) -> pa.Table:

@@ -19,7 +19,7 @@ from amudai.datasets.facts import ColumnFacts
 from amudai.datasets.finding import Found, FoundShard
 from amudai.datasets.schema_fields import SchemaFields
 from amudai.datasets.words import WordFilters
-from amudai.errors import InvalidSchema, ReplacedFile
+from amudai.errors import CorruptedData, InvalidSchema, ReplacedFile
 from amudai.lazy import lazy
 from amudai.limits import DEFAULT_LIMITS, Limits
 from amudai.shard import ShardReader
@@ -179,7 +179,7 @@ class Members:
         def note(index: int, payload: bytes) -> None:
             at = different.setdefault(payload, len(different))
             if at == len(schemas):
-                schemas.append(pa.ipc.read_schema(pa.py_buffer(payload)))
+                schemas.append(_arrow_schema(payload, self.shards[index].url))
             which[index] = at
 
         for index in np.flatnonzero(self.known).tolist():
@@ -281,6 +281,16 @@ class Members:
     def starts(self) -> npt.NDArray[np.int64]:
         """The number of positions before each shard, and of all positions."""
         return np.concatenate(([0], np.cumsum(self.positions)))
+
+
+def _arrow_schema(payload: bytes, url: str) -> pa.Schema:
+    """A schema that a catalog may have kept."""
+    try:
+        return pa.ipc.read_schema(pa.py_buffer(payload))
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptedData(
+            f"catalog: expected the Arrow schema of a shard, found other bytes; {error}", url=url
+        ) from error
 
 
 def _bytes_of(reader: ShardReader) -> int:

@@ -22,6 +22,7 @@ from amudai.stats import build_filter, probe_each
 from amudai.types import BasicType, NodePath, quote_name
 
 __all__ = [
+    "MOST_SLICES",
     "MOST_WORD_BYTES",
     "WordColumn",
     "WordFilters",
@@ -41,10 +42,10 @@ MOST_WORD_BYTES: Final = 1 << 15
 _RATES: Final = (0.001, 0.1)
 # A slice is meant for about this many words of the shard with the most words.
 _SLICE_WORDS: Final = 64
-_MOST_SLICES: Final = 64
+MOST_SLICES: Final = 64
 # Mixes the bits of a hash, because filters use its halves for other purposes.
 _MIXER: Final = np.uint64(0x9E3779B97F4A7C15)
-_SLICE_SHIFT: Final = np.uint64(58)  # leaves six bits, enough for `_MOST_SLICES`
+_SLICE_SHIFT: Final = np.uint64(58)  # leaves six bits, enough for `MOST_SLICES`
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def slices_for(most_words: int) -> int:
     [1, 1, 32, 64]
     """
     wanted = max(1, most_words // _SLICE_WORDS)
-    return int(min(_MOST_SLICES, 1 << (wanted.bit_length() - 1)))
+    return int(min(MOST_SLICES, 1 << (wanted.bit_length() - 1)))
 
 
 def filters_of(hashes: Hashes, slices: int, most_bytes: int) -> list[bytes] | None:
