@@ -100,8 +100,8 @@ void bind_csv(nb::module_& m) {
     m.def("csv_whole", [](Text data, std::uint8_t delimiter, Quote quote, nb::bytes comment, bool has_empty, bool is_final) {
         const auto dialect = dialect_of(delimiter, quote, comment, has_empty);
         const nb::gil_scoped_release unlocked;
-        const auto size = text::csv::whole_size(span(data), dialect, is_final);
-        return std::tuple(size, text::csv::line_count(span(data).first(size)));
+        const auto found = text::csv::whole(span(data), dialect, is_final);
+        return std::tuple(found.size, found.lines);
     }, "data"_a.noconvert(), "delimiter"_a, "quote"_a.none(), "comment"_a, "has_empty"_a, "is_final"_a,
     nb::sig("def csv_whole(data: NDArray[np.uint8], delimiter: int, quote: int | None, comment: bytes, has_empty: bool, "
             "is_final: bool) -> tuple[int, int]"),

@@ -244,7 +244,12 @@ inline bool is_surely_text(const Value& value) {
     });
 }
 
-inline std::uint16_t look(const Value& value) {
+// What a value looks like. Most look like the one before, and dates and times look like nothing else.
+inline std::uint16_t look(const Value& value, std::uint16_t before) {
+    const bool is_longer = value.size() > 10;  // than a date, which is a time, too
+    if (before == looks::date && date(value.at, value.size())) return looks::date;
+    if (before == looks::clock && is_longer && moment(value, 6, false)) return looks::clock;
+    if (before == looks::moment && moment(value, 6, true)) return looks::moment;
     const auto trimmed = value.trimmed();
     if (const auto found = integer(trimmed)) {
         constexpr std::int64_t most = 1'000'000'000'000'000;
@@ -270,9 +275,10 @@ inline std::vector<ColumnLooks> column_looks(const Cells& cells, const Dialect& 
             // Then other values change nothing any more.
             if (begin > 0 && (all & looks::text) && (first == 0 || (first & looks::plain))) continue;
             const detail::ColumnReader reader(cells, dialect, nulls, column);
+            std::uint16_t latest = 0;
             for (auto row = begin; row < end; ++row) {
                 const auto value = reader.value(row);
-                if (!nulls.has(value)) all |= detail::look(value);
+                if (!nulls.has(value)) all |= latest = detail::look(value, latest);
             }
             if (begin == 0) first = all;
         }

@@ -246,6 +246,10 @@ def test_values_wherever_blocks_end(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     is_final=st.booleans(),
     comment=st.sampled_from(["", "#"]),
 )
+@example(parts=["x" * 40, "\n", '"', "x" * 40, '"', "\n", "b"], cut=83, is_final=False, comment="")
+@example(parts=["x" * 40, "\n", '"', "x" * 21, '"', "a"], cut=65, is_final=True, comment="")
+@example(parts=["x" * 40, "\n", '"', "x" * 20, "\r", '"', "\n"], cut=200, is_final=False, comment="")
+@example(parts=["x" * 40, "x" * 22, "\r", "\n", "a"], cut=64, is_final=False, comment="")
 @pytest.mark.parametrize("kernels", KERNELS, ids=lambda kernels: kernels.__name__)
 def test_stretches_end_with_records(
     kernels: ModuleType, parts: list[str], cut: int, is_final: bool, comment: str

@@ -240,15 +240,21 @@ def _delimited(sample: str, dialect: Dialect, options: CsvOptions, ending: str, 
     """The dialect with the best delimiter."""
     if options.delimiter is not None:
         return dialect
-    scores = {}
+    best, most = dialect, 0.0
     for delimiter, belief in _DELIMITERS.items():
-        if delimiter in sample:
-            tried = replace(dialect, delimiter=delimiter)
-            quotes = [options.quote] if options.quote is not None else _quotes(sample, tried, is_whole)
-            score = max(_score(sample, replace(tried, quote=quote), is_whole) for quote in quotes)
-            scores[delimiter] = score * belief * (2 if _PREFERRED.get(ending) == delimiter else 1)
-    best = max(scores, key=scores.__getitem__, default=None)
-    return dialect if best is None or scores[best] == 0 else replace(dialect, delimiter=best)
+        weight = belief * (2 if _PREFERRED.get(ending) == delimiter else 1)
+        if delimiter not in sample or weight <= most:
+            continue  # no score is above 1
+        tried = replace(dialect, delimiter=delimiter)
+        quotes = [options.quote] if options.quote is not None else _quotes(sample, tried, is_whole)
+        for quote in quotes:
+            rows = _sampled(sample, replace(tried, quote=quote), is_whole)
+            if _score_of(rows, tried, clean=1.0) * weight <= most:
+                continue  # it has too few records of the same length, whatever the values are
+            score = _score_of(rows, tried, _clean_share(rows, delimiter)) * weight
+            if score > most:
+                best, most = tried, score
+    return best
 
 
 def _quotes(sample: str, dialect: Dialect, is_whole: bool) -> list[str]:
@@ -335,6 +341,11 @@ def _length(rows: list[list[str]]) -> int:
 
 def _score(sample: str, dialect: Dialect, is_whole: bool) -> float:
     rows = _sampled(sample, dialect, is_whole)
+    return _score_of(rows, dialect, _clean_share(rows, dialect.delimiter)) if _length(rows) > 1 else 0.0
+
+
+def _score_of(rows: list[list[str]], dialect: Dialect, clean: float) -> float:
+    """The score of records, given the share of values that look like one value."""
     length = _length(rows)
     if length == 1:
         return 0.0
@@ -342,7 +353,7 @@ def _score(sample: str, dialect: Dialect, is_whole: bool) -> float:
     if dialect.delimiter in _WEAK and (consistency < 1 or len(rows) < 3):
         return 0.0
     first = 1.0 if len(rows[0]) == length else 0.5
-    return consistency**2 * first * (0.2 + 0.8 * _clean_share(rows, dialect.delimiter)) * (1 - 0.3 / length)
+    return consistency**2 * first * (0.2 + 0.8 * clean) * (1 - 0.3 / length)
 
 
 def _clean_share(rows: Iterable[list[str]], delimiter: str) -> float:

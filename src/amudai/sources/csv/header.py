@@ -105,9 +105,12 @@ def _kind(value: str) -> str:
 
 def _column_kind(values: Counter[str]) -> str:
     kinds: Counter[str] = Counter()
+    total = values.total()
     for value, count in values.items():
         kinds[_kind(value)] += count
-    return next((name for name in _KINDS if kinds[name] >= _MOSTLY * values.total()), "text")
+        if total - kinds["text"] < _MOSTLY * total:
+            break  # no other kind can be that of most values
+    return next((name for name in _KINDS if kinds[name] >= _MOSTLY * total), "text")
 
 
 def column_names(

@@ -1,0 +1,57 @@
+// Which of 64 bytes are equal to some byte, as bits of a word.
+#pragma once
+#include <array>
+#include <bit>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#include "base/bytes.hpp"
+
+namespace amudai::bits {
+
+// Bit i of an answer is that of byte i.
+class ByteChunk {
+public:
+    static constexpr std::size_t size = 64;
+
+#ifdef __AVX2__
+    explicit ByteChunk(const std::uint8_t* bytes) : low_(load<__m256i>(bytes)), high_(load<__m256i>(bytes + size / 2)) {}
+
+    std::uint64_t equal(std::uint8_t byte) const {
+        const auto wanted = _mm256_set1_epi8(static_cast<char>(byte));
+        return mask(_mm256_cmpeq_epi8(low_, wanted), _mm256_cmpeq_epi8(high_, wanted));
+    }
+    std::uint64_t either(std::uint8_t one, std::uint8_t other) const {
+        const auto a = _mm256_set1_epi8(static_cast<char>(one)), b = _mm256_set1_epi8(static_cast<char>(other));
+        return mask(_mm256_or_si256(_mm256_cmpeq_epi8(low_, a), _mm256_cmpeq_epi8(low_, b)),
+                    _mm256_or_si256(_mm256_cmpeq_epi8(high_, a), _mm256_cmpeq_epi8(high_, b)));
+    }
+
+private:
+    static std::uint64_t mask(__m256i low, __m256i high) {
+        const auto first = static_cast<std::uint32_t>(_mm256_movemask_epi8(low));
+        return first | std::uint64_t{static_cast<std::uint32_t>(_mm256_movemask_epi8(high))} << 32;
+    }
+
+    __m256i low_, high_;
+#else
+    explicit ByteChunk(const std::uint8_t* bytes) { std::memcpy(bytes_.data(), bytes, size); }
+
+    std::uint64_t equal(std::uint8_t byte) const { return either(byte, byte); }
+    std::uint64_t either(std::uint8_t one, std::uint8_t other) const {
+        std::array<std::uint8_t, size> found;
+        for (std::size_t i = 0; i < size; ++i) found[i] = static_cast<std::uint8_t>((bytes_[i] == one) | (bytes_[i] == other));
+        const auto words = std::bit_cast<std::array<std::uint64_t, size / 8>>(found);
+        std::uint64_t answer = 0;
+        // The product moves the bits of all bytes into the last one.
+        for (std::size_t i = 0; i < words.size(); ++i) answer |= (words[i] * 0x0102040810204080 >> 56) << 8 * i;
+        return answer;
+    }
+
+private:
+    std::array<std::uint8_t, size> bytes_;
+#endif
+};
+
+}  // namespace amudai::bits
