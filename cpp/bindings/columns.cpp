@@ -99,7 +99,6 @@ private:
 }  // namespace
 
 void bind_columns(nb::module_& m) {
-    m.attr("NOT_READ") = columns::unknown;
     nb::class_<SmallColumns>(m, "SmallColumns",
                              "Many small columns of `count` values each. `kinds` has two characters for each: the type of "
                              "numbers as numpy names it, `t4` for text, `b4` for other bytes.")
@@ -143,28 +142,6 @@ void bind_columns(nb::module_& m) {
     "and ends in the file, and its block map; the number of blocks or `NOT_READ`; 1 for checksums; 1 for an identity; the "
     "identity in two numbers. `data` begins at `origin` of the file. None if the column must be read in another way, or "
     "there are more ranges than `most`.");
-
-    m.def("unframe", [](nb::handle data, In<std::uint64_t> starts, In<std::uint64_t> ends, bool verify) -> std::optional<nb::tuple> {
-        if (starts.shape(0) != ends.shape(0)) throw nb::value_error("frames: the arrays differ in length");
-        const Held held(data);
-        const auto bytes = held.bytes();
-        NumpyMemory<std::uint64_t> firsts(starts.shape(0)), lasts(starts.shape(0));
-        for (std::size_t i = 0; i < starts.shape(0); ++i) {
-            const auto start = span(starts)[i], end = span(ends)[i];
-            constexpr std::uint64_t word = 4;
-            if (start > end || end > bytes.size() || end - start < 2 * word) return {};
-            const std::uint64_t size = load<std::uint32_t>(bytes, start);
-            if (size + 2 * word > end - start) return {};
-            const auto payload = bytes.subspan(start + word, size);
-            if (verify && load<std::uint32_t>(bytes, start + word + size) != checksum(payload)) return {};
-            firsts.data()[i] = start + word;
-            lasts.data()[i] = start + word + size;
-        }
-        return nb::make_tuple(std::move(firsts).array(), std::move(lasts).array());
-    }, "data"_a, "starts"_a.noconvert(), "ends"_a.noconvert(), "verify"_a,
-    nb::sig("def unframe(data: bytes | memoryview, starts: NDArray[np.uint64], ends: NDArray[np.uint64], verify: bool) -> "
-            "tuple[NDArray[np.uint64], NDArray[np.uint64]] | None"),
-    "Where the payloads of frames begin and end. None if a frame is not sound.");
 }
 
 }  // namespace amudai::bindings

@@ -56,4 +56,5 @@ NB_MODULE(AMUDAI_MODULE, m) {
     amudai::bindings::bind_lines(m);
     amudai::bindings::bind_csv(m);
     amudai::bindings::bind_columns(m);
+    amudai::bindings::bind_metadata(m);
 }

@@ -21,5 +21,6 @@ void bind_term(nanobind::module_& m);
 void bind_lines(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_columns(nanobind::module_& m);
+void bind_metadata(nanobind::module_& m);
 
 }  // namespace amudai::bindings

@@ -768,8 +768,6 @@ def csv_odd_numbers(data: NDArray[np.uint8], starts: NDArray[np.int64], ends: ND
     Which records, one behind the other, have a number such as 007, +7 or 0x7 in a column that `numbers` marks with 1.
     """
 
-NOT_READ: int = 18446744073709551615
-
 class SmallColumns:
     """
     Many small columns of `count` values each. `kinds` has two characters for each: the type of numbers as numpy names it, `t4` for text, `b4` for other bytes.
@@ -792,7 +790,14 @@ def small_marks(data: bytes | memoryview, numbers: tuple[int, ...], origin: int,
     The ranges of set bits of a column of `count` bits, and how many blocks it has. `numbers` says where its buffer begins and ends in the file, and its block map; the number of blocks or `NOT_READ`; 1 for checksums; 1 for an identity; the identity in two numbers. `data` begins at `origin` of the file. None if the column must be read in another way, or there are more ranges than `most`.
     """
 
-def unframe(data: bytes | memoryview, starts: NDArray[np.uint64], ends: NDArray[np.uint64], verify: bool) -> tuple[NDArray[np.uint64], NDArray[np.uint64]] | None:
+NOT_READ: int = 18446744073709551615
+
+def plain_buffers(data: bytes | memoryview, starts: NDArray[np.uint64], ends: NDArray[np.uint64], positions: int, longest: int, verify: bool) -> tuple[bytes, NDArray[np.uint64], NDArray[np.uint8]] | None:
     """
-    Where the payloads of frames begin and end. None if a frame is not sound.
+    Where the values of columns are that are stored in the simplest way, given the frames of their descriptors: the file, nine numbers for each column, and 1 for each that is stored so, in this file. The numbers are: where the buffer begins and ends, and its block map; the number of blocks or `NOT_READ`; 1 for checksums; 1 for an identity; the identity in two numbers. A payload of more than `longest` bytes is not looked at. None if a frame is not sound.
+    """
+
+def texts(data: bytes | memoryview, starts: NDArray[np.uint64], ends: NDArray[np.uint64]) -> list[str] | None:
+    """
+    The strings between `starts` and `ends`. None if one is not UTF-8, or outside of the data.
     """

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import amudai
-from amudai.format import IDENTITY_SIZE, PlainBuffer, plain_buffer, unframe
+from amudai.format import IDENTITY_SIZE, plain_buffers
 from amudai.rows import Rows
 from amudai.storage import MemoryStore
 from tests.effort import examples
@@ -25,7 +25,7 @@ RUNS = st.lists(
 )
 
 
-def stored(content: bytes) -> tuple[memoryview, PlainBuffer]:
+def stored(content: bytes) -> tuple[memoryview, tuple[int, ...]]:
     """The blocks of a column of these bytes, which eight bits of a boolean column each are stored like."""
     store = MemoryStore()
     amudai.write({"n": np.frombuffer(content, np.uint8)}, "a", store=store)
@@ -34,9 +34,12 @@ def stored(content: bytes) -> tuple[memoryview, PlainBuffer]:
     fields, anchor = stripe._fields._list
     ref = fields.ref(node.schema_id)
     assert ref is not None
-    buffer = plain_buffer(unframe(anchor.read(ref.start, ref.end), "StripeFieldDescriptor"), len(content))
-    assert buffer is not None
-    return anchor.read(buffer.start, buffer.end + IDENTITY_SIZE), buffer
+    starts, ends = np.array([0], np.uint64), np.array([ref.size], np.uint64)
+    found = plain_buffers(anchor.read(ref.start, ref.end), starts, ends, len(content), True)
+    assert found is not None
+    assert found.is_plain.all()
+    (numbers,) = found.numbers.tolist()
+    return anchor.read(numbers[0], numbers[1] + IDENTITY_SIZE), tuple(numbers)
 
 
 def expected(content: bytes, count: int) -> list[int]:
@@ -48,9 +51,9 @@ def expected(content: bytes, count: int) -> list[int]:
 @given(RUNS, st.integers(0, 7))
 def test_the_bits_of_any_bytes(kernels: ModuleType, pieces: Sequence[tuple[int, int]], padding: int) -> None:
     content = b"\x81\x7e" + b"".join(bytes([byte]) * times for byte, times in pieces)
-    data, buffer = stored(content)
+    data, numbers = stored(content)
     count = 8 * len(content) - padding  # what follows in the last byte does not count
-    found = kernels.small_marks(data, buffer.numbers, buffer.start, count, MANY, True)
+    found = kernels.small_marks(data, numbers, numbers[0], count, MANY, True)
     assert found is not None
     starts, ends, blocks = found
     assert blocks >= 1
@@ -62,10 +65,10 @@ def test_the_bits_of_any_bytes(kernels: ModuleType, pieces: Sequence[tuple[int, 
 @pytest.mark.parametrize("kernels", runs.KERNELS, ids=lambda kernels: kernels.__name__)
 def test_what_is_left_to_other_readers(kernels: ModuleType) -> None:
     content = bytes([1, 0] * 500)
-    data, buffer = stored(content)
+    data, numbers = stored(content)
 
     def marks(most: int, count: int = 8000) -> object:
-        return kernels.small_marks(data, buffer.numbers, buffer.start, count, most, True)
+        return kernels.small_marks(data, numbers, numbers[0], count, most, True)
 
     assert marks(500) is not None
     assert marks(499) is None, "too many ranges"
@@ -73,9 +76,9 @@ def test_what_is_left_to_other_readers(kernels: ModuleType) -> None:
     for at in range(0, len(data), 7):
         damaged = bytearray(data)
         damaged[at] ^= 0x10
-        found = kernels.small_marks(bytes(damaged), buffer.numbers, buffer.start, 8000, 500, True)
+        found = kernels.small_marks(bytes(damaged), numbers, numbers[0], 8000, 500, True)
         assert found is None or Rows(*found[:2]).positions().tolist() == expected(content, 8000)
     with pytest.raises(ValueError, match="numbers"):
-        kernels.small_marks(data, buffer.numbers[:-1], buffer.start, 8000, 500, True)
+        kernels.small_marks(data, numbers[:-1], numbers[0], 8000, 500, True)
     with pytest.raises(ValueError, match="origin"):
-        kernels.small_marks(data, buffer.numbers, buffer.start + 1, 8000, 500, True)
+        kernels.small_marks(data, numbers, numbers[0] + 1, 8000, 500, True)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from amudai.arrow.changed import changed_schema
     from amudai.arrow.columnless import rows_without_columns
     from amudai.arrow.conforming import conformed
+    from amudai.arrow.decoded_together import small_arrays
     from amudai.arrow.foreign import stored_values
     from amudai.arrow.inputs import batches_of, columns_of, matching
     from amudai.arrow.kept import SCHEMA_PROPERTY
@@ -52,6 +53,7 @@ else:
             "amudai.arrow.columnless": "rows_without_columns",
             "amudai.arrow.conforming": "conformed",
             "amudai.arrow.changed": "changed_schema",
+            "amudai.arrow.decoded_together": "small_arrays",
             "amudai.arrow.foreign": "stored_values",
             "amudai.arrow.inputs": "batches_of columns_of matching",
             "amudai.arrow.kept": "SCHEMA_PROPERTY",
@@ -102,6 +104,7 @@ __all__ = [
     "rows_without_columns",
     "schema_nodes",
     "short_role",
+    "small_arrays",
     "stored_array",
     "stored_columns",
     "stored_form",

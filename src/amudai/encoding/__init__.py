@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from amudai.encoding.slots import CodedSlots, ValueSlots
     from amudai.encoding.small_columns import (
         SMALL_COLUMNS_MEMORY,
+        SmallColumns,
         decode_small_columns,
         small_kind,
         small_marks,
@@ -102,7 +103,7 @@ else:
             "amudai.encoding.memory": "COLUMN_MEMORY ColumnMemory",
             "amudai.encoding.slots": "CodedSlots ValueSlots",
             "amudai.encoding.small_columns": (
-                "SMALL_COLUMNS_MEMORY decode_small_columns small_kind small_marks small_size"
+                "SMALL_COLUMNS_MEMORY SmallColumns decode_small_columns small_kind small_marks small_size"
             ),
             "amudai.encoding.text": "GUID_LENGTH first_not_json guid_texts is_text texts_among",
             "amudai.encoding.units": "divided_exactly",
@@ -136,6 +137,7 @@ __all__ = [
     "ProfileChoice",
     "RangeIndex",
     "RangeIndexBuilder",
+    "SmallColumns",
     "SuperBlocks",
     "TextSearch",
     "Unit",

@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor, changed_indexes
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
     from amudai.format.moved import COMPLETE, MovedIndex, moved_indexes
-    from amudai.format.plain_fields import PlainBuffer, payload_spans, plain_buffer
+    from amudai.format.plain_fields import PlainBuffers, plain_buffers
     from amudai.format.property_values import (
         AnyValue,
         Properties,
@@ -152,7 +152,7 @@ else:
                 "ATTACHMENT_PROPERTY ROW_GROUPS_PROPERTY attachment_of attachment_property row_groups_of "
                 "row_groups_property"
             ),
-            "amudai.format.plain_fields": "PlainBuffer payload_spans plain_buffer",
+            "amudai.format.plain_fields": "PlainBuffers plain_buffers",
             "amudai.format.property_values": (
                 "AnyValue Properties ValueKind any_value any_values python_value python_values ticks_of"
             ),
@@ -264,7 +264,7 @@ __all__ = [
     "ParquetColumnChunk",
     "ParquetEncoding",
     "ParquetFileColumn",
-    "PlainBuffer",
+    "PlainBuffers",
     "Properties",
     "RangeIndexHeader",
     "RangeStats",
@@ -320,8 +320,7 @@ __all__ = [
     "lookup_property",
     "mark_of",
     "moved_indexes",
-    "payload_spans",
-    "plain_buffer",
+    "plain_buffers",
     "python_value",
     "python_values",
     "references_of",

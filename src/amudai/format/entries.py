@@ -42,7 +42,7 @@ def require_few_entries(what: str, payload: Bytes, most: int) -> None:
     while waiting:
         kind, at, end = waiting.pop()
         inner = _messages(kind)
-        while at < end:
+        while at < end and inner:
             tag, at = _varint(data, at, end)
             number, wire_type = tag >> 3, tag & 7
             if wire_type == _VARINT:

@@ -11,6 +11,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from amudai import _kernels
+
 __all__ = ["TableArray", "UnusualTable"]
 
 I64 = npt.NDArray[np.int64]
@@ -74,18 +76,18 @@ class TableArray:
 
     def texts(self, slot: int) -> list[str]:
         """The strings that a field refers to, which no table may lack."""
-        data = self._data
-        try:
-            return [str(data[start:end], "utf-8") for start, end in self.spans(slot)]
-        except UnicodeDecodeError as error:
-            raise UnusualTable from error
+        starts, ends = self.spans(slot)
+        found = _kernels.texts(self._data, starts.view(np.uint64), ends.view(np.uint64))
+        if found is None:
+            raise UnusualTable
+        return found
 
-    def spans(self, slot: int) -> list[tuple[int, int]]:
+    def spans(self, slot: int) -> tuple[I64, I64]:
         """Where the bytes of the strings begin and end that a field refers to, which no table may lack."""
         begins = self._followed(self._data, self._references(slot))
         ends = begins + _WORD + self._words(begins)
         _require(ends <= len(self._data))
-        return list(zip((begins + _WORD).tolist(), ends.tolist(), strict=True))
+        return begins + _WORD, ends
 
     def _references(self, slot: int) -> I64:
         offsets = self._offsets(slot)

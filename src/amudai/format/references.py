@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
@@ -12,6 +15,8 @@ from amudai.format.message import Fact, parse
 from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = ["DataRef", "FieldList", "UrlList", "check_range"]
+
+U64: TypeAlias = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +60,12 @@ class FieldList(Fact):
     Wide shards have tens of thousands of slots and a scan needs few, so a `DataRef` is created when a slot is accessed.
     """
 
-    __slots__ = ("_ends", "_size", "_starts", "_urls")
+    __slots__ = ("_ends", "_places", "_size", "_starts", "_urls")
 
     def __init__(self, message: wire.DataRefArray) -> None:
         self._urls, self._starts, self._ends = message.url, message.start, message.end
         self._size = len(self._starts)
+        self._places: tuple[U64, U64, frozenset[str]] | None = None
         if not len(self._urls) == len(self._ends) == self._size:
             found = f"{len(self._urls)} URLs, {self._size} starts and {len(self._ends)} ends"
             raise CorruptedData(f"DataRefArray: expected three lists of one length, found {found}")
@@ -96,6 +102,23 @@ class FieldList(Fact):
         if end < start:
             raise _backwards(start, end)
         return None if end == start else DataRef(self._urls[schema_id], start, end)
+
+    def places(self, schema_ids: Sequence[int]) -> tuple[str, U64, U64] | None:
+        """The file that has the descriptors of these fields, and where each of them begins and ends.
+
+        None if a slot is empty or not sound, or the descriptors are in several files.
+        """
+        if self._places is None:
+            starts, ends = np.array(self._starts[:], np.uint64), np.array(self._ends[:], np.uint64)
+            self._places = starts, ends, frozenset(self._urls)
+        starts, ends, urls = self._places
+        ids = np.array(schema_ids, np.int64)
+        if not len(ids) or ids.min() < 0 or ids.max() >= self._size:
+            return None
+        if len(urls) > 1:
+            urls = frozenset(self._urls[at] for at in schema_ids)
+        first, last = starts[ids], ends[ids]
+        return (next(iter(urls)), first, last) if len(urls) == 1 and bool((first < last).all()) else None
 
 
 @dataclass(frozen=True, slots=True)

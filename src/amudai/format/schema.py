@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 import numpy as np
 import xxhash
 
+from amudai import _kernels
 from amudai.errors import CorruptedData, UnsupportedFeature, located
 from amudai.format.container import Bytes
 from amudai.format.flat import FlatTable, Span
@@ -206,7 +207,7 @@ class _Decoded:
             types = fields.tables(_DATA_TYPE)
             kinds, ids, signed, sizes = (types.numbers(*slot) for slot in _LEAF_NUMBERS)
             others = types.has(_EXTENDED) | types.has(_ALIASES) | fields.has(_INTERNAL) | (types.lengths(_CHILDREN) > 0)
-            spans = types.spans(_NAME)
+            starts, ends = types.spans(_NAME)
         except UnusualTable:
             return
         limit = min(self.id_count - 1, _MAX_ID) if self.id_count else _MAX_ID
@@ -214,12 +215,17 @@ class _Decoded:
         leaves = [index for index in np.flatnonzero(~others).tolist() if index not in self._nodes]
         if _NODE_BYTES * len(leaves) + self._spent > len(self.payload):
             return
+        starts, ends = starts[leaves], ends[leaves]
+        if int((ends - starts).sum()) > len(self.payload):
+            return  # many names share bytes
+        names = _kernels.texts(self.payload, starts.view(np.uint64), ends.view(np.uint64))
+        if names is None:
+            return
         kinds_of, ids_of, signs, sizes_of = kinds.tolist(), ids.tolist(), signed.tolist(), sizes.tolist()
-        read = self._texts.read
-        for index in leaves:
+        for index, name in zip(leaves, names, strict=True):
             node = SchemaNode(
                 schema_id=ids_of[index],
-                name=read(spans[index]),
+                name=name,
                 basic_type=_BASIC_TYPES[kinds_of[index]],
                 signed=signs[index] != 0,
                 fixed_size=sizes_of[index],

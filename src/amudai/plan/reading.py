@@ -7,9 +7,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from amudai.arrow import to_array
-from amudai.column import Projection, StoredValues
-from amudai.encoding import Values
+from amudai.arrow import small_arrays, to_array
+from amudai.column import Projection
 from amudai.errors import AmudaiError, InvalidArgument, LimitExceeded, UnsupportedFeature
 from amudai.plan.columns import SelectedColumn
 from amudai.rows import Rows
@@ -86,10 +85,15 @@ def read_small_columns(
 
     def read(index: int) -> None:
         stripe, batch, picked, found = work[index]
-        for at, values in zip(batch.places, stripe.small_values(batch), strict=True):
-            array = None if values is None else _small_array(values, columns[places[at]], picked)
+        values = stripe.small_values(batch)
+        if values is None:
+            return
+        mine = [places[batch.places[at]] for at in values.places]
+        arrays = small_arrays(values.decoded, [(columns[at].field, columns[at].projection) for at in mine])
+        for at, array in zip(mine, arrays, strict=True):
+            array = array if picked is None or array is None else _picked(array, picked)
             if array is not None:
-                found[places[at]] = array
+                found[at] = array
 
     each(read, len(work))
     return {at: [part[at] for part in parts] for at in parts[0] if all(at in part for part in parts)}
@@ -100,12 +104,11 @@ def _is_simple(projection: Projection) -> bool:
     return not (projection.children or projection.wide or projection.views or projection.nanoseconds)
 
 
-def _small_array(values: Values, column: SelectedColumn, picked: pa.Array | None) -> pa.Array | None:
-    """The values as an array, or those of `picked` rows; None if that fails. Reading the column alone then says why."""
+def _picked(array: pa.Array, rows: pa.Array) -> pa.Array | None:
+    """The array at `rows`; None if that fails. Reading the column alone then says why."""
     try:
-        array = to_array(StoredValues(values), column.projection, column.field.type)
-        return array if picked is None else array.take(picked)
-    except (AmudaiError, MemoryError, OverflowError, pa.ArrowException):
+        return array.take(rows)
+    except (MemoryError, OverflowError, pa.ArrowException):
         return None
 
 

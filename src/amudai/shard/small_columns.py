@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from amudai.encoding import (
     SMALL_COLUMNS_MEMORY,
-    Values,
+    SmallColumns,
     decode_small_columns,
     small_kind,
     small_marks,
     small_size,
 )
 from amudai.errors import AmudaiError
-from amudai.format import IDENTITY_SIZE, FieldList, PlainBuffer, payload_spans, plain_buffer, unframe
+from amudai.format import IDENTITY_SIZE, FieldList, PlainBuffers, plain_buffers
 from amudai.limits import Limits
 from amudai.rows import Rows
 from amudai.storage import Artifact
 from amudai.types import BasicType, SchemaNode
 
-__all__ = ["SmallBatch", "marked_slots", "small_batches", "small_values"]
+__all__ = ["SmallBatch", "SmallValues", "marked_slots", "small_batches", "small_values"]
+
+U64: TypeAlias = npt.NDArray[np.uint64]
 
 # Rows of a column whose values take less time to decode than a call for them.
 SMALL_ROWS: Final = 1 << 14
@@ -31,8 +36,13 @@ _LEAST_MEMORY: Final = 256 * _SMALL_BUFFER
 _SPARSE: Final = 4
 # Rows of a column of bits in which marks are looked for at once: a megabyte of bits.
 _MARKED_ROWS: Final = 1 << 23
-# Longer descriptors are decoded one by one: what they hold may have to be counted.
-_LONG: Final = 64 * 1024
+
+
+class SmallValues(NamedTuple):
+    """Values of columns of a batch: their places in the batch, and the columns themselves."""
+
+    places: list[int]
+    decoded: SmallColumns
 
 
 class SmallBatch(NamedTuple):
@@ -77,42 +87,36 @@ def small_values(
     artifact: Callable[[str, Artifact], Artifact],
     verify: bool,
     limits: Limits,
-) -> list[Values | None]:
-    """All values of the columns of a batch, in a stripe of `rows` rows. None for each that must be read alone.
+) -> SmallValues | None:
+    """All values of the columns of a batch, in a stripe of `rows` rows, except of those that must be read alone.
+
+    None if all of them must.
 
     `fields` are the references to the descriptors and the file that has them, `artifact` returns the file that a
     reference names. Nothing is raised for damage: a column that is damaged must be read alone, and that says what is
     wrong.
     """
-    nodes, kinds = batch.nodes, batch.kinds
     try:
-        described = _payloads(nodes, fields, artifact, verify)
-        if described is None:
-            return [None] * len(nodes)
-        data, spans = described
-        buffers = [plain_buffer(data[start:end], rows) if end - start <= _LONG else None for start, end in spans]
-        url = next((buffer.url for buffer in buffers if buffer is not None), None)
-        values: list[Values | None] = [None] * len(nodes)
-        if url is None:
-            return values
-        places, columns = [], []
-        for at, buffer in enumerate(buffers):
-            if buffer is not None and buffer.url == url and buffer.end - buffer.start <= _SMALL_BUFFER:
-                places.append(at)
-                columns.append(buffer)
-        file = artifact(url, fields[1])
-        first, last = _hull(columns)
+        listed, anchor = fields
+        found = _plain_buffers(listed.places([node.schema_id for node in batch.nodes]), rows, anchor, artifact, verify)
+        if found is None:
+            return None
+        starts, ends = found.numbers[:, 0], found.numbers[:, 1]
+        places = np.flatnonzero(found.is_plain & (ends - starts <= _SMALL_BUFFER))
+        if not len(places):
+            return None
+        file = artifact(found.url, anchor)
+        buffers = found.numbers[places]
+        first, last = int(buffers[:, 0].min()), int(buffers[:, 1].max()) + IDENTITY_SIZE
         if last > file.size:
             last -= IDENTITY_SIZE  # no identity is behind the last buffer
-        if not columns or last > file.size or last - first > _SPARSE * sum(each.end - each.start for each in columns):
-            return values
-        wanted = [kinds[at] for at in places]
-        decoded = decode_small_columns(file.read(first, last), first, wanted, columns, rows, verify, limits)
-        for at, each in zip(places, decoded, strict=True):
-            values[at] = each
-        return values
+        if last > file.size or last - first > _SPARSE * int((buffers[:, 1] - buffers[:, 0]).sum()):
+            return None
+        kinds = [batch.kinds[at] for at in places.tolist()]
+        decoded = decode_small_columns(file.read(first, last), first, kinds, buffers, rows, verify, limits)
+        return SmallValues(places.tolist(), decoded)
     except AmudaiError:
-        return [None] * len(nodes)
+        return None
 
 
 def marked_slots(
@@ -132,45 +136,41 @@ def marked_slots(
     listed, anchor = fields
     try:
         ref = listed.ref(node.schema_id)
-        if ref is None or ref.size > _LONG:
+        if ref is None:
             return None
-        payload = unframe(artifact(ref.url, anchor).read(ref.start, ref.end), "StripeFieldDescriptor", verify)
-        buffer = plain_buffer(payload, rows)
-        if buffer is None or buffer.end - buffer.start > _SMALL_BUFFER:
+        place = ref.url, np.array([ref.start], np.uint64), np.array([ref.end], np.uint64)
+        found = _plain_buffers(place, rows, anchor, artifact, verify)
+        if found is None or not found.is_plain.all():
             return None
-        limits.require_values(rows, buffer.end - buffer.start)
-        file = artifact(buffer.url, anchor)
-        data = file.read(buffer.start, min(buffer.end + IDENTITY_SIZE, file.size))
-        return small_marks(data, buffer.start, buffer, rows, verify)
+        (numbers,) = found.numbers.tolist()
+        start, end = numbers[:2]
+        if end - start > _SMALL_BUFFER:
+            return None
+        limits.require_values(rows, end - start)
+        file = artifact(found.url, anchor)
+        return small_marks(file.read(start, min(end + IDENTITY_SIZE, file.size)), start, numbers, rows, verify)
     except AmudaiError:
         return None
 
 
-def _hull(buffers: Sequence[PlainBuffer]) -> tuple[int, int]:
-    """Where the first of the buffers begins and the last of them ends, with the identity behind it."""
-    first = min((buffer.start for buffer in buffers), default=0)
-    return first, max((buffer.end for buffer in buffers), default=first) + IDENTITY_SIZE
-
-
-def _payloads(
-    nodes: Sequence[SchemaNode],
-    fields: tuple[FieldList, Artifact],
+def _plain_buffers(
+    descriptors: tuple[str, U64, U64] | None,
+    rows: int,
+    anchor: Artifact,
     artifact: Callable[[str, Artifact], Artifact],
     verify: bool,
-) -> tuple[memoryview, list[tuple[int, int]]] | None:
-    """The descriptors of columns, read at once: their bytes, and where the payload of each begins and ends.
+) -> PlainBuffers | None:
+    """Where the values of columns are, by their descriptors, which are read at once.
 
-    None if they are not all in one place, or one of them is not sound.
+    `descriptors` are the file that has them, and where each begins and ends. None if they are not all in one place, or
+    the frame of one of them is not sound.
     """
-    listed, anchor = fields
-    refs = [listed.ref(node.schema_id) for node in nodes]
-    known = [ref for ref in refs if ref is not None]
-    if len(known) < len(refs) or any(ref.url != known[0].url for ref in known):
+    if descriptors is None:
         return None
-    file = artifact(known[0].url, anchor)
-    first, last = min(ref.start for ref in known), max(ref.end for ref in known)
-    if last > file.size or last - first > _SPARSE * sum(ref.size for ref in known):
+    url, starts, ends = descriptors
+    file = artifact(url, anchor)
+    first, last = int(starts.min()), int(ends.max())
+    if last > file.size or last - first > _SPARSE * int((ends - starts).sum()):
         return None
-    data = file.read(first, last)
-    found = payload_spans(data, [(ref.start - first, ref.end - first) for ref in known], verify)
-    return None if found is None else (data, found)
+    origin = np.uint64(first)
+    return plain_buffers(file.read(first, last), starts - origin, ends - origin, rows, verify)

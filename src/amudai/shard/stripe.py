@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 
 from amudai.column import ColumnContext, ColumnSource, ColumnValues, Projection, TimeValues, open_top_column
-from amudai.encoding import Values
 from amudai.errors import AmudaiError, located
 from amudai.format import (
     DataRef,
@@ -25,7 +24,7 @@ from amudai.lazy import lazy
 from amudai.rows import Origin, Rows
 from amudai.shard.deleted import marked_rows
 from amudai.shard.open_files import OpenFiles
-from amudai.shard.small_columns import SmallBatch, marked_slots, small_batches, small_values
+from amudai.shard.small_columns import SmallBatch, SmallValues, marked_slots, small_batches, small_values
 from amudai.storage import Artifact
 from amudai.types import SchemaNode, quote_name
 
@@ -131,8 +130,8 @@ class StripeFields:
         """The file that the reference to a buffer names."""
         return self._files.artifact("" if ref is None else ref.url, self._list[1])
 
-    def small_values(self, batch: SmallBatch, rows: int) -> list[Values | None]:
-        """All values of columns, read at once. None for each column that must be read alone."""
+    def small_values(self, batch: SmallBatch, rows: int) -> SmallValues | None:
+        """All values of columns, read at once, except of those that must be read alone. None if all of them must."""
         files = self._files
         return small_values(batch, rows, self._list, files.artifact, files.verify, files.limits)
 
@@ -295,8 +294,8 @@ class StripeReader:
             return []  # columns are not adjacent, and each request takes time
         return small_batches(nodes, self.num_positions, self._files.limits)
 
-    def small_values(self, batch: SmallBatch) -> list[Values | None]:
-        """All values of the columns of a batch. None for each column that must be read alone."""
+    def small_values(self, batch: SmallBatch) -> SmallValues | None:
+        """All values of the columns of a batch, except of those that must be read alone. None if all of them must."""
         with located(url=self.url, stripe=self.ordinal):
             return self._fields.small_values(batch, self.num_positions)
 
