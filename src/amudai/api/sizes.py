@@ -18,7 +18,9 @@ _BATCH_SHARE: Final = 8  # part of the memory that they may take
 def rows_at_once(batch: pa.RecordBatch, memory: int) -> int:
     """How many rows of a batch are encoded at once by a writer that may use `memory` bytes."""
     row_bytes: int = max(1, batch.nbytes // max(1, batch.num_rows))
-    return max(1, min(_BATCH_ROWS, memory // _BATCH_SHARE // row_bytes))
+    most = max(1, min(_BATCH_ROWS, memory // _BATCH_SHARE // row_bytes))
+    # Each part costs time for each column, of which there may be thousands: a small rest is no part of its own.
+    return batch.num_rows if most < batch.num_rows <= min(_BATCH_ROWS, most + most // 2) else most
 
 
 def temporary_folder(location: str | os.PathLike[str], store: object | None) -> str | None:
