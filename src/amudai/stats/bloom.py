@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from amudai.errors import CorruptedData, InvalidArgument
 from amudai.stats.hashing import Hashes
 
-__all__ = ["BLOCK_SIZE", "MOST_VALUES", "TARGET_FPP", "build_filter", "probe", "probe_each", "probe_many", "size_for"]
+__all__ = [
+    "BLOCK_SIZE",
+    "MOST_VALUES",
+    "TARGET_FPP",
+    "build_filter",
+    "filter_of_distinct",
+    "probe",
+    "probe_each",
+    "probe_many",
+    "size_for",
+]
 
 BytesLike: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
 
@@ -27,6 +37,8 @@ MOST_VALUES: Final = 1024  # no filter is kept for more distinct values
 _SALTS: Final = np.array(
     [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31], np.uint32
 )
+_WORD_BITS: Final = 32
+_WORDS: Final = np.arange(len(_SALTS))
 
 
 def size_for(count: int, fpp: float = TARGET_FPP) -> int:
@@ -46,12 +58,16 @@ def size_for(count: int, fpp: float = TARGET_FPP) -> int:
 def build_filter(hashes: Hashes, fpp: float = TARGET_FPP, limit: int = MOST_VALUES) -> bytes | None:
     """The filter of `hashes`; None if there are no hashes, or more than `limit` distinct ones."""
     hashes = np.unique(hashes)
-    if not 1 <= len(hashes) <= limit:
-        return None
-    words = np.zeros((size_for(len(hashes), fpp) // BLOCK_SIZE, len(_SALTS)), "<u4")
-    blocks, bits = _places(hashes, len(words))
-    np.bitwise_or.at(words, blocks, bits)
-    return words.tobytes()
+    return filter_of_distinct(hashes, fpp) if 1 <= len(hashes) <= limit else None
+
+
+def filter_of_distinct(hashes: Hashes, fpp: float = TARGET_FPP) -> bytes:
+    """The filter of one hash or more, all of them different."""
+    blocks = size_for(len(hashes), fpp) // BLOCK_SIZE
+    chosen, bits = _places(hashes, blocks)
+    is_set = np.zeros(_WORD_BITS * len(_SALTS) * blocks, np.bool_)
+    is_set[(chosen[:, None] * len(_SALTS) + _WORDS) * _WORD_BITS + bits] = True
+    return np.packbits(is_set, bitorder="little").tobytes()
 
 
 def probe(data: BytesLike, value_hash: int) -> bool:
@@ -66,7 +82,7 @@ def probe_many(data: BytesLike, hashes: Hashes) -> NDArray[np.bool_]:
         raise CorruptedData(f"Bloom filter: expected blocks of {BLOCK_SIZE} bytes, found {len(stored)} bytes")
     words = stored.view("<u4").reshape(-1, len(_SALTS))
     blocks, bits = _places(hashes, len(words))
-    return np.asarray((words[blocks] & bits != 0).all(axis=1))
+    return np.asarray((words[blocks] & (np.uint32(1) << bits) != 0).all(axis=1))
 
 
 def probe_each(filters: pa.Array, value_hash: int) -> NDArray[np.bool_]:
@@ -90,12 +106,12 @@ def probe_each(filters: pa.Array, value_hash: int) -> NDArray[np.bool_]:
         data = np.frombuffer(same.buffers()[2], np.uint8, len(mine) * size, int(start))
         words = data.reshape(len(mine), -1).view("<u4").reshape(len(mine), -1, len(_SALTS))
         blocks, bits = _places(hashes, words.shape[1])
-        found[mine] = (words[:, blocks[0]] & bits[0] != 0).all(axis=1)
+        found[mine] = (words[:, blocks[0]] & (np.uint32(1) << bits[0]) != 0).all(axis=1)
     return found
 
 
 def _places(hashes: Hashes, blocks: int) -> tuple[NDArray[np.intp], NDArray[np.uint32]]:
-    """The block of each hash, and its bit in each of the eight words."""
+    """The block of each hash, and the number of its bit in each of the eight words."""
     upper, lower = hashes >> np.uint64(32), hashes.astype(np.uint32)
     block = (upper * np.uint64(blocks)) >> np.uint64(32)
-    return block.astype(np.intp), np.uint32(1) << ((lower[:, None] * _SALTS) >> np.uint32(27))
+    return block.astype(np.intp), (lower[:, None] * _SALTS) >> np.uint32(27)

@@ -59,11 +59,13 @@ class Hll:
 
     def estimate(self) -> int:
         """The estimated number of distinct hashes that were inserted: off by 9 % on average for p = 7."""
-        registers = len(self.counters)
-        empty = registers - np.count_nonzero(self.counters)
-        estimate = _alpha(registers) * registers**2 / math.fsum(np.ldexp(1.0, -self.counters.astype(np.int32)))
+        counters = self.counters.tobytes()
+        registers, empty = len(counters), counters.count(0)
+        # There are few different ranks. Each product is exact, so this is the sum over all registers.
+        total = math.fsum(counters.count(rank) * 2.0**-rank for rank in set(counters))
+        estimate = _alpha(registers) * registers**2 / total
         if self.bits_per_index == BITS_PER_INDEX and estimate <= 5 * registers:
-            estimate = max(0.0, estimate - float(np.interp(estimate, _RAW, _RAW - _TRUE)))
+            estimate = max(0.0, estimate - float(np.interp(estimate, _RAW, _BIAS)))
         counted = registers * math.log(registers / empty) if empty else estimate
         chosen = counted if counted <= _THRESHOLDS[self.bits_per_index - _FEWEST_BITS] else estimate
         return math.floor(chosen + 0.5)
@@ -105,3 +107,4 @@ _TABLE: Final = """
 """
 _RAW: Final = np.array([float(entry.split(":")[0]) for entry in _TABLE.split()])
 _TRUE: Final = np.array([float(entry.split(":")[1]) for entry in _TABLE.split()])
+_BIAS: Final = _RAW - _TRUE

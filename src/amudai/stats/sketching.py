@@ -107,10 +107,10 @@ class ValueSketches:
         if self._hashes is None:
             return None
         fpp = bloom.TARGET_FPP if self._request is None else self._request.fpp
-        hashes = self._hashes.values()
-        data = bloom.build_filter(hashes, fpp, self._limit)
-        if data is None:
+        hashes = self._hashes.values()  # at most `_limit`
+        if not len(hashes):
             return None
+        data = bloom.filter_of_distinct(hashes, fpp)
         return BloomFilter(
             num_blocks=len(data) // bloom.BLOCK_SIZE,
             target_fpp=fpp,
