@@ -46,7 +46,7 @@ from amudai.format import (
     frame_directory,
     unframe,
 )
-from amudai.format.encodings import encoding_message
+from amudai.format.encodings import encoding_parts
 from amudai.format.indexes import IndexArtifact
 from amudai.format.message import Fact
 from amudai.format.wire import amudai_pb2 as wire
@@ -187,7 +187,7 @@ def test_what_a_later_version_wrote_is_not_dropped_in_silence() -> None:
     with pytest.raises(UnsupportedFeature, match="found one of a later version"):
         AnyValue("unknown").encode()
     with pytest.raises(UnsupportedFeature, match="found one of a later version"):
-        encoding_message(UnknownEncoding())
+        encoding_parts(UnknownEncoding())
 
 
 def test_nesting_ends() -> None:

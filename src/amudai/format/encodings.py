@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.format.identity import IDENTITY_SIZE, identity_fields, identity_in
@@ -21,8 +21,8 @@ __all__ = [
     "ParquetEncoding",
     "ParquetFileColumn",
     "UnknownEncoding",
-    "encoding_message",
     "encoding_of",
+    "encoding_parts",
 ]
 
 
@@ -67,20 +67,24 @@ class EncodedBuffer(LazyFact):
         check_range(message.block_map)
         return cls.lazily(message, kind=_KINDS.get(message.kind, message.kind))
 
+    def parts(self) -> dict[str, Any]:
+        """The fields of the message."""
+        return {
+            "kind": int(self.kind),  # an open enum: any number is one
+            "buffer": None if self.buffer is None else self.buffer.parts(),
+            "block_map": None if self.block_map is None else self.block_map.parts(),
+            "block_count": self.block_count,
+            "block_checksums": self.block_checksums,
+            "embedded_presence": self.embedded_presence,
+            "embedded_offsets": self.embedded_offsets,
+            "buffer_id": self.buffer_id,
+            "packed_group_index": self.packed_group_index,
+            **identity_fields(self.identity),
+        }
+
     def to_message(self) -> wire.EncodedBuffer:
         """The message that states this buffer."""
-        return wire.EncodedBuffer(
-            kind=int(self.kind),  # type: ignore[arg-type]  # an open enum: any number is one
-            buffer=None if self.buffer is None else self.buffer.to_message(),
-            block_map=None if self.block_map is None else self.block_map.to_message(),
-            block_count=self.block_count,
-            block_checksums=self.block_checksums,
-            embedded_presence=self.embedded_presence,
-            embedded_offsets=self.embedded_offsets,
-            buffer_id=self.buffer_id,
-            packed_group_index=self.packed_group_index,
-            **identity_fields(self.identity),
-        )
+        return wire.EncodedBuffer(**self.parts())
 
     @property
     def extent(self) -> DataRef | None:
@@ -129,11 +133,13 @@ class NativeEncoding(Fact):
         """The fact that `message` states."""
         return cls(tuple([EncodedBuffer.of(buffer) for buffer in message.buffers]), message.packed_group)
 
+    def parts(self) -> dict[str, Any]:
+        """The fields of the message."""
+        return {"buffers": [buffer.parts() for buffer in self.buffers], "packed_group": self.packed_group}
+
     def to_message(self) -> wire.NativeDataEncoding:
         """The message that states this encoding."""
-        return wire.NativeDataEncoding(
-            buffers=[buffer.to_message() for buffer in self.buffers], packed_group=self.packed_group
-        )
+        return wire.NativeDataEncoding(**self.parts())
 
     def find(self, kind: BufferKind) -> EncodedBuffer | None:
         """The first buffer of this kind; None if there is none."""
@@ -241,13 +247,13 @@ def encoding_of(message: wire.DataEncoding) -> DataEncoding:
     return UnknownEncoding()
 
 
-def encoding_message(encoding: DataEncoding) -> wire.DataEncoding:
-    """The message that states `encoding`. Raises UnsupportedFeature for an encoding of a later version."""
+def encoding_parts(encoding: DataEncoding) -> dict[str, Any]:
+    """The fields of the message of `encoding`. Raises UnsupportedFeature for an encoding of a later version."""
     match encoding:
         case NativeEncoding():
-            return wire.DataEncoding(native=encoding.to_message())
+            return {"native": encoding.parts()}
         case ParquetEncoding():
-            return wire.DataEncoding(parquet=encoding.to_message())
+            return {"parquet": encoding.to_message()}
     raise UnsupportedFeature("DataEncoding: expected a kind that this version writes, found one of a later version")
 
 

@@ -7,7 +7,7 @@ from typing import Final, Self
 
 from amudai.errors import CorruptedData
 from amudai.format.container import Bytes
-from amudai.format.encodings import DataEncoding, encoding_message, encoding_of
+from amudai.format.encodings import DataEncoding, encoding_of, encoding_parts
 from amudai.format.indexes import IndexCollection
 from amudai.format.message import Fact, LazyFact, parse, require, serialized
 from amudai.format.property_values import AnyValue, Properties, pairs_of, properties_of
@@ -63,7 +63,7 @@ class FieldDescriptor(LazyFact):
             null_count=self.null_count,
             constant_value=None if self.constant_value is None else self.constant_value.to_message(),
             dictionary_size=self.dictionary_size,
-            range_stats=None if self.range_stats is None else self.range_stats.to_message(),
+            range_stats=None if self.range_stats is None else self.range_stats.parts(),
             cardinality=None if self.cardinality is None else self.cardinality.to_message(),
             membership_filters=None if bloom is None else wire.MembershipFilters(sbbf=bloom.to_message()),
             indexes=None if indexes is None else indexes.to_message(),
@@ -128,7 +128,7 @@ class StripeFieldDescriptor(Fact):
     def to_message(self) -> wire.StripeFieldDescriptor:
         """The message that states this descriptor."""
         return wire.StripeFieldDescriptor(
-            field=self.field.to_message(), encodings=[encoding_message(encoding) for encoding in self.encodings]
+            field=self.field.to_message(), encodings=[encoding_parts(encoding) for encoding in self.encodings]
         )
 
     def encode_alone(self) -> tuple[bytes, bytes]:

@@ -84,13 +84,16 @@ class AnyValue(Fact):
         kind, read, _ = _KINDS[stored]
         return cls(kind, read(getattr(message, stored)), annotation)
 
-    def to_message(self) -> wire.AnyValue:
-        """The message that states this value."""
+    def parts(self) -> dict[str, Any]:
+        """The fields of the message."""
         stored, write = _STORED_AS.get(self.kind, ("", _same))
         if not stored:
             raise UnsupportedFeature("AnyValue: expected a kind that this version writes, found one of a later version")
-        parts: dict[str, Any] = {stored: write(self.value)}
-        return wire.AnyValue(**parts, annotation=self.annotation)
+        return {stored: write(self.value), "annotation": self.annotation}
+
+    def to_message(self) -> wire.AnyValue:
+        """The message that states this value."""
+        return wire.AnyValue(**self.parts())
 
 
 Properties: TypeAlias = tuple[tuple[str, AnyValue], ...]

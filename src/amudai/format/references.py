@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -46,9 +46,13 @@ class DataRef(Fact):
             raise _backwards(start, end)
         return cls(message.url, start, end)
 
+    def parts(self) -> dict[str, Any]:
+        """The fields of the message. A message is made of them faster than of messages, which are copied."""
+        return {"url": self.url, "range": {"start": self.start, "end": self.end}}
+
     def to_message(self) -> wire.DataRef:
         """The message that states this reference, including an empty range."""
-        return wire.DataRef(url=self.url, range=wire.UInt64Range(start=self.start, end=self.end))
+        return wire.DataRef(**self.parts())
 
     def __str__(self) -> str:
         return f"{self.url}[{self.start}..{self.end}]"

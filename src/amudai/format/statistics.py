@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Self, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 
 from amudai.format.message import Fact, same_names
 from amudai.format.property_values import AnyValue
@@ -45,14 +45,18 @@ class RangeStats(Fact):
             max_inclusive=message.max_inclusive,
         )
 
+    def parts(self) -> dict[str, Any]:
+        """The fields of the message."""
+        return {
+            "min_value": None if self.min is None else self.min.parts(),
+            "min_inclusive": self.min_inclusive,
+            "max_value": None if self.max is None else self.max.parts(),
+            "max_inclusive": self.max_inclusive,
+        }
+
     def to_message(self) -> wire.RangeStats:
         """The message that states these bounds."""
-        return wire.RangeStats(
-            min_value=None if self.min is None else self.min.to_message(),
-            min_inclusive=self.min_inclusive,
-            max_value=None if self.max is None else self.max.to_message(),
-            max_inclusive=self.max_inclusive,
-        )
+        return wire.RangeStats(**self.parts())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
