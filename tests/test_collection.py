@@ -40,3 +40,16 @@ def test_reading_and_writing_many_columns_leave_the_collector_on(tmp_path: Path)
         assert shard.schema.equals(table.schema)
         assert shard.read().equals(table)
     assert gc.isenabled()
+
+
+def test_the_collector_rests_while_a_table_is_written_but_not_while_batches_are_made(tmp_path: Path) -> None:
+    table = pa.table({f"c{at}": [at] for at in range(MANY_COLUMNS)})
+    seen: list[bool] = []
+    amudai.write(table, tmp_path / "a", progress=lambda _: seen.append(gc.isenabled()))
+    assert seen
+    assert not any(seen)
+    assert gc.isenabled()
+    seen.clear()
+    amudai.write(iter(table.to_batches()), tmp_path / "b", progress=lambda _: seen.append(gc.isenabled()))
+    assert seen
+    assert all(seen)

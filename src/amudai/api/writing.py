@@ -401,46 +401,48 @@ def write(
     >>> shard.read().to_pydict()
     {'level': ['info', 'warn']}
     """
-    schema, batches = batches_of(data.to_reader(threads) if isinstance(data, Source) else data)
-    writer = ShardWriter(
-        location,
-        schema,
-        profile=profile,
-        layout=layout,
-        indexes=indexes,
-        bloom=bloom,
-        distinct=distinct,
-        properties=properties,
-        field_properties=field_properties,
-        extensions=extensions,
-        aliases=aliases,
-        packed_groups=packed_groups,
-        packed=packed,
-        timestamps=timestamps,
-        decimals=decimals,
-        compatibility=compatibility,
-        created=created,
-        ingestion_time=ingestion_time,
-        record_id=record_id,
-        stripe_rows=stripe_rows,
-        stripe_bytes=stripe_bytes,
-        memory_limit=memory_limit,
-        temp_dir=temp_dir,
-        overwrite=overwrite,
-        store=store,
-        threads=threads,
-    )
-    if isinstance(data, Source):
-        writer._note(data.noted_at(location))
-    taken = made = 0
-    with writer as out, reporting(progress, _rows_of(data)) as report:
-        # Files are read while the rows before are encoded. What else yields batches may not expect another thread.
-        for batch in writer._crew.ahead(batches) if isinstance(data, Source) else batches:
-            out.write(batch)
-            taken += batch.nbytes
-            made = max(made, out.encoded_bytes)  # less where a stripe ends whose values were all the same
-            report(out.num_rows, taken, made)
-    return open_shard(location, store=store)
+    # No code of the caller runs while a table is written.
+    with uncollected(data.num_columns if isinstance(data, (pa.Table, pa.RecordBatch)) else 0):
+        schema, batches = batches_of(data.to_reader(threads) if isinstance(data, Source) else data)
+        writer = ShardWriter(
+            location,
+            schema,
+            profile=profile,
+            layout=layout,
+            indexes=indexes,
+            bloom=bloom,
+            distinct=distinct,
+            properties=properties,
+            field_properties=field_properties,
+            extensions=extensions,
+            aliases=aliases,
+            packed_groups=packed_groups,
+            packed=packed,
+            timestamps=timestamps,
+            decimals=decimals,
+            compatibility=compatibility,
+            created=created,
+            ingestion_time=ingestion_time,
+            record_id=record_id,
+            stripe_rows=stripe_rows,
+            stripe_bytes=stripe_bytes,
+            memory_limit=memory_limit,
+            temp_dir=temp_dir,
+            overwrite=overwrite,
+            store=store,
+            threads=threads,
+        )
+        if isinstance(data, Source):
+            writer._note(data.noted_at(location))
+        taken = made = 0
+        with writer as out, reporting(progress, _rows_of(data)) as report:
+            # Files are read while the rows before are encoded. What else yields batches may not expect another thread.
+            for batch in writer._crew.ahead(batches) if isinstance(data, Source) else batches:
+                out.write(batch)
+                taken += batch.nbytes
+                made = max(made, out.encoded_bytes)  # less where a stripe ends whose values were all the same
+                report(out.num_rows, taken, made)
+        return open_shard(location, store=store)
 
 
 def _noted(properties: Mapping[str, object]) -> Properties:
