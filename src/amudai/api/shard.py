@@ -36,6 +36,7 @@ from amudai.inspect import (
     inspect_shard,
     user_properties,
 )
+from amudai.lazy import lazy
 from amudai.plan import ScanRequest, ShardPlan
 from amudai.rows import row_range, row_ranges
 from amudai.scan import ScanRun
@@ -46,6 +47,7 @@ from amudai.types import NodePath
 
 if TYPE_CHECKING:
     from amudai.inspect import Verification
+    from amudai.plan import ShardIndexes
 
 __all__ = ["Shard"]
 
@@ -276,8 +278,16 @@ class Shard(Tabular):
         return Scan(self._run(request, rows, threads), partial(self._scan, request, rows, threads))
 
     def _run(self, request: ScanRequest, rows: slice | range | None = None, threads: int | None = None) -> ScanRun:
-        plan = ShardPlan(self._reader, self._fields, request, row_range(rows, self._reader.origin))
+        found = row_range(rows, self._reader.origin)
+        plan = ShardPlan(self._reader, self._fields, request, found, indexes=lambda: self._indexes)
         return ScanRun(plan, self._pool(threads))
+
+    @lazy
+    def _indexes(self) -> ShardIndexes:
+        """The indexes, whose readers all scans of this shard share."""
+        from amudai.plan import ShardIndexes  # with all that opens indexes, which reading columns does not need
+
+        return ShardIndexes(self._reader)
 
     def take(
         self,

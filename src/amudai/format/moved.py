@@ -16,12 +16,14 @@ from amudai.format.message import parse
 from amudai.format.property_values import AnyValue, any_value, pairs_of, python_value
 from amudai.format.wire import amudai_pb2 as wire
 
-__all__ = ["COMPLETE", "MovedIndex", "moved_indexes"]
+__all__ = ["COMPLETE", "MOVED_PROPERTY", "MovedIndex", "moved_indexes"]
 
 # Whether every value of the indexed fields is in the index. A moved index states that in `moved`, so that a reader
 # which does not know the property never takes the index for complete.
 COMPLETE: Final = "complete"
 _MOVED: Final = "moved"
+# A payload without these bytes has no descriptor with this property.
+MOVED_PROPERTY: Final = _MOVED.encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +52,10 @@ class MovedIndex:
     @classmethod
     def of(cls, descriptor: IndexDescriptor) -> Self | None:
         """What the descriptor says; None for an index that was built for its shard."""
-        stored = next((value for name, value in descriptor.properties if name == _MOVED), None)
-        if stored is None:
+        stored = [value for name, value in descriptor.properties if name == _MOVED]
+        if not stored:
             return None
-        stated = python_value(stored)
+        stated = python_value(stored[0])
         try:
             found = cls._of(stated if isinstance(stated, dict) else {})
         except (KeyError, TypeError) as error:

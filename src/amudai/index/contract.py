@@ -208,6 +208,8 @@ class IndexType:
     vocabulary
         All terms of a field, called with a reader and the path of the field. It returns None if the index does not have
         all terms of the field. None for types without terms.
+    is_shared
+        Whether scans on several threads may share a reader. It is then kept for as long as the shard is open.
     """
 
     name: str
@@ -223,3 +225,4 @@ class IndexType:
     check: Callable[[IndexDescriptor, IndexDescriptor, ShardReader, Artifact, Artifact], bool] | None = None
     terms: Callable[[Any, NodePath, str], Iterator[TermCounts] | None] | None = None
     vocabulary: Callable[[Any, NodePath], Vocabulary | None] | None = None
+    is_shared: bool = False

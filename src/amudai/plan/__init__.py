@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from amudai.plan.columns import SelectedColumn, select, select_nodes
     from amudai.plan.key_rows import rows_with_keys
     from amudai.plan.known_texts import dictionary_texts
+    from amudai.plan.open_indexes import ShardIndexes
     from amudai.plan.plain_leaf import PlainLeaf
     from amudai.plan.prune import EvidenceStep, LeafEvidence
     from amudai.plan.reading import prepare_columns, read_arrays, read_small_columns
@@ -35,6 +36,7 @@ else:
             "amudai.plan.columns": "SelectedColumn select select_nodes",
             "amudai.plan.key_rows": "rows_with_keys",
             "amudai.plan.known_texts": "dictionary_texts",
+            "amudai.plan.open_indexes": "ShardIndexes",
             "amudai.plan.plain_leaf": "PlainLeaf",
             "amudai.plan.prune": "EvidenceStep LeafEvidence",
             "amudai.plan.reading": "prepare_columns read_arrays read_small_columns",
@@ -54,6 +56,7 @@ __all__ = [
     "ScanRequest",
     "ScanTask",
     "SelectedColumn",
+    "ShardIndexes",
     "ShardPlan",
     "byte_bounds",
     "dictionary_texts",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from amudai.lazy import lazy
 from amudai.plan.composite import ConjunctionOfKeys, conjunctions_of_keys
 from amudai.plan.evidence.alike import ALIKE
 from amudai.plan.evidence.bloom import BLOOM
@@ -80,7 +81,6 @@ class Pruner:
         self._within = within
         self._is_prepared = False
         self._indexes = indexes
-        self._has_composites = any(len(ids) > 1 for index in indexes for ids in index.descriptor.indexed_fields)
         whole = index_evidence([index for index in indexes if index.rows is None])
         of_parts = index_evidence([index for index in indexes if index.rows is not None])
         by_index = (*whole, *of_parts)
@@ -95,6 +95,11 @@ class Pruner:
             self._evidence = (SHARD_STATISTICS, *whole, *_OF_FIELDS, *of_parts, DICTIONARY, ALIKE)
         self._evidence_behind_indexes = (*_OF_FIELDS, DICTIONARY, ALIKE)
         self.found: dict[str, LeafEvidence] = {}
+
+    @lazy
+    def _has_composites(self) -> bool:
+        """Whether an index has keys of several fields."""
+        return any(len(ids) > 1 for index in self._indexes for ids in index.descriptor.indexed_fields)
 
     def prune(self, bound: Bound, rows: Rows) -> Positions:
         """The rows among `rows` for which the predicate is true, surely or perhaps."""

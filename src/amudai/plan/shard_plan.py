@@ -20,6 +20,7 @@ from amudai.shard import ShardReader
 if TYPE_CHECKING:
     from amudai.plan.check import Checker
     from amudai.plan.leaf import LeafQuestion
+    from amudai.plan.open_indexes import ShardIndexes
     from amudai.plan.prune import LeafEvidence, Pruner
     from amudai.plan.unusable import UnusableIndexes
 
@@ -44,6 +45,8 @@ class ShardPlan:
         The rows to search. No other rows are found.
     choose
         Returns the columns of the result, instead of `request.columns`.
+    indexes
+        Returns the indexes of the shard, if other scans share their readers. It is called if the predicate needs them.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class ShardPlan:
         request: ScanRequest,
         rows: Rows,
         choose: ChooseColumns | None = None,
+        indexes: Callable[[], ShardIndexes] | None = None,
     ) -> None:
         self.shard = shard
         self.request = request
@@ -60,6 +64,7 @@ class ShardPlan:
         self.bound: Bound = bind(request.where, fields)
         self.fields = fields
         self._choose = choose
+        self._indexes = indexes
         if request.columns is not None:
             _ = self._selected  # a wrong name is an error at once; selecting all columns of a wide shard can wait
 
@@ -140,7 +145,8 @@ class ShardPlan:
 
         asks = any(question.keys is not None or question.terms for question in self.leaves.values())
         asked = [node for question in self.leaves.values() for node in question.leaf.nodes]
-        indexes = open_indexes(self.shard, self._unusable, asked) if asks else ()
+        kept = None if self._indexes is None or not asks else self._indexes()
+        indexes = open_indexes(self.shard, self._unusable, asked, kept) if asks else ()
         return Pruner(self.shard, self.leaves, indexes, self.rows)
 
     def evidence(self, name: str) -> LeafEvidence | None:

@@ -80,6 +80,8 @@ class Positions:
 
     def refined(self, other: Positions) -> Positions:
         """Combine two answers to the same question. A row is certain or ruled out if either answer says so."""
+        if not self.yes:
+            return other.within(self.maybe)
         said = other.within(self.candidates)
         return Positions(self.yes.unite(said.yes), said.maybe.subtract(self.yes))
 

@@ -21,6 +21,7 @@ from amudai.errors import (
 )
 from amudai.format import (
     DIRECTORY_LENGTH,
+    MOVED_PROPERTY,
     DataRef,
     FieldDescriptor,
     FieldList,
@@ -215,6 +216,11 @@ class ShardReader:
     def _stored_indexes(self) -> tuple[memoryview, located] | None:
         ref = self.directory.indexes
         return None if ref is None or ref.is_empty else self._payload(ref, "IndexCollection")
+
+    @lazy
+    def may_have_moved_indexes(self) -> bool:
+        """Whether the rows of some index may have other numbers than those of the shard. False needs no decoding."""
+        return self._stored_indexes is not None and MOVED_PROPERTY in bytes(self._stored_indexes[0])
 
     @lazy
     def required_indexes(self) -> tuple[IndexDescriptor, ...]:

@@ -79,4 +79,5 @@ HASH: Final = IndexType(
     paths_when_built=_paths_when_built,
     check=_check,
     before_renaming=_note_paths,
+    is_shared=True,
 )

@@ -57,5 +57,6 @@ TERM: Final = IndexType(
     check=_check,
     terms=TermReader.term_counts,
     vocabulary=TermReader.vocabulary,
+    is_shared=True,
     before_renaming=lambda _descriptor, _paths: (),  # terms belong to schema ids
 )
