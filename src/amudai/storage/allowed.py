@@ -56,6 +56,8 @@ class Allowed:
     @classmethod
     def of(cls, allow: Allow | Allowed) -> Self | Allowed:
         """What a caller allows: prefixes or local folders, a mapping of them to stores, or a function."""
+        if allow == ():
+            return cls()
         if isinstance(allow, Allowed):
             return allow
         if callable(allow):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 from typing import Final
 
 from amudai.errors import AmudaiError, ExistingFile, MissingFile, RefusedAccess, ReplacedFile, StorageError
@@ -59,17 +58,21 @@ def short_read(start: int, end: int, found: int, **place: object) -> StorageErro
     return StorageError(f"short read: expected {end - start} bytes, found {found}", **place, range=f"{start}..{end}")
 
 
-@contextmanager
-def translated() -> Iterator[None]:
+class translated:  # noqa: N801 - reads as a verb: with translated(): ...
     """Turn every error of storage inside the `with` block into a `StorageError`."""
-    try:
-        yield
-    except AmudaiError:
-        raise
-    except Exception as error:
-        ours = translation(error)
-        # A traceback prints the cause, too.
-        raise ours from (error if without_secrets(str(error)) == str(error) else None)
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if isinstance(error, Exception) and not isinstance(error, AmudaiError):
+            ours = translation(error)
+            # A traceback prints the cause, too.
+            raise ours from (error if without_secrets(str(error)) == str(error) else None)
 
 
 def translation(error: Exception, **place: object) -> StorageError:

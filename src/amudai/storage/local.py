@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from amudai.errors import ExistingFile, MissingFile, ReplacedFile, StorageError, located
+from amudai.errors import AmudaiError, ExistingFile, MissingFile, ReplacedFile, StorageError, located
 from amudai.storage.contract import Store, StoreCapabilities, StoredFile
 from amudai.storage.foreign import CHANGED, EXISTS, FOLDER, NO_FOLDER, REPLACED, short_read, translated, translation
 from amudai.storage.portable import PortableStore
@@ -59,17 +59,26 @@ class LocalStore(Store):
 
     def identify(self, url: str) -> StoredFile:
         """The size and the tag of the file at `url`, which stays open."""
-        size = self.size(url)
-        return StoredFile(url, size, tag=self._file(url).tag)
+        self._counters.add(1, 0)
+        try:
+            file = self._file(url)
+        except AmudaiError as error:
+            error.locate(url=url)
+            raise
+        return StoredFile(url, file.size, tag=file.tag)
 
     def read_range(self, url: str, start: int, end: int, tag: str | None = None) -> memoryview:
         """Exactly the bytes of one half-open range."""
-        file = self._file(url, tag)
+        latest = self._files.latest
+        if latest is not None and latest[0] == url and (tag is None or tag == latest[1].tag):
+            file = latest[1]
+        else:
+            file = self._file(url, tag)
         size = end - start
         if not 0 <= start <= end <= file.size:
             raise StorageError(f"range: expected start <= end <= {file.size}, found {start}..{end}", url=url)
         self._counters.add(1, size)
-        if size > MAX_COPIED or file.is_mapped:
+        if size > MAX_COPIED or file.mapped is not None:
             file.require_unchanged(url)
             return file.whole()[start:end]
         try:
@@ -172,8 +181,10 @@ class LocalStore(Store):
             aside.discard()
 
     def _file(self, url: str, tag: str | None = None) -> _File:
-        found = self._files.latest(url)
-        if found is None:
+        latest = self._files.latest
+        if latest is not None and latest[0] == url:
+            found = latest[1]
+        else:
             with translated():
                 found = self._files.get(url, _open)
         if tag is not None and tag != found.tag:
@@ -193,9 +204,15 @@ class _Handle:
 
 
 class _File:
-    """A local file that stays open as long as it is referenced."""
+    """A local file that stays open as long as it is referenced.
 
-    __slots__ = ("_lock", "_modified", "_whole", "handle", "size", "tag")
+    Attributes
+    ----------
+    mapped
+        All bytes, if they are mapped already; None otherwise.
+    """
+
+    __slots__ = ("_lock", "_modified", "handle", "mapped", "size", "tag")
 
     def __init__(self, handle: _Handle) -> None:
         facts = os.fstat(handle.number)
@@ -207,13 +224,8 @@ class _File:
         self.tag = _tag(facts)
         self.handle = handle
         self._modified = facts.st_mtime_ns
-        self._whole: memoryview | None = None
+        self.mapped: memoryview | None = None
         self._lock = Lock()
-
-    @property
-    def is_mapped(self) -> bool:
-        """Whether all bytes are mapped already."""
-        return self._whole is not None
 
     def require_unchanged(self, url: str) -> None:
         """Raise `ReplacedFile` if somebody wrote into the file since it was opened."""
@@ -224,9 +236,9 @@ class _File:
     def whole(self) -> memoryview:
         """All bytes, mapped into memory. The mapping ends with its last view."""
         with self._lock:
-            if self._whole is None:
-                self._whole = self._map()
-            return self._whole
+            if self.mapped is None:
+                self.mapped = self._map()
+            return self.mapped
 
     def _map(self) -> memoryview:
         if self.size == 0:

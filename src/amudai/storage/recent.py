@@ -16,18 +16,18 @@ class RecentFiles(Generic[T]):
 
     A shard may have more files than a process may have open. Dropping a file does not close it: a file is closed when
     its last user is gone.
+
+    Attributes
+    ----------
+    latest
+        The file that was requested last, with its URL: the next request is usually for the same. None if there is none.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._opened: dict[str, T] = {}
-        self._latest: tuple[str, T] | None = None
+        self.latest: tuple[str, T] | None = None
         self._lock = Lock()
-
-    def latest(self, url: str) -> T | None:
-        """The file at `url` if it was the last one requested, which is the usual case. Otherwise None: use `get`."""
-        latest = self._latest
-        return latest[1] if latest is not None and latest[0] == url else None
 
     def get(self, url: str, opening: Callable[[str], T]) -> T:
         """The file at `url`. `opening` opens it if it is not open."""
@@ -36,7 +36,7 @@ class RecentFiles(Generic[T]):
             if found is None:
                 found = opening(url)
             self._opened[url] = found  # a dict keeps its order: the oldest comes first
-            self._latest = (url, found)
+            self.latest = (url, found)
             if len(self._opened) > self._limit:
                 del self._opened[next(iter(self._opened))]
             return found
@@ -45,10 +45,10 @@ class RecentFiles(Generic[T]):
         """Drop the file at `url`, if it is open: another file may have its name by now."""
         with self._lock:
             self._opened.pop(url, None)
-            self._latest = None
+            self.latest = None
 
     def clear(self) -> None:
         """Drop all files."""
         with self._lock:
             self._opened.clear()
-            self._latest = None
+            self.latest = None

@@ -37,8 +37,10 @@ def file_url(path: str | os.PathLike[str]) -> str:
     >>> file_url("/data/our logs/a.amudai.shard")
     'file:///data/our%20logs/a.amudai.shard'
     """
-    if isinstance(path, str) and _SIMPLE.fullmatch(path):
-        return f"file://{path}"  # the usual case: nothing to resolve, nothing to escape
+    if isinstance(path, str):
+        whole = path if path.startswith("/") else f"{os.getcwd()}/{path}"
+        if _SIMPLE.fullmatch(whole):
+            return f"file://{whole}"  # the usual case: nothing to resolve, nothing to escape
     folder, name = os.path.split(os.fsdecode(path))
     if ".." in folder.split(os.sep):
         folder = os.path.realpath(folder)  # only the system knows the parent folder of a link's target
