@@ -99,10 +99,12 @@ def open_top_column(context: ColumnContext, node: SchemaNode, path: str, positio
     Of one that is stored twice, each read takes the cheaper encoding, unless the context prefers one.
     """
     found = open_column(context, node, path, positions)
-    if context.prefer != "cheaper" or isinstance(found, ConstantSource | ParquetSource):
-        return found
     stored = context.descriptor(node)
-    if stored is None or not any(isinstance(each, ParquetEncoding) for each in stored.encodings):
+    if context.prefer != "cheaper" or stored is None or len(stored.encodings) < 2:
+        return found
+    if isinstance(found, ConstantSource | ParquetSource):
+        return found
+    if not any(isinstance(each, ParquetEncoding) for each in stored.encodings):
         return found
     other = open_column(replace(context, prefer="parquet"), node, path, positions)
     return CheaperSource(context, found, other) if isinstance(other, ParquetSource) else found

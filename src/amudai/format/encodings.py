@@ -9,7 +9,7 @@ from typing import Any, Final, Self, TypeAlias
 from amudai.errors import CorruptedData, UnsupportedFeature
 from amudai.format.identity import IDENTITY_SIZE, identity_fields, identity_in
 from amudai.format.message import Fact, LazyFact
-from amudai.format.references import DataRef, check_range
+from amudai.format.references import DataRef
 from amudai.format.wire import amudai_pb2 as wire
 
 __all__ = [
@@ -63,9 +63,13 @@ class EncodedBuffer(LazyFact):
     @classmethod
     def of(cls, message: wire.EncodedBuffer) -> Self:
         """The fact that `message` states."""
-        check_range(message.buffer)
-        check_range(message.block_map)
-        return cls.lazily(message, kind=_KINDS.get(message.kind, message.kind))
+        has = message.HasField
+        return cls.lazily(
+            message,
+            kind=_KINDS.get(message.kind, message.kind),
+            buffer=DataRef.of(message.buffer) if has("buffer") else None,
+            block_map=DataRef.of(message.block_map) if has("block_map") else None,
+        )
 
     def parts(self) -> dict[str, Any]:
         """The fields of the message."""
@@ -102,15 +106,14 @@ class EncodedBuffer(LazyFact):
             raise CorruptedData(f"EncodedBuffer: expected a buffer with a block map, found {found}")
         if not buffer.start <= block_map.start <= block_map.end <= buffer.end:
             raise CorruptedData(f"EncodedBuffer.block_map: expected a range inside {buffer}, found {block_map}")
-        if block_map.is_empty or block_map.size % _BLOCK_MAP_ALIGNMENT:
+        size = block_map.end - block_map.start
+        if not size or size % _BLOCK_MAP_ALIGNMENT:
             wanted = f"a size that is a multiple of {_BLOCK_MAP_ALIGNMENT} and not 0"
-            raise CorruptedData(f"EncodedBuffer.block_map: expected {wanted}, found {block_map.size}")
+            raise CorruptedData(f"EncodedBuffer.block_map: expected {wanted}, found {size}")
         return buffer, block_map
 
 
 EncodedBuffer.PARTS = {
-    "buffer": lambda of: DataRef.of(of.buffer) if of.HasField("buffer") else None,
-    "block_map": lambda of: DataRef.of(of.block_map) if of.HasField("block_map") else None,
     "block_count": lambda of: of.block_count if of.HasField("block_count") else None,
     "block_checksums": lambda of: of.block_checksums,
     "embedded_presence": lambda of: of.embedded_presence,

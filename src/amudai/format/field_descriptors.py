@@ -53,6 +53,9 @@ class FieldDescriptor(LazyFact):
             position_count=message.position_count,
             null_count=message.null_count if has("null_count") else None,
             constant_value=AnyValue.of(message.constant_value) if has("constant_value") else None,
+            # Every reader of the field asks for these two, too.
+            dictionary_size=message.dictionary_size if has("dictionary_size") else None,
+            indexes=IndexCollection.of(message.indexes) if has("indexes") else None,
         )
 
     def to_message(self) -> wire.FieldDescriptor:
@@ -96,12 +99,10 @@ def _bloom_filter(message: wire.FieldDescriptor) -> BloomFilter | None:
 
 
 FieldDescriptor.PARTS = {
-    "dictionary_size": lambda of: of.dictionary_size if of.HasField("dictionary_size") else None,
     "range_stats": lambda of: RangeStats.of(of.range_stats) if of.HasField("range_stats") else None,
     "type_stats": type_stats,
     "cardinality": lambda of: Cardinality.of(of.cardinality) if of.HasField("cardinality") else None,
     "bloom_filter": _bloom_filter,
-    "indexes": lambda of: IndexCollection.of(of.indexes) if of.HasField("indexes") else None,
     "standard": lambda of: properties_of(of.standard_properties),
     "custom": lambda of: properties_of(of.custom_properties),
     "raw_data_size": lambda of: of.raw_data_size if of.HasField("raw_data_size") else None,

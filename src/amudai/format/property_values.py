@@ -82,14 +82,15 @@ class AnyValue(Fact):
         if stored is None:
             return cls("unknown", None, annotation)
         kind, read, _ = _KINDS[stored]
-        return cls(kind, read(getattr(message, stored)), annotation)
+        value = getattr(message, stored)
+        return cls(kind, value if read is None else read(value), annotation)
 
     def parts(self) -> dict[str, Any]:
         """The fields of the message."""
-        stored, write = _STORED_AS.get(self.kind, ("", _same))
+        stored, write = _STORED_AS.get(self.kind, ("", None))
         if not stored:
             raise UnsupportedFeature("AnyValue: expected a kind that this version writes, found one of a later version")
-        return {stored: write(self.value), "annotation": self.annotation}
+        return {stored: self.value if write is None else write(self.value), "annotation": self.annotation}
 
     def to_message(self) -> wire.AnyValue:
         """The message that states this value."""
@@ -103,7 +104,7 @@ def properties_of(pairs: Sequence[wire.NameValuePair]) -> Properties:
     """Named values, in the order of the file."""
     if not pairs:
         return ()  # there are many property bags, and most of them are empty
-    return tuple((pair.name, AnyValue.of(pair.value)) for pair in pairs)
+    return tuple([(pair.name, AnyValue.of(pair.value)) for pair in pairs])
 
 
 def pairs_of(properties: Properties) -> list[wire.NameValuePair]:
@@ -258,20 +259,17 @@ def _decimal(stored: bytes) -> bytes:
     return stored
 
 
-def _same(value: object) -> object:
-    return value
-
-
-_KINDS: Final[Mapping[str, tuple[ValueKind, Callable[..., object], Callable[..., object]]]] = {
+# How values are read from a message and written to one; None for those that are the same there.
+_KINDS: Final[Mapping[str, tuple[ValueKind, Callable[..., object] | None, Callable[..., object] | None]]] = {
     "null_value": ("null", lambda _: None, lambda _: wire.UnitValue()),
-    "bool_value": ("bool", _same, _same),
-    "u64_value": ("u64", _same, _same),
-    "i64_value": ("i64", _same, _same),
-    "double_value": ("double", _same, _same),
+    "bool_value": ("bool", None, None),
+    "u64_value": ("u64", None, None),
+    "i64_value": ("i64", None, None),
+    "double_value": ("double", None, None),
     "datetime_value": ("datetime", lambda message: message.ticks, lambda ticks: wire.DateTimeUtc(ticks=ticks)),
     "timespan_value": ("timespan", _signed, lambda ticks: wire.TimeSpan(ticks=ticks % _U64)),
-    "string_value": ("string", _same, _same),
-    "bytes_value": ("bytes", _same, _same),
+    "string_value": ("string", None, None),
+    "bytes_value": ("bytes", None, None),
     "decimal_value": ("decimal", _decimal, _decimal),
     "list_value": (
         "list",

@@ -14,7 +14,7 @@ from amudai.format.container import Bytes
 from amudai.format.message import Fact, parse
 from amudai.format.wire import amudai_pb2 as wire
 
-__all__ = ["DataRef", "FieldList", "UrlList", "check_range"]
+__all__ = ["DataRef", "FieldList", "UrlList"]
 
 U64: TypeAlias = npt.NDArray[np.uint64]
 
@@ -139,13 +139,6 @@ class UrlList(Fact):
     def to_message(self) -> wire.UrlList:
         """The message that states this list."""
         return wire.UrlList(urls=self.urls)
-
-
-def check_range(message: wire.DataRef) -> None:
-    """Raise CorruptedData if a reference ends before it begins."""
-    span = message.range
-    if span.end < span.start:
-        raise _backwards(span.start, span.end)
 
 
 def _backwards(start: int, end: int) -> CorruptedData:
