@@ -83,7 +83,8 @@ class Limits:
     @property
     def most_block_memory(self) -> int:
         """`block_memory`, or a quarter of the memory if that is less."""
-        return min(self.block_memory, self.most_memory // 4)
+        share = (usable_memory() if self.memory is None else self.memory) // 4
+        return share if share < self.block_memory else self.block_memory
 
     def require_block(self, size: int) -> None:
         """Raise LimitExceeded if a block decompresses to more than `block_memory`."""

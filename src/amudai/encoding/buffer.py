@@ -168,7 +168,7 @@ class BlockBuffer:
 
     def _sharing(self, blocks: _kernels.Blocks) -> _kernels.Blocks:
         """The blocks, with the dictionary that they share."""
-        if self.shared is not None:
+        if self._read_dictionary is not None and self.shared is not None:
             dictionary = self.shared.dictionary
             blocks.share(dictionary.content, dictionary.checksum)
         return blocks
@@ -355,7 +355,7 @@ class BlockBuffer:
         except AmudaiError as error:
             error.locate(url=self._artifact.url)
             raise
-        return self._sharing(blocks), view
+        return blocks if self._read_dictionary is None else self._sharing(blocks), view
 
     def _read(self, picked: PickedBlocks) -> FetchedRanges:
         """The bytes of blocks that need not be adjacent."""

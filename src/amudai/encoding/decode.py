@@ -122,7 +122,9 @@ def open_numbers(buffer: BlockBuffer, first: int, last: int, dtype: str) -> tupl
     blocks, view, slot = found
     if buffer.may_inflate and (slot + last - first) * _WIDTH[dtype] > buffer.limits.most_block_memory:
         return None
-    inflate(blocks, [view], _kernels.numeric_frames(blocks, dtype), buffer.limits)
+    frames = _kernels.numeric_frames(blocks, dtype)
+    if frames:
+        inflate(blocks, [view], frames, buffer.limits)
     return blocks, slot
 
 
@@ -137,7 +139,9 @@ def decode_few_bytes(
     if found is None or len(found[0]) != 1:
         return None
     blocks, view, slot = found
-    inflate(blocks, [view], _kernels.binary_frames(blocks, None), buffer.limits, buffer.shared)
+    frames = _kernels.binary_frames(blocks, None)
+    if frames:
+        inflate(blocks, [view], frames, buffer.limits, buffer.shared)
     count = last - first
     buffer.limits.require_memory(count, 64)
     offsets, validity = np.zeros(count + 1, np.int64), np.empty(count // 8 + 2, np.uint8)
@@ -147,7 +151,9 @@ def decode_few_bytes(
     if _kernels.decode_offsets(blocks, *span, offsets, validity, 0, origins, sizes):
         return None
     buffer.limits.require_payload(origins.item(0) + offsets.item(-1), len(view))
-    inflate(blocks, [view], _kernels.payload_frames(blocks, sizes), buffer.limits, buffer.shared)
+    frames = _kernels.payload_frames(blocks, sizes)
+    if frames:
+        inflate(blocks, [view], frames, buffer.limits, buffer.shared)
     size = offsets.item(-1)
     buffer.limits.require_memory(size, 8)
     data = np.empty(size + SLACK, np.uint8)
@@ -366,7 +372,8 @@ _threads = local()
 
 
 def _inflate(run: BlockRun, frames: list[Frame], buffer: BlockBuffer) -> None:
-    inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
+    if frames:
+        inflate(run.blocks, run.buffers, frames, buffer.limits, buffer.shared)
 
 
 def inflate(
@@ -379,8 +386,9 @@ def inflate(
     """Decompress the frames of blocks. `shared` is the dictionary that they share, if they do."""
     if not frames:
         return
-    limits.require_block(max(frame[3] for frame in frames))
-    if sum(frame[3] for frame in frames) <= _SMALL:
+    sizes = [frame[3] for frame in frames]
+    limits.require_block(max(sizes))
+    if sum(sizes) <= _SMALL:
         contents: list[Any] = [
             _inflated(buffers[of][start:end], size, codec, shared) for of, start, end, size, codec in frames
         ]

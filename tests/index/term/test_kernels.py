@@ -290,7 +290,7 @@ def test_the_layout_says_where_pages_are(leaves: int) -> None:
         first, below = first + below, pages
         if pages == 1:
             break
-    assert layout.levels.tolist() == levels
+    assert layout.levels.tolist() == [layout.level(record) for record in range(len(levels))] == levels
     assert PageLayout.of(layout.properties, len(levels)) == layout
     assert PageLayout.of(layout.properties, len(levels) + 1) is None
 

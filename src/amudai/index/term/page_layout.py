@@ -68,8 +68,16 @@ class PageLayout:
         """The level of each page."""
         return np.repeat(np.arange(len(self.level_sizes), dtype=np.uint8), self.level_sizes)
 
+    def level(self, record: int) -> int:
+        """The level of a page: 0 for leaves."""
+        level, end = 0, self.leaf_pages
+        while record >= end:
+            level += 1
+            end += self.level_sizes[level]
+        return level
+
     def child(self, record: int, entry: int) -> int:
         """The child page of entry `entry` of page `record`, which is not a leaf."""
-        level = int(self.levels[record])
+        level = self.level(record)
         first = sum(self.level_sizes[:level])
         return first - self.level_sizes[level - 1] + (record - first) * self.fan_out + entry

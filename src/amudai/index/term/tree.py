@@ -235,17 +235,21 @@ class TermTree:
     def _descend(self, text: bytes) -> int:
         """The record of the leaf that would hold `text`."""
         record = self._page_count - 1
-        level = int(self._levels[record])
+        level = self._level(record)
         while level:
             page = self._page(record)
             if not len(page):
                 raise CorruptedData(f"page {record}: expected entries, found none")
             low, _ = _kernels.term_range(page.offsets, page.data, text, False)
             record = self._child(record, min(low, len(page) - 1))
-            if record >= self._page_count or int(self._levels[record]) >= level:
+            below = self._level(record) if record < self._page_count else level
+            if below >= level:
                 raise CorruptedData(f"child_position: expected a page below level {level}, found {record}")
-            level = int(self._levels[record])
+            level = below
         return record
+
+    def _level(self, record: int) -> int:
+        return int(self._levels[record]) if self._layout is None else self._layout.level(record)
 
     def _child(self, record: int, entry: int) -> int:
         if self._layout is not None:
