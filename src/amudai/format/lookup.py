@@ -77,12 +77,14 @@ def lookup_property(buffers: Sequence[LookupBuffer]) -> Properties:
     return (*found, (_IDENTITIES, AnyValue("bytes", b"".join(identities))))
 
 
-def lookup_buffers(properties: Properties, count: int | None = None) -> tuple[LookupBuffer, ...] | None:
-    """The buffers in `properties`; None if there are none. `count` is how many buffers the type of index has."""
+def lookup_buffers(properties: Properties, *counts: int) -> tuple[LookupBuffer, ...] | None:
+    """The buffers in `properties`; None if there are none. `counts` are the numbers of buffers that there may be."""
     stated = _bytes(properties, LOOKUP)
     if stated is None:
         return None
-    count = len(stated) // _BUFFER.size if count is None else count
+    count = len(stated) // _BUFFER.size
+    if counts and count not in counts:
+        count = counts[0]
     _require_size(LOOKUP, stated, count * _BUFFER.size)
     identities = _bytes(properties, _IDENTITIES)
     if identities is None:

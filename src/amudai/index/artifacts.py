@@ -60,9 +60,9 @@ class IndexArtifactReader:
             require_identity(self.descriptor.identity, found.directory.identity)
         return found
 
-    def lookup(self, count: int) -> list[BlockBuffer] | None:
-        """The `count` buffers that each look-up reads; None if the artifact names none."""
-        found = lookup_buffers(self.descriptor.properties, count)
+    def lookup(self, *counts: int) -> list[BlockBuffer] | None:
+        """The buffers that look-ups read, as many as one of `counts`; None if the artifact names none."""
+        found = lookup_buffers(self.descriptor.properties, *counts)
         if found is None:
             return None
         verify, limits = self._shard.verify, self._shard.limits

@@ -16,9 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from amudai.errors import InvalidArgument
+from amudai.format import BufferKind
 from amudai.index.term.page_layout import PageLayout
+from amudai.index.term.stored_form import TERMS_LOOKUP
 from amudai.shard import PreparedStripe
 from amudai.storage import Spool
+from amudai.types import SchemaNode
 
 __all__ = ["EXACT", "BuiltIndex", "within_budget"]
 
@@ -48,6 +51,8 @@ class BuiltIndex:
         Where the pages of terms are; None if there are no terms.
     spool
         Holds the bytes of both artifacts.
+    lookup
+        The buffers of the terms artifact that look-ups read.
     terms_size, size
         Bytes of the terms artifact, and of both artifacts; 0 if they were not measured.
     """
@@ -56,6 +61,7 @@ class BuiltIndex:
     positions: PreparedStripe
     layout: PageLayout | None
     spool: Spool
+    lookup: tuple[tuple[SchemaNode, BufferKind], ...] = TERMS_LOOKUP
     terms_size: int = 0
     size: int = 0
 

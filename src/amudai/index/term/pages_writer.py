@@ -16,7 +16,7 @@ from amudai.encoding import NumberEncoder, PreparedBuffer, Profile, profile_of
 from amudai.format import AnyValue, BufferKind
 from amudai.index.term.page_layout import PageLayout
 from amudai.index.term.sections import U64, block, plain_terms, shortest_steps, term_block
-from amudai.index.term.stored_form import TERMS_SCHEMA
+from amudai.index.term.stored_form import FORMS_LOOKUP, TERMS_LOOKUP, TERMS_SCHEMA
 from amudai.index.term.tuning import Tuning
 from amudai.shard import BitEncoder, FieldBuildContext, PreparedField
 from amudai.stats import FieldStatistics
@@ -77,6 +77,12 @@ class PagesWriter:
             single_lists=self._lists == self._leaf_entries,
             only_rows=self._form.constant == 0,
         )
+
+    @property
+    def lookup(self) -> tuple[tuple[SchemaNode, BufferKind], ...]:
+        """The buffers that look-ups read. Where a term may have several lists, they need more than forms."""
+        has_forms = self._form.constant is None and self.layout.single_lists
+        return (*TERMS_LOOKUP, *FORMS_LOOKUP) if has_forms else TERMS_LOOKUP
 
     def add(self, merged: _kernels.TermSlice, counts: U64, first: int) -> None:
         """Append merged terms. Their lists have `counts` integers and begin at `first` in the column of positions."""

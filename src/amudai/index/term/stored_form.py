@@ -11,6 +11,7 @@ from amudai.types import BasicType, SchemaNode
 __all__ = [
     "COLLATIONS",
     "ELEMENT",
+    "FORMS_LOOKUP",
     "GRANULARITIES",
     "INDEX_TYPE",
     "MAX_TERM",
@@ -58,14 +59,8 @@ def _node(schema_id: int, name: str, basic_type: BasicType, *children: SchemaNod
 
 
 _LIST_END: Final = _node(12, "pos_list_end_offset", BasicType.INT64)
-_LIST: Final = _node(
-    9,
-    "item",
-    BasicType.STRUCT,
-    _node(10, "field_schema_id", BasicType.INT32),
-    _node(11, "repr_type", BasicType.INT8),
-    _LIST_END,
-)
+_FORM: Final = _node(11, "repr_type", BasicType.INT8)
+_LIST: Final = _node(9, "item", BasicType.STRUCT, _node(10, "field_schema_id", BasicType.INT32), _FORM, _LIST_END)
 _STRIPE: Final = _node(
     6, "item", BasicType.STRUCT, _node(7, "stripe_id", BasicType.INT16), _node(8, "fields", BasicType.LIST, _LIST)
 )
@@ -87,6 +82,7 @@ TERMS_SCHEMA: Final = (
 # One record for each integer of a list.
 POSITIONS_SCHEMA: Final = (_node(0, "position", BasicType.INT64),)
 
-# The buffers that a look-up reads in each artifact.
+# The buffers that a look-up reads in each artifact. The forms of lists are read only where they differ.
 TERMS_LOOKUP: Final = ((_TERM, BufferKind.DATA), (_LIST_END, BufferKind.DATA))
+FORMS_LOOKUP: Final = ((_FORM, BufferKind.DATA),)
 POSITIONS_LOOKUP: Final = ((POSITIONS_SCHEMA[0], BufferKind.DATA),)

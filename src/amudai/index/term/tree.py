@@ -110,12 +110,27 @@ class TermTree:
         return self._artifact.shard
 
     @lazy
+    def _lookup(self) -> list[BlockBuffer] | None:
+        """Of our own artifact: the buffers that look-ups read."""
+        return self._artifact.lookup(2, 3) if self._is_own else None
+
+    @lazy
+    def _forms(self) -> BlockBuffer | None:
+        """The forms of the lists, if they differ and the artifact says where they are."""
+        if self._lookup is None or len(self._lookup) < 3:
+            return None
+        ends, forms = self._lookup[1:]
+        if forms.values != ends.values:
+            raise CorruptedData(f"repr_type: expected {ends.values} values, found {forms.values}")
+        return forms
+
+    @lazy
     def _known(self) -> tuple[BlockBuffer, BlockBuffer, PageLayout] | None:
         """Of our own artifact: the terms, one block per page, the ends of the lists, and the layout of the pages."""
-        found = self._artifact.lookup(2) if self._is_own else None
+        found = self._lookup
         if found is None:
             return None
-        pages, ends = found
+        pages, ends = found[:2]
         layout = PageLayout.of(self._artifact.descriptor.properties, pages.block_map.block_count)
         return None if layout is None else (pages, ends, layout)
 
@@ -354,6 +369,8 @@ class TermTree:
             fields = present(_member(self._list, "field_schema_id", BasicType.INT32), wanted)
         if self._layout is not None and self._layout.only_rows:
             forms = np.zeros(count, np.uint8)
+        elif self._layout is not None and self._forms is not None:
+            forms = decode_few(self._forms, first + low, first + high, "u1")
         else:
             forms = present(_member(self._list, "repr_type", BasicType.INT8), wanted)
         if len(forms) and int(forms.max()) > _LAST_FORM:

@@ -22,7 +22,6 @@ from amudai.index.term.stored_form import (
     POSITIONS_LOOKUP,
     POSITIONS_SCHEMA,
     TERMS,
-    TERMS_LOOKUP,
     TERMS_SCHEMA,
     TOKENIZERS,
 )
@@ -95,13 +94,14 @@ def written(
         PreparedStripe((integers,), count, spool),
         pages.layout,
         spool,
+        pages.lookup,
     )
 
 
 def placed(built: BuiltIndex, space: ArtifactSpace, spec: TermIndex, plan: BuildPlan) -> IndexDescriptor:
     """Write the artifacts of a built index, close its spool, and return the descriptor."""
     with built.spool:
-        terms = space.place(TERMS, TERMS_SCHEMA, [built.terms], TERMS_LOOKUP)
+        terms = space.place(TERMS, TERMS_SCHEMA, [built.terms], built.lookup)
         layout = () if built.layout is None else (*built.layout.properties, *terms.properties)
         positions = space.place(POSITIONS, POSITIONS_SCHEMA, [built.positions], POSITIONS_LOOKUP)
     properties: dict[str, object] = {
