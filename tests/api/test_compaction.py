@@ -238,3 +238,33 @@ def test_processes_neither_sort_nor_write_to_stores(parts: list[amudai.Shard], t
         amudai.compact(parts, tmp_path / "sorted.amudai.shard", processes=0)
     with pytest.raises(UnsupportedFeature, match="expected shards in local files"):
         amudai.compact(parts, "memory.amudai.shard", store=MemoryStore(), processes=2)
+
+
+def test_columns_whose_names_need_quotes_keep_their_sketches(tmp_path: Path) -> None:
+    rows = pa.table({"a.b": [1, 2, 3], "`q`": [3, 2, 1], "s": [{"x.y": 1}] * 3})
+    wanted = ["`a.b`", "```q```", "s.`x.y`"]
+    shard = amudai.write(rows, tmp_path / "old.amudai.shard", distinct=wanted, bloom=wanted)
+    found = amudai.compact(shard, tmp_path / "new.amudai.shard", sort_by="```q```")
+    assert found.read()["a.b"].to_pylist() == [3, 2, 1]
+    assert [found[path].stats.distinct_count for path in wanted] == [
+        shard[path].stats.distinct_count for path in wanted
+    ]
+
+
+@pytest.mark.parametrize("mode", ["dense", "sparse"])
+def test_shards_with_a_union_are_sorted(mode: str, tmp_path: Path) -> None:
+    numbers, words = pa.array([1, None, 2]), pa.array([None, "x", None])
+    union = pa.UnionArray.from_sparse(pa.array([0, 1, 0], pa.int8()), [numbers, words], ["n", "w"])
+    if mode == "dense":
+        offsets = pa.array([0, 0, 1], pa.int32())
+        parts = [numbers.drop_null(), words.drop_null()]
+        union = pa.UnionArray.from_dense(pa.array([0, 1, 0], pa.int8()), offsets, parts, ["n", "w"])
+    shard = amudai.write(pa.table({"k": [3, 1, 2], "u": union}), tmp_path / "old.amudai.shard")
+    found = amudai.compact(shard, tmp_path / "new.amudai.shard", sort_by="k")
+    assert found.read().to_pydict() == {"k": [1, 2, 3], "u": ["x", 2, 1]}
+    lake = amudai.dataset([found.url, shard.url])
+    assert lake.read().to_pydict() == {"k": [1, 2, 3, 3, 1, 2], "u": ["x", 2, 1, 1, "x", 2]}
+    assert lake.take([(lake.shards[1], 1)]).to_pydict() == {"k": [1], "u": ["x"]}
+    assert lake.count("k > 1") == 4
+    with pytest.raises(InvalidArgument, match="sort_by: expected a column that can be sorted"):
+        amudai.compact(shard, tmp_path / "other.amudai.shard", sort_by="u")

@@ -558,3 +558,14 @@ def test_merged_shards_whose_columns_were_dropped_and_renamed(
     assert positions(again, col("web.path") == "/b") == [2, 7]
     assert again["id"].read().to_pylist() == list(range(10))
     assert again.verify().ok
+
+
+def test_new_columns_with_indexes_in_their_descriptors(tmp_path: Path) -> None:
+    """The shard must say which descriptors have indexes, or nobody looks for them."""
+    old = amudai.write({"n": [1, 2, 3]}, tmp_path / "old.amudai.shard", indexes=[amudai.HashIndex("n", level="field")])
+    indexes = [amudai.TermIndex("w", level="field"), amudai.HashIndex("id", level="field")]
+    new = {"w": ["p q", "q r", "s"], "id": ["x", "y", "z"]}
+    shard = amudai.with_columns(old, new, to=tmp_path / "new.amudai.shard", indexes=indexes)
+    assert sorted(each.fields for each in shard.indexes) == [("id",), ("n",), ("w",)]
+    assert shard["w"].terms().to_pydict()["term"][0] == "q"
+    assert shard.verify(deep=True).ok

@@ -7,6 +7,7 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
+import obstore.store
 import pytest
 
 import amudai
@@ -307,3 +308,35 @@ def test_arguments_of_gc(tmp_path: Path) -> None:
         amudai.gc(tmp_path, older_than=timedelta(-1))
     with pytest.raises(MissingFile):
         amudai.gc(tmp_path / "nowhere")
+
+
+def test_gc_knows_the_files_that_a_mapped_prefix_names() -> None:
+    """Without `allow`, files of the same name in other folders stay, too."""
+    store = obstore.store.MemoryStore()
+    amudai.write(ROWS, "data/logs.amudai.shard", layout="two-level", store=store)
+    allow = {"s3://lake/": store}
+    amudai.delete("data/logs.amudai.shard", "n = 2", to="roots/a.amudai.shard", store=store, allow=allow)
+    [stripe] = [each["path"] for each in store.list("data").collect() if each["path"].endswith(".stripe")]
+    store.put(stripe.replace("data/", "old/"), b"garbage of the same name")
+    store.delete("data/logs.amudai.shard")
+    found = amudai.gc("", store=store, older_than=NOW, dry_run=False)
+    assert found == ()
+    found = amudai.gc("", store=store, older_than=NOW, dry_run=False, allow=allow)
+    assert [each.url for each in found] == [stripe.replace("data/", "old/")]
+    kept = amudai.open("roots/a.amudai.shard", store=store, allow=allow)
+    assert kept.read()["n"].to_pylist() == [1, 5]
+
+
+def test_collecting_garbage_of_a_place_knows_a_mapped_prefix() -> None:
+    store = obstore.store.MemoryStore()
+    for first in (1, 2):
+        amudai.write({"n": [first, 9]}, "x/a.amudai.shard", layout="two-level", store=store, overwrite=True)
+        if first == 1:
+            [stripe] = [each["path"] for each in store.list("x").collect() if each["path"].endswith(".stripe")]
+            store.copy("x/a.amudai.shard", "y/a.amudai.shard")
+            store.copy(stripe, stripe.replace("x/", "y/"))
+    allow = {"s3://lake/": store}
+    amudai.delete("y/a.amudai.shard", "n = 1", to="x/b.amudai.shard", store=store, allow=allow)
+    assert amudai.collect_garbage("x/a.amudai.shard", store=store, older_than=NOW) == []
+    assert amudai.collect_garbage("x/a.amudai.shard", store=store, older_than=NOW, allow=allow) == [stripe]
+    assert amudai.open("x/b.amudai.shard", store=store, allow=allow).read().to_pydict() == {"n": [9]}

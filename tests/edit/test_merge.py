@@ -369,3 +369,37 @@ def test_unknown_fields_of_roots_are_kept_or_refused(tmp_path: Path) -> None:
         pytest.raises(UnsupportedFeature, match="later version in ShardDirectory: expected the same in all shards"),
     ):
         merging.root(publication.file, is_movable)
+
+
+TIMES = [(pa.timestamp("s"), pa.timestamp("ns")), (pa.duration("ms"), pa.duration("us"))]
+
+
+@pytest.mark.parametrize(("one", "two"), TIMES, ids=str)
+@pytest.mark.parametrize("nested", [False, True], ids=["plain", "in a struct"])
+def test_times_of_different_units_stored_as_integers_are_not_mixed(
+    one: pa.DataType, two: pa.DataType, nested: bool, tmp_path: Path
+) -> None:
+    def table(kind: pa.DataType) -> pa.Table:
+        values = pa.array([1_700_000], pa.int64()).cast(kind)
+        return pa.table({"t": pa.StructArray.from_arrays([values], ["in"]) if nested else values})
+
+    parts = [
+        amudai.write(table(kind), tmp_path / f"{at}.amudai.shard", timestamps="int64")
+        for at, kind in enumerate((one, two))
+    ]
+    for merge in (amudai.merge, amudai.compact):
+        with pytest.raises(InvalidSchema, match=r"because times are stored as integers, found .* in file://"):
+            merge(parts, to=tmp_path / "m.amudai.shard", widen=True)  # type: ignore[operator]
+    same = amudai.merge([parts[0], parts[0]], to=tmp_path / "m.amudai.shard", widen=True)
+    assert same.read() == pa.concat_tables([table(one)] * 2)
+
+
+def test_times_of_different_units_that_do_not_depend_on_it(tmp_path: Path) -> None:
+    """Ticks count the same in all units, and other integers have none."""
+    kinds = [pa.struct([("at", pa.timestamp(unit)), ("n", pa.int64())]) for unit in ("ms", "us")]
+    parts = [
+        amudai.write(pa.table({"s": pa.array([{"at": 5, "n": 1}], kind)}), tmp_path / f"{at}.amudai.shard")
+        for at, kind in enumerate(kinds)
+    ]
+    found = amudai.merge(parts, to=tmp_path / "m.amudai.shard", widen=True).read()["s"].combine_chunks().field("at")
+    assert found.cast(pa.int64()).to_pylist() == [5000, 5]

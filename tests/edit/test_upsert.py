@@ -214,3 +214,12 @@ def test_new_rows_have_no_internal_fields_if_the_shard_has_none(tmp_path: Path) 
     new = amudai.upsert(old, {"id": [2]}, key="id", to=tmp_path / "new.amudai.shard")
     assert "Kusto.Amudai.IngestionTimestamp" not in new.internal
     assert "Kusto.Amudai.RecordIdentity" not in new.internal
+
+
+def test_a_key_whose_name_is_also_a_path(tmp_path: Path) -> None:
+    rows = pa.table({"a.b": [1, 2, 3], "a": [{"b": 3}, {"b": 3}, {"b": 1}], "c": ["x", "x", "y"], "`q`": [7, 8, 9]})
+    shard = amudai.write(rows, tmp_path / "old.amudai.shard")
+    new = rows.slice(2)
+    for key in ("a.b", ["a.b", "c"], "`q`", ["`q`", "a.b"]):
+        found = amudai.upsert(shard, new, key=key, to=tmp_path / "new.amudai.shard", overwrite=True)
+        assert found.read() == rows, key

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Literal
 
+import pyarrow as pa
+
 from amudai.api.dataset_writing import folder_path, new_shard_name
 from amudai.api.datasets import Dataset, dataset
 from amudai.api.merging import merged
@@ -14,11 +16,14 @@ from amudai.api.opening import open as open_shard
 from amudai.api.outcome import Outcome
 from amudai.api.requested import Bloom
 from amudai.api.shard import Shard
+from amudai.api.storing_options import options_for
 from amudai.api.writing import write
+from amudai.arrow import batches_of
 from amudai.datasets import SHARD_SUFFIX, find_shards
 from amudai.encoding import ProfileChoice
 from amudai.errors import ReplacedFile, StorageError, UnsupportedFeature
 from amudai.index import IndexSpec, specs_of
+from amudai.sources import Source
 from amudai.storage import MAX_READ, Allow, Size, Store, container, file_url, open_store
 
 __all__ = ["append", "append_parts"]
@@ -100,6 +105,9 @@ def _append_to_shard(
 ) -> Shard:
     store = options["store"]
     opened, url = open_store(path, store)
+    if not isinstance(data, Source):
+        # The columns decide how the new rows are stored. They may come from an iterator.
+        data = pa.RecordBatchReader.from_batches(*batches_of(data))
     policy: Literal["merge", "keep"] = "merge" if indexes is None else "keep"
     outcome = Outcome()
     if not opened.capabilities.local_path:
@@ -107,14 +115,15 @@ def _append_to_shard(
         old = open_shard(url, store=opened, allow=allow)
         added = _hidden_beside(url)
         with outcome.removing(opened, [added]):
-            write(data, added, indexes=_specs(old, indexes), **{**options, "store": opened})
+            how = options_for(data.schema, old)
+            write(data, added, indexes=_specs(old, indexes), **{**options, **how, "store": opened})
             return _replaced(opened, url, [added], policy, old, outcome, allow)
     root = opened.local_path(url)
     with _locked(os.path.dirname(root)), open_shard(path, store=store, allow=allow) as old:
         # In the same folder, references stay relative.
         added = _hidden_beside(root)
         with outcome.removing(opened, [file_url(added)]):
-            write(data, added, indexes=_specs(old, indexes), **options)
+            write(data, added, indexes=_specs(old, indexes), **options, **options_for(data.schema, old))
             return _relinked(root, [added], policy, outcome, allow)
 
 

@@ -335,7 +335,7 @@ class ArrowScanner:
         """The columns of the result."""
         schema = self._dataset.schema
         if isinstance(self._columns, Mapping):
-            return self._projected(schema.empty_table()).schema
+            return self._projected(pa.Table.from_batches([], schema)).schema
         return pa.schema([schema.field(name) for name in self._columns], metadata=schema.metadata)
 
     schema = projected_schema

@@ -165,6 +165,8 @@ class AttachRequest:
 def opened_file(path: ParquetPath, naming: Naming) -> Opened:
     """The name of a file for the shard, and the file."""
     artifact = Artifact.open(path.store, path.url)
+    if naming.replaces(artifact):
+        raise InvalidArgument("to: expected another place than that of a Parquet file", url=naming.url)
     file = ParquetFile(artifact)
     _ = file.metadata  # an error if this is no Parquet file
     return naming.of(artifact), file

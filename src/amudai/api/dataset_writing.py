@@ -21,7 +21,7 @@ from amudai.datasets import SHARD_SUFFIX, find_shards
 from amudai.encoding import ProfileChoice
 from amudai.errors import ExistingFile, InvalidArgument, InvalidSchema, MissingFile, located
 from amudai.index import IndexSpec
-from amudai.storage import Size, open_store, size_of, translated
+from amudai.storage import Allow, Size, open_store, size_of, translated
 
 __all__ = ["folder_path", "new_shard_name", "write_dataset"]
 
@@ -46,6 +46,7 @@ def write_dataset(
     memory_limit: Size = "512MB",
     store: object | None = None,
     threads: int | None = None,
+    allow: Allow = (),
 ) -> Dataset:
     """Write data as many shards in a folder, and open them as a dataset.
 
@@ -72,6 +73,9 @@ def write_dataset(
         share the limit.
     profile, layout, indexes, bloom, distinct, properties, store, threads
         As for `amudai.write`.
+    allow
+        Where files outside of the folder may be to which shards refer that are there already, as `amudai.dataset` takes
+        it.
 
     Examples
     --------
@@ -112,7 +116,7 @@ def write_dataset(
     except BaseException:
         writers.abandon()
         raise
-    return dataset(base, store=store, threads=threads)
+    return dataset(base, store=store, threads=threads, allow=allow)
 
 
 class _Writers:

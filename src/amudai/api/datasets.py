@@ -262,7 +262,7 @@ class Dataset(Tabular):
         shards, positions = _pairs(rows)
         scan = self.scan(columns)  # checks the names of columns
         members = self._members
-        parts = [scan.schema.empty_table()]
+        parts = [pa.Table.from_batches([], scan.schema)]
         order: list[npt.NDArray[np.int64]] = []
         asked = None if columns is None else names(columns, "columns")
         for name in dict.fromkeys(shards.tolist()):

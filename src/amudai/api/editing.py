@@ -17,7 +17,7 @@ from amudai.edit import Merging, Naming, Publication, Root
 from amudai.errors import ExistingFile, InvalidArgument, located
 from amudai.index import carried_indexes, is_movable
 from amudai.shard import STRIPE_SUFFIX, ArtifactSpace, ShardReader
-from amudai.storage import Allow, Allowed, Store, StoredFile, open_store
+from amudai.storage import Allow, Allowed, Store, StoredFile, TargetPlace, open_store
 
 __all__ = ["NewRoot", "beside", "new_publication", "place_for", "reader_of"]
 
@@ -42,7 +42,8 @@ def place_for(
     `than` names that place in the error.
     """
     target_store, target = open_store(to, store)
-    if any(reader.url == target and reader.store.same_files(target_store) for reader in of):
+    place = TargetPlace(target_store, target)
+    if any(place.is_of(reader.root) for reader in of):
         raise InvalidArgument(f"to: expected another place than {than}", url=target)
     return target_store, target
 

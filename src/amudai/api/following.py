@@ -32,7 +32,7 @@ from amudai.sources import (
     Tell,
     read_files,
 )
-from amudai.storage import Size, translated
+from amudai.storage import Allow, Size, translated
 
 __all__ = ["AtEnd", "follow"]
 
@@ -63,6 +63,7 @@ def follow(
     indexes: Sequence[IndexSpec] = (),
     memory_limit: Size = "512MB",
     threads: int | None = None,
+    allow: Allow = (),
 ) -> Iterator[Shard]:
     """Add the lines that arrive in a file or a pipe to a folder of shards, for as long as they arrive.
 
@@ -93,6 +94,8 @@ def follow(
         Other arguments of `amudai.read_files`, such as `{"format": "csv", "types": {"id": "uint64"}}`.
     profile, indexes, memory_limit, threads
         As for `amudai.write`.
+    allow
+        Where files outside of the folder may be to which its shards refer, as `amudai.open` takes it.
 
     Yields
     ------
@@ -117,7 +120,8 @@ def follow(
     if "://" in path_text(to, "to"):
         raise UnsupportedFeature("follow: expected a local folder or shard, found a URL")
     options = {"profile": profile, "memory_limit": memory_limit, "threads": threads}
-    target = _GrowingShards(path_text(to, "to"), whole_number(rows_per_shard, "rows_per_shard", 1), indexes, options)
+    most = whole_number(rows_per_shard, "rows_per_shard", 1)
+    target = _GrowingShards(path_text(to, "to"), most, indexes, options, allow)
     stated = {} if reading is None else mapping(reading, "reading")
     for name in stated:
         if name not in signature(read_files).parameters:
@@ -147,8 +151,11 @@ def _is_marked(text: GrowingFile, file: FollowedFile) -> bool:
 class _GrowingShards:
     """The shards to which rows are added."""
 
-    def __init__(self, path: str, rows: int, indexes: Sequence[IndexSpec], options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: str, rows: int, indexes: Sequence[IndexSpec], options: Mapping[str, Any], allow: Allow
+    ) -> None:
         self._path = path
+        self._allow = allow
         self._rows = rows
         self._indexes = indexes
         self._options = options
@@ -163,7 +170,7 @@ class _GrowingShards:
         chosen = [os.path.basename(self._path)] if self._is_shard else names
         for name in chosen:
             if name in names and name.endswith(SHARD_SUFFIX) and name[:1] not in "._":
-                with open_shard(os.path.join(self.folder, name)) as shard:
+                with open_shard(os.path.join(self.folder, name), allow=self._allow) as shard:
                     for file in followed_of(shard._reader.properties):
                         yield shard, file
 
@@ -182,7 +189,7 @@ class _GrowingShards:
             self._parts = 0
             found = write(source, self._root, indexes=self._indexes, **self._options)
         else:
-            added = append(self._root, source, **self._options)
+            added = append(self._root, source, allow=self._allow, **self._options)
             assert isinstance(added, Shard)
             found = added
         self._parts += 1

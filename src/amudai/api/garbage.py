@@ -9,13 +9,17 @@ from amudai.arguments import shown
 from amudai.edit import GRACE
 from amudai.edit import collect_garbage as collect
 from amudai.errors import InvalidArgument, located
-from amudai.storage import open_store
+from amudai.storage import Allow, Allowed, open_store
 
 __all__ = ["collect_garbage"]
 
 
 def collect_garbage(
-    location: str | os.PathLike[str], *, older_than: timedelta = GRACE, store: object | None = None
+    location: str | os.PathLike[str],
+    *,
+    older_than: timedelta = GRACE,
+    store: object | None = None,
+    allow: Allow = (),
 ) -> list[str]:
     """Remove the files that belonged to shards which were overwritten at this place.
 
@@ -32,6 +36,9 @@ def collect_garbage(
         The shard, as `amudai.open` takes it.
     older_than
         How long ago a file must have been replaced, or left behind.
+    allow
+        Where the shards in the folder may refer to, as `amudai.open` takes it. A prefix that is mapped to the store of
+        the folder tells which of its files such URLs name. Without it, all files with the same names stay.
 
     Returns
     -------
@@ -51,4 +58,4 @@ def collect_garbage(
         raise InvalidArgument(f"older_than: expected a timedelta of at least 0, found {shown(older_than)}")
     found, url = open_store(location, store)
     with located(url=url):
-        return collect(found, url, older_than)
+        return collect(found, url, older_than, Allowed.of(allow))

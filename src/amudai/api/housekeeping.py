@@ -14,7 +14,7 @@ from amudai.api.sizes import temporary_folder
 from amudai.arguments import flag, path_text, shown
 from amudai.edit import ORPHAN_GRACE, copy_shard, orphans_below, own_files
 from amudai.errors import InvalidArgument, UnsupportedFeature, located
-from amudai.storage import Allow, container, open_store, remove_files
+from amudai.storage import Allow, Allowed, container, open_store, remove_files
 
 __all__ = ["Garbage", "copy", "gc"]
 
@@ -106,6 +106,7 @@ def gc(
     dry_run: bool = True,
     older_than: timedelta = ORPHAN_GRACE,
     store: object | None = None,
+    allow: Allow = (),
 ) -> tuple[Garbage, ...]:
     """Find files that no shard in a folder refers to, and remove them if asked.
 
@@ -123,6 +124,9 @@ def gc(
         and readers keep the shard that they opened. A day unless told otherwise.
     store
         The store of the folder, if it is not one of local files.
+    allow
+        Where the shards may refer to, as `amudai.open` takes it. A prefix that is mapped to the store of the folder
+        tells which of its files such URLs name. Without it, all files with the same names stay.
 
     Examples
     --------
@@ -140,6 +144,6 @@ def gc(
     name = os.path.join(path_text(folder, "folder"), "")  # the folder's URL is that of a file in it, without the name
     found_store, url = open_store(f"{name}_", store)
     with located(url=container(url)):
-        orphans = orphans_below(found_store, container(url), older_than)
+        orphans = orphans_below(found_store, container(url), older_than, Allowed.of(allow))
         removed = set() if flag(dry_run, "dry_run") else set(remove_files(found_store, [each.url for each in orphans]))
     return tuple(Garbage(each.url, each.kind, each.bytes, each.url in removed) for each in orphans)

@@ -11,7 +11,7 @@ from amudai.format import BloomFilter
 from amudai.inspect import field_label
 from amudai.shard import ShardReader
 from amudai.stats import MOST_REQUESTED, MOST_VALUES, BloomRequest
-from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode, find_in, quote_name
+from amudai.types import BYTES, WIDTHS, BasicType, SchemaNode, find_in
 
 __all__ = ["Bloom", "kept_requests", "requested_distinct", "requested_filters"]
 
@@ -78,7 +78,7 @@ def _fields(
 ) -> Iterator[tuple[str, SchemaNode]]:
     """The fields with values that paths can name."""
     for node in nodes:
-        path = (*above, quote_name(field_label(parent, node)))
+        path = (*above, field_label(parent, node))
         if node.internal or node.basic_type is BasicType.UNION:
             continue
         if _has_values(node):

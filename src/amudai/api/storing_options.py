@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, get_args
+
+import pyarrow as pa
 
 from amudai.api.packing import kept_groups
 from amudai.api.shard import Shard
 from amudai.arrow import Decimals, Timestamps, aliases_of, annotated, extensions_of, schema_nodes
+from amudai.errors import MissingColumn
+from amudai.types import SchemaNode, find_in
 
-__all__ = ["storing_options"]
+__all__ = ["options_for", "storing_options"]
 
 
 def storing_options(shard: Shard) -> dict[str, Any]:
@@ -23,3 +28,20 @@ def storing_options(shard: Shard) -> dict[str, Any]:
         if [(node.name, str(node)) for node in nodes] == stored:
             return {"timestamps": timestamps, "decimals": decimals, **noted, **groups}
     return {**noted, **groups}
+
+
+def options_for(schema: pa.Schema, shard: Shard) -> dict[str, Any]:
+    """The options of a writer that stores rows of another schema as the shard stores the columns that both have."""
+    kept = storing_options(shard)
+    nodes = schema_nodes(schema)
+    found: dict[str, Any] = {name: kept[name] for name in ("timestamps", "decimals") if name in kept}
+    for name in ("extensions", "aliases"):
+        found[name] = {path: each for path, each in kept[name].items() if _has(nodes, path)}
+    return found
+
+
+def _has(nodes: Sequence[SchemaNode], path: str) -> bool:
+    try:
+        return bool(find_in(nodes, path))
+    except MissingColumn:
+        return False

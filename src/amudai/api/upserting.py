@@ -173,9 +173,10 @@ def _chunks(column: pa.ChunkedArray) -> Sequence[pa.Array]:
 def _rows_with(shard: Shard, keys: pa.Table, names: Sequence[str], threads: int | None) -> Rows:
     """The rows of a shard that have one of the keys."""
     found = [Rows.none(shard._reader.origin)]
+    paths = tuple(map(quote_name, names))
     for start in range(0, keys.num_rows, _KEYS):
         some = keys.slice(start, _KEYS)
-        run = shard._run(request_of(names, _any_of(some, names)), threads=threads)
+        run = shard._run(request_of(paths, _any_of(some, names)), threads=threads)
         # Of several columns, this finds all combinations of their values. Those that are no keys are sorted out.
         found.append(run.rows() if len(names) == 1 else _joined(shard, run.rows(), some, names))
     return Rows.united(found)
@@ -195,7 +196,9 @@ def _joined(shard: Shard, rows: Rows, keys: pa.Table, names: Sequence[str]) -> R
     wanted = _comparable(keys.select(list(names)))
     for part in rows.each_part(1 << 20) if rows else ():
         positions = part.positions()
-        table = _comparable(shard.take(positions, names)).append_column(_POSITION, pa.array(positions))
+        table = _comparable(shard.take(positions, list(map(quote_name, names)))).append_column(
+            _POSITION, pa.array(positions)
+        )
         both = table.join(wanted, list(names), join_type="left semi")
         mine = np.sort(both[_POSITION].to_numpy())
         found.append(Rows.of_positions(mine, rows.origin))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from amudai.arrow.stored_forms import stored_array, stored_form
     from amudai.arrow.storing import to_storage
     from amudai.arrow.ticks import EPOCH, ticks_around
-    from amudai.arrow.uniting import united_arrow_schema
+    from amudai.arrow.uniting import require_same_units, united_arrow_schema
     from amudai.arrow.variants import variant_values
 else:
     __getattr__, __dir__ = lazy_names(
@@ -67,7 +67,7 @@ else:
             "amudai.arrow.stored_forms": "stored_array stored_form",
             "amudai.arrow.storing": "to_storage",
             "amudai.arrow.ticks": "EPOCH ticks_around",
-            "amudai.arrow.uniting": "united_arrow_schema",
+            "amudai.arrow.uniting": "require_same_units united_arrow_schema",
             "amudai.arrow.variants": "variant_values",
         },
     )
@@ -101,6 +101,7 @@ __all__ = [
     "number_scalar",
     "project",
     "reordered",
+    "require_same_units",
     "rows_without_columns",
     "schema_nodes",
     "short_role",

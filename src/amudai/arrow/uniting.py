@@ -8,8 +8,9 @@ from typing import Any, Final
 import pyarrow as pa
 
 from amudai.errors import InvalidSchema
+from amudai.types import INTEGERS, BasicType, SchemaNode
 
-__all__ = ["united_arrow_schema"]
+__all__ = ["require_same_units", "united_arrow_schema"]
 
 _UNITS: Final = ("s", "ms", "us", "ns")
 
@@ -53,6 +54,43 @@ def united_arrow_schema(
             everywhere = all(schema.get_field_index(name) >= 0 for _, schema in schemas)
             fields.append(found if everywhere else found.with_nullable(True))
     return pa.schema(fields, metadata=_agreed([schema.metadata for _, schema in schemas]))
+
+
+def require_same_units(
+    nodes: Sequence[SchemaNode], united: pa.Schema, schemas: Sequence[tuple[str, pa.Schema]]
+) -> None:
+    """Raise InvalidSchema if a shard has times or durations of another unit than the united schema, as integers.
+
+    Such integers do not say which unit they count, so they would be read as other times. `nodes` are the columns as
+    they are stored.
+    """
+    for node in nodes:
+        for url, schema in schemas:
+            at = schema.get_field_index(node.name)
+            kind = united.field(node.name).type
+            if at >= 0 and _counts_otherwise(node, kind, schema.field(at).type):
+                expected = f"expected {kind} in all shards, because times are stored as integers"
+                raise InvalidSchema(f"column {node.name!r}: {expected}, found {schema.field(at).type} in {url}")
+
+
+def _counts_otherwise(node: SchemaNode, a: pa.DataType, b: pa.DataType) -> bool:
+    kinds = pa.types
+    a, b = _values(a), _values(b)
+    if kinds.is_null(a) or kinds.is_null(b):
+        return False
+    if kinds.is_timestamp(a) or kinds.is_duration(a):
+        return node.basic_type in INTEGERS and bool(a.unit != b.unit)
+    below = {child.name: child for child in node.children}
+    if node.basic_type is BasicType.STRUCT:
+        both = [name for name in below if a.get_field_index(name) >= 0 and b.get_field_index(name) >= 0]
+        return any(_counts_otherwise(below[name], a.field(name).type, b.field(name).type) for name in both)
+    if kinds.is_map(a):
+        pairs = [(a.key_type, b.key_type), (a.item_type, b.item_type)]
+    elif kinds.is_fixed_size_list(a) or _is_list(a):
+        pairs = [(a.value_type, b.value_type)]
+    else:
+        pairs = [(a.field(at).type, b.field(at).type) for at in range(a.num_fields)]
+    return any(_counts_otherwise(child, *pair) for child, pair in zip(node.children, pairs, strict=False))
 
 
 def _field(a: pa.Field, b: pa.Field, widen: bool) -> pa.Field | None:

@@ -11,7 +11,7 @@ import typer
 import amudai
 from amudai import InvalidArgument
 from amudai.asking import json_value, size_text
-from amudai.cli.options import Json
+from amudai.cli.options import Allow, Json
 from amudai.cli.terminal import note, output, print_json, table
 
 __all__ = ["run"]
@@ -24,11 +24,12 @@ def run(
         float, typer.Option("--older-than", metavar="HOURS", help="Only files that are older than this many hours.")
     ] = 24.0,
     json: Json = False,
+    allow: Allow = None,
 ) -> int:
     """Find files of stripes and indexes that no shard in a folder, or below it, refers to."""
     if not hours >= 0:
         raise InvalidArgument(f"--older-than: expected at least 0 hours, found {hours}")
-    found = amudai.gc(folder, dry_run=not remove, older_than=timedelta(hours=hours))
+    found = amudai.gc(folder, dry_run=not remove, older_than=timedelta(hours=hours), allow=allow or ())
     if json:
         print_json([json_value(asdict(file)) for file in found])
         return 0

@@ -196,7 +196,7 @@ class DatasetRun:
 
     def table(self) -> pa.Table:
         """All rows that match, up to the limit."""
-        parts = [self.schema.empty_table()]
+        parts = [pa.Table.from_batches([], self.schema)]
         left = self.limit
         for part in in_order(self._table, self._kept[0], self.threads):
             part = part if left is None else part.slice(0, min(left, part.num_rows))

@@ -17,11 +17,14 @@ from amudai.errors import InvalidArgument, UnsupportedFeature
 from amudai.format import (
     FieldDescriptor,
     IndexDescriptor,
+    ShardProperties,
     StripeFieldDescriptor,
     any_value,
     changeable_schema,
     changed_indexes,
     encode_schema,
+    indexed_fields_of,
+    with_indexed_fields,
     with_property,
 )
 from amudai.shard import ShardMetadata, StripeMetadata
@@ -53,6 +56,9 @@ def add_columns(root: Root, added: ShardMetadata, arrow: pa.Schema | None = None
         columns are added.
     """
     metadata = root.metadata
+    properties = metadata.properties if arrow is None else _with_kept(metadata.properties, arrow)
+    if indexed := indexed_fields_of(ShardProperties.decode(added.properties)):
+        properties = with_indexed_fields(properties, indexed)
     fields = changeable_schema(metadata.schema)
     first = _slots(root, fields)
     new = changeable_schema(added.schema)
@@ -71,7 +77,7 @@ def add_columns(root: Root, added: ShardMetadata, arrow: pa.Schema | None = None
         indexes=metadata.indexes + added.indexes,
         urls=frozenset(metadata.urls | added.urls),
         raw_data_size=_sum(metadata.raw_data_size, added.raw_data_size),
-        properties=metadata.properties if arrow is None else _with_kept(metadata.properties, arrow),
+        properties=properties,
     )
     return replace(root, metadata=extended)
 

@@ -25,6 +25,10 @@ class _CopyNaming(Naming):
 
     names: Mapping[str, str] = field(default_factory=dict)
 
+    def replaces(self, file: Artifact) -> bool:  # noqa: ARG002 - the new root refers to copies only
+        """Never: the new root refers to none of the files that are copied."""
+        return False
+
     def name(self, store: Store, url: str) -> str:  # noqa: ARG002 - all copies are in one store
         """The name of the copy."""
         if url not in self.names:
@@ -77,7 +81,7 @@ def own_files(reader: ShardReader) -> tuple[list[str], list[str]]:
     """
     mine, folder = [reader.url, *owned_urls(reader)], container(reader.url)
     others = (file for file in reader.store.files_below(folder) if file.url != reader.url)
-    known = references_of(reader.store, folder, others)
+    known = references_of(reader.store, folder, others, reader.allow)
     if known.may_use(reader.url):
         return [], mine
     used = set(filter(known.may_use, mine))

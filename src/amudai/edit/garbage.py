@@ -15,7 +15,7 @@ from amudai.edit.references import is_part_of_shard, references_of
 from amudai.errors import AmudaiError, CorruptedData, StorageError
 from amudai.format import RootFiles
 from amudai.shard import ShardReader
-from amudai.storage import Store, container, remove_files, remove_parts, resolve
+from amudai.storage import Allowed, Store, container, remove_files, remove_parts, resolve
 
 __all__ = [
     "GRACE",
@@ -28,6 +28,7 @@ __all__ = [
 
 # A reader opens a stripe file when it first reads the stripe, which may be this long after it opened the shard.
 GRACE: Final[timedelta] = timedelta(hours=1)
+_NOTHING_ELSE: Final = Allowed()
 _LONGEST: Final = timedelta(days=36_500)  # a longer time may lie before the first year
 
 
@@ -60,30 +61,30 @@ def former_files(store: Store, url: str) -> FormerFiles:
     return FormerFiles(frozenset(filter(_removable, said.owned)), retired)
 
 
-def collect_garbage(store: Store, url: str, grace: timedelta = GRACE) -> list[str]:
+def collect_garbage(store: Store, url: str, grace: timedelta = GRACE, allow: Allowed = _NOTHING_ELSE) -> list[str]:
     """Remove the files that former roots at `url` owned, if they were replaced longer than `grace` ago.
 
     A file that another root in the folder refers to stays. Part files that a killed process left in the folder are
     removed, too. Returns the URLs of the removed files. Must not run while a shard is being written to `url`.
     """
-    reader = ShardReader(url, store)
+    reader = ShardReader(url, store, allow=allow)
     said = _said(reader)
     removed = []
     if said is not None:
         used = {*said.owned, *said.references, *reader.urls}
         expired = expired_of({name: since for name, since in said.retired.items() if name not in used}, now(), grace)
-        removed = remove_unused(store, url, [name for name in expired if _is_there(store, name, url)])
+        removed = remove_unused(store, url, [name for name in expired if _is_there(store, name, url)], allow)
     if store.capabilities.local_path:
         removed += remove_parts(store, container(url), now() - min(grace, _LONGEST))
     return removed
 
 
-def remove_unused(store: Store, url: str, names: Collection[str]) -> list[str]:
+def remove_unused(store: Store, url: str, names: Collection[str], allow: Allowed = _NOTHING_ELSE) -> list[str]:
     """Remove files beside the root at `url`, except those that a root in the folder refers to; return their URLs."""
     if not names:
         return []
     folder = container(url)
-    known = references_of(store, folder, store.files_below(folder, deep=False))
+    known = references_of(store, folder, store.files_below(folder, deep=False), allow)
     unused = [folder + name for name in names if _removable(name) and not known.may_use(folder + name)]
     return remove_files(store, unused)
 

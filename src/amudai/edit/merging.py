@@ -14,6 +14,7 @@ from amudai.arrow import (
     ArrowFields,
     conformed,
     project,
+    require_same_units,
     stored_array,
     stored_form,
     to_array,
@@ -235,6 +236,7 @@ class Merging:
             return found
         columns = [node.name for node in self.nodes if not node.internal]
         schema = united_arrow_schema(columns, kept, widen=widen)
+        require_same_units([node for node in self.columns if node.name in schema.names], schema, kept)
         missing = [name for name in columns if schema.get_field_index(name) < 0]
         if missing:
             # Shards of other writers keep no Arrow schema. Their types count where no other shard has the column.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from amudai.errors import InvalidArgument
-from amudai.storage import Allowed, Artifact, Store, container, is_relative
+from amudai.storage import Allowed, Artifact, Store, TargetPlace, container, is_relative
 
 __all__ = ["Naming"]
 
@@ -25,11 +25,19 @@ class Naming:
     url: str
     store: Store
     allow: Allowed = field(default_factory=Allowed)
+    _place: TargetPlace = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_place", TargetPlace(self.store, self.url))
 
     @property
     def folder(self) -> str:
         """The folder of the root, with its slash."""
         return container(self.url)
+
+    def replaces(self, file: Artifact) -> bool:
+        """Whether the root takes the place of a file, so that nothing may refer to the bytes of that file."""
+        return self._place.is_of(file)
 
     def of(self, file: Artifact) -> str:
         """The name of a file. Raises InvalidArgument if it is outside of the folder and not allowed."""

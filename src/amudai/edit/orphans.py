@@ -8,7 +8,7 @@ from typing import Final
 
 from amudai.edit.references import references_of
 from amudai.shard import INDEX_SUFFIX, STRIPE_SUFFIX
-from amudai.storage import Store, is_part
+from amudai.storage import Allowed, Store, is_part
 
 __all__ = ["ORPHAN_GRACE", "Orphan", "orphans_below"]
 
@@ -34,14 +34,14 @@ class Orphan:
     since: datetime
 
 
-def orphans_below(store: Store, folder: str, older_than: timedelta) -> list[Orphan]:
+def orphans_below(store: Store, folder: str, older_than: timedelta, allow: Allowed) -> list[Orphan]:
     """The files in a folder, and in the folders below it, that no root there refers to.
 
     Raises StorageError if a root cannot be read: then nobody knows what it refers to.
     """
     files = list(store.files_below(folder))
     candidates = [(file, kind) for file in files if (kind := _kind(file.url)) is not None]
-    known = references_of(store, folder, (file for file in files if not _is_unfinished(file.url)))
+    known = references_of(store, folder, (file for file in files if not _is_unfinished(file.url)), allow)
     now = datetime.now(UTC)
     found = []
     for file, kind in candidates:

@@ -11,11 +11,12 @@ from typing import Final
 from amudai.errors import AmudaiError, StorageError
 from amudai.format import MAGIC
 from amudai.shard import INDEX_SUFFIX, STRIPE_SUFFIX, ShardReader
-from amudai.storage import Store, StoredFile, container, is_relative
+from amudai.storage import Allowed, Store, StoredFile, container, is_relative
 
 __all__ = ["References", "is_part_of_shard", "references_of", "urls_of"]
 
 _ROOT_SUFFIX: Final = ".amudai.shard"
+_NOTHING_ELSE: Final = Allowed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,10 @@ class References:
         return url in self.used or url[url.rfind("/") + 1 :] in self.names
 
 
-def references_of(store: Store, folder: str, files: Iterable[StoredFile]) -> References:
+def references_of(store: Store, folder: str, files: Iterable[StoredFile], allow: Allowed = _NOTHING_ELSE) -> References:
     """What the roots among `files`, which are all in `folder` or below it, refer to.
+
+    A prefix that `allow` maps to the store tells which files of the folder the URLs with this prefix name.
 
     Raises StorageError if a root cannot be read: then nobody knows what it refers to.
     """
@@ -56,7 +59,7 @@ def references_of(store: Store, folder: str, files: Iterable[StoredFile]) -> Ref
             continue
         own_folder = container(file.url)
         try:
-            reader = ShardReader(file.url, store)
+            reader = ShardReader(file.url, store, allow=allow)
             said, names = reader.files, _names(reader)
         except AmudaiError as error:
             message = "a root that cannot be read: expected a sound root, because its files are not garbage"
@@ -65,7 +68,10 @@ def references_of(store: Store, folder: str, files: Iterable[StoredFile]) -> Ref
         elsewhere.update(name for name in names if not is_relative(name))
         for name, since in (said.retired if said is not None else {}).items():
             retired[own_folder + name] = max(since, retired.get(own_folder + name, since))
-    unclear = {url[url.rfind("/") + 1 :] for url in elsewhere if not _is_in(store, folder, url)}
+    known = {url: allow.url_in(store, url) for url in elsewhere}
+    used.update(url for url in known.values() if url is not None)
+    elsewhere = {url for url in elsewhere if known[url] is None and not _is_in(store, folder, url)}
+    unclear = {url[url.rfind("/") + 1 :] for url in elsewhere}
     return References(frozenset(used), frozenset(unclear), retired)
 
 

@@ -190,6 +190,12 @@ class SavedBytes(Naming):
     replaced: str = ""
     saved: str = ""
 
+    def replaces(self, file: Artifact) -> bool:
+        """Whether the root takes the place of a file whose bytes are not saved."""
+        if file.url == self.replaced and file.store.same_files(self.store):
+            return False
+        return Naming.replaces(self, file)
+
     def name(self, store: Store, url: str) -> str:
         """The name of the file that `store` knows by `url`."""
         if url == self.replaced and store.same_files(self.store):

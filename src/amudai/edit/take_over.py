@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from amudai.edit.naming import Naming
-from amudai.errors import AmudaiError, CorruptedData, StorageError, located
+from amudai.errors import AmudaiError, CorruptedData, InvalidArgument, StorageError, located
 from amudai.format import (
     DataRef,
     FieldList,
@@ -65,10 +65,19 @@ class TakeOver:
         self._unidentified: set[str] = set()  # files with bytes that nothing but a fingerprint identifies
         with located(url=reader.url):
             self.metadata = self._metadata()
+            self._require_kept()
             self.files = {name: self._fingerprint(name, file) for name, file in self._files.items()}
         said = reader.files
         self.digests = self._digests()
         self.owned = frozenset(said.owned) if said is not None and said.root == self._name else frozenset()
+
+    def _require_kept(self) -> None:
+        """Raise InvalidArgument if the new root would take the place of a file that it refers to."""
+        naming = self._naming
+        is_other = naming.url != self._reader.url or not naming.store.same_files(self._reader.store)
+        if is_other and any(map(naming.replaces, self._files.values())):
+            message = "to: expected another place: the new root refers to the bytes of this file"
+            raise InvalidArgument(message, url=naming.url)
 
     def _metadata(self) -> ShardMetadata:
         reader, directory = self._reader, self._reader.directory

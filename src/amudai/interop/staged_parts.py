@@ -81,7 +81,7 @@ class StagedParts:
             chosen = [f"{self._place.prefix}{name}" for name in names if name is not None]
             if not chosen:
                 chosen = [f"{self._place.prefix}{uuid4().hex}{SHARD_SUFFIX}"]
-                write((schema or pa.schema([])).empty_table(), chosen[0], **self._options)
+                write(pa.Table.from_batches([], schema or pa.schema([])), chosen[0], **self._options)
             replaced = self._replaced() if self._overwrite else []
             earlier = _job_files(replaced, self._folder)
             published = self._published(chosen, outcome)

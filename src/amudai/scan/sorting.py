@@ -54,7 +54,7 @@ def sort_keys(sort_by: SortBy | Sequence[SortBy], schema: pa.Schema) -> tuple[So
     is_pair = isinstance(sort_by, tuple) and len(sort_by) == 2 and is_one_of(sort_by[1], _ORDERS)
     single = isinstance(sort_by, str) or is_pair
     wanted: Sequence[Any] = [sort_by] if single else sequence(sort_by, "sort_by")
-    empty = schema.empty_table()
+    empty = pa.Table.from_batches([], schema)  # `empty_table` does not know unions
     found = []
     for each in wanted:
         name, order = (each, _ORDERS[0]) if isinstance(each, str) else _pair(each)

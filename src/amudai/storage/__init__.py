@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from amudai.storage.sealed import SealedFile, Sealing, remove_files
     from amudai.storage.sizes import Size, size_of
     from amudai.storage.spool import Spool
+    from amudai.storage.target_place import TargetPlace
     from amudai.storage.unpublished import is_part
 else:
     __getattr__, __dir__ = lazy_names(
@@ -54,6 +55,7 @@ else:
             "amudai.storage.sealed": "SealedFile Sealing remove_files",
             "amudai.storage.sizes": "Size size_of",
             "amudai.storage.spool": "Spool",
+            "amudai.storage.target_place": "TargetPlace",
             "amudai.storage.unpublished": "is_part",
         },
     )
@@ -82,6 +84,7 @@ __all__ = [
     "Store",
     "StoreCapabilities",
     "StoredFile",
+    "TargetPlace",
     "check_reference",
     "container",
     "count_blocks",

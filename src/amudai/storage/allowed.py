@@ -81,11 +81,17 @@ class Allowed:
 
     def place(self, url: str, store: Store) -> tuple[Store, str]:
         """The store that serves an allowed URL, and the URL there. `store` is that of the root."""
-        # The longest prefix is the most specific one.
-        for prefix, mapped in sorted(self.prefixes, key=lambda each: -len(each[0])):
-            if mapped is not None and url.startswith(prefix):
+        for prefix, mapped in self._mapped():
+            if url.startswith(prefix):
                 return mapped, url[len(prefix) :]
         return (store, url) if store.serves(url) else open_store(url)
+
+    def url_in(self, store: Store, url: str) -> str | None:
+        """The URL of a file in `store`, if an absolute URL leads there by a prefix that is mapped to this store."""
+        for prefix, mapped in self._mapped():
+            if url.startswith(prefix):
+                return url[len(prefix) :] if mapped.same_files(store) else None
+        return None
 
     def url_of(self, store: Store, url: str) -> str | None:
         """The absolute URL by which references name the file `url` of `store`; None if there is none."""
@@ -95,6 +101,11 @@ class Allowed:
             if mapped is not None and mapped.same_files(store):
                 return prefix + url.removeprefix("/")
         return None
+
+    def _mapped(self) -> list[tuple[str, Store]]:
+        """The prefixes with stores. The longest comes first: it is the most specific one."""
+        found = [(prefix, store) for prefix, store in self.prefixes if store is not None]
+        return sorted(found, key=lambda each: -len(each[0]))
 
     def portable(self) -> PortableAllowed:
         """The same in another process. Raises InvalidArgument if a store cannot be opened there."""

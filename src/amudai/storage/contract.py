@@ -254,6 +254,10 @@ class Store(ABC):
         """Whether the other store has the same files by the same URLs."""
         return other is self
 
+    def spelled(self, url: str) -> str:
+        """One spelling for all URLs of a file of this store."""
+        return url
+
     def portable(self) -> PortableStore:
         """How another process opens this store, without any secret; `InvalidArgument` if it cannot.
 

@@ -53,6 +53,10 @@ class FsspecStore(Store):
         """Whether the other store wraps an equal file system."""
         return isinstance(other, FsspecStore) and bool(other._filesystem == self._filesystem)
 
+    def spelled(self, url: str) -> str:
+        """A path with its protocol, as the file system spells it."""
+        return str(self._filesystem.unstrip_protocol(url))
+
     def portable(self) -> PortableStore:
         """Another process makes a file system of the same class, if all of its settings are known to be harmless."""
         filesystem, folder = self._filesystem, None

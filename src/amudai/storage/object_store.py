@@ -119,6 +119,10 @@ class ObjectStore(Store):
         """Whether the other store wraps the same obstore store."""
         return isinstance(other, ObjectStore) and other._store is self._store and other._base == self._base
 
+    def spelled(self, url: str) -> str:
+        """A URL without the slashes at its ends, which obstore drops."""
+        return url if self._base else url.strip("/")
+
     def portable(self) -> PortableStore:
         """Another process opens the URL, or makes the same obstore store if all of its settings are harmless."""
         if self._by_url:

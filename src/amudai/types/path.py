@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from amudai.arguments import shown
 from amudai.errors import InvalidArgument
 
 __all__ = ["parse_path", "quote_name"]
 
+_QUOTED: Final = re.compile(r"`((?:[^`]|``)*)`", re.DOTALL)
+
 
 def parse_path(path: str) -> tuple[str, ...]:
     """Split a column name into steps. Dots separate the steps; backticks quote a name that contains dots.
+
+    Between backticks, two of them stand for one.
 
     >>> parse_path("http.status")
     ('http', 'status')
@@ -22,10 +29,10 @@ def parse_path(path: str) -> tuple[str, ...]:
     rest = path
     while True:
         if rest.startswith("`"):
-            end = rest.find("`", 1)
-            if end < 0:
+            quoted = _QUOTED.match(rest)
+            if quoted is None:
                 raise InvalidArgument(f"column {path!r}: expected a closing backtick")
-            step, rest = rest[1:end], rest[end + 1 :]
+            step, rest = quoted[1].replace("``", "`"), rest[quoted.end() :]
             if rest and not rest.startswith("."):
                 raise InvalidArgument(f"column {path!r}: expected a dot after the closing backtick")
         else:
@@ -42,5 +49,9 @@ def quote_name(name: str) -> str:
 
     >>> quote_name("k8s.pod")
     '`k8s.pod`'
+    >>> parse_path(quote_name("`k8s`.pod"))
+    ('`k8s`.pod',)
     """
-    return f"`{name}`" if "." in name or name.startswith("`") else name
+    if "." not in name and not name.startswith("`"):
+        return name
+    return "`{}`".format(name.replace("`", "``"))
