@@ -318,3 +318,44 @@ def test_values_that_are_stored_twice(tmp_path: Path) -> None:
     assert lying.verify().ok
     (problem,) = lying.verify(deep=True).problems
     assert "row 500: expected 'a' in both encodings, found 'c' in Parquet" in problem.message
+
+
+def test_indexes_of_stripes_that_count_slots(tmp_path: Path) -> None:
+    """They count slots from the first stripe of the shard that they were built for."""
+    words = ["alpha 1", "beta", None, "1 alpha"] * 3
+    table = pa.table({"w": words, "l": [[each, each] for each in words], "n": range(12)})
+    index = amudai.TermIndex("w", "l.item", granularity=["element", "element"], level="stripe")
+    one = amudai.write(table, tmp_path / "1.amudai.shard", stripe_rows=5, indexes=[index])
+    two = amudai.merge([one, one], tmp_path / "2.amudai.shard")
+    three = amudai.drop_columns(two, ["w"], tmp_path / "3.amudai.shard")
+    for shard in (one, two, three):
+        assert shard.verify(deep=True).ok
+        assert shard.count(amudai.col("l.item").has("alpha")) == shard.num_rows // 2
+
+
+def test_a_hash_index_that_lost_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("amudai.index.hash.checking._PAIRS", 5)
+    rows = {"a": range(20), "b": [str(at) for at in range(20)], "c": [at % 3 for at in range(20)]}
+    shards = []
+    for number, values in enumerate((range(20), range(1, 21))):
+        shard = amudai.write(
+            {**rows, "a": values},
+            tmp_path / f"{number}.amudai.shard",
+            stripe_rows=8,
+            indexes=[amudai.HashIndex("a", "b", ("a", "c")), amudai.HashIndex("a", "b", level="stripe")],
+        )
+        shards.append(amudai.drop_columns(shard, ["c", "b"], tmp_path / f"{number}-fewer.amudai.shard"))
+    one, other = shards
+    assert one.indexes[0].fields == ("a",)
+    assert one.verify(deep=True).problems == ()
+    assert one.count("a = 7") == 1
+
+    def graft(root: Root) -> Root:
+        theirs = Root.of(other._reader).at(root.url)
+        metadata = replace(
+            root.metadata, indexes=theirs.metadata.indexes, urls=root.metadata.urls | theirs.metadata.urls
+        )
+        return replace(root, metadata=metadata, files={**root.files, **theirs.files})
+
+    (problem,) = forged(one, graft).verify(deep=True).problems
+    assert "expected the 20 pairs of key and row of the values, found none of 20 of them" in problem.message

@@ -45,12 +45,11 @@ def check_index(
         with tempfile.TemporaryDirectory() as folder:
             store, url = LocalStore(), file_url(f"{folder}/rebuilt.amudai.shard")
             sink = kind.build(spec, BuildPlan(paths, _MEMORY, folder, "balanced"))
+            covered = [stripe for stripe in stripes if first_row <= stripe.first_row < end]
             try:
                 wanted = [node for node in nodes if node.schema_id in sink.fields]
-                for stripe in stripes:
+                for stripe in covered:
                     at = stripe.first_row
-                    if not first_row <= at < end:
-                        continue
                     for rows, columns in stored_batches(stripe, wanted):
                         for values in columns:
                             sink.append(values, stripe.ordinal - first_stripe, at - first_row)
@@ -64,4 +63,5 @@ def check_index(
                     sealing.publish()
             finally:
                 sink.close()
-            return kind.check(descriptor, rebuilt, shard, anchor, Artifact.open(store, url))
+            first = covered[0].ordinal if covered else 0
+            return kind.check(descriptor, rebuilt, shard, anchor, Artifact.open(store, url), first)

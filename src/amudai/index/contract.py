@@ -199,8 +199,9 @@ class IndexType:
         and the paths as they are now. None if an index of this type holds no names.
     check
         Raises CorruptedData if an index of a shard says anything else than one that was built from its values. It is
-        called with both descriptors, the shard, and the files that they are relative to, and returns whether it could
-        compare them. None if indexes of this type cannot be compared.
+        called with both descriptors, the shard, the files that they are relative to, and the number of the first
+        stripe that the index covers. It returns whether it could compare them. None if indexes of this type cannot be
+        compared.
     terms
         The terms of a field that begin with a text, without regard to case, and the numbers of their rows: called with
         a reader that `open` returned, the path of the field, and the text. It returns None if the index does not have
@@ -222,7 +223,7 @@ class IndexType:
     merge: Callable[[IndexSpec, BuildPlan, Sequence[IndexPart]], IndexMerging] | None = None
     before_renaming: Callable[[IndexDescriptor, Mapping[int, NodePath]], Properties] | None = None
     paths_when_built: Callable[[IndexDescriptor, Sequence[NodePath]], tuple[NodePath, ...]] | None = None
-    check: Callable[[IndexDescriptor, IndexDescriptor, ShardReader, Artifact, Artifact], bool] | None = None
+    check: Callable[[IndexDescriptor, IndexDescriptor, ShardReader, Artifact, Artifact, int], bool] | None = None
     terms: Callable[[Any, NodePath, str], Iterator[TermCounts] | None] | None = None
     vocabulary: Callable[[Any, NodePath], Vocabulary | None] | None = None
     is_shared: bool = False

@@ -60,7 +60,12 @@ def _paths_when_built(descriptor: IndexDescriptor, paths: Sequence[NodePath]) ->
 
 
 def _check(
-    descriptor: IndexDescriptor, rebuilt: IndexDescriptor, shard: ShardReader, anchor: Artifact, own: Artifact
+    descriptor: IndexDescriptor,
+    rebuilt: IndexDescriptor,
+    shard: ShardReader,
+    anchor: Artifact,
+    own: Artifact,
+    _first: int,
 ) -> bool:
     from amudai.index.hash.checking import same_hashes
 

@@ -10,28 +10,50 @@ import numpy as np
 from amudai.errors import CorruptedData
 from amudai.format import IndexDescriptor
 from amudai.index.numbering import Numbering
+from amudai.index.paths import field_paths
 from amudai.index.term.reader import TermReader, open_term_index
 from amudai.rows import Rows
 from amudai.shard import ShardReader
 from amudai.storage import Artifact
+from amudai.types import find_in
 
 __all__ = ["same_terms"]
 
 _POSITIONS: Final = 0  # a list of rows; lists of other forms have the begin and the end of ranges
 _EXACT_RANGES: Final = 1
+_NO_SHIFTS: Final[Mapping[int, int]] = {}
 # The rows of a term by stripe and field, and whether they are exact.
 _Lists: TypeAlias = dict[tuple[int, int], tuple[bool, Rows]]
 
 
 def same_terms(
-    descriptor: IndexDescriptor, rebuilt: IndexDescriptor, shard: ShardReader, anchor: Artifact, own: Artifact
+    descriptor: IndexDescriptor,
+    rebuilt: IndexDescriptor,
+    shard: ShardReader,
+    anchor: Artifact,
+    own: Artifact,
+    first: int,
 ) -> bool:
-    """Raise CorruptedData if the index lacks a term or a row of a term, or has one too many."""
-    fields = {stored: each for each, stored in Numbering.of(descriptor, shard).ids.items()}
+    """Raise CorruptedData if the index lacks a term or a row of a term, or has one too many.
+
+    The first stripe that the index covers is stripe `first` of the shard.
+    """
+    numbering = Numbering.of(descriptor, shard)
+    fields = {stored: each for each, stored in numbering.ids.items()}
     if len(fields) < len(rebuilt.indexed_fields):
         return False
-    found = _terms(open_term_index(descriptor, shard, anchor), fields)
-    expected = _terms(open_term_index(rebuilt, shard, own), {each: each for each in fields.values()})
+    index = open_term_index(descriptor, shard, anchor)
+    shifts = {}
+    if first != numbering.first_stripe:
+        # The index counts slots from an earlier stripe on, and the rebuilt one from the first stripe that it covers.
+        if numbering.first_stripe < 0 and index.elements:
+            return False  # nobody knows how many slots there were in stripes that are gone
+        nodes, paths = shard.schema.fields(), field_paths(shard)
+        for each, slots_of in index.elements.items():
+            slots = slots_of(find_in(nodes, paths[each]))
+            shifts[each] = slots.before(first) - slots.before(numbering.first_stripe)
+    found = _terms(index, fields)
+    expected = _terms(open_term_index(rebuilt, shard, own), {each: each for each in fields.values()}, shifts)
     one, other = next(expected, None), next(found, None)
     while one is not None or other is not None:
         if other is None or (one is not None and one[0] < other[0]):
@@ -45,8 +67,13 @@ def same_terms(
     return True
 
 
-def _terms(reader: TermReader, fields: Mapping[int, int]) -> Iterator[tuple[bytes, _Lists]]:
-    """All terms in order, each with its lists. Lists of fields that the shard does not have any more are left out."""
+def _terms(
+    reader: TermReader, fields: Mapping[int, int], shifts: Mapping[int, int] = _NO_SHIFTS
+) -> Iterator[tuple[bytes, _Lists]]:
+    """All terms in order, each with its lists. Lists of fields that the shard does not have any more are left out.
+
+    `shifts` says, by field, what is added to its positions.
+    """
     for leaves in reader.tree.all():
         bounds, stripes, lists = reader.tree.all_lists(leaves)
         offsets, data = leaves.terms.offsets, leaves.terms.data
@@ -61,6 +88,7 @@ def _terms(reader: TermReader, fields: Mapping[int, int]) -> Iterator[tuple[byte
                 if form != _POSITIONS and (len(integers) % 2 or (integers[::2] >= integers[1::2]).any()):
                     raise CorruptedData("position list: expected the begin and the end of each range, found others")
                 rows = Rows.of_positions(np.unique(integers)) if form == _POSITIONS else _ranges(integers)
+                rows = rows.shifted(shifts.get(field, 0))
                 found[int(stripes[place]), field] = form in (_POSITIONS, _EXACT_RANGES), rows
             if found:
                 yield data[int(offsets[at]) : int(offsets[at + 1])].tobytes(), found

@@ -38,11 +38,16 @@ def _merge(spec: IndexSpec, plan: BuildPlan, parts: Sequence[IndexPart]) -> Inde
 
 
 def _check(
-    descriptor: IndexDescriptor, rebuilt: IndexDescriptor, shard: ShardReader, anchor: Artifact, own: Artifact
+    descriptor: IndexDescriptor,
+    rebuilt: IndexDescriptor,
+    shard: ShardReader,
+    anchor: Artifact,
+    own: Artifact,
+    first: int,
 ) -> bool:
     from amudai.index.term.checking import same_terms
 
-    return same_terms(descriptor, rebuilt, shard, anchor, own)
+    return same_terms(descriptor, rebuilt, shard, anchor, own, first)
 
 
 TERM: Final = IndexType(

@@ -158,6 +158,11 @@ class TermReader:
         return TermTree(self._terms, is_own=self._own, only_field=only)
 
     @property
+    def elements(self) -> Mapping[int, Callable[[NodePath], SlotMap]]:
+        """For each field whose positions are slots, by schema id: makes the map from slots to rows."""
+        return self._elements
+
+    @property
     def tree(self) -> TermTree:
         """The terms with the places of their position lists."""
         return self._tree
