@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import amudai
 from amudai import HashIndex, TermIndex, col
+from amudai.api.packing import kept_groups
 from amudai.storage import MemoryStore
 from tests.edit.test_deletes import INDEXES, check, rows_of, table_of
 from tests.effort import examples
@@ -223,3 +224,14 @@ def test_a_key_whose_name_is_also_a_path(tmp_path: Path) -> None:
     for key in ("a.b", ["a.b", "c"], "`q`", ["`q`", "a.b"]):
         found = amudai.upsert(shard, new, key=key, to=tmp_path / "new.amudai.shard", overwrite=True)
         assert found.read() == rows, key
+
+
+def test_structs_in_structs_that_are_packed(tmp_path: Path) -> None:
+    inner = [{"q": at / 2, "r": str(at)} for at in range(4)]
+    rows = pa.table({"k": range(4), "s": [{"x": at, "y": f"b{at}", "z": each} for at, each in enumerate(inner)]})
+    shard = amudai.write(rows, tmp_path / "old.amudai.shard", packed=True)
+    changed = amudai.upsert(shard, rows.slice(1, 2), key="k", to=tmp_path / "new.amudai.shard")
+    assert changed.read()["k"].to_pylist() == [0, 3, 1, 2]
+    packed = amudai.compact(changed, tmp_path / "packed.amudai.shard", sort_by="k")
+    assert packed.read() == rows
+    assert kept_groups(packed._reader) == {"packed_groups": [["s.x", "s.y"], ["s.z.q", "s.z.r"]]}

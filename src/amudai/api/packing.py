@@ -92,9 +92,9 @@ def kept_groups(reader: ShardReader) -> dict[str, Any]:
         if node.basic_type is BasicType.STRUCT:
             below = {child.schema_id: f"{path}.{quote_name(child.name)}" for child in node.children}
             if ref is not None:
-                groups.append(
-                    [below[child.schema_id] for child in node.children if _is_member(stripe.descriptor(child))]
-                )
+                # A struct among them may have a group of its own.
+                members = [child for child in node.children if child.basic_type in PACKABLE]
+                groups.append([below[each.schema_id] for each in members if _is_member(stripe.descriptor(each))])
             for child in node.children:
                 visit(child, below[child.schema_id])
         elif ref is not None:
