@@ -30,6 +30,8 @@ INDEXES = {
     "term": (amudai.TermIndex("word"),),
     "hash": (amudai.HashIndex("n"),),
     "both": (amudai.TermIndex("word"), amudai.HashIndex("n")),
+    "several": (amudai.HashIndex("n", "word", ("n", "word")),),
+    "slots": (amudai.TermIndex("word", granularity="element", level="stripe"), amudai.HashIndex("n", level="field")),
     "stripe": (amudai.TermIndex("word", level="stripe"), amudai.HashIndex("n", level="stripe")),
 }
 
@@ -215,7 +217,8 @@ class Edits(RuleBasedStateMachine):
         to, column = self.target(data, source), free[0]
         values = data.draw(st.lists(word, min_size=len(model.rows), max_size=len(model.rows)))
         added = {column: pa.array(values, pa.string())}
-        indexes = [amudai.TermIndex(column)] if data.draw(st.booleans()) else []
+        level = data.draw(st.sampled_from(("shard", "stripe", "field", None)))
+        indexes = [] if level is None else [amudai.TermIndex(column, level=level)]
         shard = amudai.with_columns(self.path(source), added, to=self.path(to), indexes=indexes, overwrite=True)
         for row, value in zip(model.rows, values, strict=True):
             row[column] = value
@@ -339,7 +342,7 @@ class Edits(RuleBasedStateMachine):
         expected = [row["n"] for row in model.table()]
         with amudai.open(self.path(to)) as shard:
             assert shard.num_positions == len(model.rows)
-            assert shard.verify().ok
+            assert shard.verify(deep=True).problems == ()
             for way, read in WAYS.items():
                 assert read(shard) == expected, (to, way)
             for way, count in COUNTS.items():
