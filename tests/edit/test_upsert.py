@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import amudai
 from amudai import HashIndex, TermIndex, col
 from amudai.api.packing import kept_groups
+from amudai.errors import InvalidSchema
 from amudai.storage import MemoryStore
 from tests.edit.test_deletes import INDEXES, check, rows_of, table_of
 from tests.effort import examples
@@ -235,3 +236,14 @@ def test_structs_in_structs_that_are_packed(tmp_path: Path) -> None:
     packed = amudai.compact(changed, tmp_path / "packed.amudai.shard", sort_by="k")
     assert packed.read() == rows
     assert kept_groups(packed._reader) == {"packed_groups": [["s.x", "s.y"], ["s.z.q", "s.z.r"]]}
+
+
+def test_a_shard_that_was_opened_with_fewer_columns(tmp_path: Path) -> None:
+    """Rows are replaced as a whole: columns that nobody sees must not become null."""
+    path, to = tmp_path / "old.amudai.shard", tmp_path / "new.amudai.shard"
+    amudai.write({"id": [1, 2], "name": ["a", "b"], "price": [1.5, 2.5]}, path)
+    shard = amudai.open(path, schema=pa.schema([("id", pa.int64()), ("name", pa.string())]))
+    with pytest.raises(InvalidSchema, match="price"):
+        amudai.upsert(shard, {"id": [2], "name": ["c"]}, key="id", to=to)
+    found = amudai.upsert(shard, {"id": [2], "name": ["c"], "price": [3.5]}, key="id", to=to)
+    assert found.read().to_pydict() == {"id": [1, 2], "name": ["a", "c"], "price": [1.5, 3.5]}

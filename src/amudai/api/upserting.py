@@ -67,7 +67,8 @@ def upsert(
     shard
         The shard, or where it is.
     data
-        The rows, as `amudai.write` takes them, with exactly the columns of the shard.
+        The rows, as `amudai.write` takes them, with exactly the columns of the shard, whatever schema it was opened
+        with.
     key
         The column whose value identifies a row, or several columns. No key may be null or occur twice in `data`. A hash
         index of the column finds the rows fastest.
@@ -87,7 +88,9 @@ def upsert(
     if not is_one_of(indexes, POLICIES):
         raise InvalidArgument(f"indexes: expected one of {', '.join(POLICIES)}, found {shown(indexes)}")
     edit = Deletion(shard, to, store, overwrite, temp_dir, allow, threads)
-    names = _key_columns(edit.shard, key)
+    # All columns as they are stored: the shard may have been opened with a schema that leaves some out.
+    old = Shard(edit.reader, threads=threads)
+    names = _key_columns(old, key)
     with edit, reporting(progress) as report:
         location = beside(to)
         # The new rows need the indexes of the others, to be kept beside them or to be merged with them.
@@ -95,25 +98,25 @@ def upsert(
         specs = specs_of([edit.reader], with_stripes=indexes == "keep", known_only=True) if wanting else ()
         writer = ShardWriter(
             location,
-            edit.shard.schema,
+            old.schema,
             indexes=specs,
-            ingestion_time=INGESTION_TIMESTAMP in edit.shard.internal,
-            record_id=RECORD_IDENTITY in edit.shard.internal,
+            ingestion_time=INGESTION_TIMESTAMP in old.internal,
+            record_id=RECORD_IDENTITY in old.internal,
             store=store,
             memory_limit=memory_limit,
             temp_dir=temp_dir,
             threads=threads,
-            **storing_options(edit.shard),
+            **storing_options(old),
         )
         keys = []
         size = 0
         with located(url=edit.url), writer as out:
-            for batch in batches_of(data.to_reader() if isinstance(data, Source) else data, edit.shard.schema)[1]:
+            for batch in batches_of(data.to_reader() if isinstance(data, Source) else data, old.schema)[1]:
                 keys.append(batch.select(names))
                 out.write(batch)
                 size += batch.nbytes
                 report(out.num_rows, size, out.encoded_bytes)
-            wanted = pa.Table.from_batches(keys, pa.schema([edit.shard.schema.field(name) for name in names]))
+            wanted = pa.Table.from_batches(keys, pa.schema([old.schema.field(name) for name in names]))
             _check_keys(wanted, names)
         added = ShardReader(location, store, allow=edit.naming.allow)
         outcome = Outcome()
@@ -122,7 +125,7 @@ def upsert(
             merging = Merging([edit.reader, added], edit.naming)
             root = edit.root_of_all(merging, indexes, size_of(memory_limit), lambda *_: None)
             root = replace(root, owned=frozenset({edit.naming.name(added.store, added.url)}))
-            gone = _rows_with(edit.shard, wanted, names, threads)
+            gone = _rows_with(old, wanted, names, threads)
             edit.publish(root, edit.changed(gone, Rows.unite))
     return edit.opened()
 
