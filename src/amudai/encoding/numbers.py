@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -121,9 +122,13 @@ class NumberEncoder:
         block_values = choice.block_values if self._ends is None else count
         data, sizes = encode_blocks(values, bits, 0, choice.plan, block_values, choice.level)
         if len(data) > _DRIFT * choice.bytes_per_value * count + 64 * len(sizes):
-            choice = self._rethink(values, bits)
-            block_values = choice.block_values if self._ends is None else count
-            data, sizes = encode_blocks(values, bits, 0, choice.plan, block_values, choice.level)
+            # The block that takes most says more about this flush than the first one does.
+            other = self._rethink(values, bits, int(np.argmax(sizes)) * block_values)
+            other_values = other.block_values if self._ends is None else count
+            found = encode_blocks(values, bits, 0, other.plan, other_values, other.level)
+            if len(found[0]) < len(data):
+                choice, block_values, (data, sizes) = other, other_values, found
+            choice = replace(choice, bytes_per_value=len(data) / count)
         # SingleValue is never reused: it cannot hold the next flush unless its values are all the same, too.
         self._choice = None if choice.plan.encoding is SINGLE_VALUE else choice
         counts = np.full(len(sizes), block_values, np.uint32)
@@ -138,11 +143,12 @@ class NumberEncoder:
             return self._rethink(values, bits)
         return self._choice
 
-    def _rethink(self, values: npt.NDArray[Any], bits: npt.NDArray[np.uint8] | None) -> NumberChoice:
+    def _rethink(self, values: npt.NDArray[Any], bits: npt.NDArray[np.uint8] | None, at: int = 0) -> NumberChoice:
+        """A new choice, by the block that begins at value `at`."""
         found = _kernels.analyze_numbers(values, bits, 0)
         known: dict[str, Any] = {name: found[name] for name in NumberFacts.__dataclass_fields__}
         facts = NumberFacts(**known)
-        return choose(values, self._dtype, facts, self._profile, self._choice)
+        return choose(values, self._dtype, facts, self._profile, self._choice, at)
 
     def _take(self, count: int) -> tuple[npt.NDArray[Any], Bools | None]:
         """The next staged values as one array, with their validity where any is null."""

@@ -139,9 +139,14 @@ class NumberChoice:
 
 
 def choose(
-    values: Numbers, dtype: str, facts: NumberFacts, profile: Profile, before: NumberChoice | None = None
+    values: Numbers,
+    dtype: str,
+    facts: NumberFacts,
+    profile: Profile,
+    before: NumberChoice | None = None,
+    at: int = 0,
 ) -> NumberChoice:
-    """The cheapest plan for values like these."""
+    """The cheapest plan for values like these, by the block that begins at value `at`, or earlier if it is larger."""
     if profile.plain:
         return NumberChoice(_PLAIN, profile.block_values, 0, float(dtype[1]))
     if facts.runs <= 1:
@@ -160,7 +165,8 @@ def choose(
             continue  # a slower level does not make up for that
         count = min(len(values), block_values)
         if encoded is None:
-            encoded = len(encode_blocks(values[:count], None, 0, plan, block_values, level)[0])
+            first = min(at, len(values) - count)
+            encoded = len(encode_blocks(values[first : first + count], None, 0, plan, block_values, level)[0])
         size = encoded / count
         tried.setdefault(id(plan), size)
         cost = size + profile.price * _decoding(plan, dtype, facts, size)
