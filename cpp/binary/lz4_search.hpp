@@ -96,7 +96,7 @@ public:
 
 private:
     using Places = std::conditional_t<thorough, std::uint64_t, std::uint16_t>;
-    static constexpr unsigned bits = thorough ? 13 : 14;
+    static constexpr unsigned bits = thorough ? 14 : 15;
     // Of the four places in a word: looking at the last one costs more than it gains.
     static constexpr int depth = thorough ? 3 : 1;
     static constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 import amudai
-from amudai.encoding.binary.choice import BytesBlock, choose_bytes
-from amudai.encoding.codec import LONG_MATCHES
+from amudai.encoding.binary.choice import BytesBlock, choose_bytes, encode_region
+from amudai.encoding.binary.lz4 import LZ4
+from amudai.encoding.codec import FULL, LONG_MATCHES, QUICK, THOROUGH
 from amudai.encoding.profile import PROFILES
 from amudai.format import BufferKind, NativeEncoding
 from amudai.shard import StripeReader
@@ -156,6 +158,43 @@ def test_offsets_are_compressed_in_minimal_size_alone(tmp_path: Path) -> None:
         assert list(shard["text"].encodings) == [expected]
         assert shard.read()["text"].to_pylist() == values
         assert shard.take([3, ROWS - 1])["text"].to_pylist() == [values[3], values[-1]]
+
+
+# ---- balanced ----
+
+
+@pytest.mark.native
+def test_the_full_search_of_lz4_is_for_text_that_it_makes_much_smaller() -> None:
+    """Words of a small vocabulary in any order gain a lot. Lines of logs that nearly repeat gain little."""
+    random = np.random.default_rng(6)
+    words = np.array([bytes(random.integers(97, 123, size, np.uint8)).decode() for size in random.integers(3, 9, 90)])
+    sentences = [" ".join(row) for row in random.choice(words, (4096, 6))]
+    profile = replace(PROFILES["balanced"], zstd_levels=())
+    lines = [f"2026-01-01 10:00:{at % 60:02} INFO worker {at * 7919 % 99_991} is ready" for at in range(4096)]
+    for values, expected in [(sentences, {FULL}), (lines, {QUICK, THOROUGH})]:
+        data = np.frombuffer("".join(values).encode(), np.uint8)
+        block = BytesBlock(np.cumsum([0, *map(len, values)], dtype=np.int64), data, len(values), None)
+        chosen = choose_bytes(block, profile)
+        assert (chosen.encoding.name, chosen.level in expected) == ("lz4", True)
+        thorough = encode_region(block, LZ4, THOROUGH, profile)
+        full = encode_region(block, LZ4, FULL, profile)
+        assert thorough is not None
+        assert full is not None
+        gain = (len(thorough) - len(full)) / len(data)
+        assert gain > 0.018 if FULL in expected else gain < 0.018
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u4"])
+@pytest.mark.parametrize("first", [np.full(8192, 7), np.repeat([7, 9], 4096), np.arange(8192) // 4])
+def test_a_flush_is_judged_by_its_worst_block_if_its_first_one_misleads(
+    first: np.ndarray[Any, Any], dtype: str, tmp_path: Path
+) -> None:
+    """One value, runs and steps at the beginning say nothing about what follows."""
+    random = np.random.default_rng(8)
+    values = np.concatenate((first, random.integers(0, 1000, FLUSH - len(first)))).astype(dtype)
+    shard = amudai.write({"number": values}, tmp_path / "x.amudai.shard")
+    assert shard["number"].encoded_bytes < 1.05 * FLUSH * 10 / 8
+    assert shard.read()["number"].to_numpy().tolist() == values.tolist()
 
 
 # ---- data that changes while it comes in ----
