@@ -291,6 +291,19 @@ def test_a_shard_that_is_overwritten_while_a_dataset_is_open_is_read_as_it_is_no
     ]
 
 
+def test_numbers_of_rows_are_those_of_the_shards_that_were_counted(three: amudai.Dataset, tmp_path: Path) -> None:
+    """Rows of a shard that has become larger were in two ranges of rows, or in none."""
+    three.save_catalog()
+    lake = amudai.dataset(tmp_path)
+    assert lake.num_rows == 150
+    amudai.write(logs(1000, 70), tmp_path / "1.amudai.shard", overwrite=True)
+    for rows in (slice(0, 60), slice(60, 120), slice(99, None)):
+        with pytest.raises(amudai.StorageError, match=r"a shard of 50 rows, found 70.*1\.amudai\.shard"):
+            lake.read(["n"], rows=rows)
+    assert lake.read(["n"], rows=slice(100, None))["n"].to_pylist() == list(range(100, 150))
+    assert lake.refresh().read(["n"], rows=slice(49, 51))["n"].to_pylist() == [49, 1000]
+
+
 @pytest.mark.parametrize(
     "kind",
     [pa.bool_(), pa.float64(), pa.int32(), pa.string(), pa.list_(pa.int64())],

@@ -16,7 +16,7 @@ from amudai.datasets.constants import paths_of, settled
 from amudai.datasets.members import Members, columns_of_member
 from amudai.datasets.pruning import possible_shards
 from amudai.datasets.schema_fields import SchemaFields
-from amudai.errors import AmudaiError
+from amudai.errors import AmudaiError, ReplacedFile
 from amudai.lazy import lazy
 from amudai.plan import ScanRequest, ScanTask, ShardPlan, select
 from amudai.predicate import Always, Predicate, bind
@@ -147,7 +147,12 @@ class DatasetRun:
             request = replace(self.request, columns=columns, where=self._where(index), limit=limit)
             rows = Rows.all(reader.origin)
             if self._rows is not None:
-                start = int(members.starts[index])
+                start, count = int(members.starts[index]), int(members.positions[index])
+                if reader.num_positions != count:
+                    message = (
+                        f"rows: expected a shard of {count} rows, found {reader.num_positions}: it was overwritten"
+                    )
+                    raise ReplacedFile(f"{message}; refresh() gives a dataset with its new rows", url=reader.url)
                 first, last = max(0, self._rows.start - start), min(reader.num_positions, self._rows.stop - start)
                 rows = Rows.one(first, last, reader.origin)
             plan = ShardPlan(reader, ArrowFields(reader), request, rows)
