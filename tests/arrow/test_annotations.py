@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import amudai
 from amudai import Extension, col
 from amudai.format import extension_properties, extension_values
+from amudai.storage import MemoryStore
 from amudai.types import ExtensionProperty
 from tests.forge import Forge, numbers, open_forged
 
@@ -231,10 +232,20 @@ def test_properties_of_other_writers() -> None:
     for broken in (
         ExtensionProperty("p", 1, b"\xff"),
         ExtensionProperty("p", 2, b"{"),
+        ExtensionProperty("p", 2, b"[" * 100_000),
         ExtensionProperty("p", 3, b"\xff"),
     ):
         with pytest.raises(amudai.CorruptedData):
             extension_values([broken])
+
+
+def test_deep_metadata_is_kept_as_it_is() -> None:
+    deep = b"[" * 2000 + b"]" * 2000
+    field = pa.field("n", pa.int64(), metadata={"ARROW:extension:name": "ours", "ARROW:extension:metadata": deep})
+    store = MemoryStore()
+    shard = amudai.write(pa.table([[1]], pa.schema([field])), "t", store=store)
+    assert (shard.schema.field("n").metadata or {})[b"ARROW:extension:metadata"] == deep
+    assert shard.read()["n"].to_pylist() == [1]
 
 
 # ---- aliases ----

@@ -220,7 +220,7 @@ def _properties(metadata: bytes) -> dict[str, object]:
         return {}
     try:
         found = json.loads(metadata)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     return found if isinstance(found, dict) else {_OPAQUE: metadata}
 

@@ -53,7 +53,7 @@ def _value(stored: ExtensionProperty) -> object:
                 return json.loads(stored.data)
             case 3:
                 return python_value(AnyValue.decode(stored.data))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CorruptedData(
             f"property {stored.name!r} of an extension type: expected a value of kind {stored.kind}, found {error}"
         ) from error

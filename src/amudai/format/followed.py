@@ -60,7 +60,7 @@ def followed_of(properties: ShardProperties) -> tuple[FollowedFile, ...]:
         return ()
     try:
         files = tuple(FollowedFile(**each) for each in json.loads(str(found.value)))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise CorruptedData(f"property {FOLLOWED_PROPERTY}: expected a list of files, found other text") from error
     for each in files:
         has_numbers = type(each.size) is int and type(each.lines) is int and min(each.size, each.lines) >= 0
