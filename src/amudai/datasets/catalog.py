@@ -134,7 +134,8 @@ class Catalog:
                         column = self._table([path], Rows.all(self._reader.origin)).column(0).combine_chunks()
                     except MissingColumn as error:
                         raise CorruptedData(f"catalog: expected a column {path!r}, found none") from error
-                    found = column.field(0) if path.startswith("facts.") else column
+                    # With the nulls of the struct: where all facts are null, each of them is.
+                    found = column.flatten()[0] if path.startswith("facts.") and _is_struct(column) else column
                     check_type(path, found.type)
                     self._read[path] = found
             return found
@@ -142,6 +143,10 @@ class Catalog:
     def _table(self, columns: Iterable[str], rows: Rows) -> pa.Table:
         plan = ShardPlan(self._reader, self._fields, ScanRequest(columns=tuple(columns)), rows)
         return ScanRun(plan, 1).table()
+
+
+def _is_struct(column: pa.Array) -> bool:
+    return bool(pa.types.is_struct(column.type))
 
 
 def _escaped(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import unquote
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,8 @@ _TYPES: Final[Mapping[str, pa.DataType]] = {
     "schema": pa.binary(),
     "tail": pa.binary(),
 }
+# More rows than a shard may have.
+_MOST_ROWS: Final = 1 << 62
 # Catalogs of earlier versions lack the last members of facts.
 _FIRST_FACTS: Final = ("kind", "count", "nulls", "low", "high")
 
@@ -68,6 +71,9 @@ def check_names(names: Sequence[str | None]) -> None:
         parts = [] if name is None else name.split("/")
         if not parts or not parts[-1].endswith(SHARD_SUFFIX) or any(part[:1] in ("_", ".") for part in parts):
             raise CorruptedData(f"catalog: expected the name of a shard below the folder, found {name!r}")
+        # No store has a file with NUL, and some decode names.
+        if name is not None and ("\0" in name or any(unquote(part).strip() in (".", "..") for part in parts)):
+            raise CorruptedData(f"catalog: expected the name of a shard below the folder, found {name!r}")
     if len(set(names)) < len(names):
         raise CorruptedData("catalog: expected each shard once, found one twice")
 
@@ -76,9 +82,11 @@ def counts_of(rows: pa.Array, positions: pa.Array) -> dict[str, npt.NDArray[np.i
     """The columns `rows` and `positions`."""
     if not (rows.null_count or positions.null_count):
         found = {"rows": np.asarray(rows.to_numpy()), "positions": np.asarray(positions.to_numpy())}
-        if ((found["rows"] >= 0) & (found["rows"] <= found["positions"])).all():
+        is_right = ((found["rows"] >= 0) & (found["rows"] <= found["positions"])).all()
+        if is_right and sum(found["positions"].tolist()) < _MOST_ROWS:
             return found
-    raise CorruptedData("catalog: expected no more rows than positions in each shard, found other counts")
+    expected = "catalog: expected no more rows than positions in each shard, and fewer than 2**62 in all"
+    raise CorruptedData(f"{expected}, found other counts")
 
 
 def check_type(path: str, found: pa.DataType) -> None:

@@ -59,18 +59,17 @@ class ColumnFacts:
     @classmethod
     def of(cls, column: pa.StructArray) -> ColumnFacts:
         """The facts in an array of `FACT`, which may lack its last members."""
-        members = {column.type.field(at).name: at for at in range(column.type.num_fields)}
+        # With the nulls of the structs: the facts of a shard that says nothing are null as a whole.
+        members = dict(zip((field.name for field in column.type.fields), column.flatten(), strict=True))
 
         def integers(name: str) -> npt.NDArray[np.int64]:
-            return np.asarray(column.field(members[name]).fill_null(-1).to_numpy(zero_copy_only=False))
+            return np.asarray(members[name].fill_null(-1).to_numpy(zero_copy_only=False))
 
         def numbers(name: str) -> npt.NDArray[np.float64]:
-            return np.asarray(column.field(members[name]).to_numpy(zero_copy_only=False), np.float64)
+            return np.asarray(members[name].to_numpy(zero_copy_only=False), np.float64)
 
-        kinds = np.asarray(column.field(members["kind"]).fill_null("").to_numpy(zero_copy_only=False))
-        bloom, first, last = (
-            column.field(members[name]) if name in members else None for name in ("bloom", "first", "last")
-        )
+        kinds = np.asarray(members["kind"].fill_null("").to_numpy(zero_copy_only=False))
+        bloom, first, last = (members.get(name) for name in ("bloom", "first", "last"))
         return cls(kinds, integers("count"), integers("nulls"), numbers("low"), numbers("high"), bloom, first, last)
 
 

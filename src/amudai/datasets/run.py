@@ -16,7 +16,7 @@ from amudai.datasets.constants import paths_of, settled
 from amudai.datasets.members import Members, columns_of_member
 from amudai.datasets.pruning import possible_shards
 from amudai.datasets.schema_fields import SchemaFields
-from amudai.errors import AmudaiError, ReplacedFile
+from amudai.errors import AmudaiError, ReplacedFile, located
 from amudai.lazy import lazy
 from amudai.plan import ScanRequest, ScanTask, ShardPlan, select
 from amudai.predicate import Always, Predicate, bind
@@ -109,7 +109,9 @@ class DatasetRun:
             if known.any():
                 bound = bind(where, members.own_fields(members.schema_number(indexes[0])))
                 those = mine[known]
-                possible[known] = possible_shards(bound, members.facts(those), members.word_filters(those), len(those))
+                with located(url=members.found.catalog):
+                    facts, words = members.facts(those), members.word_filters(those)
+                    possible[known] = possible_shards(bound, facts, words, len(those))
             kept += mine[possible].tolist()
             by_facts += int((~possible).sum())
         if by_folder:

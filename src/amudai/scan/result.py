@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 
 from amudai.arrow import conformed, rows_without_columns
+from amudai.errors import CorruptedData
 from amudai.scan.run import PART_ROWS, ScanRun
 
 __all__ = ["ResultColumns"]
@@ -68,7 +69,17 @@ class ResultColumns:
             if field.name in self._constants:
                 columns.append(pa.repeat(self._constants[field.name], rows))
             elif batch is not None and field.name in given:
-                columns.append(conformed(batch.column(given[field.name]), field.type))
+                columns.append(_conformed(batch.column(given[field.name]), field))
             else:
                 columns.append(pa.nulls(rows, field.type))
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+
+
+def _conformed(values: pa.Array, field: pa.Field) -> pa.Array:
+    """The values of a shard as the column of the dataset, whose type is wide enough for all shards."""
+    try:
+        return conformed(values, field.type)
+    except pa.ArrowException as error:
+        # Only if somebody else said which columns the shard has: a catalog that lies, or the maker of a task.
+        expected = f"column {field.name!r}: expected values of type {field.type} in the shard"
+        raise CorruptedData(f"{expected}, found {values.type}") from error
