@@ -214,3 +214,12 @@ def test_indexes_that_lead_in_circles(kind: str, length: int) -> None:
     for edit in edits:
         with suppress(AmudaiError):
             edit()
+
+
+def test_sums_that_no_number_holds() -> None:
+    """Sizes that are not true, of which each fits into its number and their sum does not."""
+    forge = Forge.of(columns(), fields={0: wire.FieldDescriptor(position_count=3, raw_data_size=(1 << 64) - 1)})
+    shard = specimen_of(forge).open()
+    for edit in (amudai.merge, amudai.compact):
+        with suppress(AmudaiError):
+            edit([shard, shard], "new", store=MemoryStore())

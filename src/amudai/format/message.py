@@ -33,6 +33,10 @@ class Fact(ABC):
         except (EncodeError, DecodeError, RecursionError) as error:
             # DecodeError: protobuf serialises a message to copy it into another.
             raise _too_deep(type(self).__name__) from error
+        except ValueError as error:
+            # The facts of several shards are sums: counts that are not true may not fit.
+            expected = f"{type(self).__name__}: expected numbers of at most 64 bits, as no true shard exceeds"
+            raise CorruptedData(f"{expected}, found {error}") from error
 
 
 class LazyFact(Fact):
