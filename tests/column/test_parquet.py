@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -258,3 +259,41 @@ def test_only_the_first_rows_of_a_row_group_are_decoded(tmp_path: Path, monkeypa
         assert shard.read(rows=slice(start, start + 50)).equals(table.slice(start, 50))
         # Rows behind those that were decoded first: then the whole chunk is decoded, once for each column.
         assert len(whole) == decoded, start
+
+
+def _unsound(column: pa.Array) -> bytes:
+    """A Parquet file that Arrow's reader takes, with a byte changed so that it gives an array that is not valid."""
+    out = pa.BufferOutputStream()
+    options: dict[str, Any] = {"compression": "NONE", "write_statistics": False}
+    pq.write_table(pa.table({"x": column}), out, use_dictionary=pa.types.is_dictionary(column.type), **options)
+    content = out.getvalue().to_pybytes()
+    for at in range(4, len(content)):
+        changed = content[:at] + b"\xff" + content[at + 1 :]
+        try:
+            found = pq.read_table(pa.BufferReader(changed), schema=pa.schema([("x", column.type)]))
+            found.validate()
+        except (pa.ArrowException, OSError):
+            continue
+        try:
+            found.validate(full=True)
+        except pa.ArrowInvalid:
+            return changed
+    raise AssertionError("no byte makes an array that is not valid")
+
+
+@pytest.mark.parametrize("kind", ["text", "dictionary"])
+def test_arrays_that_are_not_valid_are_refused(tmp_path: Path, kind: str) -> None:
+    """Arrow's reader of Parquet checks neither UTF-8 nor the codes of dictionaries."""
+    texts = pa.array(["alpha", "beta", "gamma"] * 20)
+    column = texts if kind == "text" else texts.dictionary_encode()
+    path, to = tmp_path / "x.parquet", tmp_path / "x.amudai.shard"
+    path.write_bytes(_unsound(column))
+    for indexes in ([], [amudai.TermIndex("x")]):
+        with pytest.raises(amudai.CorruptedData, match=r"expected values that can be read.*x\.parquet"):
+            amudai.attach(path, to=to, indexes=indexes, overwrite=True).read()
+    shard = amudai.attach(path, to=to, overwrite=True)
+    asked = [lambda: shard.take([1]), lambda: list(shard.scan(batch_rows=7)), lambda: shard.count("x = 'beta'")]
+    for ask in asked:
+        with pytest.raises(amudai.CorruptedData, match="expected values that can be read"):
+            ask()
+    assert not shard.verify().ok

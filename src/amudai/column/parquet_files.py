@@ -71,6 +71,8 @@ class ParquetFile:
         with self._reader() as reader:
             table = reader.reader.read_row_group(row_group, column_indices=sorted(leaves), use_threads=False)
             self._require_same()
+            for column in table.columns:
+                _require_sound(column)
         count_blocks(len(leaves))
         if table.num_columns != 1 or table.num_rows != rows:
             found = f"{table.num_rows} rows of {table.num_columns} columns"
@@ -88,6 +90,7 @@ class ParquetFile:
                 _AT_ONCE, row_groups=[row_group], column_indices=sorted(leaves), use_threads=False
             )
             for batch in batches:
+                _require_sound(batch.column(0))
                 pieces.append(batch.column(0))
                 seen += batch.num_rows
                 if batch.num_columns != 1 or seen >= rows:
@@ -109,9 +112,12 @@ class ParquetFile:
         if not leaves:
             return
         with self._reader() as reader:
-            yield from reader.reader.iter_batches(
+            for batch in reader.reader.iter_batches(
                 rows, row_groups=[row_group], column_indices=sorted(leaves), use_threads=False
-            )
+            ):
+                for column in batch.columns:
+                    _require_sound(column)
+                yield batch
 
     def _require_same(self) -> None:
         """Raise CorruptedData if another file took the place of this one, and the store has no tags that would tell."""
@@ -186,6 +192,30 @@ class RecentChunks:
                     break
                 del self._chunks[oldest], self._sizes[oldest]
         return found
+
+
+def _require_sound(values: pa.Array | pa.ChunkedArray) -> None:
+    """Raise `pa.ArrowException` for texts that are not UTF-8, and for codes that no entry of a dictionary has.
+
+    Arrow's reader of Parquet hands both on as they are, and what works with such an array reads outside of its memory.
+    """
+    if isinstance(values, pa.ChunkedArray):
+        for chunk in values.chunks:
+            _require_sound(chunk)
+        return
+    kind = values.type
+    if isinstance(values, pa.ExtensionArray):
+        _require_sound(values.storage)
+    elif pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        values.validate(full=True)
+    elif pa.types.is_struct(kind):
+        for at in range(kind.num_fields):
+            _require_sound(values.field(at))
+    elif pa.types.is_map(kind):
+        _require_sound(values.keys)
+        _require_sound(values.items)
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        _require_sound(values.values)
 
 
 class _ArtifactBytes:
