@@ -49,6 +49,7 @@ from tests.damage.blocks import Held, binaries, numbers
 from tests.damage.subjects import ROOT, Subject, subjects
 from tests.encoding import cascades
 from tests.fuzz.inputs import FuzzInput
+from tests.fuzz.round_trips import round_trip_seeds, round_trips
 from tests.oracle import block
 from tests.oracle.binary import (
     block_dictionary,
@@ -333,4 +334,5 @@ TARGETS: dict[str, Target] = {
     "json": Target(_reading("json"), _json_seeds),
     "csv": Target(_reading("csv", on_error="keep"), _csv_seeds),
     "logs": Target(_reading("log", extract=True), _log_seeds),
+    "round_trips": Target(round_trips, round_trip_seeds),
 }
