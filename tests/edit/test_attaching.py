@@ -155,6 +155,27 @@ def test_what_is_no_parquet_file(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.parquet"]
 
 
+def test_column_chunks_before_the_file_are_refused(tmp_path: Path) -> None:
+    """Footers with negative places and sizes."""
+    out = pa.BufferOutputStream()
+    # A column without nulls has no histogram of levels: Arrow ends the process if that has a wrong size.
+    pq.write_table(pa.table([[1, 2, 3]], pa.schema([pa.field("n", pa.int64(), nullable=False)])), out)
+    content, tried = out.getvalue().to_pybytes(), 0
+    for at in range(4, len(content) - 8):
+        changed = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]  # the sign of a number in the footer
+        try:
+            chunk = pq.read_metadata(pa.BufferReader(changed)).row_group(0).column(0)
+            places = chunk.data_page_offset, chunk.dictionary_page_offset or 0, chunk.total_compressed_size
+        except (pa.ArrowException, OSError, ValueError, IndexError):
+            continue
+        if min(places) < 0:
+            tried += 1
+            (tmp_path / "a.parquet").write_bytes(changed)
+            with pytest.raises(amudai.CorruptedData, match=r"a\.parquet"):
+                amudai.attach(tmp_path / "a.parquet", tmp_path / "x.amudai.shard")
+    assert tried
+
+
 def test_files_elsewhere_need_to_be_allowed(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     away = tmp_path_factory.mktemp("away") / "x.amudai.shard"
     with pytest.raises(amudai.InvalidArgument, match="expected allow= to permit it"):

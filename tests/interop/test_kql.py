@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import amudai
 from amudai.datasets import true_rows
 from amudai.interop import register
+from amudai.storage import MemoryStore
 from tests.effort import scaled
 from tests.interop import tables
 
@@ -436,3 +437,28 @@ def test_arguments_are_checked() -> None:
         amudai.kql("count", 3)  # type: ignore[arg-type]
     with pytest.raises(amudai.InvalidArgument, match="hosts: expected a shard"):
         amudai.kql("count", amudai.open(SAMPLE), hosts=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("count", [16, 40, 3000])
+def test_names_that_unfold_without_end_are_refused(count: int) -> None:
+    """Each name of `let` means the one before it twice."""
+    lets = "".join(f"let a{at} = a{at - 1} + a{at - 1}; " for at in range(1, count))
+    shard = amudai.write({"n": [1]}, "t", store=MemoryStore())
+    with pytest.raises(amudai.LimitExceeded, match="kql: expected a query that unfolds to at most"):
+        amudai.kql(f"let a0 = 1; {lets}where n > a{count - 1}", shard)
+
+
+@pytest.mark.parametrize("operator", ["and", "or", "+"])
+def test_chains_without_end_are_refused(operator: str) -> None:
+    shard = amudai.write({"n": [1]}, "t", store=MemoryStore())
+    chain = f" {operator} ".join(["1"] * 3000) if operator == "+" else f" {operator} ".join(["n > 0"] * 3000)
+    with pytest.raises(amudai.InvalidArgument, match="nested too deeply"):
+        amudai.kql(f"where 0 < {chain}" if operator == "+" else f"where {chain}", shard)
+    short = f" {operator} ".join(["n > 0"] * 200)
+    if operator != "+":
+        assert amudai.kql(f"where {short}", shard).count() == 1
+
+
+def test_many_values_are_not_too_many() -> None:
+    shard = amudai.write({"n": [1, 7, 90_000]}, "t", store=MemoryStore())
+    assert amudai.kql(f"where n in ({', '.join(map(str, range(3000)))})", shard).count() == 2

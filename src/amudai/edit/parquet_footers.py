@@ -95,8 +95,8 @@ class AttachedFile:
         dictionary = stored.dictionary_page_offset if stored.has_dictionary_page else None
         start = pages if not dictionary else min(pages, dictionary)
         end = start + stored.total_compressed_size
-        if end > self.artifact.size:
-            found = f"expected an end of at most {self.artifact.size}, found {end}"
+        if not 0 <= start <= pages <= end <= self.artifact.size:
+            found = f"expected pages within {self.artifact.size} bytes, found {start}..{end}"
             raise CorruptedData(f"column chunk {leaf} of row group {row_group}: {found}", url=self.artifact.url)
         return ParquetColumnChunk(
             storage_type=_STORAGE_TYPES.index(stored.physical_type),

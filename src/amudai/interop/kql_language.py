@@ -16,9 +16,20 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from amudai.errors import InvalidArgument, UnsupportedFeature
+from amudai.interop.kql_size import require_moderate
 from amudai.interop.packages import required
 
-__all__ = ["KqlText", "SqlText", "constant_sql", "lowered", "nodes", "output_names", "text_call", "translated"]
+__all__ = [
+    "KqlText",
+    "SqlText",
+    "constant_sql",
+    "kql_errors",
+    "lowered",
+    "nodes",
+    "output_names",
+    "text_call",
+    "translated",
+]
 
 # Names of functions that the tree calls and that no text can spell, with the SQL that they stand for.
 _TEXT: Final = "CASE WHEN typeof({0}) = 'JSON' THEN CAST({0} AS VARCHAR) ->> '$' ELSE CAST({0} AS VARCHAR) END"
@@ -159,13 +170,15 @@ def lowered(text: KqlText) -> Any:
     package()
     from duckdb_kql.lower import lower
 
-    with _errors(text):
+    with kql_errors(text):
         tokens = _tokens(text.sent)
         _refuse_unread(tokens, text)
         _refuse_assignments(tokens, text)
         text.edit(_beginning(tokens))
         text.edit(list(_rewritten(text)))
-        return lower(text.sent)
+        tree = lower(text.sent)
+        require_moderate(tree)
+        return tree
 
 
 def translated(tree: Any, columns: Mapping[str, list[str]], text: KqlText, moment: dt.datetime) -> SqlText:
@@ -174,7 +187,7 @@ def translated(tree: Any, columns: Mapping[str, list[str]], text: KqlText, momen
     from duckdb_kql.params import bind
     from duckdb_kql.translate import CLOCK_SLOT, clock, to_sql
 
-    with _errors(text), clock(moment) as active:
+    with kql_errors(text), clock(moment) as active:
         result = to_sql(qualify(tree, None, None), dict(columns))
         bound, unbound = bind(tree.parameters, None)
         if unbound:
@@ -204,7 +217,7 @@ def output_names(tree: Any, columns: Mapping[str, list[str]], text: KqlText) -> 
     """The names of the columns of a tree's result."""
     from duckdb_kql.schema import output_columns
 
-    with _errors(text):
+    with kql_errors(text):
         return [str(name) for name in output_columns(tree, dict(columns))]
 
 
@@ -394,7 +407,7 @@ def _searched(node: Any, text: KqlText, sensitive: bool) -> Iterator[_TextEdit]:
 
 
 @contextmanager
-def _errors(text: KqlText) -> Iterator[None]:
+def kql_errors(text: KqlText) -> Iterator[None]:
     """Turns errors of the package into ours, with the place in the text that was written."""
     from duckdb_kql import KqlError, KqlSyntaxError, KqlUnsupportedError
 

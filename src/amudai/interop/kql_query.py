@@ -16,7 +16,7 @@ import pyarrow as pa
 from amudai.api import ArrowDataset, Explanation, Scan, Tabular, dataset, to_pandas, to_polars
 from amudai.arguments import shown
 from amudai.errors import AmudaiError, Cancelled, InvalidArgument, LimitExceeded
-from amudai.interop.kql_language import TABLE, KqlText, SqlText, constant_sql, lowered, translated
+from amudai.interop.kql_language import TABLE, KqlText, SqlText, constant_sql, kql_errors, lowered, translated
 from amudai.interop.kql_plan import QueryStep, TableUse, plan_of
 from amudai.interop.packages import required
 from amudai.interop.prefilter import prefilters
@@ -88,7 +88,8 @@ def kql(
     moment = dt.datetime.now(dt.UTC).replace(tzinfo=None)
     query = KqlText(text)
     tree = lowered(query)
-    plan = plan_of(tree, known, query, lambda expression: _value_of(constant_sql(expression, moment)))
+    with kql_errors(query):
+        plan = plan_of(tree, known, query, lambda expression: _value_of(constant_sql(expression, moment)))
     sql = translated(plan.tree, plan.columns, query, moment)
     return QueryResult("kql", text, plan.uses, plan.steps, sql, _checked_limits(limits))
 
