@@ -13,6 +13,7 @@ import pyarrow.dataset
 from amudai.api.scan import Scan
 from amudai.api.task import Task
 from amudai.arguments import shown
+from amudai.arrow import without_rows
 from amudai.errors import AmudaiError, InvalidArgument, UnsupportedFeature
 from amudai.predicate import EVERYTHING, Predicate, expression_columns, from_conjunction
 from amudai.types import parse_path, quote_name
@@ -335,7 +336,7 @@ class ArrowScanner:
         """The columns of the result."""
         schema = self._dataset.schema
         if isinstance(self._columns, Mapping):
-            return self._projected(pa.Table.from_batches([], schema)).schema
+            return self._projected(without_rows(schema)).schema
         return pa.schema([schema.field(name) for name in self._columns], metadata=schema.metadata)
 
     schema = projected_schema

@@ -16,7 +16,7 @@ from amudai.api.datasets import Dataset, dataset
 from amudai.api.requested import Bloom
 from amudai.api.writing import Layout, ShardWriter
 from amudai.arguments import flag, names, path_text, shown, whole_number
-from amudai.arrow import batches_of
+from amudai.arrow import batches_of, taken
 from amudai.datasets import SHARD_SUFFIX, find_shards
 from amudai.encoding import ProfileChoice
 from amudai.errors import ExistingFile, InvalidArgument, InvalidSchema, MissingFile, located
@@ -182,7 +182,12 @@ def _parts(batch: pa.RecordBatch, columns: tuple[str, ...]) -> Iterator[tuple[tu
     for row, key in enumerate(keys):
         places.setdefault(key, []).append(row)
     for key, rows in places.items():
-        yield key, batch if len(places) == 1 else batch.take(pa.array(rows))
+        if len(places) == 1:
+            yield key, batch
+            continue
+        chosen = pa.array(rows)
+        mine = [taken(column, chosen) for column in batch.columns]
+        yield key, pa.RecordBatch.from_arrays(mine, schema=batch.schema)
 
 
 def _require_text(field: pa.Field) -> None:

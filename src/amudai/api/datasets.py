@@ -18,7 +18,7 @@ from amudai.api.shard import Shard
 from amudai.api.tabular import Tabular
 from amudai.api.where import Where, request_of
 from amudai.arguments import is_one_of, names, path_text, shown, whole_number
-from amudai.arrow import reordered
+from amudai.arrow import reordered, without_rows
 from amudai.datasets import (
     CATALOG_NAME,
     MOST_WORD_BYTES,
@@ -262,7 +262,7 @@ class Dataset(Tabular):
         shards, positions = _pairs(rows)
         scan = self.scan(columns)  # checks the names of columns
         members = self._members
-        parts = [pa.Table.from_batches([], scan.schema)]
+        parts = [without_rows(scan.schema)]
         order: list[npt.NDArray[np.int64]] = []
         asked = None if columns is None else names(columns, "columns")
         for name in dict.fromkeys(shards.tolist()):

@@ -18,7 +18,7 @@ from amudai.api.rewriting import ShardRewriter, kept_roles, role_column
 from amudai.api.shard import Shard
 from amudai.api.writing import Layout
 from amudai.arguments import is_one_of, shown
-from amudai.arrow import ArrowFields, aliases_of, extensions_of, schema_nodes
+from amudai.arrow import ArrowFields, aliases_of, extensions_of, schema_nodes, taken_of_chunks
 from amudai.encoding import ProfileChoice
 from amudai.errors import AmudaiError, InvalidArgument, MissingColumn
 from amudai.index import IndexSpec, specs_of
@@ -241,5 +241,5 @@ def _read(found: SoundRows, part: Rows, columns: Sequence[tuple[int, SelectedCol
         is_lost = ~np.isin(wanted, known)
         read = read_arrays(found.stripe, column, mine) if mine else []
         values = pa.chunked_array(read, column.field.type)
-        arrays.append(values.take(pa.array(places, mask=is_lost)))
+        arrays.append(taken_of_chunks(values, pa.array(places, mask=is_lost)))
     return pa.Table.from_arrays(arrays, [str(at) for at, _ in columns])

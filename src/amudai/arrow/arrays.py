@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from amudai.arguments import shown
 from amudai.arrow.natural import dtype_of
+from amudai.arrow.reorder import taken
 from amudai.arrow.scaled import from_scaled, is_scaled
 from amudai.arrow.ticks import from_ticks, from_timespan
 from amudai.column import (
@@ -265,7 +266,7 @@ def _repeated(length: int, value: AnyValue, projection: Projection, kind: pa.Dat
     try:
         return pa.repeat(one[0], length)
     except pa.ArrowNotImplementedError:
-        return one.take(pa.repeat(pa.scalar(0, pa.int64()), length))
+        return taken(one, pa.repeat(pa.scalar(0, pa.int64()), length))
 
 
 def _single(value: AnyValue, projection: Projection) -> Values:
@@ -378,7 +379,7 @@ def _stored_union(values: Values, variants: list[pa.Array], kind: pa.DataType) -
         return pa.Array.from_buffers(kind, values.length, buffers, children=variants)
     # A dense union is stored, a sparse one is wanted: each variant is spread to the positions of the union.
     spread = [
-        variant.take(pa.array(np.where(chosen == index, places.to_numpy(), 0), mask=chosen != index))
+        taken(variant, pa.array(np.where(chosen == index, places.to_numpy(), 0), mask=chosen != index))
         for index, variant in enumerate(variants)
     ]
     return _union(types, spread, kind)
@@ -392,7 +393,7 @@ def _ascending(
     for index, variant in enumerate(variants):
         mine = chosen == index
         if (np.diff(places[mine]) < 0).any():
-            variant = variant.take(pa.array(places[mine]))
+            variant = taken(variant, pa.array(places[mine]))
             ascending[mine] = np.arange(len(variant), dtype=np.int32)
         ordered.append(variant)
     return ascending, ordered

@@ -1,10 +1,24 @@
-"""Rows of a table in another order, for types that Arrow cannot take from as well."""
+"""Rows at other positions, and tables without rows, for types for which Arrow has neither."""
 
 from __future__ import annotations
 
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["reordered"]
+__all__ = ["reordered", "taken", "taken_of_chunks", "without_rows"]
+
+_Ints: TypeAlias = npt.NDArray[np.int64]
+
+# Arrow takes from these, and not from views.
+_WIDE: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+
+
+def without_rows(schema: pa.Schema) -> pa.Table:
+    """A table of these columns without a row. `schema.empty_table()` fails for unions and nested run-end encoding."""
+    return pa.Table.from_batches([], schema)
 
 
 def reordered(table: pa.Table, order: pa.Array) -> pa.Table:
@@ -12,16 +26,133 @@ def reordered(table: pa.Table, order: pa.Array) -> pa.Table:
     try:
         return table.take(order)
     except pa.ArrowNotImplementedError:
-        return pa.Table.from_arrays([_picked(column, order) for column in table.columns], schema=table.schema)
+        columns = [taken_of_chunks(column, order) for column in table.columns]
+    return pa.Table.from_arrays(columns, schema=table.schema)
 
 
-def _picked(column: pa.ChunkedArray, order: pa.Array) -> pa.ChunkedArray:
+def taken_of_chunks(column: pa.ChunkedArray, places: pa.Array) -> pa.ChunkedArray:
+    """As `taken`, of a column in several pieces."""
+    if not column.num_chunks:
+        return pa.chunked_array([_nulls(column.type, len(places))])
     try:
-        return column.take(order)
+        return column.take(places)
     except pa.ArrowNotImplementedError:
-        # Arrow can take neither from views nor from run-end encoded values: rows are cut out one by one and joined.
-        rows = [row for at in order.to_pylist() for row in column.slice(at, 1).chunks]
+        pass
     try:
-        return pa.chunked_array([pa.concat_arrays(rows)], column.type)
+        values = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
     except pa.ArrowNotImplementedError:
-        return pa.chunked_array(rows, column.type)  # Arrow cannot join dictionaries of lists and structs
+        # Arrow cannot join dictionaries of lists and structs: rows are cut out one by one.
+        rows = [[_nulls(column.type, 1)] if at is None else column.slice(at, 1).chunks for at in places.to_pylist()]
+        return pa.chunked_array([row for each in rows for row in each], column.type)
+    return pa.chunked_array([taken(values, places)], column.type)
+
+
+def taken(values: pa.Array, places: pa.Array) -> pa.Array:
+    """The values at `places`, which may repeat; null where a place is null, and there the first variant of a union.
+
+    >>> taken(pa.array(["a", "b"], pa.string_view()), pa.array([1, None, 0])).to_pylist()
+    ['b', None, 'a']
+    """
+    kind = values.type
+    kinds = pa.types
+    if not kinds.is_union(kind) or not places.null_count:
+        try:
+            return values.take(places)
+        except pa.ArrowNotImplementedError:
+            pass
+    if kinds.is_union(kind):
+        return _union(values, places)
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(kind, taken(values.storage, places))
+    if (wide := _WIDE.get(kind)) is not None:
+        return values.cast(wide).take(places).cast(kind)
+    if kinds.is_dictionary(kind):
+        return pa.DictionaryArray.from_arrays(values.indices.take(places), values.dictionary, ordered=kind.ordered)
+    if kinds.is_run_end_encoded(kind):
+        return _runs(values, places)
+    mask = values.is_null().take(places).fill_null(True)
+    if kinds.is_struct(kind):
+        members = [taken(values.field(at), places) for at in range(kind.num_fields)]
+        return pa.StructArray.from_arrays(members, fields=list(kind), mask=mask)
+    return _lists(values, places, mask)
+
+
+def _nulls(kind: pa.DataType, count: int) -> pa.Array:
+    """Nulls of a type. Arrow's own function gives run-end encoded members a null bitmap, which they may not have."""
+    kinds = pa.types
+    absent = pa.array(np.ones(count, np.bool_))
+    if kinds.is_struct(kind) and kind.num_fields:
+        return pa.StructArray.from_arrays([_nulls(each.type, count) for each in kind], fields=list(kind), mask=absent)
+    if kinds.is_fixed_size_list(kind):
+        items = _nulls(kind.value_type, count * kind.list_size)
+        return pa.FixedSizeListArray.from_arrays(items, type=kind, mask=absent)
+    return pa.nulls(count, kind)
+
+
+def _numbers(places: pa.Array) -> tuple[_Ints, npt.NDArray[np.bool_]]:
+    """The places, 0 for null, and which of them are not null."""
+    return places.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64), np.asarray(places.is_valid())
+
+
+def _runs(values: pa.RunEndEncodedArray, places: pa.Array) -> pa.Array:
+    """Values that are encoded as runs: neighbours that come from one run are a run again."""
+    wanted, known = _numbers(places)
+    ends = values.run_ends.to_numpy().astype(np.int64)
+    runs = np.searchsorted(ends, wanted + values.offset, side="right")
+    runs[~known] = -1
+    last = np.flatnonzero(np.append(runs[1:] != runs[:-1], np.ones(min(1, len(runs)), np.bool_)))
+    chosen = taken(values.values, pa.array(runs[last], mask=runs[last] < 0))
+    return pa.RunEndEncodedArray.from_arrays(pa.array(last + 1, values.type.run_end_type), chosen, values.type)
+
+
+def _lists(values: Any, places: pa.Array, mask: pa.Array) -> pa.Array:
+    """Lists and maps, whose items are taken as well."""
+    kind = values.type
+    kinds = pa.types
+    wanted, _ = _numbers(places)
+    absent = mask.to_numpy(zero_copy_only=False)
+    if kinds.is_fixed_size_list(kind):
+        size = kind.list_size
+        within = _spans((wanted + values.offset) * size, np.full(len(wanted), size))
+        items = taken(values.values, pa.array(within, mask=np.repeat(absent, size)))
+        return pa.FixedSizeListArray.from_arrays(items, type=kind, mask=mask)
+    if kinds.is_list_view(kind) or kinds.is_large_list_view(kind):
+        starts, lengths = (numbers.take(places).fill_null(0) for numbers in (values.offsets, values.sizes))
+        return type(values).from_arrays(starts, lengths, values.values, type=kind, mask=mask)
+    borders = np.append(values.offsets.to_numpy(), [0, 0]).astype(np.int64)  # zeros for lists that do not exist
+    lengths = np.where(absent, 0, borders[wanted + 1] - borders[wanted])
+    inner = pa.array(_spans(borders[wanted], lengths))
+    width = np.int64 if kinds.is_large_list(kind) else np.int32
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(width))
+    if kinds.is_map(kind):
+        keys, items = taken(values.keys, inner), taken(values.items, inner)
+        return pa.MapArray.from_arrays(offsets, keys, items, type=kind, mask=mask)
+    return type(values).from_arrays(offsets, taken(values.values, inner), type=kind, mask=mask)
+
+
+def _spans(starts: _Ints, lengths: _Ints) -> _Ints:
+    """The numbers from each start on, as many as its length."""
+    ends = np.cumsum(lengths)
+    found: _Ints = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
+    return found
+
+
+def _union(values: pa.UnionArray, places: pa.Array) -> pa.Array:
+    """Unions. They have no nulls of their own: a null place becomes a null of the first variant."""
+    kind = values.type
+    wanted, known = _numbers(places)
+    first = kind.type_codes[0]
+    codes = np.where(known, np.append(values.type_codes.to_numpy(), first)[wanted], first).astype(np.int8)
+    within = np.append(values.offsets.to_numpy(), 0)[wanted].astype(np.int64) if kind.mode == "dense" else wanted
+    variants, offsets = [], np.zeros(len(wanted), np.int32)
+    for at, code in enumerate(kind.type_codes):
+        mine = np.flatnonzero(codes == code)
+        inner = within[mine] if kind.mode == "dense" else within
+        absent = ~known[mine] if kind.mode == "dense" else ~known
+        variants.append(taken(values.field(at), pa.array(inner, mask=absent)))
+        offsets[mine] = np.arange(len(mine), dtype=np.int32)
+    names = [kind.field(at).name for at in range(kind.num_fields)]
+    types = pa.array(codes)
+    if kind.mode == "dense":
+        return pa.UnionArray.from_dense(types, pa.array(offsets), variants, names, list(kind.type_codes))
+    return pa.UnionArray.from_sparse(types, variants, names, list(kind.type_codes))

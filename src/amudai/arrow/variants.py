@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from amudai.arrow.reorder import taken
+
 __all__ = ["variant_values"]
 
 
@@ -18,4 +20,4 @@ def variant_values(array: pa.UnionArray, variant: int) -> pa.Array:
     """
     chosen = array.type_codes.to_numpy() == array.type.type_codes[variant]
     places = array.offsets.to_numpy() if array.type.mode == "dense" else np.arange(len(array))
-    return array.field(variant).take(pa.array(places.astype(np.int64), mask=~chosen))
+    return taken(array.field(variant), pa.array(places.astype(np.int64), mask=~chosen))

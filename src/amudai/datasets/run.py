@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from amudai.arrow import ArrowFields
+from amudai.arrow import ArrowFields, without_rows
 from amudai.datasets.constants import paths_of, settled
 from amudai.datasets.members import Members, columns_of_member
 from amudai.datasets.pruning import possible_shards
@@ -203,7 +203,7 @@ class DatasetRun:
 
     def table(self) -> pa.Table:
         """All rows that match, up to the limit."""
-        parts = [pa.Table.from_batches([], self.schema)]
+        parts = [without_rows(self.schema)]
         left = self.limit
         for part in in_order(self._table, self._kept[0], self.threads):
             part = part if left is None else part.slice(0, min(left, part.num_rows))

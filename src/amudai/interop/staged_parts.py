@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from amudai.api import Outcome, Shard, append_parts, merged, new_job_place, new_shard_name, write
 from amudai.api import open as open_shard
+from amudai.arrow import without_rows
 from amudai.datasets import SHARD_SUFFIX, find_shards
 from amudai.errors import AmudaiError, ExistingFile, MissingFile, StorageError
 from amudai.storage import container, open_store, remove_files
@@ -81,7 +82,7 @@ class StagedParts:
             chosen = [f"{self._place.prefix}{name}" for name in names if name is not None]
             if not chosen:
                 chosen = [f"{self._place.prefix}{uuid4().hex}{SHARD_SUFFIX}"]
-                write(pa.Table.from_batches([], schema or pa.schema([])), chosen[0], **self._options)
+                write(without_rows(schema or pa.schema([])), chosen[0], **self._options)
             replaced = self._replaced() if self._overwrite else []
             earlier = _job_files(replaced, self._folder)
             published = self._published(chosen, outcome)

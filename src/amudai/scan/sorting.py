@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from amudai.arguments import is_one_of, sequence, shown
-from amudai.arrow import reordered
+from amudai.arrow import reordered, without_rows
 from amudai.errors import InvalidArgument, MissingColumn
 from amudai.storage import Spool
 from amudai.types import parse_path
@@ -54,7 +54,7 @@ def sort_keys(sort_by: SortBy | Sequence[SortBy], schema: pa.Schema) -> tuple[So
     is_pair = isinstance(sort_by, tuple) and len(sort_by) == 2 and is_one_of(sort_by[1], _ORDERS)
     single = isinstance(sort_by, str) or is_pair
     wanted: Sequence[Any] = [sort_by] if single else sequence(sort_by, "sort_by")
-    empty = pa.Table.from_batches([], schema)  # `empty_table` does not know unions
+    empty = without_rows(schema)
     found = []
     for each in wanted:
         name, order = (each, _ORDERS[0]) if isinstance(each, str) else _pair(each)
