@@ -298,3 +298,24 @@ def test_no_rows(tmp_path: Path) -> None:
     pq.write_table(table(0, 0), tmp_path / "none.parquet")
     shard = amudai.attach(tmp_path, tmp_path / "x.amudai.shard", indexes=INDEXES)
     assert (shard.num_rows, shard.read().to_pydict()) == (0, {"n": [], "word": []})
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.string()), pa.list_(pa.list_(pa.string())), pa.map_(pa.string(), pa.string())], ids=str
+)
+def test_deep_verification_of_items_that_only_reading_would_count(kind: pa.DataType, tmp_path: Path) -> None:
+    # Footers count the levels of empty and absent lists as well, so they say more items than there are.
+    lists: list[object] = [[], None, [["a", "b"], []], [None], [["c"]]]
+    if pa.types.is_map(kind):
+        lists = [[], None, [("a", "x"), ("b", None)], [("c", "y")]]
+    elif kind == pa.list_(pa.string()):
+        lists = [[], None, ["a", None], ["b"]]
+    table = pa.table({"x": pa.array(lists, kind)})
+    pq.write_table(table, tmp_path / "a.parquet")
+    shard = amudai.attach(tmp_path / "a.parquet", to=tmp_path / "a.amudai.shard")
+    assert shard.verify(deep=True).problems == ()
+    twice = amudai.materialize(shard, tmp_path / "b.amudai.shard", keep=True)
+    assert twice.verify(deep=True).problems == ()
+    merged = amudai.merge([shard, twice], tmp_path / "c.amudai.shard")
+    assert merged.verify(deep=True).problems == ()
+    assert merged.read()["x"].to_pylist() == lists * 2

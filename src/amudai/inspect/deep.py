@@ -27,13 +27,14 @@ from amudai.format import (
     AnyValue,
     BufferKind,
     FieldDescriptor,
+    ParquetEncoding,
     StripeFieldDescriptor,
 )
 from amudai.inspect.alternatives import is_stored_twice
 from amudai.rows import Rows
 from amudai.shard import BuildOptions, PreparedField, ShardReader, StoredArray, StripeBuilder, StripeReader
 from amudai.stats import BloomRequest, FieldStatistics, merge
-from amudai.types import NANOSECONDS, NodePath, SchemaNode, decimal128, nodes_below
+from amudai.types import NANOSECONDS, BasicType, NodePath, SchemaNode, decimal128, nodes_below
 
 __all__ = ["RecomputedStatistics", "compare_alternatives", "compare_statistics"]
 
@@ -49,6 +50,8 @@ class RecomputedStatistics:
         self._fields = ArrowFields(reader)
         self._whole: dict[int, FieldStatistics] = {}
         self._constants: dict[int, AnyValue | None] = {}
+        self._bounds: set[int] = set()  # schema ids of fields that some stripe counts by the levels of Parquet
+        self._below_lists = _below_lists(reader.schema.fields())
 
     def stripe(self, stripe: StripeReader, node: SchemaNode) -> None:
         """Raise CorruptedData if a top-level field, or one below it, has other statistics than its values."""
@@ -89,12 +92,24 @@ class RecomputedStatistics:
             self._constants[key] = constant if self._constants.get(key, constant) == constant else None
 
     def _field(self, stripe: StripeReader, field: PreparedField, stored: StripeFieldDescriptor) -> None:
+        key = field.node.schema_id
+        if key in self._below_lists and any(isinstance(each, ParquetEncoding) for each in stored.encodings):
+            self._bounds.add(key)
         try:
-            compare_statistics(stored.field, field.statistics, field.node)
+            compare_statistics(self._counted(stored.field, field.statistics, key), field.statistics, field.node)
             self._ranges(stripe, field)
         except CorruptedData as error:
             error.locate(stripe=stripe.ordinal, field=field.node.name)
             raise
+
+    def _counted(self, stored: FieldDescriptor, expected: FieldStatistics, key: int) -> FieldDescriptor:
+        """The descriptor with the number of positions that the values have, if it states a bound on it.
+
+        Below a list in Parquet, levels of empty and absent lists are counted as well, unless the values were read.
+        """
+        if key in self._bounds and stored.position_count > expected.position_count:
+            return replace(stored, position_count=expected.position_count)
+        return stored
 
     def _ranges(self, stripe: StripeReader, field: PreparedField) -> None:
         """The range index of a field."""
@@ -113,7 +128,7 @@ class RecomputedStatistics:
             stored, known = self._reader.descriptor(node), self._whole.get(node.schema_id)
             if stored is not None and known is not None:
                 try:
-                    compare_statistics(stored, known, node)
+                    compare_statistics(self._counted(stored, known, node.schema_id), known, node)
                     self._same_constant(stored, node)
                 except CorruptedData as error:
                     error.locate(field=node.name)
@@ -124,6 +139,12 @@ class RecomputedStatistics:
         said, constant = stored.constant_value, self._constants.get(node.schema_id)
         if said is not None and said != constant:
             _differ("constant", "none" if constant is None else constant.value, said.value)
+
+
+def _below_lists(nodes: Sequence[SchemaNode]) -> frozenset[int]:
+    """The schema ids of all fields below lists and maps."""
+    lists = [node for node in nodes_below(nodes) if node.basic_type in (BasicType.LIST, BasicType.MAP)]
+    return frozenset(each.schema_id for node in lists for each in nodes_below(node.children))
 
 
 def compare_statistics(stored: FieldDescriptor, expected: FieldStatistics, node: SchemaNode) -> None:
