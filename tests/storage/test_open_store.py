@@ -15,7 +15,7 @@ import pytest
 from fsspec.implementations.arrow import ArrowFSWrapper
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 
-from amudai.errors import AmudaiError, InvalidArgument, StorageError, UnsupportedFeature
+from amudai.errors import AmudaiError, InvalidArgument, ReplacedFile, StorageError, UnsupportedFeature
 from amudai.storage import (
     ArrowStore,
     Artifact,
@@ -25,6 +25,7 @@ from amudai.storage import (
     ObjectStore,
     Store,
     StoreCapabilities,
+    StoredFile,
     file_url,
     open_store,
     resolve,
@@ -188,6 +189,28 @@ def test_a_store_that_refuses_a_suffix_is_asked_for_the_size() -> None:
     file, tail = store.read_tail("x", 4)
     assert (file.size, tail) == (7, b"tent")
     assert (store.counters.requests, store.counters.bytes) == (3, 4)
+
+
+def test_a_file_that_is_replaced_while_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Azure has no suffix ranges: the size comes first. The file may be replaced before its last bytes are read."""
+    objects = obstore.store.MemoryStore()
+    objects.put("x", b"the first content")
+    store = ObjectStore(objects)
+    monkeypatch.setattr(store, "_capabilities", replace(store.capabilities, suffix_ranges=False))
+    identify, contents = store.identify, [b"the second", b"the third one"]
+
+    def replaced(url: str) -> StoredFile:
+        found = identify(url)
+        if contents:
+            objects.put("x", contents.pop(0))
+        return found
+
+    monkeypatch.setattr(store, "identify", replaced)
+    file, tail = store.read_tail("x", 9)
+    assert (file.size, bytes(tail)) == (13, b"third one")
+    contents += [b"%d" % number for number in range(100)]
+    with pytest.raises(ReplacedFile, match=r"it was replaced \(url x\)"):
+        store.read_tail("x", 1)
 
 
 def test_an_object_store_without_conditional_put() -> None:

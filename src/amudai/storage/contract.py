@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
-from amudai.errors import AmudaiError, StorageError, UnsupportedFeature, located
+from amudai.errors import AmudaiError, ReplacedFile, StorageError, UnsupportedFeature, located
 from amudai.storage.foreign import short_read
 from amudai.storage.meter import current_meter
 from amudai.storage.portable import PortableStore, undeclared
@@ -25,6 +26,8 @@ MERGE_GAP: Final = 16 * 1024
 REMOTE_GAP: Final = 1024 * 1024
 # A small range is read together with its neighbourhood, because the next one is often near.
 READ_AHEAD: Final = 64 * 1024
+# How often a file that is opened may be replaced between the request for its size and that for its last bytes.
+_MOST_REPLACED: Final = 20
 
 
 class Requests:
@@ -195,6 +198,13 @@ class Store(ABC):
 
     def read_tail(self, url: str, count: int) -> tuple[StoredFile, memoryview]:
         """The size and tag of the file at `url`, and its last `count` bytes, or all bytes of a smaller file."""
+        for _ in range(_MOST_REPLACED):
+            # Nothing was read yet: if the file is replaced in between, the new one will do.
+            with suppress(ReplacedFile):
+                return self._tail(url, count)
+        return self._tail(url, count)
+
+    def _tail(self, url: str, count: int) -> tuple[StoredFile, memoryview]:
         file = self.identify(url)
         start = max(0, file.size - count)
         return file, self.read_range(url, start, file.size, file.tag) if start < file.size else _NOTHING

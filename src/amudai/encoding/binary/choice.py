@@ -108,8 +108,8 @@ _USUAL_GAIN: Final = 0.001
 _PART: Final = 8
 # Where reading counts, a quarter of a microsecond of writing is worth a byte. LZ4's thorough search takes a nanosecond
 # more for each byte of text than the quick one. The full one takes eight more than that. As there are fewer sequences
-# to decode, a byte of some texts is read up to 0.06 nanoseconds faster, which makes up for a quarter of them at the price
-# of balanced. The first of `_FULL_PART` parts of a block shows what it saves.
+# to decode, a byte of some texts is read up to 0.06 nanoseconds faster, which makes up for a quarter of them at the
+# price of balanced. The first of `_FULL_PART` parts of a block shows what it saves.
 _THOROUGH_GAIN: Final = 0.004
 _FULL_GAIN: Final = 0.024
 _FULL_PART: Final = 2
