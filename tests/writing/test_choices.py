@@ -168,7 +168,7 @@ def test_the_full_search_of_lz4_is_for_text_that_it_makes_much_smaller() -> None
     """Words of a small vocabulary in any order gain a lot. Lines of logs that nearly repeat gain little."""
     random = np.random.default_rng(6)
     words = np.array([bytes(random.integers(97, 123, size, np.uint8)).decode() for size in random.integers(3, 9, 90)])
-    sentences = [" ".join(row) for row in random.choice(words, (4096, 6))]
+    sentences = [" ".join(row) for row in random.choice(words, (4096, 8))]
     profile = replace(PROFILES["balanced"], zstd_levels=())
     lines = [f"2026-01-01 10:00:{at % 60:02} INFO worker {at * 7919 % 99_991} is ready" for at in range(4096)]
     for values, expected in [(sentences, {FULL}), (lines, {QUICK, THOROUGH})]:
@@ -181,7 +181,7 @@ def test_the_full_search_of_lz4_is_for_text_that_it_makes_much_smaller() -> None
         assert thorough is not None
         assert full is not None
         gain = (len(thorough) - len(full)) / len(data)
-        assert gain > 0.018 if FULL in expected else gain < 0.018
+        assert gain > 0.024 if FULL in expected else gain < 0.024
 
 
 @pytest.mark.parametrize("dtype", ["i8", "u4"])

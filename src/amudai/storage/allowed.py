@@ -56,7 +56,7 @@ class Allowed:
     @classmethod
     def of(cls, allow: Allow | Allowed) -> Self | Allowed:
         """What a caller allows: prefixes or local folders, a mapping of them to stores, or a function."""
-        if allow == ():
+        if isinstance(allow, tuple) and not allow:
             return cls()
         if isinstance(allow, Allowed):
             return allow
