@@ -155,7 +155,7 @@ class AttachRequest:
             sinks,
         )
         try:
-            marks = {each.name: fingerprint_of_parquet(each.artifact) for each in files}  # before values are read
+            marks = {each.name: fingerprint_of_parquet(each.file) for each in files}  # before values are read
             stripes = attached_stripes(attachment, files, builder, self.stripe_rows, report)
             return Root(url=new.url, metadata=builder.finish(), files=marks), stripes
         finally:

@@ -62,7 +62,11 @@ class ParquetFile:
         if row_group >= self.metadata.num_row_groups:
             found = f"expected less than {self.metadata.num_row_groups}, found {row_group}"
             raise CorruptedData(f"row group: {found}", url=self.artifact.url)
-        return int(self.metadata.row_group(row_group).num_rows)
+        rows = int(self.metadata.row_group(row_group).num_rows)
+        if rows < 0:
+            message = f"rows of row group {row_group}: expected a number that is not negative, found {rows}"
+            raise CorruptedData(message, url=self.artifact.url)
+        return rows
 
     def read(self, row_group: int, leaves: Sequence[int]) -> pa.ChunkedArray:
         """The top-level column to which these leaves of a row group belong, with nothing but these leaves."""

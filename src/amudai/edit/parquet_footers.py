@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from amudai.arrow import schema_nodes, stored_form, to_storage
 from amudai.column import ParquetFile
-from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature
-from amudai.format import AnyValue, DataRef, Fingerprint, ParquetColumnChunk, ParquetFileColumn, RangeStats
+from amudai.errors import AmudaiError, CorruptedData, UnsupportedFeature, located
+from amudai.format import (
+    AnyValue,
+    DataRef,
+    Fingerprint,
+    ParquetChunkFacts,
+    ParquetColumnChunk,
+    ParquetFileColumn,
+    ParquetFooter,
+    RangeStats,
+)
 from amudai.lazy import lazy
 from amudai.stats import FieldStatistics, merge
 from amudai.storage import Artifact
@@ -21,7 +31,39 @@ from amudai.types import BasicType, SchemaNode, nodes_below
 __all__ = ["AttachedFile", "RowGroups", "fingerprint_of_parquet", "footer_statistics", "leaf_nodes"]
 
 _STORAGE_TYPES: Final = ("BOOLEAN", "INT32", "INT64", "INT96", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
+_VALUE_SIZES: Final = (1, 4, 8, 12, 4, 8, 0, 0)
+# Writers that compared some types wrongly before these versions.
+_VERSION: Final = re.compile(r"(parquet-mr|parquet-cpp)(?![\w-])(?: version ([0-9]{1,9})\.([0-9]{1,9}))?")
+_SOUND_SINCE: Final = {"parquet-mr": (1, 10), "parquet-cpp": (1, 3)}
+_BYTES_SOUND_SINCE: Final = (1, 8)
 _UNITS: Final = {"milliseconds": "ms", "microseconds": "us"}
+
+
+class _ParquetLeaf(NamedTuple):
+    """What the schema of a file states about a leaf."""
+
+    type: str
+    type_number: int
+    levels: tuple[int, int]
+    """The greatest repetition and definition level."""
+    width: int
+    """The bytes of a value; 0 if they differ."""
+    logical: Mapping[str, Any]
+    has_order: bool
+    """Whether values of this type can be compared."""
+
+    @classmethod
+    def of(cls, column: Any) -> _ParquetLeaf:
+        number, logical = _STORAGE_TYPES.index(column.physical_type), column.logical_type
+        unordered = column.physical_type == "INT96" or column.converted_type == "INTERVAL"
+        return cls(
+            type=column.physical_type,
+            type_number=number,
+            levels=(column.max_repetition_level, column.max_definition_level),
+            width=column.length if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else _VALUE_SIZES[number],
+            logical=json.loads(logical.to_json()),
+            has_order=not unordered and logical.type not in ("UNKNOWN", "GEOMETRY", "GEOGRAPHY"),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,19 +129,43 @@ class AttachedFile:
             for top, path in zip(tops, leaves, strict=True)
         ]
 
+    @lazy
+    def footer(self) -> ParquetFooter:
+        """What the footer states."""
+        return ParquetFooter.decode(self.file.footer)
+
+    @lazy
+    def columns(self) -> list[_ParquetLeaf]:
+        """What the schema states about each leaf."""
+        return [_ParquetLeaf.of(self.file.metadata.schema.column(at)) for at in range(self.file.metadata.num_columns)]
+
+    def facts(self, row_group: int, leaf: int) -> ParquetChunkFacts:
+        """What the footer states about a leaf in a row group.
+
+        CorruptedData if it contradicts the schema of the file. Arrow would end the process, or read no value.
+        """
+        with located(url=self.artifact.url):
+            try:
+                stored = self.footer.chunk(row_group, leaf)
+                _require_possible(stored, self.columns[leaf])
+            except (CorruptedData, UnsupportedFeature) as error:
+                message = f"column chunk {leaf} of row group {row_group}: {error.message}"
+                raise type(error)(message, **error.place) from error
+            return stored
+
     def chunk(self, row_group: int, leaf: int) -> ParquetColumnChunk:
         """The place of a leaf in a row group."""
-        stored = self.file.metadata.row_group(row_group).column(leaf)
-        pages = stored.data_page_offset
+        stored = self.facts(row_group, leaf)
+        pages = stored.data_pages
         # Some writers state an offset of 0 where there is no dictionary.
-        dictionary = stored.dictionary_page_offset if stored.has_dictionary_page else None
+        dictionary = stored.dictionary
         start = pages if not dictionary else min(pages, dictionary)
-        end = start + stored.total_compressed_size
+        end = start + stored.size
         if not 0 <= start <= pages <= end <= self.artifact.size:
             found = f"expected pages within {self.artifact.size} bytes, found {start}..{end}"
             raise CorruptedData(f"column chunk {leaf} of row group {row_group}: {found}", url=self.artifact.url)
         return ParquetColumnChunk(
-            storage_type=_STORAGE_TYPES.index(stored.physical_type),
+            storage_type=stored.storage_type,
             schema_element_id=self.element_ids[leaf],
             row_group_id=row_group,
             column_chunk_id=leaf,
@@ -129,9 +195,9 @@ class RowGroups:
         return tuple(self.file.file.rows(each) for each in self.numbers)
 
 
-def fingerprint_of_parquet(file: Artifact) -> Fingerprint:
+def fingerprint_of_parquet(parquet: ParquetFile) -> Fingerprint:
     """What tells a Parquet file from another of its name: its size, its footer, and when it was modified."""
-    footer = ParquetFile(file).footer
+    file, footer = parquet.artifact, parquet.footer
     mark = Fingerprint.of(file.size, file.size - len(footer), footer)
     modified = file.store.describe(file.url).modified
     return Fingerprint(mark.size, mark.start, mark.end, mark.digest, modified or 0)
@@ -152,40 +218,83 @@ def footer_statistics(
     found = FieldStatistics()
     for part in parts:
         for number in part.numbers:
-            stored = part.file.file.metadata.row_group(number).column(leaf)
-            found = merge(found, _of_chunk(node, part.file, leaf, stored, kind, is_flat))
+            found = merge(found, _of_chunk(node, part.file, number, leaf, kind, is_flat))
     return found
 
 
+def _require_possible(stored: ParquetChunkFacts, leaf: _ParquetLeaf) -> None:
+    """Raise CorruptedData if the facts of a chunk contradict the leaf of the schema."""
+    number = stored.storage_type
+    if number != leaf.type_number:
+        found = _STORAGE_TYPES[number] if 0 <= number < len(_STORAGE_TYPES) else f"a type {number}"
+        raise CorruptedData(f"expected {leaf.type}, found {found}")
+    for what, most, count in zip(("repetition", "definition"), leaf.levels, stored.level_counts, strict=True):
+        if count not in (0, most + 1):
+            raise CorruptedData(f"expected counts of {most + 1} {what} levels, found {count}")
+    if stored.text_bytes is not None and leaf.type != "BYTE_ARRAY":
+        raise CorruptedData(f"expected a size of texts only in columns of BYTE_ARRAY, found {stored.text_bytes}")
+    for end in (*(stored.bounds or ()), *(stored.old_bounds or ())):
+        if 0 < len(end) < leaf.width:
+            raise CorruptedData(f"expected bounds of {leaf.width} bytes, found {len(end)}")
+
+
 def _of_chunk(
-    node: SchemaNode, file: AttachedFile, leaf: int, stored: Any, kind: pa.DataType, is_flat: bool
+    node: SchemaNode, file: AttachedFile, row_group: int, leaf: int, kind: pa.DataType, is_flat: bool
 ) -> FieldStatistics:
-    said = stored.statistics if is_flat and stored.is_stats_set else None
-    nulls = said.null_count if said is not None and said.has_null_count else None
-    bounds = None
-    if nulls == stored.num_values:
+    stored, column = file.facts(row_group, leaf), file.columns[leaf]
+    if not (is_flat and _is_trusted(file.footer.created_by, stored, column)):
+        return FieldStatistics(position_count=stored.values)
+    bounds: RangeStats | None
+    if stored.nulls == stored.values:
         bounds = RangeStats(min=None, max=None)
-    elif said is not None and said.has_min_max:
-        bounds = _bounds(node, file.file.metadata.schema.column(leaf), said, kind)
-    return FieldStatistics(position_count=stored.num_values, null_count=nulls, range_stats=bounds)
+    else:
+        is_ordered = leaf < len(file.footer.ordered) and file.footer.ordered[leaf]
+        bounds = _bounds(node, column, stored, kind, is_ordered=is_ordered)
+    return FieldStatistics(position_count=stored.values, null_count=stored.nulls, range_stats=bounds)
 
 
-def _bounds(node: SchemaNode, column: Any, said: Any, kind: pa.DataType) -> RangeStats | None:
+def _is_trusted(created_by: str, stored: ParquetChunkFacts, leaf: _ParquetLeaf) -> bool:
+    """Whether what is said about the values of a chunk is of use: not of types without an order.
+
+    Nor of some that old versions of two writers have compared wrongly.
+    """
+    if not stored.has_statistics or not leaf.has_order:
+        return False
+    writer = _VERSION.match(created_by.lower())
+    if writer is None:
+        return True
+    version = int(writer[2] or 0), int(writer[3] or 0)
+    if version >= _SOUND_SINCE[writer[1]]:
+        return True
+    of_bytes = leaf.type in ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
+    is_signed = leaf.logical["Type"] in ("Decimal", "Float16") if of_bytes else leaf.logical.get("isSigned", True)
+    if of_bytes and writer[1] == "parquet-mr" and version < _BYTES_SOUND_SINCE:
+        return False
+    said = stored.bounds or stored.old_bounds
+    return is_signed or (said is not None and said[0] == said[1])
+
+
+def _bounds(
+    node: SchemaNode, leaf: _ParquetLeaf, stored: ParquetChunkFacts, kind: pa.DataType, *, is_ordered: bool
+) -> RangeStats | None:
     """The least and the greatest value, as the shard states them; None if the footer's are of no use here."""
+    said = stored.bounds if is_ordered else stored.old_bounds
+    if said is None or leaf.type not in ("INT32", "INT64") or not all(said):
+        return None
+    is_signed = not (is_ordered and pa.types.is_unsigned_integer(kind))
+    ends = [int.from_bytes(end[: leaf.width], "little", signed=is_signed) for end in said]
     if pa.types.is_timestamp(kind) and node.basic_type is BasicType.DATETIME:
-        unit = _UNITS.get(json.loads(column.logical_type.to_json()).get("timeUnit", ""))
-        if unit is None or not isinstance(said.min_raw, int):
+        unit = _UNITS.get(leaf.logical.get("timeUnit", ""))
+        if unit is None:
             return None
-        ends, kind = [said.min_raw, said.max_raw], pa.timestamp(unit)
+        kind = pa.timestamp(unit)
     elif not pa.types.is_integer(kind) or node.basic_type is BasicType.DATETIME:
         return None  # floats may have a NaN, of which footers say nothing
-    else:
-        ends = [said.min, said.max]
     try:
-        stored = to_storage(pa.array(ends, kind), node, node.name)
+        values = to_storage(pa.array(ends, kind), node, node.name)
     except (AmudaiError, pa.ArrowException, OverflowError, TypeError):
         return None
-    assert stored.data is not None
+    assert values.data is not None
     unsigned = pa.types.is_unsigned_integer(stored_form(node))
-    low, high = (AnyValue("u64" if unsigned else "i64", int(end)) for end in stored.data.tolist())
+    low, high = (AnyValue("u64" if unsigned else "i64", int(end)) for end in values.data.tolist())
     return RangeStats(min=low, max=high)

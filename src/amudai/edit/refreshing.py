@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from amudai.column import ParquetFile
 from amudai.edit.copying import end_of_bytes, pieces_of
 from amudai.edit.naming import Naming
 from amudai.edit.parquet_footers import RowGroups, fingerprint_of_parquet
@@ -159,7 +160,7 @@ def _is_same(file: Artifact, name: str, marks: Mapping[str, Fingerprint]) -> boo
     mark = marks.get(name)
     if mark is None or file.size != mark.size:
         return False
-    return fingerprint_of_parquet(file) == mark
+    return fingerprint_of_parquet(ParquetFile(file)) == mark
 
 
 def _groups(reader: ShardReader, stripe: StripeReader) -> dict[RowGroup, int]:

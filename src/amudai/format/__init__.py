@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from amudai.format.indexes import IndexArtifact, IndexCollection, IndexDescriptor, changed_indexes
     from amudai.format.lookup import LOOKUP, LookupBuffer, lookup_buffers, lookup_property
     from amudai.format.moved import COMPLETE, MOVED_PROPERTY, MovedIndex, moved_indexes
+    from amudai.format.parquet_footer import ParquetChunkFacts, ParquetFooter
     from amudai.format.plain_fields import PlainBuffers, plain_buffers
     from amudai.format.property_values import (
         AnyValue,
@@ -184,6 +185,7 @@ else:
             "amudai.format.indexes": "IndexArtifact IndexCollection IndexDescriptor changed_indexes",
             "amudai.format.lookup": "LOOKUP LookupBuffer lookup_buffers lookup_property",
             "amudai.format.moved": "COMPLETE MOVED_PROPERTY MovedIndex moved_indexes",
+            "amudai.format.parquet_footer": "ParquetChunkFacts ParquetFooter",
             "amudai.format.range_index": "LOGICAL_BLOCK_SIZE RangeIndexHeader encode_range_index",
             "amudai.format.references": "DataRef FieldList UrlList",
             "amudai.format.root_files": (
@@ -262,9 +264,11 @@ __all__ = [
     "LookupBuffer",
     "MovedIndex",
     "NativeEncoding",
+    "ParquetChunkFacts",
     "ParquetColumnChunk",
     "ParquetEncoding",
     "ParquetFileColumn",
+    "ParquetFooter",
     "PlainBuffers",
     "Properties",
     "RangeIndexHeader",
