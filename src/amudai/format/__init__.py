@@ -4,9 +4,9 @@ Bytes come in, frozen facts or an error go out, and facts become bytes again; no
 with `container.py`, which finds the directory at the end of a file and takes messages out of their frames;
 `directory.py`, `field_descriptors.py` and `encodings.py` say what the messages state, `schema.py` and `block_map.py`
 read the two tables that are no messages. `carry.py` takes messages over from one root to another, `schema_carry.py` a
-schema that changes. `root_files.py` says which files a root owns. A number that the file states is compared with the
-bytes at hand before anything is sized by it. The way back is `encode` on every fact, `encode_*` for what is no message,
-and `frame` around it.
+schema that changes. `root_files.py` says which files a root owns, and `parquet_footer.py` what footers of Parquet files
+state. A number that the file states is compared with the bytes at hand before anything is sized by it. The way back is
+`encode` on every fact, `encode_*` for what is no message, and `frame` around it.
 """
 
 from typing import TYPE_CHECKING
