@@ -102,12 +102,26 @@ def test_more_than_a_footer_has_bytes_for_is_refused() -> None:
         (b"\x1b\xff\xff\xff\xff\x0f\x55\x00", "values within its bytes"),
         (b"\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x00", "values within its bytes"),
         (b"\x17\x00", "values within its bytes"),
-        (b"\x16" + b"\xff" * 11 + b"\x00", "numbers of at most 10 bytes"),
+        (b"\x16" + b"\xff" * 11 + b"\x00", "numbers of at most 64 bits"),
+        (b"\x16" + b"\xff" * 9 + b"\x02\x00", "numbers of at most 64 bits"),
         (b"\x1d\x00", "types from 1 to 12, found 13"),
         (b"\x49\x18\x00\x00", "a list of items of type 12, found type 8"),
         (b"", "values within its bytes"),
     ],
-    ids=["structs", "lists", "maps", "row groups", "map", "text", "double", "number", "type", "items", "nothing"],
+    ids=[
+        "structs",
+        "lists",
+        "maps",
+        "row groups",
+        "map",
+        "text",
+        "double",
+        "number",
+        "65 bits",
+        "type",
+        "items",
+        "nothing",
+    ],
 )
 def test_hostile_bytes_are_refused(content: bytes, message: str) -> None:
     with pytest.raises(CorruptedData, match=message):

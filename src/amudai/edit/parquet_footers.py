@@ -228,6 +228,9 @@ def _require_possible(stored: ParquetChunkFacts, leaf: _ParquetLeaf) -> None:
     if number != leaf.type_number:
         found = _STORAGE_TYPES[number] if 0 <= number < len(_STORAGE_TYPES) else f"a type {number}"
         raise CorruptedData(f"expected {leaf.type}, found {found}")
+    for what, counted in (("values", stored.values), ("nulls", stored.nulls or 0)):
+        if counted < 0:
+            raise CorruptedData(f"expected a number of {what} that is not negative, found {counted}")
     for what, most, count in zip(("repetition", "definition"), leaf.levels, stored.level_counts, strict=True):
         if count not in (0, most + 1):
             raise CorruptedData(f"expected counts of {most + 1} {what} levels, found {count}")

@@ -238,9 +238,9 @@ def _unsigned(data: bytes, at: int) -> tuple[int, int]:
     for place in range(1, _LONGEST_NUMBER):
         byte = data[at + place]
         number |= (byte & 127) << 7 * place
-        if byte < 128:
+        if byte < 128 and number < 1 << 64:
             return number, at + place + 1
-    raise CorruptedData(f"footer: expected numbers of at most {_LONGEST_NUMBER} bytes, found a longer one")
+    raise CorruptedData("footer: expected numbers of at most 64 bits, found a longer one")
 
 
 def _integer(data: bytes, at: int) -> tuple[int, int]:
